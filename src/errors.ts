@@ -1,0 +1,49 @@
+/** Every error code that an answer may carry, and the HTTP status that goes with it. */
+export const errorStatus = {
+  INVALID_REQUEST: 400,
+  INVALID_IDEMPOTENCY_KEY: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_IN_PROGRESS: 409,
+  PAYLOAD_MISMATCH: 409,
+  PREVIOUS_REQUEST_FAILED: 409,
+  REQUEST_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  QUOTA_EXCEEDED: 429,
+  INTERNAL_ERROR: 500,
+  VERIFICATION_FAILED: 500,
+  SETTLEMENT_FAILED: 500,
+  IDEMPOTENCY_UNAVAILABLE: 503,
+  SERVICE_UNAVAILABLE: 503,
+} as const
+
+/** A key of the error table. */
+export type ErrorCode = keyof typeof errorStatus
+
+/** What an error may carry besides its sentence. */
+export interface AppErrorOptions {
+  /** What went wrong underneath; logged, never answered. */
+  readonly cause?: unknown
+  /** After how many seconds a retry makes sense; becomes `Retry-After`. */
+  readonly retryAfterSeconds?: number
+  /** The specification's `SVC-…` code where one applies. */
+  readonly operationalCode?: string
+}
+
+/** A caller's mistake or our own failure, told to the caller as `{ code, message }`. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly retryAfterSeconds: number | null
+  readonly operationalCode: string | null
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.name = 'AppError'
+    this.code = code
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null
+    this.operationalCode = options.operationalCode ?? null
+  }
+}

@@ -1,0 +1,36 @@
+/** Waits for work no longer than a signal allows; the work itself goes on. */
+export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+  if (signal.aborted) {
+    // Nobody waits for the work any more, so nobody would see it fail.
+    work.catch(() => undefined)
+    throw signal.reason
+  }
+  let onAbort: (() => void) | undefined
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Sleeps; false when the signal ended the sleep. */
+export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boolean> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve(false)
+      return
+    }
+    const onAbort = () => {
+      clearTimeout(timer)
+      resolve(false)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve(true)
+    }, milliseconds)
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })

@@ -1,0 +1,92 @@
+import type { Reason } from '../protocol/reasons.js'
+
+/** `claimed`: nothing was sent. `pending`: signed bytes are recorded and may have been sent. */
+export type SettlementState = 'claimed' | 'pending' | 'confirmed' | 'failed'
+
+/** What is known of a settlement before anything is sent. */
+export interface SettlementClaim {
+  /** Unique per authorization on every chain; never holds signature bytes. */
+  readonly authorizationId: string
+  readonly scheme: string
+  readonly network: string
+  readonly asset: string
+  readonly payer: string
+  readonly payTo: string
+  /** What will move, in smallest units: may exceed what was asked. */
+  readonly amount: bigint
+  /** From when on the chain refuses the authorization, where the chain knows such a time. */
+  readonly expiresAt: Date | null
+  readonly resource: string | null
+  /** Whose request it is: an API key's id, or `anonymous`. */
+  readonly caller: string
+  /** Hash of the canonical request: a retry of the same request has the same one. */
+  readonly fingerprint: string
+}
+
+/** A row of the journal. */
+export interface Settlement extends SettlementClaim {
+  readonly id: string
+  readonly state: SettlementState
+  /** The transaction that settled it, or the newest that was recorded for it. */
+  readonly transaction: string | null
+  /** Every transaction ever recorded for it, oldest first, with the bytes that were signed. */
+  readonly broadcasts: readonly SignedTransaction[]
+  readonly reason: Reason | null
+  /** Who was told `success: true`; null while nobody was. */
+  readonly consumedBy: string | null
+  /** Whether a living instance works on it. */
+  readonly isAttended: boolean
+  readonly createdAt: Date
+  readonly closedAt: Date | null
+}
+
+/** Signed bytes, and the transaction id that they will have on chain. */
+export interface SignedTransaction {
+  readonly transaction: string
+  readonly bytes: string
+}
+
+/** One of our own accounts on one network; its transactions are numbered. */
+export interface Lane {
+  readonly network: string
+  readonly signer: string
+}
+
+/** How a settlement ended. */
+export type Closing =
+  | { readonly state: 'confirmed'; readonly transaction: string }
+  | { readonly state: 'failed'; readonly reason: Reason; readonly transaction?: string }
+
+/** Writes down what is about to be sent. Nothing leaves before it resolves, and nothing but the recorded bytes. */
+export interface Recorder {
+  readonly settlementId: string
+  /** For transactions that the payer signed. Throws when the claim is no longer ours. */
+  record(signed: SignedTransaction): Promise<void>
+  /** For our own transactions: takes the lane's next number, signs and stores, all or nothing. */
+  recordInLane(lane: Lane, sign: (nonce: number) => Promise<SignedTransaction>): Promise<SignedTransaction>
+}
+
+/**
+ * The durable record of every settlement. The database decides every race: at most one row per
+ * authorization that is not failed, one consumer per row, one closing.
+ */
+export interface SettlementJournal {
+  /** Opens a row, or answers null when the authorization already has one that is not failed. */
+  claim(claim: SettlementClaim): Promise<Settlement | null>
+  /** The row of an authorization that is not failed. */
+  findOpen(authorizationId: string): Promise<Settlement | null>
+  find(id: string): Promise<Settlement | null>
+  findByTransaction(network: string, transaction: string): Promise<Settlement | null>
+  recorderFor(settlementId: string): Recorder
+  /** Closes a row that is open and answers whether this call did; a consumer is who is about to be told. */
+  close(id: string, closing: Closing, consumer?: string): Promise<boolean>
+  /** Fails a row for which nothing was recorded and that nobody living attends, or that we claimed ourselves. */
+  abandon(id: string): Promise<boolean>
+  /** Leaves a row to the reconciler. */
+  release(id: string): Promise<void>
+  /** True for the one consumer who may be told `success: true`, however often that one asks. */
+  consume(id: string, consumer: string): Promise<boolean>
+  /** Open rows that nobody living attends, oldest first. */
+  listUnattended(limit: number): Promise<readonly Settlement[]>
+  countByState(): Promise<Readonly<Record<'pending' | 'confirmed' | 'failed', number>>>
+}

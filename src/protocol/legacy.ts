@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { readUint256 } from './amount.js'
+import { canonicalNetwork } from './network.js'
+import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
+import type { Reason } from './reasons.js'
+import type { WirePaymentRequest, WireRequirements } from './wire.js'
+
+/*
+ * The one place where version 1, the flat shape and version 2 become the same thing.
+ */
+
+const record = z.record(z.string(), z.unknown())
+const textOrNumber = z.union([z.string(), z.number()])
+
+const payloadShape = z.looseObject({
+  payVersion: z.int().optional(),
+  x402Version: z.int().optional(),
+  t402Version: z.int().optional(),
+  scheme: z.string().optional(),
+  network: z.string().optional(),
+  accepted: z
+    .looseObject({
+      scheme: z.string(),
+      network: z.string(),
+      amount: textOrNumber.optional(),
+      maxAmount: textOrNumber.optional(),
+      maxAmountRequired: textOrNumber.optional(),
+      asset: z.string(),
+      payTo: z.string(),
+    })
+    .optional(),
+  payload: record,
+  resource: z.union([z.string(), z.looseObject({ url: z.string().optional() })]).nullish(),
+})
+type PayloadShape = z.infer<typeof payloadShape>
+
+type Versions = {
+  payVersion?: number | undefined
+  x402Version?: number | undefined
+  t402Version?: number | undefined
+}
+
+/** Turns a body of any accepted shape into a payment, or says why a payer's payload is refused. */
+export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment => {
+  const callerNetwork = body.paymentRequirements.network
+  const refuse = (reason: Reason, message?: string): RefusedPayment =>
+    message === undefined ? { callerNetwork, reason } : { callerNetwork, reason, message }
+
+  const parsed = payloadShape.safeParse(body.paymentPayload)
+  if (!parsed.success) return refuse('invalid_payload_structure', describeIssue(parsed.error))
+  const payload = parsed.data
+
+  const version = readVersion(body, payload)
+  if (version === null) return refuse('invalid_x402_version')
+
+  const requirements = readRequirements(body.paymentRequirements)
+  if (requirements === null) {
+    return refuse('invalid_payload_structure', 'paymentRequirements.amount exceeds uint256')
+  }
+
+  const terms = payload.accepted ?? payload
+  if (terms.scheme === undefined)
+    return refuse('invalid_payload_structure', 'paymentPayload.scheme is required')
+  if (terms.network === undefined)
+    return refuse('invalid_payload_structure', 'paymentPayload.network is required')
+  if (canonicalNetwork(terms.network) !== requirements.network) return refuse('network_mismatch')
+  if (terms.scheme !== requirements.scheme) return refuse('unsupported_scheme')
+  const difference = payload.accepted === undefined ? null : findDifference(payload.accepted, requirements)
+  if (difference !== null) {
+    return refuse(
+      'accepted_requirements_mismatch',
+      `paymentPayload.accepted.${difference} differs from the requirements`,
+    )
+  }
+
+  return {
+    version,
+    callerNetwork,
+    requirements,
+    proof: nestFlatProof(payload.payload),
+    resource: readResource(payload, body.paymentRequirements),
+  }
+}
+
+/** Whether a reading is a refusal. */
+export const isRefused = (reading: Payment | RefusedPayment): reading is RefusedPayment => 'reason' in reading
+
+const describeIssue = (error: z.ZodError): string => {
+  const issue = error.issues[0]
+  if (issue === undefined) return 'paymentPayload is malformed'
+  return `${['paymentPayload', ...issue.path].join('.')}: ${issue.message}`
+}
+
+const readVersion = (body: Versions, payload: PayloadShape): 1 | 2 | null => {
+  const named = [body, payload].flatMap(({ payVersion, x402Version, t402Version }) => [
+    payVersion,
+    x402Version,
+    t402Version,
+  ])
+  const versions = new Set(named.filter((version) => version !== undefined))
+  // Without a word on the version, the shape tells: only version 2 repeats the accepted requirements.
+  if (versions.size === 0) return payload.accepted === undefined ? 1 : 2
+  if (versions.size > 1) return null
+  if (versions.has(1)) return 1
+  return versions.has(2) ? 2 : null
+}
+
+const readRequirements = (wire: WireRequirements): PaymentRequirements | null => {
+  const amount = readUint256(wire.amount ?? wire.maxAmountRequired ?? wire.maxAmount)
+  if (amount === null) return null
+  return {
+    scheme: wire.scheme,
+    network: canonicalNetwork(wire.network),
+    amount,
+    asset: wire.asset,
+    payTo: wire.payTo,
+    maxTimeoutSeconds: wire.maxTimeoutSeconds ?? defaultTimeoutSeconds,
+    extra: wire.extra ?? {},
+  }
+}
+
+// The specification's recommended lifetime of an authorization.
+const defaultTimeoutSeconds = 300
+
+const findDifference = (
+  accepted: NonNullable<PayloadShape['accepted']>,
+  requirements: PaymentRequirements,
+): string | null => {
+  const amount = readUint256(accepted.amount ?? accepted.maxAmountRequired ?? accepted.maxAmount)
+  if (amount !== requirements.amount) return 'amount'
+  // Letter case means nothing in hex addresses and decides in base58; the scheme compares what was signed.
+  if (!isSameIdentifier(accepted.asset, requirements.asset)) return 'asset'
+  if (!isSameIdentifier(accepted.payTo, requirements.payTo)) return 'payTo'
+  return null
+}
+
+const isSameIdentifier = (left: string, right: string): boolean =>
+  left === right || (left.startsWith('0x') && left.toLowerCase() === right.toLowerCase())
+
+const authorizationFields = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const
+
+/** The flat shape puts the fields of the authorization beside the signature, and times as numbers. */
+const nestFlatProof = (proof: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  if ('authorization' in proof || !('nonce' in proof && 'signature' in proof && 'from' in proof)) return proof
+  const authorization: Record<string, unknown> = {}
+  for (const field of authorizationFields) authorization[field] = proof[field]
+  return { signature: proof.signature, authorization }
+}
+
+const readResource = (payload: PayloadShape, requirements: WireRequirements): string | null => {
+  if (typeof payload.resource === 'string') return payload.resource
+  return payload.resource?.url ?? requirements.resource ?? null
+}

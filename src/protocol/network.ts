@@ -1,0 +1,64 @@
+/**
+ * Names that other ecosystems use for a network, and the CAIP-2 identifier we know it by.
+ * Callers are answered with the name that they used.
+ */
+const aliases: Readonly<Record<string, string>> = {
+  // Version 1 of the protocol named networks by short names.
+  ethereum: 'eip155:1',
+  sepolia: 'eip155:11155111',
+  base: 'eip155:8453',
+  'base-mainnet': 'eip155:8453',
+  'base-sepolia': 'eip155:84532',
+  optimism: 'eip155:10',
+  'optimism-sepolia': 'eip155:11155420',
+  arbitrum: 'eip155:42161',
+  'arbitrum-sepolia': 'eip155:421614',
+  ink: 'eip155:57073',
+  berachain: 'eip155:80094',
+  polygon: 'eip155:137',
+  'polygon-amoy': 'eip155:80002',
+  avalanche: 'eip155:43114',
+  'avalanche-fuji': 'eip155:43113',
+  sei: 'eip155:1329',
+  'sei-testnet': 'eip155:1328',
+  abstract: 'eip155:2741',
+  'abstract-testnet': 'eip155:11124',
+  iotex: 'eip155:4689',
+  peaq: 'eip155:3338',
+  story: 'eip155:1514',
+  educhain: 'eip155:41923',
+  'skale-base-sepolia': 'eip155:324705682',
+  megaeth: 'eip155:4326',
+  monad: 'eip155:143',
+  stable: 'eip155:988',
+  'stable-testnet': 'eip155:2201',
+  xdc: 'eip155:50',
+  'xrpl-evm': 'eip155:1440000',
+  celo: 'eip155:42220',
+  'celo-sepolia': 'eip155:11142220',
+  solana: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  'solana-devnet': 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  ton: 'ton:mainnet',
+  'ton-mainnet': 'ton:mainnet',
+  'ton-testnet': 'ton:testnet',
+  'ton:-239': 'ton:mainnet',
+  'ton:-3': 'ton:testnet',
+  'tvm:-239': 'ton:mainnet',
+  'tvm:-3': 'ton:testnet',
+  'tron:0x2b6653dc': 'tron:mainnet',
+  'tron:0xcd8690dc': 'tron:nile',
+  'tron:0x94a9059e': 'tron:shasta',
+}
+
+const knownNames = new Map(Object.entries(aliases))
+
+/** The CAIP-2 identifier that a caller's network name stands for; an unknown name stands for itself. */
+export const canonicalNetwork = (name: string): string => knownNames.get(name) ?? name
+
+/** The short name that version 1 of the protocol uses for a network, or null when it has none. */
+export const findLegacyNetworkName = (network: string): string | null => {
+  for (const [name, identifier] of knownNames) {
+    if (identifier === network && !name.includes(':')) return name
+  }
+  return null
+}

@@ -1,0 +1,107 @@
+/**
+ * Every reason with which a payment is refused (`invalidReason`, `errorReason`), the sentence that a person
+ * reads beside it, and the operational code of the specification where one applies.
+ *
+ * The first block is the specification's own table. The others are the names that clients of the protocol
+ * already know for cases that the specification does not name.
+ */
+export const reasons = {
+  invalid_payload_structure: {
+    message: 'The payment payload is missing a field or has one of the wrong form',
+  },
+  unsupported_scheme: { message: 'This facilitator does not offer the scheme' },
+  network_mismatch: { message: 'The payment names another network than the requirements' },
+  invalid_exact_evm_payload_signature: {
+    message: "The signature is not the payer's for this authorization",
+    operationalCode: 'SVC-1006',
+  },
+  invalid_exact_evm_payload_recipient_mismatch: {
+    message: 'The authorization pays another address than payTo',
+  },
+  invalid_exact_evm_payload_authorization_valid_before: {
+    message: 'The authorization has expired, or would before it could be settled',
+    operationalCode: 'SVC-1011',
+  },
+  invalid_exact_evm_payload_authorization_valid_after: { message: 'The authorization is not valid yet' },
+  insufficient_funds: {
+    message: "The payer's token balance is lower than the payment",
+    operationalCode: 'SVC-3003',
+  },
+  invalid_exact_evm_payload_authorization_value: { message: 'The authorized value is lower than the amount' },
+
+  invalid_network: { message: 'This facilitator does not serve the network' },
+  invalid_x402_version: { message: 'The protocol version must be 1 or 2' },
+  accepted_requirements_mismatch: {
+    message: 'What the client accepted differs from the payment requirements',
+  },
+  unsupported_asset: { message: 'This facilitator does not settle the asset on this network' },
+  self_payment: { message: 'The payer and the recipient are the same address' },
+  asset_not_deployed_contract: { message: 'There is no contract at the address of the asset' },
+  unsupported_payload_type: { message: 'This facilitator does not settle this form of authorization' },
+  invalid_exact_evm_nonce_already_used: {
+    message: 'The authorization was used or cancelled on chain',
+    operationalCode: 'SVC-3002',
+  },
+  invalid_exact_evm_token_name_mismatch: {
+    message: "extra.name is not the name of the token's EIP-712 domain",
+    operationalCode: 'SVC-1006',
+  },
+  invalid_exact_evm_token_version_mismatch: {
+    message: "extra.version is not the version of the token's EIP-712 domain",
+    operationalCode: 'SVC-1006',
+  },
+  invalid_exact_evm_missing_eip712_domain: {
+    message: "extra.name and extra.version of the token's EIP-712 domain are required",
+  },
+  invalid_exact_evm_eip3009_not_supported: {
+    message: 'The token has no transferWithAuthorization (EIP-3009)',
+  },
+  invalid_exact_evm_payload_undeployed_smart_wallet: {
+    message: "The payer's smart wallet is not deployed, and this facilitator does not deploy wallets",
+  },
+  eip6492_factory_not_allowed: {
+    message: "The factory of the payer's smart wallet is not on the allow-list",
+  },
+  smart_wallet_deployment_failed: { message: "The payer's smart wallet cannot be deployed as described" },
+  token_paused: { message: 'The token is paused' },
+  account_blocked: { message: 'The token refuses the payer or the recipient' },
+  invalid_exact_evm_transfer_event_mismatch: {
+    message: 'The token would not credit the recipient with the exact value',
+  },
+  gas_limit_exceeded: {
+    message: 'The transfer needs more gas than this facilitator spends on one settlement',
+  },
+  invalid_exact_evm_transaction_simulation_failed: {
+    message: 'The transfer fails when it is simulated',
+    operationalCode: 'SVC-3002',
+  },
+  invalid_exact_evm_transaction_failed: {
+    message: 'The transaction was mined but the transfer failed',
+    operationalCode: 'SVC-3002',
+  },
+
+  duplicate_settlement: { message: 'This authorization was already settled for another request' },
+  settlement_pending: {
+    message: 'The transaction was sent and its outcome is not known yet; ask again, do not pay again',
+  },
+  settlement_abandoned: {
+    message: 'The settlement was given up before anything was sent; it can be tried again',
+    operationalCode: 'SVC-3002',
+  },
+  authorization_expired_unsettled: {
+    message: 'The authorization expired on chain without having been executed',
+    operationalCode: 'SVC-1011',
+  },
+} as const satisfies Readonly<Record<string, { message: string; operationalCode?: string }>>
+
+/** Why a payment is refused; a key of `reasons`. */
+export type Reason = keyof typeof reasons
+
+/** The sentence for people that belongs to a reason. */
+export const describeReason = (reason: Reason): string => reasons[reason].message
+
+/** The specification's operational code (`SVC-…`) for a reason, or null when none applies. */
+export const findOperationalCode = (reason: Reason): string | null => {
+  const entry: { message: string; operationalCode?: string } = reasons[reason]
+  return entry.operationalCode ?? null
+}

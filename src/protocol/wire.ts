@@ -1,0 +1,66 @@
+import { z } from 'zod'
+
+/*
+ * The bodies of /verify and /settle as they arrive. Requirements are the resource server's own words, so
+ * a mistake in them is the caller's (400, with the field). The payment payload comes from a stranger: here
+ * it only has to be an object, and what is wrong inside it is a decided answer (`invalid_payload_structure`).
+ */
+
+const amount = z
+  .union([z.string().regex(/^[0-9]{1,78}$/), z.int().nonnegative()], {
+    error: 'must be a whole number of smallest units, as decimal digits',
+  })
+  .meta({ description: 'Smallest units of the token, decimal digits (uint256)', examples: ['10000'] })
+
+const text = (maxLength: number) => z.string().min(1).max(maxLength)
+const openMap = z.record(z.string(), z.unknown()).nullish()
+const version = z.int().optional().meta({ description: 'Protocol version, 1 or 2' })
+
+/** Payment requirements of version 2 (`amount`), of version 1 (`maxAmountRequired`) or of `upto` (`maxAmount`). */
+export const wireRequirements = z
+  .looseObject({
+    scheme: text(64).meta({ examples: ['exact'] }),
+    network: text(128).meta({ description: 'CAIP-2 identifier', examples: ['eip155:84532'] }),
+    amount: amount.optional(),
+    maxAmountRequired: amount.optional().meta({ description: 'Version 1 name of `amount`' }),
+    maxAmount: amount.optional().meta({ description: 'Name of `amount` in the scheme `upto`' }),
+    asset: text(256).meta({ examples: ['0x036CbD53842c5426634e7929541eC2318f3dCF7e'] }),
+    payTo: text(256),
+    maxTimeoutSeconds: z.number().positive().max(31_536_000).optional(),
+    extra: openMap.meta({ description: "EVM: `name` and `version` of the token's EIP-712 domain" }),
+    resource: z.string().max(8_192).optional(),
+    description: z.string().max(8_192).optional(),
+    mimeType: z.string().max(256).optional(),
+    outputSchema: z.unknown().optional(),
+    extensions: openMap,
+  })
+  .check((context) => {
+    const { amount, maxAmountRequired, maxAmount, maxTimeoutSeconds } = context.value
+    const missing = (field: string) =>
+      context.issues.push({ code: 'custom', path: [field], message: 'is required', input: context.value })
+    if (amount === undefined && maxAmountRequired === undefined && maxAmount === undefined) missing('amount')
+    // The older shape appears without a validity period; version 2 demands one.
+    if (maxTimeoutSeconds === undefined && maxAmountRequired === undefined) missing('maxTimeoutSeconds')
+  })
+  .meta({ id: 'PaymentRequirements' })
+
+/** A payment payload: only that it is an object is checked here. */
+export const wirePayload = z.looseObject({}).meta({
+  id: 'PaymentPayload',
+  description:
+    'Version 2: `accepted` and `payload`. Version 1 and the flat shape: `scheme`, `network` and `payload`. ' +
+    'The version is read from `payVersion`, `x402Version` or `t402Version`.',
+})
+
+/** The body of /verify and /settle. */
+export const wirePaymentRequest = z.looseObject({
+  payVersion: version,
+  x402Version: version,
+  t402Version: version,
+  paymentPayload: wirePayload,
+  paymentRequirements: wireRequirements,
+})
+
+/** The body of /verify and /settle, as parsed. */
+export type WirePaymentRequest = z.infer<typeof wirePaymentRequest>
+export type WireRequirements = z.infer<typeof wireRequirements>

@@ -1,0 +1,26 @@
+import type { Scheme } from './scheme.js'
+
+/** All schemes by (scheme, network): exactly, never by a pattern. */
+export interface SchemeRegistry {
+  find(scheme: string, network: string): Scheme | null
+  hasScheme(scheme: string): boolean
+  list(): readonly Scheme[]
+}
+
+/** Builds the registry; two schemes for one (scheme, network) stop the start. */
+export const createSchemeRegistry = (schemes: readonly Scheme[]): SchemeRegistry => {
+  const byKind = new Map<string, Scheme>()
+  for (const scheme of schemes) {
+    const key = keyOf(scheme.kind.scheme, scheme.kind.network)
+    if (byKind.has(key)) throw new Error(`Two schemes are registered for ${key}`)
+    byKind.set(key, scheme)
+  }
+  const names = new Set(schemes.map(({ kind }) => kind.scheme))
+  return {
+    find: (scheme, network) => byKind.get(keyOf(scheme, network)) ?? null,
+    hasScheme: (scheme) => names.has(scheme),
+    list: () => [...byKind.values()],
+  }
+}
+
+const keyOf = (scheme: string, network: string): string => `${scheme} on ${network}`

@@ -1,0 +1,56 @@
+import type { Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
+import type { Payment } from '../protocol/payment.js'
+import type { Reason } from '../protocol/reasons.js'
+
+/** A scheme on a network, as `/supported` names it. */
+export interface Kind {
+  readonly scheme: string
+  readonly network: string
+  /** What clients need to know to sign, such as a fee payer. */
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+/** What a verification says of a payment. A payer's mistake is a value, never an exception. */
+export type Verdict = ValidVerdict | InvalidVerdict
+
+export interface ValidVerdict {
+  readonly isValid: true
+  readonly payer: string
+  readonly authorizationId: string
+  /** What settlement will move, in smallest units. */
+  readonly amount: bigint
+  readonly expiresAt: Date | null
+}
+
+export interface InvalidVerdict {
+  readonly isValid: false
+  /** Null until the payload is readable enough to name one. */
+  readonly payer: string | null
+  readonly reason: Reason
+  /** Says more than the reason's own sentence, where there is more to say. */
+  readonly message?: string
+}
+
+/** How a settlement stands. `pending`: sent, fate unknown. `failed`: proven that no money moved and none can. */
+export type Outcome = Closing | { readonly state: 'pending'; readonly transaction: string }
+
+/** What settles beside the payment itself. */
+export interface SettleOptions {
+  /** Ends the wait for the outcome, never the settlement. */
+  readonly waitUntil: AbortSignal
+}
+
+/** What a payment is on one network: judged, settled and, after a crash, resolved. */
+export interface Scheme {
+  readonly kind: Kind
+  /** Our own addresses that may send or co-sign on this network. */
+  readonly signers: readonly string[]
+  /** The authorization's identity, from the payload alone; null when it cannot be read. */
+  identify(payment: Payment): string | null
+  /** Throws only when the chain cannot be asked. */
+  verify(payment: Payment, signal: AbortSignal): Promise<Verdict>
+  /** Throws only before anything was recorded; after that, what is not known is `pending`. */
+  settle(payment: Payment, recorder: Recorder, options: SettleOptions): Promise<Outcome>
+  /** The reconciler's one question: what became of a recorded settlement? */
+  resolve(settlement: Settlement, signal: AbortSignal): Promise<Outcome>
+}

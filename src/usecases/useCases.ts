@@ -1,0 +1,50 @@
+import type { Readiness, SettlementView, SettleResult, Supported, VerifyResult } from '../protocol/results.js'
+import type { WirePaymentRequest } from '../protocol/wire.js'
+
+/** A request to judge a payment. */
+export interface VerifyRequest {
+  readonly body: WirePaymentRequest
+  readonly caller: string
+  /** Aborted when the client hangs up: a verify is cancelled then. */
+  readonly signal: AbortSignal
+}
+
+/** A request to settle a payment; it goes on when the client hangs up. */
+export interface SettleRequest {
+  readonly body: WirePaymentRequest
+  /** An API key's id, or `anonymous`. */
+  readonly caller: string
+  readonly idempotencyKey: string | null
+}
+
+/** What /settle answers, and whether it was answered before. */
+export interface SettleAnswer {
+  readonly result: SettleResult
+  readonly isReplayed: boolean
+}
+
+/** What the service says of itself, beside its endpoints. */
+export interface ServiceDescription {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly features: Readonly<Record<string, boolean>>
+}
+
+/** The verbs of the noun `core`. */
+export interface CoreUseCases {
+  verifyPayment(request: VerifyRequest): Promise<VerifyResult>
+  settlePayment(request: SettleRequest): Promise<SettleAnswer>
+  /** Throws NOT_FOUND. */
+  getSettlement(id: string): Promise<SettlementView>
+  /** Throws NOT_FOUND. */
+  getSettlementByTransaction(network: string, transaction: string): Promise<SettlementView>
+  listSupported(): Supported
+  checkReadiness(): Promise<Readiness>
+  describeService(): ServiceDescription
+}
+
+/** Everything that the HTTP side may call, by noun. */
+export interface UseCases {
+  readonly core: CoreUseCases
+}
