@@ -1,0 +1,83 @@
+import { encodeEventTopics, type Hex } from 'viem'
+import { tokenAbi } from './abi.js'
+import { readAuthorizationFacts } from './facts.js'
+import { type ExpectedTransfer, judgeReceipt } from './judge.js'
+import { findReceipt, type ReceiptPolicy } from './receipts.js'
+import type { Log, Rpc } from './rpc.js'
+
+/**
+ * What became of an authorization, whoever sent it: anyone may submit one, so our own transaction's failure
+ * proves nothing. `unknown`: the nodes cannot tell.
+ */
+export type Execution =
+  | { readonly state: 'unused' }
+  | { readonly state: 'paid'; readonly transaction: Hex }
+  /** Used without the payment, or cancelled by the payer. */
+  | { readonly state: 'void' }
+  | { readonly state: 'unknown' }
+
+/** Which authorization, the transfer it must have caused, and from when on it may have happened. */
+export interface ExecutionQuestion {
+  readonly nonce: Hex
+  readonly expected: ExpectedTransfer
+  readonly since: Date
+}
+
+// Providers answer logs for limited ranges; a search that would take longer is left for the next round.
+const blocksPerSearch = 2_000n
+const maxSearches = 50
+// A block's timestamp may lag behind the clock that wrote `since`.
+const clockSlackSeconds = 300n
+
+/**
+ * Looks for the transaction that used an authorization, in the state after a given block. The block is named
+ * so that a node which lags behind cannot answer from the time before.
+ */
+export const findExecution = async (
+  rpc: Rpc,
+  { nonce, expected, since }: ExecutionQuestion,
+  policy: ReceiptPolicy,
+  at: bigint,
+): Promise<Execution> => {
+  const { isUsed } = await readAuthorizationFacts(rpc, expected.asset, { from: expected.from, nonce }, at)
+  if (isUsed === null) return { state: 'unknown' }
+  if (!isUsed) return { state: 'unused' }
+
+  const search = await findUse(rpc, nonce, expected, since, at)
+  if (!search.isComplete && search.log === null) return { state: 'unknown' }
+  // Used, and no transfer says by whom: the payer cancelled it.
+  if (search.log === null) return { state: 'void' }
+  const transaction = search.log.transactionHash
+  const receipt = transaction == null ? null : await findReceipt(rpc, transaction, policy)
+  if (receipt === null) return { state: 'unknown' }
+  return judgeReceipt(receipt, expected) === 'paid'
+    ? { state: 'paid', transaction: receipt.transactionHash }
+    : { state: 'void' }
+}
+
+const findUse = async (
+  rpc: Rpc,
+  nonce: Hex,
+  { asset, from }: ExpectedTransfer,
+  since: Date,
+  at: bigint,
+): Promise<{ readonly log: Log | null; readonly isComplete: boolean }> => {
+  const topics = encodeEventTopics({
+    abi: tokenAbi,
+    eventName: 'AuthorizationUsed',
+    args: { authorizer: from, nonce },
+  }).flatMap((topic) => (typeof topic === 'string' ? [topic] : []))
+  const oldest = BigInt(Math.floor(since.getTime() / 1_000)) - clockSlackSeconds
+
+  let toBlock = at
+  for (let search = 0; search < maxSearches; search++) {
+    const fromBlock = toBlock >= blocksPerSearch ? toBlock - blocksPerSearch + 1n : 0n
+    const [log] = await rpc.getLogs({ address: asset, topics, fromBlock, toBlock })
+    if (log !== undefined) return { log, isComplete: true }
+    if (fromBlock === 0n) return { log: null, isComplete: true }
+    const reached = await rpc.getBlock(fromBlock)
+    if (reached !== null && reached.timestamp < oldest) return { log: null, isComplete: true }
+    toBlock = fromBlock - 1n
+  }
+  return { log: null, isComplete: false }
+}

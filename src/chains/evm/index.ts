@@ -1,0 +1,9 @@
+import { defineChain } from '../chain.js'
+import { readEvmSettings } from './settings.js'
+
+/** EVM networks: `exact` by EIP-3009. Imports no SDK; `open.ts` does, when the family is enabled. */
+export const evm = defineChain({
+  namespace: 'eip155',
+  readSettings: readEvmSettings,
+  load: () => import('./open.js'),
+})

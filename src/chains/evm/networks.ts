@@ -1,0 +1,117 @@
+/** A token that a network is known for; its EIP-712 domain is read from the chain, not from here. */
+export interface KnownToken {
+  readonly symbol: string
+  readonly address: `0x${string}`
+}
+
+/** What is known of a network without asking it. */
+export interface KnownNetwork {
+  readonly chainId: number
+  readonly name: string
+  /** A public endpoint, used when the operator names none; rate-limited by those who run it. */
+  readonly publicRpcUrl: string
+  /** How often at most to ask for a receipt, in milliseconds: a fraction of the block time. */
+  readonly pollIntervalMs: number
+  readonly isTestnet: boolean
+  readonly tokens: readonly KnownToken[]
+}
+
+const usdc = (address: `0x${string}`): KnownToken => ({ symbol: 'USDC', address })
+const usdt0 = (address: `0x${string}`): KnownToken => ({ symbol: 'USDT0', address })
+
+/** The networks that work without further configuration. Addresses: Circle's and Tether's published lists. */
+export const knownNetworks: readonly KnownNetwork[] = [
+  {
+    chainId: 1,
+    name: 'Ethereum',
+    publicRpcUrl: 'https://ethereum.reth.rs/rpc',
+    pollIntervalMs: 2_000,
+    isTestnet: false,
+    tokens: [usdc('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48')],
+  },
+  {
+    chainId: 10,
+    name: 'OP Mainnet',
+    publicRpcUrl: 'https://mainnet.optimism.io',
+    pollIntervalMs: 500,
+    isTestnet: false,
+    tokens: [
+      usdc('0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'),
+      usdt0('0x01bFF41798a0BcF287b996046Ca68b395DbC1071'),
+    ],
+  },
+  {
+    chainId: 8453,
+    name: 'Base',
+    publicRpcUrl: 'https://mainnet.base.org',
+    pollIntervalMs: 500,
+    isTestnet: false,
+    tokens: [usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913')],
+  },
+  {
+    chainId: 42161,
+    name: 'Arbitrum One',
+    publicRpcUrl: 'https://arb1.arbitrum.io/rpc',
+    pollIntervalMs: 250,
+    isTestnet: false,
+    tokens: [
+      usdc('0xaf88d065e77c8cC2239327C5EDb3A432268e5831'),
+      usdt0('0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'),
+    ],
+  },
+  {
+    chainId: 57073,
+    name: 'Ink',
+    publicRpcUrl: 'https://rpc-gel.inkonchain.com',
+    pollIntervalMs: 500,
+    isTestnet: false,
+    tokens: [
+      usdc('0x2D270e6886d130D724215A266106e6832161EAEd'),
+      usdt0('0x0200C29006150606B650577BBE7B6248F58470c1'),
+    ],
+  },
+  {
+    chainId: 80094,
+    name: 'Berachain',
+    publicRpcUrl: 'https://rpc.berachain.com',
+    pollIntervalMs: 500,
+    isTestnet: false,
+    tokens: [usdt0('0x779Ded0c9e1022225f8E0630b35a9b54bE713736')],
+  },
+  {
+    chainId: 84532,
+    name: 'Base Sepolia',
+    publicRpcUrl: 'https://sepolia.base.org',
+    pollIntervalMs: 500,
+    isTestnet: true,
+    tokens: [usdc('0x036CbD53842c5426634e7929541eC2318f3dCF7e')],
+  },
+  {
+    chainId: 11155111,
+    name: 'Sepolia',
+    publicRpcUrl: 'https://11155111.rpc.thirdweb.com',
+    pollIntervalMs: 2_000,
+    isTestnet: true,
+    tokens: [usdc('0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238')],
+  },
+  {
+    chainId: 421614,
+    name: 'Arbitrum Sepolia',
+    publicRpcUrl: 'https://sepolia-rollup.arbitrum.io/rpc',
+    pollIntervalMs: 250,
+    isTestnet: true,
+    tokens: [usdc('0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d')],
+  },
+  {
+    chainId: 11155420,
+    name: 'OP Sepolia',
+    publicRpcUrl: 'https://sepolia.optimism.io',
+    pollIntervalMs: 500,
+    isTestnet: true,
+    tokens: [usdc('0x5fd84259d66Cd46123540766Be93DFE6D43130D7')],
+  },
+]
+
+/** What is known of a chain id, or null for a chain that only the operator knows. */
+export const findKnownNetwork = (chainId: number): KnownNetwork | null =>
+  knownNetworks.find((network) => network.chainId === chainId) ?? null

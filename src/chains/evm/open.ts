@@ -1,0 +1,102 @@
+import type { ChainContext, OpenChain } from '../chain.js'
+import { createEndpoint } from './endpoint.js'
+import { createExactScheme } from './exact.js'
+import { createFeeOracle } from './fees.js'
+import { createKeeper, WrongChainError } from './keeper.js'
+import { createRpc, type Rpc } from './rpc.js'
+import type { EvmNetworkSettings, EvmSettings } from './settings.js'
+import { createSigners, type Signers } from './signers.js'
+import { createSubmitter } from './submit.js'
+import { createTokenBook, type TokenBook } from './tokens.js'
+
+/**
+ * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node that
+ * does not answer only keeps its network out of `/supported` until it does.
+ */
+export const open = async (settings: EvmSettings, context: ChainContext): Promise<OpenChain> => {
+  const signers = createSigners(settings.privateKeys)
+  const networks = await Promise.all(
+    settings.networks.map((network) => openNetwork(settings, network, signers, context)),
+  )
+  return {
+    schemes: networks.map(({ scheme }) => scheme),
+    health: () => networks.map(({ keeper }) => keeper.health()),
+    close: async () => {
+      await Promise.all(networks.map(({ keeper }) => keeper.close()))
+    },
+  }
+}
+
+const openNetwork = async (
+  family: EvmSettings,
+  network: EvmNetworkSettings,
+  signers: Signers,
+  context: ChainContext,
+) => {
+  const { clock, lanes, limiter, logger } = context
+  const endpoints = network.rpcUrls.map((url) => createEndpoint(url, family.rpcTimeoutMs))
+  const rpc = createRpc(network.network, endpoints, logger)
+  if (network.usesPublicRpc) {
+    logger.warn(
+      { network: network.network },
+      'network.uses_public_rpc: set EVM_RPC_URL_<chain id> for production',
+    )
+  }
+  await refuseWrongChains(rpc, network)
+
+  const fees = createFeeOracle(rpc, clock)
+  const keeper = createKeeper(network, { rpc, fees, signers, lanes, logger })
+  const tokens = createTokenBook(network, rpc)
+  await keeper.check()
+  if (keeper.health().isRpcReachable) await reportTokens(network, tokens, context)
+
+  const scheme = createExactScheme({
+    family,
+    network,
+    rpc,
+    tokens,
+    signers,
+    fees,
+    submitter: createSubmitter(network, rpc, lanes, logger),
+    limiter,
+    clock,
+    canPay: keeper.canPay,
+  })
+  return { scheme, keeper }
+}
+
+/** Every endpoint that answers must serve the chain that it was configured for. */
+const refuseWrongChains = async (rpc: Rpc, network: EvmNetworkSettings): Promise<void> => {
+  const answers = await Promise.allSettled(rpc.endpoints.map((endpoint) => rpc.getChainId(endpoint)))
+  for (const answer of answers) {
+    if (answer.status === 'fulfilled' && answer.value !== network.chainId) {
+      throw new WrongChainError(network.chainId, answer.value)
+    }
+  }
+}
+
+/** Reads the offered tokens and says at once what payers would only find out by a refused payment. */
+const reportTokens = async (
+  network: EvmNetworkSettings,
+  tokens: TokenBook,
+  { logger }: ChainContext,
+): Promise<void> => {
+  for (const setting of network.tokens) {
+    const { address } = setting
+    const finding = await tokens.find(address).catch(() => null)
+    const named = { network: network.network, asset: address }
+    if (finding === null) continue
+    if ('refusedAs' in finding) {
+      logger.warn({ ...named, reason: finding.refusedAs }, 'token.not_available')
+      continue
+    }
+    const { domain, symbol, decimals } = finding.token
+    const isAsConfigured =
+      (setting.name ?? domain?.name) === domain?.name &&
+      (setting.version ?? domain?.version) === domain?.version
+    if (domain?.isProven !== true) logger.warn({ ...named, symbol }, 'token.domain_unproven')
+    else if (!isAsConfigured) logger.warn({ ...named, ...domain }, 'token.domain_differs_from_configuration')
+    else
+      logger.info({ ...named, symbol, decimals, name: domain.name, version: domain.version }, 'token.offered')
+  }
+}

@@ -1,0 +1,100 @@
+import type { Hex } from 'viem'
+import type { Settlement } from '../../ports/settlementJournal.js'
+import type { Outcome } from '../../schemes/scheme.js'
+import { readAuthorizationNonce } from './authorization.js'
+import { type Execution, type ExecutionQuestion, findExecution } from './execution.js'
+import { judgeReceipt } from './judge.js'
+import { findReceipt, type ReceiptPolicy } from './receipts.js'
+import type { Block, Receipt, Rpc } from './rpc.js'
+import { asHex } from './submit.js'
+
+// A chain may still replace its newest blocks by ones with an earlier timestamp; after this long it does not.
+const expirySlackMs = 30_000
+
+/** What a mined transaction proves; `pending` while the nodes cannot say. */
+export const concludeReceipt = async (
+  rpc: Rpc,
+  receipt: Receipt,
+  question: ExecutionQuestion,
+  policy: ReceiptPolicy,
+): Promise<Outcome> => {
+  const transaction = receipt.transactionHash
+  const judgement = judgeReceipt(receipt, question.expected)
+  if (judgement === 'paid') return { state: 'confirmed', transaction }
+  const head = await rpc.getBlock('latest')
+  const at = head === null || head.number < receipt.blockNumber ? receipt.blockNumber : head.number
+  const execution = await findExecution(rpc, question, policy, at)
+  switch (execution.state) {
+    case 'paid':
+      return { state: 'confirmed', transaction: execution.transaction }
+    case 'unknown':
+      return { state: 'pending', transaction }
+    case 'unused':
+    case 'void':
+      return { state: 'failed', reason: failureOf(judgement, execution), transaction }
+  }
+}
+
+const failureOf = (judgement: 'reverted' | 'unpaid', execution: Execution) => {
+  if (judgement === 'unpaid') return 'invalid_exact_evm_transfer_event_mismatch'
+  return execution.state === 'void'
+    ? 'invalid_exact_evm_nonce_already_used'
+    : 'invalid_exact_evm_transaction_failed'
+}
+
+/** What became of a recorded settlement; sends its bytes again while they can still be mined. */
+export const resolveSettlement = async (
+  rpc: Rpc,
+  settlement: Settlement,
+  policy: ReceiptPolicy,
+): Promise<Outcome> => {
+  const newest = settlement.broadcasts.at(-1)
+  if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
+  const transaction = asHex(newest.transaction)
+  const question = questionOf(settlement)
+
+  for (const broadcast of settlement.broadcasts) {
+    const receipt = await findReceipt(rpc, asHex(broadcast.transaction), policy)
+    if (receipt !== null) return await concludeReceipt(rpc, receipt, question, policy)
+  }
+
+  const head = await rpc.getBlock('latest')
+  if (head === null) return { state: 'pending', transaction }
+  const execution = await findExecution(rpc, question, policy, head.number)
+  switch (execution.state) {
+    case 'paid':
+      return { state: 'confirmed', transaction: execution.transaction }
+    case 'void':
+      return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used', transaction }
+    case 'unknown':
+      return { state: 'pending', transaction }
+    case 'unused':
+      return await resolveUnused(rpc, settlement, head, { transaction, bytes: asHex(newest.bytes) })
+  }
+}
+
+const resolveUnused = async (
+  rpc: Rpc,
+  { expiresAt }: Settlement,
+  head: Block,
+  newest: { readonly transaction: Hex; readonly bytes: Hex },
+): Promise<Outcome> => {
+  const { transaction, bytes } = newest
+  if (expiresAt !== null && Number(head.timestamp) * 1_000 >= expiresAt.getTime() + expirySlackMs) {
+    // Unused in a block from which on the token refuses it: no money moved and none can.
+    return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
+  }
+  await rpc.send(bytes)
+  return { state: 'pending', transaction }
+}
+
+const questionOf = (settlement: Settlement): ExecutionQuestion => ({
+  nonce: readAuthorizationNonce(settlement.authorizationId),
+  expected: {
+    asset: asHex(settlement.asset),
+    from: asHex(settlement.payer),
+    to: asHex(settlement.payTo),
+    value: settlement.amount,
+  },
+  since: settlement.createdAt,
+})

@@ -1,0 +1,270 @@
+import { z } from 'zod'
+import { Secret } from '../../platform/secret.js'
+import type { SettingsReading } from '../chain.js'
+import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
+
+/** A token that the operator offers; name and version only where the chain does not tell them. */
+export interface TokenSetting {
+  readonly address: `0x${string}`
+  readonly name?: string
+  readonly version?: string
+  readonly decimals?: number
+}
+
+/** One EVM network as configured. */
+export interface EvmNetworkSettings {
+  readonly chainId: number
+  readonly network: string
+  readonly name: string
+  /** Endpoints in order of preference; their paths and queries often hold keys. */
+  readonly rpcUrls: readonly Secret[]
+  readonly usesPublicRpc: boolean
+  readonly tokens: readonly TokenSetting[]
+  /** Whether tokens beside those listed are settled too. */
+  readonly acceptsAnyToken: boolean
+  /** Blocks on top of and including the transaction's own before a payment counts. */
+  readonly confirmations: number
+  readonly pollIntervalMs: number
+  /** The most native coin, in gwei, that settlements on this network may cost within one hour. */
+  readonly gasBudgetGweiPerHour: number
+}
+
+/** The EVM family as configured. */
+export interface EvmSettings {
+  readonly privateKeys: readonly Secret[]
+  readonly networks: readonly EvmNetworkSettings[]
+  readonly rpcTimeoutMs: number
+  /** An authorization must live this much longer than now to be settled. */
+  readonly expiryMarginSeconds: number
+  readonly deploysSmartWallets: boolean
+  readonly smartWalletFactories: readonly `0x${string}`[]
+  /** From this value on, in smallest units, a second endpoint must confirm the receipt. */
+  readonly crossCheckAmount: bigint
+}
+
+/**
+ * Factories of widely used smart wallets, the same address on every chain: Coinbase Smart Wallet 1 and 1.1,
+ * Safe 1.3.0 and 1.4.1. A factory is code that runs in our transaction, so this list stays short.
+ */
+export const wellKnownFactories: readonly `0x${string}`[] = [
+  '0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a',
+  '0xba5ed110efdba3d005bfc882d75358acbbb85842',
+  '0xa6B71E26C5e0845f74c812102Ca7114b6a896AB2',
+  '0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67',
+]
+
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address')
+  .transform((text): `0x${string}` => `0x${text.slice(2)}`)
+
+const list = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+const privateKeys = z.string().transform((text, context) => {
+  const keys = list(text)
+  if (keys.length === 0 || keys.some((key) => !/^(0x)?[0-9a-fA-F]{64}$/.test(key))) {
+    context.addIssue({ code: 'custom', message: 'must be one or several 32-byte hex keys, comma separated' })
+    return z.NEVER
+  }
+  const unique = new Set(keys.map((key) => (key.startsWith('0x') ? key : `0x${key}`).toLowerCase()))
+  return [...unique].map((key) => new Secret(key))
+})
+
+const rpcUrls = z.string().transform((text, context) => {
+  const urls = list(text)
+  if (urls.length === 0 || urls.some((url) => !isHttpUrl(url))) {
+    context.addIssue({ code: 'custom', message: 'must be one or several http(s) URLs, comma separated' })
+    return z.NEVER
+  }
+  return urls.map((url) => new Secret(url))
+})
+
+const isHttpUrl = (text: string): boolean => {
+  try {
+    return ['http:', 'https:'].includes(new URL(text).protocol)
+  } catch {
+    return false
+  }
+}
+
+const tokenForm =
+  /^(?<address>0x[0-9a-fA-F]{40})(?::(?<name>[^:]{1,64}):(?<version>[^:]{1,16})(?::(?<decimals>\d{1,2}))?)?$/
+
+const tokens = z.string().transform((text, context) => {
+  const parts = list(text)
+  const offered: TokenSetting[] = []
+  for (const part of parts) {
+    if (part === '*') continue
+    const groups = tokenForm.exec(part)?.groups
+    if (groups === undefined) {
+      context.addIssue({
+        code: 'custom',
+        message: 'must list address or address:name:version[:decimals], or *',
+      })
+      return z.NEVER
+    }
+    const { name, version, decimals } = groups
+    offered.push({
+      address: `0x${(groups.address ?? '').slice(2)}`,
+      ...(name === undefined ? {} : { name }),
+      ...(version === undefined ? {} : { version }),
+      ...(decimals === undefined ? {} : { decimals: Number(decimals) }),
+    })
+  }
+  return { offered, acceptsAny: parts.includes('*') }
+})
+
+const wholeNumber = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,15}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, `must be between ${minimum} and ${maximum}`)
+
+const chainIds = z.string().transform((text, context) => {
+  const ids = list(text)
+  if (ids.length === 0 || ids.some((id) => !/^[1-9][0-9]{0,14}$/.test(id))) {
+    context.addIssue({ code: 'custom', message: 'must be chain ids, comma separated' })
+    return z.NEVER
+  }
+  return ids.map(Number)
+})
+
+const familyShape = {
+  EVM_PRIVATE_KEY: privateKeys.optional(),
+  EVM_NETWORKS: chainIds.optional(),
+  EVM_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
+  EVM_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(6),
+  DEPLOY_ERC4337_WITH_EIP6492: z.enum(['true', 'false'], 'must be true or false').default('false'),
+  EVM_SMART_WALLET_FACTORIES: z
+    .string()
+    .transform((text, context) => {
+      if (text.trim() === 'none') return []
+      const parsed = z.array(address).safeParse(list(text))
+      if (parsed.success) return parsed.data
+      context.addIssue({ code: 'custom', message: 'must be addresses, comma separated, or none' })
+      return z.NEVER
+    })
+    .default([...wellKnownFactories]),
+  EVM_CROSS_CHECK_AMOUNT: z
+    .string()
+    .regex(/^[0-9]{1,78}$/, 'must be an amount in smallest units')
+    .transform(BigInt)
+    .default(1_000_000_000n),
+}
+
+/** The settings that exist once per chain id, by the part of the name before the id. */
+const networkShapes = {
+  EVM_RPC_URL: rpcUrls.optional(),
+  EVM_TOKENS: tokens.optional(),
+  EVM_CONFIRMATIONS: wholeNumber(1, 1_000).default(1),
+  EVM_POLL_INTERVAL_MS: wholeNumber(10, 60_000).optional(),
+  EVM_GAS_BUDGET_GWEI_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(500_000_000),
+}
+
+const networkShape = z.object(networkShapes)
+type NetworkReading = z.infer<typeof networkShape>
+
+const networkVariable = new RegExp(`^(${Object.keys(networkShapes).join('|')})_([1-9][0-9]{0,14})$`)
+
+/** Names of the settings that exist once, and of those that end in a chain id. */
+export const evmVariables = {
+  family: Object.keys(familyShape),
+  perNetwork: Object.keys(networkShapes).map((name) => `${name}_<chain id>`),
+}
+
+/** Reads the EVM family's part of the environment; problems name variables and never values. */
+export const readEvmSettings = (
+  environment: Readonly<Record<string, string>>,
+): SettingsReading<EvmSettings> => {
+  const problems: string[] = []
+  const note = (name: (path: string) => string, error: z.ZodError) => {
+    for (const issue of error.issues) problems.push(`${name(String(issue.path[0]))}: ${issue.message}`)
+  }
+
+  const perNetwork = new Map<number, Record<string, string>>()
+  for (const [variable, value] of Object.entries(environment)) {
+    const [, name, id] = networkVariable.exec(variable) ?? []
+    if (name === undefined || id === undefined) continue
+    perNetwork.set(Number(id), { ...perNetwork.get(Number(id)), [name]: value })
+  }
+
+  const family = z.object(familyShape).safeParse(environment)
+  if (!family.success) note((path) => path, family.error)
+
+  const readings = new Map<number, NetworkReading>()
+  for (const [chainId, variables] of perNetwork) {
+    const parsed = networkShape.safeParse(variables)
+    if (parsed.success) readings.set(chainId, parsed.data)
+    else note((path) => `${path}_${chainId}`, parsed.error)
+  }
+  if (!family.success || problems.length > 0) return { problems }
+
+  const { EVM_PRIVATE_KEY: keys, EVM_NETWORKS: named } = family.data
+  const withUrl = [...readings].filter(([, reading]) => reading.EVM_RPC_URL !== undefined).map(([id]) => id)
+  if (keys === undefined) {
+    if (withUrl.length === 0 && named === undefined) return { settings: null }
+    return { problems: ['EVM_PRIVATE_KEY: is required to settle on EVM networks'] }
+  }
+
+  const chosen = chooseNetworks(named, withUrl)
+  const unreachable = chosen.filter((id) => !withUrl.includes(id) && findKnownNetwork(id) === null)
+  if (unreachable.length > 0) {
+    return {
+      problems: unreachable.map((id) => `EVM_RPC_URL_${id}: is required for a network that is not built in`),
+    }
+  }
+
+  const networks = chosen.map((chainId) =>
+    assembleNetwork(chainId, readings.get(chainId) ?? networkShape.parse({}), findKnownNetwork(chainId)),
+  )
+  return {
+    settings: {
+      privateKeys: keys,
+      networks,
+      rpcTimeoutMs: family.data.EVM_RPC_TIMEOUT_MS,
+      expiryMarginSeconds: family.data.EVM_EXPIRY_MARGIN_SECONDS,
+      deploysSmartWallets: family.data.DEPLOY_ERC4337_WITH_EIP6492 === 'true',
+      smartWalletFactories: family.data.EVM_SMART_WALLET_FACTORIES,
+      crossCheckAmount: family.data.EVM_CROSS_CHECK_AMOUNT,
+    },
+  }
+}
+
+/** Networks named, else those that have an endpoint, else (a key alone) the built-in main networks. */
+const chooseNetworks = (
+  named: readonly number[] | undefined,
+  withUrl: readonly number[],
+): readonly number[] => {
+  if (named !== undefined) return [...new Set(named)]
+  if (withUrl.length > 0) return withUrl
+  return knownNetworks.filter(({ isTestnet }) => !isTestnet).map(({ chainId }) => chainId)
+}
+
+const assembleNetwork = (
+  chainId: number,
+  reading: NetworkReading,
+  known: KnownNetwork | null,
+): EvmNetworkSettings => {
+  const publicUrls = known === null ? [] : [new Secret(known.publicRpcUrl)]
+  const offered = reading.EVM_TOKENS?.offered ?? []
+  const usesDefaults =
+    reading.EVM_TOKENS === undefined || (reading.EVM_TOKENS.acceptsAny && offered.length === 0)
+  return {
+    chainId,
+    network: `eip155:${chainId}`,
+    name: known?.name ?? `chain ${chainId}`,
+    rpcUrls: reading.EVM_RPC_URL ?? publicUrls,
+    usesPublicRpc: reading.EVM_RPC_URL === undefined,
+    tokens: usesDefaults ? (known?.tokens ?? []) : offered,
+    // A chain that only the operator knows, without a list, takes any token.
+    acceptsAnyToken: reading.EVM_TOKENS?.acceptsAny ?? known === null,
+    confirmations: reading.EVM_CONFIRMATIONS,
+    pollIntervalMs: reading.EVM_POLL_INTERVAL_MS ?? known?.pollIntervalMs ?? 500,
+    gasBudgetGweiPerHour: reading.EVM_GAS_BUDGET_GWEI_PER_HOUR,
+  }
+}

@@ -1,0 +1,78 @@
+import { encodeFunctionData, type Hex } from 'viem'
+import { multicallAbi, multicallAddress, tokenAbi } from './abi.js'
+import type { Authorization } from './authorization.js'
+import type { TransferSignature } from './signature.js'
+
+/** The transaction that settles a payment, without sender, number and fees. */
+export interface Transfer {
+  readonly to: Hex
+  readonly data: Hex
+  /** The most gas that is spent on it. */
+  readonly gasCap: bigint
+  /** Whether it first deploys the payer's wallet. */
+  readonly deploysWallet: boolean
+}
+
+/*
+ * A first transfer to a new recipient costs FiatToken about 103k gas by ECDSA; wallet contracts add their own
+ * check (Safe about 25k), a deployment about 110k to 300k. Arbitrum counts the price of data in gas as well,
+ * which is why the caps are generous. Gas that is not used is not paid.
+ */
+const ecdsaGasCap = 500_000n
+const contractGasCap = 1_000_000n
+const deploymentGasCap = 2_000_000n
+
+/** The transfer for a wallet that exists: `transferWithAuthorization` on the token itself. */
+export const planTransfer = (
+  asset: Hex,
+  authorization: Authorization,
+  signature: TransferSignature,
+): Transfer => ({
+  to: asset,
+  data: encodeTransfer(authorization, signature),
+  gasCap: signature.kind === 'ecdsa' ? ecdsaGasCap : contractGasCap,
+  deploysWallet: false,
+})
+
+/**
+ * The transfer for a wallet that does not exist yet: factory call and transfer in one transaction, so that
+ * neither happens without the other. Both go through Multicall3, which owns nothing: the factory is an
+ * address that the payer chose, and it must never be called by an account of ours.
+ */
+export const planDeployingTransfer = (
+  asset: Hex,
+  authorization: Authorization,
+  signature: TransferSignature & { readonly kind: 'counterfactual' },
+): Transfer => ({
+  to: multicallAddress,
+  data: encodeFunctionData({
+    abi: multicallAbi,
+    functionName: 'aggregate3',
+    args: [
+      [
+        // Someone may have deployed the wallet a moment before us: the transfer alone decides.
+        { target: signature.factory, allowFailure: true, callData: signature.factoryData },
+        { target: asset, allowFailure: false, callData: encodeTransfer(authorization, signature) },
+      ],
+    ],
+  }),
+  gasCap: deploymentGasCap,
+  deploysWallet: true,
+})
+
+/** The token's calldata; smart wallets get the inner signature, never the ERC-6492 wrapper. */
+export const encodeTransfer = (
+  { from, to, value, validAfter, validBefore, nonce }: Authorization,
+  signature: TransferSignature,
+): Hex =>
+  signature.kind === 'ecdsa'
+    ? encodeFunctionData({
+        abi: tokenAbi,
+        functionName: 'transferWithAuthorization',
+        args: [from, to, value, validAfter, validBefore, nonce, signature.v, signature.r, signature.s],
+      })
+    : encodeFunctionData({
+        abi: tokenAbi,
+        functionName: 'transferWithAuthorization',
+        args: [from, to, value, validAfter, validBefore, nonce, signature.bytes],
+      })

@@ -1,0 +1,5 @@
+import type { SealedFamily } from './chain.js'
+import { evm } from './evm/index.js'
+
+/** Every chain family that this service knows. A new one is a folder and a line. */
+export const families: readonly SealedFamily[] = [evm]
