@@ -1,0 +1,115 @@
+import { join } from 'node:path'
+import { withSignal } from '../platform/deadline.js'
+import type { Secret } from '../platform/secret.js'
+import type { Clock } from '../ports/clock.js'
+import type { IdempotencyStore } from '../ports/idempotencyStore.js'
+import type { Logger } from '../ports/logger.js'
+import type { RateLimiter } from '../ports/rateLimiter.js'
+import type { SettlementJournal } from '../ports/settlementJournal.js'
+import type { SignerLanes } from '../ports/signerLanes.js'
+import { createMemoryRateLimiter } from './memory/rateLimiter.js'
+import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
+import { createIdempotencyStore } from './postgres/idempotencyStore.js'
+import { announceInstance } from './postgres/instance.js'
+import { migrate } from './postgres/migrate.js'
+import { openPool } from './postgres/pool.js'
+import { createSettlementJournal } from './postgres/settlementJournal.js'
+import { createSignerLanes } from './postgres/signerLanes.js'
+import { openRedis } from './redis/client.js'
+import { createRedisRateLimiter } from './redis/rateLimiter.js'
+
+/** Where things are kept. */
+export interface StoreSettings {
+  /** Null: the embedded database in `dataFolder`. */
+  readonly databaseUrl: Secret | null
+  readonly databasePoolSize: number
+  readonly dataFolder: string
+  /** Null: limits are counted in this process. */
+  readonly redisUrl: Secret | null
+}
+
+/** Everything that is kept, behind its ports. */
+export interface Stores {
+  readonly journal: SettlementJournal
+  readonly lanes: SignerLanes
+  readonly idempotency: IdempotencyStore
+  readonly limiter: RateLimiter
+  /** Rejects when the database does not answer. */
+  pingDatabase(): Promise<void>
+  close(): Promise<void>
+}
+
+const pingDeadlineMs = 2_000
+
+const migrationsFolder = new URL('../../migrations/', import.meta.url)
+
+/** Opens the database, brings it up to date, and opens what counts limits. */
+export const openStores = async (settings: StoreSettings, clock: Clock, logger: Logger): Promise<Stores> => {
+  const closers: (() => Promise<void>)[] = []
+  /** In reverse order, each even when another fails. */
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) {
+      await closer().catch((error: unknown) => logger.error({ error }, 'store.not_closed'))
+    }
+  }
+
+  try {
+    const url = await openDatabase(settings, logger, closers)
+    const pool = openPool({
+      url,
+      maxConnections: settings.databasePoolSize,
+      onError: (error) => logger.warn({ error }, 'database.connection_lost'),
+    })
+    closers.push(() => pool.end())
+    const { applied } = await migrate(pool, migrationsFolder)
+    if (applied.length > 0) logger.info({ applied }, 'database.migrated')
+    const instance = await announceInstance(pool, logger, { isOnly: settings.databaseUrl === null })
+    closers.push(() => instance.close())
+    const limiter = await openLimiter(settings.redisUrl, clock, logger, closers)
+
+    return {
+      journal: createSettlementJournal(pool, instance),
+      lanes: createSignerLanes(pool),
+      idempotency: createIdempotencyStore(pool, instance),
+      limiter,
+      pingDatabase: async () => {
+        await withSignal(pool.query('select 1'), AbortSignal.timeout(pingDeadlineMs))
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const openDatabase = async (
+  { databaseUrl, dataFolder }: StoreSettings,
+  logger: Logger,
+  closers: (() => Promise<void>)[],
+): Promise<string> => {
+  if (databaseUrl !== null) return databaseUrl.reveal()
+  const embedded = await startEmbeddedPostgres({
+    folder: join(dataFolder, 'postgres'),
+    log: (line) => logger.debug({ line }, 'database.log'),
+  })
+  closers.push(() => embedded.stop())
+  embedded.onExit((reason) => logger.error({ reason }, 'database.ended'))
+  logger.info({ folder: dataFolder }, 'database.embedded')
+  return embedded.url
+}
+
+const openLimiter = async (
+  redisUrl: Secret | null,
+  clock: Clock,
+  logger: Logger,
+  closers: (() => Promise<void>)[],
+): Promise<RateLimiter> => {
+  const inProcess = createMemoryRateLimiter({ clock })
+  if (redisUrl === null) return inProcess
+  const redis = await openRedis(redisUrl.reveal(), { logger })
+  closers.push(async () => redis.disconnect())
+  const limiter = createRedisRateLimiter({ redis, fallback: inProcess, clock, logger })
+  closers.push(() => limiter.close())
+  return limiter
+}

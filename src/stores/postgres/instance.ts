@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { Pool } from 'pg'
+import type { Logger } from '../../ports/logger.js'
+
+/** This process among those that share the database: what it claims is its own while it is seen alive. */
+export interface Instance {
+  readonly id: string
+  /** Goes at once, so that others need not wait to take over. */
+  close(): Promise<void>
+}
+
+// How long a process may be silent before what it claimed is anyone's. Three missed heartbeats.
+const heartbeatMs = 3_000
+
+// One that gets no answer gives way to the next.
+const heartbeat = {
+  text: 'insert into instances (id) values ($1) on conflict (id) do update set seen_at = now()',
+  query_timeout: heartbeatMs,
+}
+
+// Longer than any request works on a row: what is older was left behind, even by a process that lives.
+const longestAttention = "interval '90 seconds'"
+
+/** SQL that is true when the instance in one column is alive and can still be at work on what began at another. */
+export const isAttended = (owner: string, since: string): string =>
+  `(${since} > now() - ${longestAttention} and exists (
+     select 1 from instances i where i.id = ${owner} and i.seen_at > now() - interval '10 seconds'))`
+
+/**
+ * Announces this process and keeps saying that it lives. Where it is the only one that can use the database,
+ * whatever an earlier one left behind is free at once.
+ */
+export const announceInstance = async (
+  pool: Pool,
+  logger: Logger,
+  { isOnly }: { readonly isOnly: boolean },
+): Promise<Instance> => {
+  const id = randomUUID()
+  // A connection of its own: while all of the pool's wait for something, this process must not seem dead.
+  const pulse = new Pool({ ...pool.options, max: 1 })
+  pulse.on('error', (error) => logger.warn({ error }, 'instance.connection_lost'))
+  pulse.on('connect', (client) => void client.on('error', () => undefined))
+  const beat = () => pulse.query(heartbeat, [id])
+  await pool.query("delete from instances where $1 or seen_at < now() - interval '1 day'", [isOnly])
+  await beat()
+  const timer = setInterval(() => {
+    beat().catch((error: unknown) => logger.error({ error }, 'instance.heartbeat_failed'))
+  }, heartbeatMs)
+  timer.unref()
+  return {
+    id,
+    close: async () => {
+      clearInterval(timer)
+      // Waits for a heartbeat that is under way: it would bring the row back.
+      await pulse.end()
+      await pool.query('delete from instances where id = $1', [id])
+    },
+  }
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Pool, PoolClient } from 'pg'
+import { inTransaction } from './transaction.js'
+
+interface Migration {
+  readonly number: number
+  /** The file's name. */
+  readonly name: string
+  readonly sql: string
+  readonly sha256: string
+}
+
+interface AppliedRow {
+  readonly number: number
+  readonly name: string
+  readonly sha256: string
+}
+
+/** Any constant does, as long as nothing else in this database locks it. */
+const lockKey = 7_140_402
+
+// A new index on a large table takes as long as it takes; so does waiting for the starter that builds it.
+const patient = (text: string) => ({ text, query_timeout: 2 ** 31 - 1 })
+
+/**
+ * Brings the database up to the files `NNNN_what.sql` of a folder, and answers the names it applied.
+ *
+ * Each file is one transaction, with its row in `schema_migration`. Starters queue at a lock inside that
+ * transaction, so any number may begin at once, and none holds a lock that outlives its connection.
+ *
+ * @throws a sentence when a number is missing or doubled, when an applied file has changed, and when the
+ *   database is ahead of the files
+ */
+export async function migrate(pool: Pool, folder: URL | string): Promise<{ applied: readonly string[] }> {
+  const migrations = await readMigrations(typeof folder === 'string' ? folder : fileURLToPath(folder))
+  const applied: string[] = []
+  for (;;) {
+    const name = await inTransaction(pool, (client) => applyNext(client, migrations))
+    if (name === null) return { applied }
+    applied.push(name)
+  }
+}
+
+/** Applies the first file that the database lacks; answers its name, or null when there is none. */
+async function applyNext(client: PoolClient, migrations: readonly Migration[]): Promise<string | null> {
+  // Whoever waited for the lock must see what its holder committed, so no snapshot may be older than the lock.
+  await client.query('set transaction isolation level read committed')
+  await client.query('set local statement_timeout = 0; set local lock_timeout = 0')
+  await client.query(patient(`select pg_advisory_xact_lock(${lockKey})`))
+  await client.query(`create table if not exists schema_migration (
+    number integer primary key,
+    name text not null,
+    sha256 text not null,
+    applied_at timestamptz not null default now()
+  )`)
+  const { rows } = await client.query<AppliedRow>(
+    'select number, name, sha256 from schema_migration order by number',
+  )
+  refuseStrangeHistory(rows, migrations)
+
+  const next = migrations[rows.length]
+  if (next === undefined) return null
+  try {
+    await client.query(patient(next.sql))
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`Migration ${next.name} failed and was rolled back: ${reason}`, { cause })
+  }
+  await client.query('insert into schema_migration (number, name, sha256) values ($1, $2, $3)', [
+    next.number,
+    next.name,
+    next.sha256,
+  ])
+  return next.name
+}
+
+function refuseStrangeHistory(rows: readonly AppliedRow[], migrations: readonly Migration[]): void {
+  for (const [index, row] of rows.entries()) {
+    const migration = migrations[index]
+    if (migration === undefined) {
+      throw new Error(
+        `The database has migration ${row.name}, which this version does not know. Start the version that applied it, or a later one.`,
+      )
+    }
+    if (row.number !== migration.number) {
+      throw new Error(`The database lacks migration ${migration.name}, but has the later ${row.name}.`)
+    }
+    if (row.sha256 !== migration.sha256) {
+      throw new Error(
+        `Migration ${migration.name} was changed after it had been applied. Restore the file, and write the change as a new one.`,
+      )
+    }
+  }
+}
+
+async function readMigrations(folder: string): Promise<readonly Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  const migrations = await Promise.all(names.map((name) => readMigration(folder, name)))
+  for (const [index, { number, name }] of migrations.entries()) {
+    const expected = index + 1
+    if (number === expected) continue
+    const previous = migrations[index - 1]
+    if (previous?.number === number) {
+      throw new Error(`Migrations ${previous.name} and ${name} have the same number.`)
+    }
+    throw new Error(`Migration ${String(expected).padStart(4, '0')} is missing: the next file is ${name}.`)
+  }
+  return migrations
+}
+
+async function readMigration(folder: string, name: string): Promise<Migration> {
+  const digits = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]
+  if (digits === undefined) {
+    throw new Error(`Migration ${name} is not named like 0001_what_it_does.sql.`)
+  }
+  // Git may check a file out with other line ends; that is not a change.
+  const sql = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n')
+  return { number: Number(digits), name, sql, sha256: createHash('sha256').update(sql).digest('hex') }
+}

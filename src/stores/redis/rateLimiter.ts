@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { Clock } from '../../ports/clock.js'
+import type { Logger } from '../../ports/logger.js'
+import type { LimitAnswer, LimitWindow, RateLimiter } from '../../ports/rateLimiter.js'
+import { checkWindows } from '../memory/rateLimiter.js'
+
+/** What the limiter on Redis is built from. */
+export interface RedisRateLimiterOptions {
+  /** A client of `openRedis`: its deadlines bound what a request waits for. It stays open on `close()`. */
+  readonly redis: Redis
+  /** Counts while Redis does not; closed on `close()`. */
+  readonly fallback: RateLimiter
+  readonly logger: Logger
+  /** Paces the probes and times the outages; the windows run on the clock of Redis. */
+  readonly clock: Clock
+  /** Stands before each key: instances that share limits share it. */
+  readonly keyPrefix?: string
+}
+
+// A bucket is a hash: how much is used, and when it resets in milliseconds of Redis' clock. A bucket that
+// resets later than a window from now was begun before that clock was set back, and starts anew.
+const script = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local used, resetsAt, drawn, refusedBy = {}, {}, {}, 0
+for i, key in ipairs(KEYS) do
+  local limit, window, cost = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
+  if not used[key] then
+    local bucket = redis.call('HMGET', key, 'used', 'resetsAt')
+    local count, ends = tonumber(bucket[1] or nil), tonumber(bucket[2] or nil)
+    if not ends or ends <= now or ends > now + window then count, ends = 0, now + window end
+    used[key], resetsAt[key], drawn[key] = count, ends, 0
+  end
+  if refusedBy == 0 and used[key] + drawn[key] + cost > limit then refusedBy = i end
+  drawn[key] = drawn[key] + cost
+end
+if refusedBy == 0 then
+  for key, cost in pairs(drawn) do
+    if cost > 0 and used[key] == 0 then
+      redis.call('HSET', key, 'used', cost, 'resetsAt', resetsAt[key])
+      redis.call('PEXPIREAT', key, resetsAt[key])
+    elseif cost > 0 then
+      redis.call('HINCRBY', key, 'used', cost)
+    end
+    used[key] = used[key] + cost
+  end
+end
+local answer = { refusedBy }
+for i, key in ipairs(KEYS) do
+  answer[2 * i] = math.max(0, tonumber(ARGV[3 * i - 2]) - used[key])
+  answer[2 * i + 1] = resetsAt[key]
+end
+return answer
+`
+const scriptHash = createHash('sha1').update(script).digest('hex')
+
+const firstProbeDelayMs = 100
+const maxProbeDelayMs = 1_000
+// Who fails again this soon after a recovery is asked less often.
+const steadyMs = 10_000
+
+/**
+ * Builds a limiter that counts in Redis, exactly across instances: one script per request, all or nothing.
+ * The first failure opens a circuit: from then on requests are counted by `fallback` without asking Redis,
+ * until a probe in the background, at least once a second, has drawn from it again. Needs one primary:
+ * the keys of one request do not share a slot of Redis Cluster.
+ */
+export const createRedisRateLimiter = ({
+  redis,
+  fallback,
+  logger,
+  clock,
+  keyPrefix = 'quittance:limits:',
+}: RedisRateLimiterOptions): RateLimiter => {
+  const closed = new AbortController()
+  let degradedAt: Date | null = null
+  let recoveredAt: Date | null = null
+  let probeDelayMs = firstProbeDelayMs
+
+  const draw = async (windows: readonly LimitWindow[]): Promise<LimitAnswer> => {
+    // The length is a part of the name: `per minute` and `per hour` of one key are two buckets.
+    const keys = windows.map(({ key, windowMs }) => `${keyPrefix}${windowMs}:${key}`)
+    const values = windows.flatMap(({ limit, windowMs, cost = 1 }) => [limit, windowMs, cost])
+    return readAnswer(await evaluate(redis, keys, values), windows.length)
+  }
+
+  // Draws as a request does: a ping is also answered by a replica, and by a Redis that is out of memory.
+  const canDraw = (): Promise<boolean> =>
+    draw([{ key: 'probe', limit: Number.MAX_SAFE_INTEGER, windowMs: 1 }]).then(
+      () => true,
+      () => false,
+    )
+
+  const degrade = (error: unknown): void => {
+    if (degradedAt !== null || closed.signal.aborted) return
+    degradedAt = clock.now()
+    const wasSteady = recoveredAt === null || degradedAt.getTime() - recoveredAt.getTime() > steadyMs
+    if (wasSteady) probeDelayMs = firstProbeDelayMs
+    logger.warn({ error: messageOf(error) }, 'limits.degraded')
+    void recover(degradedAt)
+  }
+
+  const recover = async (since: Date): Promise<void> => {
+    do {
+      if (!(await clock.sleep(probeDelayMs, closed.signal))) return
+      probeDelayMs = Math.min(2 * probeDelayMs, maxProbeDelayMs)
+    } while (!(await canDraw()))
+    if (closed.signal.aborted) return
+    recoveredAt = clock.now()
+    degradedAt = null
+    logger.info({ degradedMs: recoveredAt.getTime() - since.getTime() }, 'limits.recovered')
+  }
+
+  return {
+    async take(windows) {
+      checkWindows(windows)
+      if (windows.length === 0) return { isAllowed: true, refusedBy: null, windows: [] }
+      if (degradedAt !== null) return fallback.take(windows)
+      try {
+        return await draw(windows)
+      } catch (error) {
+        degrade(error)
+        return fallback.take(windows)
+      }
+    },
+    isDegraded: () => degradedAt !== null,
+    async close() {
+      closed.abort()
+      await fallback.close()
+    },
+  }
+}
+
+// Redis forgets its scripts when it restarts or is told to; sending the text teaches it again.
+const evaluate = async (
+  redis: Redis,
+  keys: readonly string[],
+  values: readonly number[],
+): Promise<unknown> => {
+  try {
+    return await redis.evalsha(scriptHash, keys.length, ...keys, ...values)
+  } catch (error) {
+    if (!messageOf(error).startsWith('NOSCRIPT')) throw error
+    return redis.eval(script, keys.length, ...keys, ...values)
+  }
+}
+
+const readAnswer = (reply: unknown, windowCount: number): LimitAnswer => {
+  const isShaped = Array.isArray(reply) && reply.length === 1 + 2 * windowCount
+  const numbers = isShaped ? reply.map(Number) : []
+  const [refusedBy, ...states] = numbers
+  if (refusedBy === undefined || !numbers.every(Number.isSafeInteger)) {
+    throw new Error('Redis did not answer as the script does')
+  }
+  return {
+    isAllowed: refusedBy === 0,
+    refusedBy: refusedBy === 0 ? null : refusedBy - 1,
+    windows: Array.from({ length: windowCount }, (_, index) => ({
+      remaining: states[2 * index] ?? 0,
+      resetsAt: new Date(states[2 * index + 1] ?? 0),
+    })),
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,454 @@
+import { once } from 'node:events'
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { type Machine, thisMachine } from '../../../../src/stores/postgres/embedded/machine.js'
+import { pickPort } from '../../../../src/stores/postgres/embedded/pickPort.js'
+import { startEmbeddedPostgres } from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
+import {
+  ask,
+  cleanUp,
+  copyPackageWithoutLinks,
+  isAlive,
+  isLinux,
+  isRootOnLinux,
+  newFolder,
+  nobody,
+  removeSeed,
+  serverPid,
+  start,
+  startBystander,
+  startOwner,
+  temporaryFolder,
+  until,
+  usedFolder,
+} from './support.js'
+
+const noTool = '/nowhere/this-program-does-not-exist'
+const machine = thisMachine()
+const withTools = (tools: Partial<Machine['tools']>): Machine => ({
+  ...machine,
+  tools: { ...machine.tools, ...tools },
+})
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+const remember = (url: string) => ask(url, 'create table kept as select 42 as answer')
+const recall = (url: string) => ask(url, 'select answer from kept')
+
+afterEach(cleanUp)
+afterAll(removeSeed)
+
+describe('a first start', () => {
+  test('makes a durable, checksummed UTF8 database in locale C and in UTC', async () => {
+    const postgres = await startEmbeddedPostgres({ folder: await newFolder(), log: () => undefined })
+    onTestFinished(postgres.stop)
+    const { url } = postgres
+    const show = (name: string) => ask(url, `show ${name}`)
+
+    expect(await show('server_encoding')).toBe('UTF8')
+    expect(await ask(url, 'select datcollate from pg_database where datname = current_database()')).toBe('C')
+    expect(await show('timezone')).toBe('UTC')
+    expect(await show('fsync')).toBe('on')
+    expect(await show('synchronous_commit')).toBe('on')
+    expect(await show('data_checksums')).toBe('on')
+    expect(await ask(url, 'select current_database()')).toBe('quittance')
+  })
+
+  test('is reachable on 127.0.0.1 only, by the password only', async () => {
+    const { url } = await start(await newFolder())
+
+    expect(await ask(url, 'show listen_addresses')).toBe('127.0.0.1')
+    expect(await ask(url, 'show unix_socket_directories')).toBe('')
+    const stranger = new URL(url)
+    stranger.password = 'guess'
+    await expect(ask(stranger.href, 'select 1')).rejects.toThrow('password authentication failed')
+  })
+
+  test('closes the data folder and the password to other users', async () => {
+    const folder = await newFolder()
+    await start(folder)
+
+    expect(await modeOf(folder)).toBe('700')
+    expect(await modeOf(join(folder, 'cluster'))).toBe('700')
+    expect(await modeOf(join(folder, 'password'))).toBe('600')
+  })
+
+  test('begins anew over what a crash in the middle of a first start left', async () => {
+    const folder = await newFolder()
+    await mkdir(join(folder, 'cluster.new', 'base'), { recursive: true })
+    await writeFile(join(folder, 'cluster.new', 'PG_VERSION'), '18\n')
+    await writeFile(join(folder, 'password.new'), 'half a pass')
+
+    const { url } = await start(folder)
+
+    expect(await ask(url, 'select 1')).toBe(1)
+    expect(await readdir(folder)).not.toContain('cluster.new')
+  })
+
+  test('takes another port when the one it picked is taken meanwhile', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1')
+    await once(squatter, 'listening')
+    const address = squatter.address()
+    const taken = typeof address === 'object' ? (address?.port ?? 0) : 0
+    const ports = [taken, await pickPort()]
+
+    const { url } = await start(await newFolder(), {
+      ...machine,
+      pickPort: async () => ports.shift() ?? 0,
+    })
+
+    squatter.close()
+    expect(ports).toEqual([])
+    expect(await ask(url, 'select 1')).toBe(1)
+  })
+})
+
+describe('a later start', () => {
+  test('finds the data and keeps the password', async () => {
+    const folder = await usedFolder()
+    const first = await start(folder)
+    await remember(first.url)
+    await first.stop()
+
+    const second = await start(folder)
+
+    expect(await recall(second.url)).toBe(42)
+    expect(new URL(second.url).password).toBe(new URL(first.url).password)
+  })
+
+  test('names the version of data that another major version made', async () => {
+    const folder = await usedFolder()
+    await writeFile(join(folder, 'cluster', 'PG_VERSION'), '12\n')
+
+    await expect(start(folder)).rejects.toThrow(
+      /made by Postgres 12, and this is Postgres \d+ .*DATABASE_URL/,
+    )
+  })
+
+  test('says so when the password of existing data is missing', async () => {
+    const folder = await usedFolder()
+    await rm(join(folder, 'password'))
+
+    await expect(start(folder)).rejects.toThrow(/password is missing/)
+  })
+
+  test('says so when the database does not take the password', async () => {
+    const folder = await usedFolder()
+    await writeFile(join(folder, 'password'), 'another\n')
+
+    await expect(start(folder)).rejects.toThrow(/does not accept the password in .*password/)
+    expect(await readdir(join(folder, 'cluster'))).not.toContain('postmaster.pid')
+  })
+
+  test('shows the end of the server’s log when the server refuses', async () => {
+    const folder = await usedFolder()
+    await writeFile(join(folder, 'cluster', 'postgresql.conf'), 'no_such_setting = 1\n')
+
+    await expect(start(folder)).rejects.toThrow(/no_such_setting/)
+  })
+
+  test.runIf(isLinux)('gives up at the deadline, with the end of the server’s log', async () => {
+    const folder = await usedFolder()
+    const bin = await temporaryFolder({ onDisk: true })
+    const version = (await readFile(join(folder, 'cluster', 'PG_VERSION'), 'utf8')).trim()
+    const script = `#!/bin/sh
+      if [ "$1" = --version ]; then echo "postgres (PostgreSQL) ${version}.0"; exit; fi
+      echo 'busy with something else' >&2; exec sleep 600`
+    await writeFile(join(bin, 'postgres'), script)
+    await chmod(join(bin, 'postgres'), 0o755)
+
+    const slow = { ...machine, binaries: [{ origin: bin, bin, packageFolder: null }], startDeadlineMs: 500 }
+
+    await expect(start(folder, slow)).rejects.toThrow(/not ready in time.*\n.*busy with something else/)
+    // Nothing holds the folder now.
+    expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
+  })
+})
+
+describe('a folder', () => {
+  test('serves one process at a time, and the second is told which has it', async () => {
+    const folder = await usedFolder()
+    const owner = await startOwner(folder)
+    await remember(owner.url)
+
+    await expect(start(folder)).rejects.toThrow(
+      `The data folder ${folder} is in use by another process (process ${owner.process.pid})`,
+    )
+    expect(await recall(owner.url)).toBe(42)
+  })
+
+  test('is free again after a stop', async () => {
+    const folder = await usedFolder()
+    const first = await start(folder)
+    await expect(start(folder)).rejects.toThrow('is in use')
+
+    await first.stop()
+    await first.stop()
+
+    expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
+  })
+
+  test('is free when a lock file names a live process that does not hold it', async () => {
+    const folder = await newFolder()
+    await mkdir(folder)
+    await writeFile(join(folder, 'lock'), `${startBystander()}\n`)
+
+    expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
+  })
+
+  test('that holds something else is refused, and keeps its mode', async () => {
+    const folder = await newFolder()
+    await mkdir(folder, { mode: 0o755 })
+    await writeFile(join(folder, 'letters.txt'), 'private')
+
+    await expect(start(folder)).rejects.toThrow(/holds "letters.txt"/)
+    expect(await modeOf(folder)).toBe('755')
+  })
+})
+
+describe.runIf(isLinux)('after a kill -9', () => {
+  test('of its owner the server ends too, and the next start finds what was committed', async () => {
+    const folder = await usedFolder()
+    const owner = await startOwner(folder)
+    await remember(owner.url)
+    const pid = await serverPid(folder)
+
+    await owner.kill()
+    await until(async () => !(await isAlive(pid)))
+
+    expect(await recall((await start(folder)).url)).toBe(42)
+  })
+
+  test('of its owner the next start waits for a server that is still going down', async () => {
+    const folder = await usedFolder()
+    const owner = await startOwner(folder)
+    await remember(owner.url)
+
+    await owner.kill()
+
+    expect(await recall((await start(folder)).url)).toBe(42)
+  })
+
+  test('of its owner, where nothing ties the server to it, the next start ends that server first', async () => {
+    const folder = await usedFolder()
+    const owner = await startOwner(folder, { machine: { tools: { ...machine.tools, setpriv: noTool } } })
+    await remember(owner.url)
+    const pid = await serverPid(folder)
+    await owner.kill()
+    expect(await recall(owner.url)).toBe(42)
+
+    const next = await start(folder)
+
+    expect(await isAlive(pid)).toBe(false)
+    expect(await recall(next.url)).toBe(42)
+  })
+
+  test('of the server its end is reported, and the next start recovers', async () => {
+    const folder = await usedFolder()
+    const first = await start(folder)
+    await remember(first.url)
+    const reported = new Promise<string>((resolve) => first.onExit(resolve))
+
+    process.kill(await serverPid(folder), 'SIGKILL')
+
+    expect(await reported).toMatch(/^Postgres was ended by SIGKILL/)
+    await first.stop()
+    expect(await recall((await start(folder)).url)).toBe(42)
+  })
+
+  test('a stale pid file whose number is now another process’ stops nothing and nobody', async () => {
+    const folder = await usedFolder()
+    const first = await start(folder)
+    await remember(first.url)
+    const reported = new Promise<string>((resolve) => first.onExit(resolve))
+    const pidFile = join(folder, 'cluster', 'postmaster.pid')
+    const left = await readFile(pidFile, 'utf8')
+    process.kill(await serverPid(folder), 'SIGKILL')
+    await reported
+    await first.stop()
+    const bystander = startBystander()
+    await writeFile(pidFile, left.replace(/^\d+/, String(bystander)))
+
+    const second = await start(folder)
+
+    expect(await recall(second.url)).toBe(42)
+    expect(await isAlive(bystander)).toBe(true)
+  })
+})
+
+describe.runIf(isLinux)('the server', () => {
+  test('is stopped by force when it does not react', async () => {
+    const folder = await usedFolder()
+    const first = await start(folder, { ...machine, stopDeadlineMs: 200 })
+    await remember(first.url)
+    const pid = await serverPid(folder)
+    process.kill(pid, 'SIGSTOP')
+
+    await first.stop()
+
+    expect(await isAlive(pid)).toBe(false)
+    expect(await recall((await start(folder)).url)).toBe(42)
+  })
+
+  test('is stopped while clients are connected and busy', async () => {
+    const first = await start(await usedFolder())
+    const busy = ask(first.url, 'select pg_sleep(600)')
+    const refused = expect(busy).rejects.toThrow(/terminating connection|terminated unexpectedly/)
+    const sleepers = "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(600)'"
+    await until(async () => (await ask(first.url, sleepers)) === 1)
+
+    await first.stop()
+
+    await refused
+  })
+
+  test('reports no end that was asked for', async () => {
+    const first = await start(await usedFolder())
+    const reports: string[] = []
+    first.onExit((reason) => reports.push(reason))
+
+    await first.stop()
+    await new Promise(setImmediate)
+
+    expect(reports).toEqual([])
+  })
+
+  test('outlives the Ctrl-C that its owner drains on', async () => {
+    const folder = await usedFolder()
+    const owner = await startOwner(folder)
+    const group = owner.process.pid ?? 0
+
+    process.kill(-group, 'SIGINT')
+
+    await remember(owner.url)
+    expect(await recall(owner.url)).toBe(42)
+  })
+
+  test('inherits nothing of its owner’s environment', async () => {
+    const folder = await usedFolder()
+    await startOwner(folder)
+
+    const environment = await readFile(`/proc/${await serverPid(folder)}/environ`, 'utf8')
+
+    expect(environment).toContain('TZ=UTC')
+    expect(environment).not.toContain('SIGNING_KEY')
+  })
+})
+
+describe('the programs', () => {
+  test('when there are none, the sentence names DATABASE_URL', async () => {
+    const bare = { ...machine, binaries: [] }
+
+    await expect(start(await newFolder(), bare)).rejects.toThrow(/none are installed.*DATABASE_URL/)
+  })
+
+  test('when none of them runs, the sentence names each and DATABASE_URL', async () => {
+    const broken = { origin: 'the attic', bin: '/nowhere', packageFolder: null }
+
+    await expect(start(await newFolder(), { ...machine, binaries: [broken] })).rejects.toThrow(
+      /the attic.*DATABASE_URL/s,
+    )
+  })
+
+  test('get the library links that an install without scripts lacks', async () => {
+    const [binaries] = machine.binaries
+    const packageFolder = await copyPackageWithoutLinks(binaries?.packageFolder ?? '')
+    const bin = join(packageFolder, 'native', 'bin')
+    const folder = await newFolder()
+
+    const { url } = await start(folder, { ...machine, binaries: [{ origin: 'a copy', bin, packageFolder }] })
+
+    expect(await ask(url, 'select 1')).toBe(1)
+    expect(await readdir(folder)).toEqual(['cluster', 'lock', 'password'])
+  })
+})
+
+describe.runIf(isRootOnLinux)('users', () => {
+  test('a user without rights starts a server as itself', async () => {
+    const folder = join(await folderOf(nobody), 'data')
+
+    const { url } = await startOwner(folder, { uid: nobody })
+
+    expect(await ask(url, 'select 1')).toBe(1)
+    expect((await stat(join(folder, 'cluster'))).uid).toBe(nobody)
+  })
+
+  test('a user without rights copies a package that lacks its links and cannot be written', async () => {
+    const folder = join(await folderOf(nobody, { onDisk: true }), 'data')
+    const packageFolder = await copyPackageWithoutLinks(machine.binaries[0]?.packageFolder ?? '')
+    const bin = join(packageFolder, 'native', 'bin')
+
+    const { url } = await startOwner(folder, {
+      uid: nobody,
+      machine: { binaries: [{ origin: 'a copy', bin, packageFolder }] },
+    })
+
+    expect(await ask(url, 'select 1')).toBe(1)
+    expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^binaries-\d/))
+  })
+
+  test('a user is told that a folder is not its own', async () => {
+    const folder = await newFolder()
+    await mkdir(folder, { mode: 0o700 })
+
+    await expect(startOwner(folder, { uid: nobody })).rejects.toThrow(/not a folder that this user can write/)
+  })
+
+  test('root keeps the files, in a user namespace', async () => {
+    const folder = await newFolder()
+
+    const { url } = await start(folder)
+
+    expect(await ask(url, 'select 1')).toBe(1)
+    expect((await stat(join(folder, 'cluster'))).uid).toBe(0)
+    expect(await readFile(`/proc/${await serverPid(folder)}/uid_map`, 'utf8')).toBe('')
+  })
+
+  test('root becomes nobody where namespaces are refused, and takes existing data along', async () => {
+    const folder = await usedFolder()
+    const first = await start(folder)
+    await remember(first.url)
+    await first.stop()
+
+    const second = await start(folder, withTools({ unshare: 'false' }))
+
+    expect(await recall(second.url)).toBe(42)
+    expect((await stat(`/proc/${await serverPid(folder)}`)).uid).toBe(nobody)
+    expect(await modeOf(folder)).toBe('700')
+    await second.stop()
+    // Back where namespaces work, the data stays with the user that has it.
+    const third = await start(folder)
+    expect(await recall(third.url)).toBe(42)
+    expect((await stat(`/proc/${await serverPid(folder)}`)).uid).toBe(nobody)
+  })
+
+  test('root as nobody copies programs that nobody cannot reach', async () => {
+    const packageFolder = await copyPackageWithoutLinks(machine.binaries[0]?.packageFolder ?? '')
+    await chmod(join(packageFolder, '..'), 0o700)
+    const bin = join(packageFolder, 'native', 'bin')
+    const folder = await newFolder({ onDisk: true })
+
+    const { url } = await start(folder, {
+      ...withTools({ unshare: 'false' }),
+      binaries: [{ origin: 'a closed folder', bin, packageFolder }],
+    })
+
+    expect(await ask(url, 'select 1')).toBe(1)
+    expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^binaries-\d/))
+  })
+
+  test('root as nobody is told which folder nobody may not enter', async () => {
+    const closed = await temporaryFolder()
+    await chmod(closed, 0o700)
+
+    await expect(start(join(closed, 'data'), withTools({ unshare: 'false' }))).rejects.toThrow(
+      `user ${nobody} here, who may not enter ${closed}`,
+    )
+  })
+})
+
+async function folderOf(uid: number, place: { onDisk?: boolean } = {}): Promise<string> {
+  const folder = await temporaryFolder(place)
+  await chown(folder, uid, uid)
+  return folder
+}

@@ -1,0 +1,280 @@
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Lane, SettlementJournal, SignedTransaction } from '../../../src/ports/settlementJournal.js'
+import type { SignerLanes } from '../../../src/ports/signerLanes.js'
+import type { Instance } from '../../../src/stores/postgres/instance.js'
+import { openPool } from '../../../src/stores/postgres/pool.js'
+import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
+import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+
+const lane: Lane = { network: 'eip155:84532', signer: '0x1111111111111111111111111111111111111111' }
+const otherSigner: Lane = { ...lane, signer: '0x2222222222222222222222222222222222222222' }
+const otherNetwork: Lane = { ...lane, network: 'eip155:8453' }
+
+/** Signs like a lane's account would: one transaction a number. */
+const signFor =
+  ({ network, signer }: Lane) =>
+  async (nonce: number): Promise<SignedTransaction> => ({
+    transaction: `${network}/${signer}/${nonce}`,
+    bytes: `bytes ${nonce}`,
+  })
+
+const range = (from: number, length: number): readonly number[] =>
+  Array.from({ length }, (_, index) => from + index)
+
+describe('the signer lanes', () => {
+  let database: TestDatabase
+  let pool: Pool
+  let otherPool: Pool
+  /** Two processes that share the database. */
+  let journals: readonly [SettlementJournal, SettlementJournal]
+  let lanes: SignerLanes
+  let otherLanes: SignerLanes
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+    otherPool = openPool({ url: database.url, maxConnections: 10, onError: () => undefined })
+  })
+  afterAll(async () => {
+    await otherPool.end()
+    await database.drop()
+  })
+  beforeEach(async () => {
+    await pool.query('truncate settlements, broadcasts, signer_lanes, instances')
+    journals = [
+      createSettlementJournal(pool, await appear()),
+      createSettlementJournal(otherPool, await appear()),
+    ]
+    lanes = createSignerLanes(pool)
+    otherLanes = createSignerLanes(otherPool)
+  })
+
+  const appear = async (): Promise<Instance> => {
+    const id = randomUUID()
+    await pool.query('insert into instances (id) values ($1)', [id])
+    return { id, close: async () => undefined }
+  }
+  const claim = async (journal: SettlementJournal, network = lane.network): Promise<string> => {
+    const settlement = await journal.claim({
+      authorizationId: randomUUID(),
+      scheme: 'exact',
+      network,
+      asset: '0xasset',
+      payer: '0xpayer',
+      payTo: '0xpayee',
+      amount: 1n,
+      expiresAt: null,
+      resource: null,
+      caller: 'anonymous',
+      fingerprint: 'f',
+    })
+    if (settlement === null) throw new Error('The authorization already has an open row')
+    return settlement.id
+  }
+  /** Records one transaction of a new settlement and answers its number. */
+  const recordIn = async (target: Lane, journal = journals[0]): Promise<number> => {
+    const id = await claim(journal, target.network)
+    let taken = -1
+    await journal.recorderFor(id).recordInLane(target, async (nonce) => {
+      taken = nonce
+      return await signFor(target)(nonce)
+    })
+    return taken
+  }
+  const noncesFrom = async (target: Lane, nonce = 0): Promise<readonly number[]> =>
+    (await lanes.listFrom(target, nonce, 1_000)).map((transaction) => transaction.nonce)
+
+  describe('recordInLane', () => {
+    it('numbers 200 transactions of two instances without a gap and without a repetition', async () => {
+      await lanes.advance(lane, 7)
+      const taken = await Promise.all(
+        range(0, 200).map((index) => recordIn(lane, journals[index % 2 === 0 ? 0 : 1])),
+      )
+      expect([...taken].sort((left, right) => left - right)).toEqual(range(7, 200))
+      expect(await noncesFrom(lane)).toEqual(range(7, 200))
+    })
+
+    it('begins where the chain stands', async () => {
+      await lanes.advance(lane, 41)
+      expect(await recordIn(lane)).toBe(41)
+      expect(await recordIn(lane)).toBe(42)
+    })
+
+    it('gives each settlement the transaction that was signed for its own number', async () => {
+      await lanes.advance(lane, 0)
+      const ids = await Promise.all(range(0, 20).map(() => claim(journals[0])))
+      const signed = await Promise.all(
+        ids.map((id) => journals[0].recorderFor(id).recordInLane(lane, signFor(lane))),
+      )
+      for (const [index, id] of ids.entries()) {
+        const settlement = await journals[1].find(id)
+        expect(settlement?.broadcasts).toEqual([signed[index]])
+      }
+    })
+
+    it('uses no number and leaves the row claimed when signing fails', async () => {
+      await lanes.advance(lane, 5)
+      const id = await claim(journals[0])
+      const failing = journals[0].recorderFor(id).recordInLane(lane, async () => {
+        throw new Error('no key')
+      })
+      await expect(failing).rejects.toThrow('no key')
+      expect(await journals[0].find(id)).toMatchObject({
+        state: 'claimed',
+        transaction: null,
+        broadcasts: [],
+      })
+      expect(await recordIn(lane)).toBe(5)
+    })
+
+    it('leaves no gap when some of many fail to be signed', async () => {
+      await lanes.advance(lane, 0)
+      const attempts = range(0, 40).map(async (index) => {
+        const journal = journals[index % 2 === 0 ? 0 : 1]
+        const id = await claim(journal)
+        return await journal.recorderFor(id).recordInLane(lane, async (nonce) => {
+          if (index % 4 === 0) throw new Error('no key')
+          return await signFor(lane)(nonce)
+        })
+      })
+      const settled = await Promise.allSettled(attempts)
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(30)
+      expect(await noncesFrom(lane)).toEqual(range(0, 30))
+    })
+
+    it('throws before it signs when the lane is not open', async () => {
+      await lanes.advance(otherSigner, 0)
+      await lanes.advance(otherNetwork, 0)
+      const id = await claim(journals[0])
+      let hasSigned = false
+      const recording = journals[0].recorderFor(id).recordInLane(lane, async (nonce) => {
+        hasSigned = true
+        return await signFor(lane)(nonce)
+      })
+      await expect(recording).rejects.toThrow('not open')
+      expect(hasSigned).toBe(false)
+      expect((await journals[0].find(id))?.state).toBe('claimed')
+    })
+
+    it('numbers several signers and networks independently', async () => {
+      const all = [lane, otherSigner, otherNetwork]
+      for (const [index, each] of all.entries()) await lanes.advance(each, 100 * index)
+      await Promise.all(range(0, 30).map((index) => recordIn(all[index % 3] ?? lane)))
+      for (const [index, each] of all.entries()) {
+        expect(await noncesFrom(each)).toEqual(range(100 * index, 10))
+      }
+    })
+
+    it('does not make one lane wait for another', async () => {
+      await lanes.advance(lane, 0)
+      await lanes.advance(otherSigner, 0)
+      const id = await claim(journals[0])
+      let finishSigning: () => void = () => undefined
+      const signing = new Promise<void>((resolve) => {
+        finishSigning = resolve
+      })
+      const slow = journals[0].recorderFor(id).recordInLane(lane, async (nonce) => {
+        await signing
+        return await signFor(lane)(nonce)
+      })
+      expect(await recordIn(otherSigner, journals[1])).toBe(0)
+      finishSigning()
+      await slow
+    })
+
+    it('frees the lane within seconds when a machine vanishes while it signs', async () => {
+      await lanes.advance(lane, 0)
+      const id = await claim(journals[0])
+      let sawNumber: () => void = () => undefined
+      const hasNumber = new Promise<void>((resolve) => {
+        sawNumber = resolve
+      })
+      let comeBack: () => void = () => undefined
+      const isBack = new Promise<void>((resolve) => {
+        comeBack = resolve
+      })
+      const vanished = journals[0].recorderFor(id).recordInLane(lane, async (nonce) => {
+        sawNumber()
+        await isBack
+        return await signFor(lane)(nonce)
+      })
+      const refused = expect(vanished).rejects.toThrow()
+      await hasNumber
+      expect(await recordIn(lane, journals[1])).toBe(0)
+      // Whoever comes back after that has lost the number, and sends nothing.
+      comeBack()
+      await refused
+      expect((await journals[1].find(id))?.state).toBe('claimed')
+    }, 15_000)
+  })
+
+  describe('advance', () => {
+    it('moves a lane forward and never backward', async () => {
+      await lanes.advance(lane, 10)
+      await lanes.advance(lane, 3)
+      expect(await recordIn(lane)).toBe(10)
+      await lanes.advance(lane, 20)
+      await lanes.advance(lane, 20)
+      await lanes.advance(lane, 0)
+      expect(await recordIn(lane)).toBe(20)
+      expect(await recordIn(lane)).toBe(21)
+    })
+
+    it('keeps the farthest of many that come at once from two instances', async () => {
+      await Promise.all(
+        range(0, 30).map((index) => (index % 2 === 0 ? lanes : otherLanes).advance(lane, (index * 7) % 30)),
+      )
+      expect(await recordIn(lane)).toBe(29)
+    })
+
+    it('does not disturb what is being numbered', async () => {
+      await lanes.advance(lane, 0)
+      const taken = await Promise.all(
+        range(0, 40).map(async (index) => {
+          if (index % 5 === 0) await otherLanes.advance(lane, index % 3)
+          return await recordIn(lane, journals[index % 2 === 0 ? 0 : 1])
+        }),
+      )
+      expect([...taken].sort((left, right) => left - right)).toEqual(range(0, 40))
+    })
+
+    it('refuses a number below zero', async () => {
+      await expect(lanes.advance(lane, -1)).rejects.toThrow()
+    })
+  })
+
+  describe('listFrom', () => {
+    beforeEach(async () => {
+      await lanes.advance(lane, 8)
+      await lanes.advance(otherSigner, 8)
+      // Beyond one digit: the order is that of numbers, not of text.
+      for (let transactions = 0; transactions < 5; transactions += 1) await recordIn(lane)
+      await recordIn(otherSigner)
+    })
+
+    it('lists the recorded transactions of one lane from a number on, in order', async () => {
+      expect(await lanes.listFrom(lane, 9, 100)).toEqual(
+        range(9, 4).map((nonce) => ({
+          transaction: `${lane.network}/${lane.signer}/${nonce}`,
+          bytes: `bytes ${nonce}`,
+          nonce,
+        })),
+      )
+    })
+
+    it('lists no more than it was asked for, the lowest numbers first', async () => {
+      expect((await otherLanes.listFrom(lane, 0, 2)).map(({ nonce }) => nonce)).toEqual([8, 9])
+    })
+
+    it('lists nothing beyond the last, of an unknown lane, or of transactions that payers signed', async () => {
+      const id = await claim(journals[0])
+      await journals[0].recorderFor(id).record({ transaction: 'signed by the payer', bytes: '0x' })
+      expect(await lanes.listFrom(lane, 13, 100)).toEqual([])
+      expect(await lanes.listFrom(otherNetwork, 0, 100)).toEqual([])
+      expect(await noncesFrom(lane)).toEqual(range(8, 5))
+    })
+  })
+})

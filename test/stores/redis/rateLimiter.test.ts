@@ -1,0 +1,461 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { systemClock } from '../../../src/platform/clock.js'
+import type { Clock } from '../../../src/ports/clock.js'
+import type { Logger } from '../../../src/ports/logger.js'
+import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
+import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { openRedis } from '../../../src/stores/redis/client.js'
+import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
+import { bucket, describeRateLimiter } from '../../contracts/rateLimiterContract.js'
+import { startTestRedis, type TestRedis } from '../../support/redis.js'
+import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
+
+const startedServer = await startTestRedis()
+afterAll(() => startedServer?.stop())
+
+const getServer = (): TestRedis => {
+  if (startedServer === null) throw new Error('This test needs a redis-server')
+  return startedServer
+}
+
+describe.skipIf(startedServer === null)('on Redis,', () => {
+  describeRateLimiter('the limiter', {
+    open: async () => {
+      const { redis, limiter } = openPatiently()
+      return {
+        limiter,
+        now: () => timeOf(redis),
+        reach: (moment) => until(async () => (await timeOf(redis)) >= moment),
+        close: async () => {
+          await limiter.close()
+          redis.disconnect()
+        },
+      }
+    },
+    propertyRuns: 60,
+  })
+
+  it('four processes that take 4,000 times from a bucket of 1,000 are allowed exactly 1,000', async () => {
+    const keyPrefix = `test:${randomUUID()}:`
+    const children = await Promise.all(Array.from({ length: 4 }, startChild))
+    const answers = await Promise.all(
+      children.map(async (child) => {
+        const answer = once(child, 'message')
+        child.send({ url: getServer().url, keyPrefix, limit: 1_000, takes: 1_000 })
+        return z.tuple([z.object({ allowed: z.number() })]).parse((await answer).slice(0, 1))[0].allowed
+      }),
+    )
+    expect(answers.reduce((sum, allowed) => sum + allowed, 0)).toBe(1_000)
+
+    const { redis, limiter } = openPatiently(keyPrefix)
+    const hourly = bucket({ key: 'everybody', limit: 2_000, windowMs: 3_600_000, cost: 0 })
+    expect((await limiter.take([hourly])).windows[0]?.remaining).toBe(1_000)
+    redis.disconnect()
+  }, 30_000)
+
+  it('two limiters with different prefixes do not meet', async () => {
+    const [one, other] = [openPatiently(), openPatiently()]
+    for (const { limiter, redis } of [one, other]) {
+      expect((await limiter.take([bucket({ limit: 1 })])).isAllowed).toBe(true)
+      redis.disconnect()
+    }
+  })
+
+  it('every key carries the prefix and goes away with its window', async () => {
+    const keyPrefix = `test:${randomUUID()}:`
+    const { redis, limiter } = openPatiently(keyPrefix)
+    await limiter.take([bucket({ key: 'short', windowMs: 100 }), bucket({ key: 'long', windowMs: 60_000 })])
+    const longKey = `${keyPrefix}60000:long`
+    await until(async () => (await redis.keys(`${keyPrefix}*`)).length === 1)
+    expect(await redis.keys(`${keyPrefix}*`)).toEqual([longKey])
+    const leftMs = await redis.pttl(longKey)
+    expect(leftMs).toBeGreaterThan(0)
+    expect(leftMs).toBeLessThanOrEqual(60_000)
+    redis.disconnect()
+  })
+
+  it('a bucket that would last longer than its window, because the clock was set back, starts anew', async () => {
+    const keyPrefix = `test:${randomUUID()}:`
+    const { redis, limiter } = openPatiently(keyPrefix)
+    await limiter.take([bucket({ limit: 1, windowMs: 60_000 })])
+    const future = (await timeOf(redis)).getTime() + 3_600_000
+    await redis.hset(`${keyPrefix}60000:caller`, 'resetsAt', future)
+    const answer = await limiter.take([bucket({ limit: 1, windowMs: 60_000 })])
+    expect(answer.isAllowed).toBe(true)
+    expect(answer.windows[0]?.resetsAt.getTime()).toBeLessThan(future)
+    redis.disconnect()
+  })
+})
+
+describe.skipIf(startedServer?.isOwn !== true)('when Redis forgets,', () => {
+  it('a flushed script cache is refilled without degrading', async () => {
+    const { redis, limiter } = openPatiently()
+    await limiter.take([bucket({ limit: 2 })])
+    await redis.script('FLUSH')
+    const answers = await Promise.all([1, 2, 3].map(() => limiter.take([bucket({ limit: 2 })])))
+    expect(answers.map(({ isAllowed }) => isAllowed)).toEqual([true, false, false])
+    expect(limiter.isDegraded()).toBe(false)
+    redis.disconnect()
+  })
+
+  it('flushed buckets begin again', async () => {
+    const { redis, limiter } = openPatiently()
+    await limiter.take([bucket({ limit: 1 })])
+    await redis.flushall()
+    expect(await limiter.take([bucket({ limit: 1 })])).toMatchObject({
+      isAllowed: true,
+      windows: [{ remaining: 0 }],
+    })
+    expect(limiter.isDegraded()).toBe(false)
+    redis.disconnect()
+  })
+})
+
+describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await openStage()
+  })
+  afterEach(() => stage.close())
+
+  interface Fault {
+    readonly fault: string
+    readonly break: () => void | Promise<void>
+    /** Null: the fault is over at once. */
+    readonly heal: (() => void | Promise<void>) | null
+    /** What Redis has of the limit of 10 after it drew once before the fault. */
+    readonly remaining: number
+  }
+  const faults: readonly Fault[] = [
+    {
+      fault: 'the network hangs',
+      break: () => stage.proxy.hang(),
+      heal: () => stage.proxy.pass(),
+      remaining: 8,
+    },
+    {
+      fault: 'connections are refused',
+      break: () => stage.proxy.refuse(),
+      heal: () => stage.proxy.pass(),
+      remaining: 9,
+    },
+    {
+      fault: 'the connection is reset',
+      break: () => stage.proxy.reset(),
+      heal: null,
+      remaining: 9,
+    },
+    {
+      fault: 'answers are too late',
+      break: () => stage.proxy.delay(400),
+      heal: () => stage.proxy.pass(),
+      remaining: 8,
+    },
+    {
+      fault: 'the server hangs',
+      break: () => getServer().hang(),
+      heal: () => getServer().resume(),
+      remaining: 8,
+    },
+    {
+      fault: 'the server is down',
+      break: () => getServer().stop(),
+      heal: () => getServer().restart(),
+      remaining: 10,
+    },
+  ]
+
+  it.each(faults)(
+    '$fault: limits go on in memory and come back, said once each',
+    async (fault) => {
+      const { limiter, messages } = stage
+      const question = [bucket({ limit: 10 })]
+      await limiter.take(question)
+      expect(limiter.isDegraded()).toBe(false)
+
+      await fault.break()
+      const first = await timed(() => limiter.take(question))
+      expect(first.ms).toBeLessThan(500)
+      expect(first.value).toMatchObject({ isAllowed: true, windows: [{ remaining: 9 }] })
+
+      if (fault.heal !== null) {
+        expect(limiter.isDegraded()).toBe(true)
+        const rest = await timed(async () => {
+          const answers = []
+          for (let request = 0; request < 20; request += 1) answers.push(await limiter.take(question))
+          return answers
+        })
+        // Together less than one more deadline of a command: none of them has waited for Redis.
+        expect(rest.ms).toBeLessThan(150)
+        expect(rest.value.filter(({ isAllowed }) => isAllowed)).toHaveLength(9)
+      }
+      expect(messages()).toContain('limits.degraded')
+
+      await fault.heal?.()
+      await until(async () => !limiter.isDegraded())
+      const back = await limiter.take([bucket({ limit: 10, cost: 0 })])
+      // What hung has drawn when it came through; what was drawn in memory stays there.
+      expect(back.windows[0]?.remaining).toBe(fault.remaining)
+      const transitions = messages().filter((message) => message.startsWith('limits.'))
+      expect(transitions).toEqual(['limits.degraded', 'limits.recovered'])
+    },
+    20_000,
+  )
+
+  it('requests that are under way together are all answered, within one deadline', async () => {
+    stage.proxy.hang()
+    const { ms, value } = await timed(() =>
+      Promise.all(Array.from({ length: 30 }, () => stage.limiter.take([bucket({ limit: 10 })]))),
+    )
+    expect(ms).toBeLessThan(500)
+    expect(value.filter(({ isAllowed }) => isAllowed)).toHaveLength(10)
+    expect(stage.messages().filter((message) => message === 'limits.degraded')).toHaveLength(1)
+  })
+
+  it('a draw whose answer was lost is never sent again', async () => {
+    const { redis: observer, limiter: direct } = openPatiently(stage.keyPrefix)
+    const countDrawn = async (): Promise<number> => {
+      const answer = await direct.take([bucket({ limit: 10, cost: 0 })])
+      return 10 - (answer.windows[0]?.remaining ?? 10)
+    }
+    // The answer would arrive 400 ms after the draw: that is the time to cut the connection.
+    stage.proxy.delay(400)
+    expect((await stage.limiter.take([bucket({ limit: 10 })])).isAllowed).toBe(true)
+    await until(async () => (await countDrawn()) === 1)
+    await stage.proxy.reset()
+    await until(async () => !stage.limiter.isDegraded())
+    expect(await countDrawn()).toBe(1)
+    observer.disconnect()
+  })
+
+  it('a request under way when the connection breaks does not wait for the next connection', async () => {
+    stage.proxy.hang()
+    const answer = stage.limiter.take([bucket({ limit: 10 })])
+    await stage.proxy.reset()
+    expect((await answer).isAllowed).toBe(true)
+    expect(stage.lines().join()).toContain('limits.degraded')
+    expect(stage.lines().join()).not.toContain('timed out')
+  })
+
+  it('slow answers within the deadline are waited for', async () => {
+    stage.proxy.delay(15)
+    for (let request = 0; request < 3; request += 1) await stage.limiter.take([bucket({})])
+    expect(stage.limiter.isDegraded()).toBe(false)
+  })
+
+  it('a Redis that answers pings but refuses writes is not taken for a recovered one', async () => {
+    const { redis: admin } = openPatiently()
+    await admin.config('SET', 'maxmemory', '1')
+    try {
+      await stage.limiter.take([bucket({})])
+      // Whoever sleeps for the third time has asked twice.
+      await until(async () => stage.clock.sleeps.length >= 3)
+      expect(await stage.redis.ping()).toBe('PONG')
+      expect(stage.limiter.isDegraded()).toBe(true)
+    } finally {
+      await admin.config('SET', 'maxmemory', '0')
+      admin.disconnect()
+    }
+    await until(async () => !stage.limiter.isDegraded())
+    expect(stage.messages()).toEqual(['limits.degraded', 'limits.recovered'])
+  })
+
+  it('one that fails again and again is asked less often, until it was steady for a while', async () => {
+    const failOnce = async (): Promise<void> => {
+      await stage.proxy.reset()
+      await until(async () => {
+        await stage.limiter.take([bucket({})])
+        return stage.limiter.isDegraded()
+      })
+      await until(async () => stage.redis.status === 'ready')
+      stage.clock.endSleep()
+      await until(async () => !stage.limiter.isDegraded())
+    }
+    stage.clock.isManual = true
+    for (let outage = 0; outage < 6; outage += 1) await failOnce()
+    expect(stage.clock.sleeps).toEqual([100, 200, 400, 800, 1_000, 1_000])
+    stage.clock.offsetMs += 10_001
+    await failOnce()
+    expect(stage.clock.sleeps.at(-1)).toBe(100)
+  })
+
+  it.each(['before a probe', 'during a probe'])('closed %s, a limiter says no more', async (moment) => {
+    stage.clock.isManual = true
+    stage.proxy.hang()
+    await stage.limiter.take([bucket({})])
+    if (moment === 'during a probe') stage.clock.endSleep()
+    await stage.limiter.close()
+    await stage.proxy.pass()
+    stage.clock.endSleep()
+    // Redis answers in order: after this, a probe has its answer too.
+    await stage.redis.ping()
+    expect(stage.messages()).toEqual(['limits.degraded'])
+    expect((await stage.limiter.take([bucket({})])).isAllowed).toBe(true)
+  })
+})
+
+describe.skipIf(startedServer?.isOwn !== true)('openRedis', () => {
+  it('goes on without Redis after the deadline and finds it later', async () => {
+    await getServer().stop()
+    const log = createLog()
+    const { ms, value: redis } = await timed(() =>
+      openRedis(getServer().url, { logger: log.logger, readyDeadlineMs: 200 }),
+    )
+    expect(ms).toBeLessThan(1_000)
+    const limiter = createRedisRateLimiter({ redis, ...createParts(log.logger) })
+    expect((await limiter.take([bucket({})])).isAllowed).toBe(true)
+    expect(limiter.isDegraded()).toBe(true)
+
+    await getServer().restart()
+    await until(async () => !limiter.isDegraded())
+    expect(log.messages()).toEqual(['redis.lost', 'limits.degraded', 'redis.found', 'limits.recovered'])
+    await limiter.close()
+    redis.disconnect()
+  })
+
+  it('writes no password to the log when the login is refused', async () => {
+    const { redis: admin } = openPatiently()
+    await admin.config('SET', 'requirepass', 'right')
+    const log = createLog()
+    const url = getServer().url.replace('//', '//:hunter2@')
+    const redis = await openRedis(url, { logger: log.logger, readyDeadlineMs: 200 })
+    try {
+      await until(async () => log.lines().length > 0)
+      expect(log.lines()[0]).toContain('WRONGPASS')
+      expect(log.lines().join()).not.toContain('hunter2')
+    } finally {
+      redis.disconnect()
+      await admin.config('SET', 'requirepass', '')
+      admin.disconnect()
+    }
+  })
+
+  it.each(['localhost:6379', '/var/run/redis.sock', 'https://user:hunter2@redis.example', ''])(
+    'refuses the URL %j without repeating it',
+    async (url) => {
+      const opening = openRedis(url, { logger: createLog().logger })
+      await expect(opening).rejects.toThrow(/redis:\/\/ or rediss:\/\//)
+      await expect(opening).rejects.not.toThrow(/hunter2/)
+    },
+  )
+})
+
+interface Stage {
+  readonly proxy: TcpProxy
+  readonly redis: Redis
+  readonly limiter: RateLimiter
+  readonly keyPrefix: string
+  readonly clock: StageClock
+  messages(): readonly string[]
+  lines(): readonly string[]
+  close(): Promise<void>
+}
+
+/** A limiter as it runs in production, with a network and a server between that can be broken. */
+const openStage = async (): Promise<Stage> => {
+  const proxy = await startTcpProxy(getServer().port)
+  const log = createLog()
+  const redis = await openRedis(`redis://127.0.0.1:${proxy.port}`, { logger: log.logger })
+  const keyPrefix = `test:${randomUUID()}:`
+  const clock = new StageClock()
+  const limiter = createRedisRateLimiter({ redis, ...createParts(log.logger), clock, keyPrefix })
+  return {
+    proxy,
+    redis,
+    limiter,
+    keyPrefix,
+    clock,
+    messages: log.messages,
+    lines: log.lines,
+    async close() {
+      await limiter.close()
+      redis.disconnect()
+      await proxy.close()
+    },
+  }
+}
+
+/** The machine's clock, which a test may set forward, and whose sleeps it may end itself. */
+class StageClock implements Clock {
+  readonly sleeps: number[] = []
+  offsetMs = 0
+  isManual = false
+  endSleep = (): void => undefined
+
+  now(): Date {
+    return new Date(Date.now() + this.offsetMs)
+  }
+
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<boolean> {
+    this.sleeps.push(milliseconds)
+    if (!this.isManual) return systemClock.sleep(milliseconds, signal)
+    return new Promise((resolve) => {
+      this.endSleep = () => resolve(true)
+      signal?.addEventListener('abort', () => resolve(false))
+    })
+  }
+}
+
+const createParts = (logger: Logger) => ({
+  clock: systemClock,
+  logger,
+  fallback: createMemoryRateLimiter({ clock: systemClock }),
+})
+
+/** A limiter whose client waits as long as a busy machine needs, and that must not fall back. */
+const openPatiently = (keyPrefix = `test:${randomUUID()}:`): { redis: Redis; limiter: RateLimiter } => {
+  const redis = new Redis(getServer().url)
+  const fallback: RateLimiter = {
+    take: () => Promise.reject(new Error('Redis did not answer')),
+    isDegraded: () => false,
+    close: async () => undefined,
+  }
+  const parts = { ...createParts(createLog().logger), fallback }
+  return { redis, limiter: createRedisRateLimiter({ redis, ...parts, keyPrefix }) }
+}
+
+const createLog = () => {
+  const entries: { readonly message: string; readonly line: string }[] = []
+  const write = (fields: Readonly<Record<string, unknown>>, message: string): void => {
+    entries.push({ message, line: `${message} ${JSON.stringify(fields)}` })
+  }
+  const logger: Logger = { debug: write, info: write, warn: write, error: write }
+  return {
+    logger,
+    messages: () => entries.map(({ message }) => message),
+    lines: () => entries.map(({ line }) => line),
+  }
+}
+
+const startChild = async (): Promise<ChildProcess> => {
+  const program = fileURLToPath(new URL('./takeMany.ts', import.meta.url))
+  const child = fork(program, { execArgv: ['--import', 'tsx'] })
+  await once(child, 'message')
+  return child
+}
+
+const timeOf = async (redis: Redis): Promise<Date> => {
+  const [seconds = 0, microseconds = 0] = await redis.time()
+  return new Date(Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000))
+}
+
+const timed = async <T>(run: () => Promise<T>): Promise<{ ms: number; value: T }> => {
+  const startedAt = performance.now()
+  const value = await run()
+  return { ms: performance.now() - startedAt, value }
+}
+
+const until = async (isTrue: () => Promise<boolean>): Promise<void> => {
+  const deadline = performance.now() + 10_000
+  while (!(await isTrue())) {
+    if (performance.now() > deadline) throw new Error(`Still not: ${isTrue}`)
+    await sleep(2)
+  }
+}

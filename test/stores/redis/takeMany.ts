@@ -1,0 +1,54 @@
+// A process of its own for the test of exactness: takes as often as it is told once everybody is ready.
+import { Redis } from 'ioredis'
+import { z } from 'zod'
+import { systemClock } from '../../../src/platform/clock.js'
+import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
+import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
+
+const task = z.object({ url: z.string(), keyPrefix: z.string(), limit: z.number(), takes: z.number() })
+const concurrency = 10
+
+const neverAsked: RateLimiter = {
+  take: () => Promise.reject(new Error('Redis did not answer')),
+  isDegraded: () => false,
+  close: async () => undefined,
+}
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+const run = async ({ url, keyPrefix, limit, takes }: z.infer<typeof task>): Promise<void> => {
+  const redis = new Redis(url)
+  const limiter = createRedisRateLimiter({
+    redis,
+    fallback: neverAsked,
+    logger: silent,
+    clock: systemClock,
+    keyPrefix,
+  })
+  const question = [
+    { key: 'everybody', limit, windowMs: 600_000 },
+    { key: 'everybody', limit: 2 * limit, windowMs: 3_600_000 },
+  ]
+  let left = takes
+  let allowed = 0
+  const takeInTurn = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1
+      if ((await limiter.take(question)).isAllowed) allowed += 1
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, takeInTurn))
+  redis.disconnect()
+  process.send?.({ allowed })
+}
+
+process.once('message', (message) => {
+  run(task.parse(message))
+    .then(() => process.disconnect())
+    .catch((error: unknown) => {
+      process.stderr.write(`${error}\n`)
+      process.exit(1)
+    })
+})
+// A parent that is killed must not leave this process behind.
+process.once('disconnect', () => process.exit())
+process.send?.('ready')

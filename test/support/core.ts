@@ -1,0 +1,37 @@
+import { type Core, composeCore } from '../../src/compose.js'
+import { readConfig } from '../../src/config.js'
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import type { Clock } from '../../src/ports/clock.js'
+import type { Logger } from '../../src/ports/logger.js'
+import type { LocalChain } from './evm/localChain.js'
+
+/** What a core under test is made of. */
+export interface CoreOptions {
+  readonly chain: Pick<LocalChain, 'chainId' | 'url' | 'facilitators'>
+  readonly databaseUrl: string
+  /** Variables over those that the chain and the database give. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly logger?: Logger
+}
+
+/** The environment of a service on a local chain. */
+export const environmentFor = ({
+  chain,
+  databaseUrl,
+  environment = {},
+}: CoreOptions): Record<string, string> => ({
+  DATABASE_URL: databaseUrl,
+  EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
+  [`EVM_RPC_URL_${chain.chainId}`]: chain.url,
+  [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '50',
+  ...environment,
+})
+
+/** Opens the service without its HTTP side: real chain, real database. */
+export const openCore = (options: CoreOptions): Promise<Core> =>
+  composeCore(readConfig(environmentFor(options)), {
+    clock: options.clock ?? systemClock,
+    logger: options.logger ?? silentLogger,
+  })

@@ -1,0 +1,64 @@
+import { type Abi, type Address, encodeFunctionData, type Hex } from 'viem'
+import { type ContractName, getArtifact } from '../contracts/artifacts.js'
+import { randomAddress } from './authorization.js'
+import { type LocalChain, usdcAbi } from './localChain.js'
+import type { PaymentChain } from './payment.js'
+
+/** The tokens of `test/support/contracts`, each with one thing wrong. */
+export type TestTokenName = Extract<
+  ContractName,
+  | 'FeeOnTransferToken'
+  | 'GasBurnerToken'
+  | 'LegacyToken3009'
+  | 'LyingToken'
+  | 'No3009Token'
+  | 'SenderDependentToken'
+  | 'UsedNonceSilentToken'
+>
+
+/** What a `LyingToken` does in place of a transfer; the order is the contract's. */
+export const lies = ['saysNothing', 'saysWrongValue', 'saysWrongRecipient', 'saysTheTruthFalsely'] as const
+
+/** Whom a `SenderDependentToken` lets through; the order is the contract's. */
+export const senderRules = ['onlyKnownSender', 'notKnownSender', 'onlySimulation'] as const
+
+/** A deployed test token; it is a chain to `exactPayment`. */
+export interface TestToken extends PaymentChain {
+  readonly address: Address
+  readonly abi: Abi
+  mint(to: Address, amount: bigint): Promise<void>
+  balanceOf(owner: Address): Promise<bigint>
+  /** Calls a function of the token that anyone may call, such as `setLie`. */
+  write(functionName: string, args: readonly unknown[]): Promise<void>
+}
+
+/** Deploys a test token; the arguments are those of its constructor after the name and the version. */
+export const deployTestToken = async (
+  chain: LocalChain,
+  name: TestTokenName,
+  args: readonly unknown[] = [],
+): Promise<TestToken> => {
+  const domain = { name: 'Test Token', version: '1' } as const
+  const { abi, bytecode } = getArtifact(name)
+  const allArgs = name === 'No3009Token' ? [domain.name] : [domain.name, domain.version, ...args]
+  const address = await chain.deploy({ abi, bytecode, args: allArgs })
+  const send = async (data: Hex): Promise<void> => {
+    const from = randomAddress()
+    await chain.fundGas(from)
+    const hash = await chain.control.sendAs({ from, to: address, data, gas: 200_000n })
+    const { status } = await chain.client.waitForTransactionReceipt({ hash })
+    if (status !== 'success') throw new Error(`${name} refused the call`)
+  }
+  const write = (functionName: string, writeArgs: readonly unknown[]): Promise<void> =>
+    send(encodeFunctionData({ abi, functionName, args: writeArgs }))
+  return {
+    network: chain.network,
+    token: { ...domain, chainId: chain.chainId, verifyingContract: address },
+    address,
+    abi,
+    write,
+    mint: (to, amount) => write('mint', [to, amount]),
+    balanceOf: (owner) =>
+      chain.client.readContract({ address, abi: usdcAbi, functionName: 'balanceOf', args: [owner] }),
+  }
+}

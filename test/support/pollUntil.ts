@@ -1,0 +1,16 @@
+const deadlineMs = 20_000
+const pauseMs = 25
+
+/** Asks again and again until the answer is one, and answers it; the error says what was waited for. */
+export const pollUntil = async <T>(
+  ask: () => T | null | undefined | false | Promise<T | null | undefined | false>,
+  what: string,
+): Promise<T> => {
+  const deadline = Date.now() + deadlineMs
+  for (;;) {
+    const answer = await ask()
+    if (answer !== null && answer !== undefined && answer !== false) return answer
+    if (Date.now() > deadline) throw new Error(`Waited ${deadlineMs / 1_000} s for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+}

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+/** One import, export … from, or `import()` of a file. */
+export interface SourceImport {
+  readonly specifier: string
+  /** The file that is meant, as a path from the project's root; null for packages. */
+  readonly target: string | null
+  /** Erased by the compiler. */
+  readonly isTypeOnly: boolean
+  /** `import()`: loaded when it is reached, not when the file is. */
+  readonly isDynamic: boolean
+}
+
+/** A file of the project, as the compiler sees it. */
+export interface SourceFile {
+  /** From the project's root, with slashes. */
+  readonly path: string
+  readonly tree: ts.SourceFile
+  readonly imports: readonly SourceImport[]
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Reads a file of the project as text. */
+export const readText = (path: string): string => readFileSync(posix.join(root, path), 'utf8')
+
+/** Every TypeScript file under a folder of the project. */
+export const readSourceFiles = (folder: string): readonly SourceFile[] =>
+  readdirSync(posix.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
+    .filter((path) => path.endsWith('.ts'))
+    .sort()
+    .map((path) => parseSource(path, readText(path)))
+
+/** Parses the text of a file. */
+export const parseSource = (path: string, text: string): SourceFile => {
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  return { path, tree, imports: [...listNodes(tree)].flatMap((node) => readImport(path, node)) }
+}
+
+/** A node and everything in it. */
+export function* listNodes(node: ts.Node): Generator<ts.Node> {
+  yield node
+  const children: ts.Node[] = []
+  ts.forEachChild(node, (child) => void children.push(child))
+  for (const child of children) yield* listNodes(child)
+}
+
+/** Where a node stands, as editors understand it. */
+export const locate = ({ path, tree }: SourceFile, node: ts.Node): string =>
+  `${path}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`
+
+const readImport = (path: string, node: ts.Node): readonly SourceImport[] => {
+  const build = (name: ts.Node | undefined, isTypeOnly: boolean, isDynamic = false) =>
+    name !== undefined && ts.isStringLiteralLike(name)
+      ? [{ specifier: name.text, target: resolve(path, name.text), isTypeOnly, isDynamic }]
+      : []
+  if (ts.isImportDeclaration(node)) return build(node.moduleSpecifier, isErased(node.importClause))
+  if (ts.isExportDeclaration(node)) return build(node.moduleSpecifier, node.isTypeOnly)
+  if (ts.isImportTypeNode(node)) {
+    return build(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true)
+  }
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    return build(node.arguments[0], false, true)
+  }
+  return []
+}
+
+const isErased = (clause: ts.ImportClause | undefined): boolean => {
+  // `import 'x'` runs the file.
+  if (clause === undefined) return false
+  if (clause.isTypeOnly) return true
+  const { name, namedBindings } = clause
+  return (
+    name === undefined &&
+    namedBindings !== undefined &&
+    ts.isNamedImports(namedBindings) &&
+    namedBindings.elements.length > 0 &&
+    namedBindings.elements.every(({ isTypeOnly }) => isTypeOnly)
+  )
+}
+
+const resolve = (from: string, specifier: string): string | null =>
+  specifier.startsWith('.') ? posix.join(posix.dirname(from), specifier.replace(/\.js$/, '.ts')) : null

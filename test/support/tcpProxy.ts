@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import { createServer, connect as openSocket, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A TCP proxy on loopback whose network a test breaks; it starts by passing everything on. */
+export interface TcpProxy {
+  readonly port: number
+  /** Ends every fault; what a hang held back is delivered. */
+  pass(): Promise<void>
+  /** Delivers each piece this much later, in both directions. */
+  delay(latencyMs: number): void
+  /** Holds every byte in both directions and loses none; new connections are accepted and stay silent. */
+  hang(): void
+  /** Resets the connections that are open; new ones pass. */
+  reset(): Promise<void>
+  /** Resets the connections that are open and refuses new ones. */
+  refuse(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Gate {
+  readonly opened: Promise<void>
+  open(): void
+}
+
+/** Starts a proxy to a port on loopback. */
+export const startTcpProxy = async (targetPort: number): Promise<TcpProxy> => {
+  const sockets = new Set<Socket>()
+  let latencyMs = 0
+  let gate: Gate | null = null
+
+  const track = (socket: Socket): void => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    // A reset is what the test asked for; both ends see it themselves.
+    socket.on('error', () => undefined)
+    if (gate !== null) socket.pause()
+  }
+
+  const pump = (from: Socket, to: Socket): void => {
+    // One chain per direction keeps the order, whatever the latency was when a piece arrived.
+    let delivered = Promise.resolve()
+    const enqueue = (deliver: () => void): void => {
+      const dueAt = performance.now() + latencyMs
+      delivered = delivered.then(async () => {
+        const leftMs = dueAt - performance.now()
+        if (leftMs > 0) await sleep(leftMs)
+        await gate?.opened
+        if (!to.destroyed) deliver()
+      })
+    }
+    from.on('data', (chunk) => enqueue(() => to.write(chunk)))
+    from.on('end', () => enqueue(() => to.end()))
+    from.on('close', (hadError) => {
+      if (hadError) to.destroy()
+    })
+  }
+
+  const server = createServer((incoming) => {
+    const outgoing = openSocket(targetPort, '127.0.0.1')
+    for (const socket of [incoming, outgoing]) track(socket)
+    outgoing.once('error', () => incoming.resetAndDestroy())
+    pump(incoming, outgoing)
+    pump(outgoing, incoming)
+  })
+
+  const listen = async (port: number): Promise<void> => {
+    if (server.listening) return
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  const resetAll = async (): Promise<void> => {
+    await Promise.all(
+      [...sockets].map((socket) => {
+        const closed = once(socket, 'close')
+        socket.resetAndDestroy()
+        return closed
+      }),
+    )
+  }
+  const unhang = (): void => {
+    gate?.open()
+    gate = null
+    for (const socket of sockets) socket.resume()
+  }
+
+  await listen(0)
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port')
+  const { port } = address
+
+  const pass = async (): Promise<void> => {
+    latencyMs = 0
+    unhang()
+    await listen(port)
+  }
+
+  return {
+    port,
+    pass,
+    delay(ms) {
+      latencyMs = ms
+    },
+    hang() {
+      gate ??= createGate()
+      for (const socket of sockets) socket.pause()
+    },
+    async reset() {
+      await resetAll()
+      await pass()
+    },
+    async refuse() {
+      server.close()
+      await resetAll()
+    },
+    async close() {
+      gate?.open()
+      if (server.listening) server.close()
+      await resetAll()
+    },
+  }
+}
+
+const createGate = (): Gate => {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
