@@ -7,5 +7,8 @@ export const canonicalJson = (value: unknown): string => {
       .sort(([left], [right]) => (left < right ? -1 : 1))
     return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`
   }
+  // Too large for a double: `JSON.stringify` would write null, and the text would stand for something else.
+  if (value === Number.POSITIVE_INFINITY) return '1e999'
+  if (value === Number.NEGATIVE_INFINITY) return '-1e999'
   return JSON.stringify(value ?? null)
 }

@@ -3,7 +3,7 @@ import { readUint256 } from './amount.js'
 import { canonicalNetwork } from './network.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
 import type { Reason } from './reasons.js'
-import type { WirePaymentRequest, WireRequirements } from './wire.js'
+import { resourceUrl, type WirePaymentRequest, type WireRequirements } from './wire.js'
 
 /*
  * The one place where version 1, the flat shape and version 2 become the same thing.
@@ -30,7 +30,12 @@ const payloadShape = z.looseObject({
     })
     .optional(),
   payload: record,
-  resource: z.union([z.string(), z.looseObject({ url: z.string().optional() })]).nullish(),
+  resource: z
+    .union(
+      [resourceUrl, z.looseObject({ url: resourceUrl.optional() })],
+      'must be a URL or an object with `url`',
+    )
+    .nullish(),
 })
 type PayloadShape = z.infer<typeof payloadShape>
 
@@ -52,6 +57,9 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
 
   const version = readVersion(body, payload)
   if (version === null) return refuse('invalid_x402_version')
+  if (version === 'ambiguous') {
+    return refuse('invalid_x402_version', 'payVersion, x402Version and t402Version do not agree')
+  }
 
   const requirements = readRequirements(body.paymentRequirements)
   if (requirements === null) {
@@ -63,8 +71,8 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
     return refuse('invalid_payload_structure', 'paymentPayload.scheme is required')
   if (terms.network === undefined)
     return refuse('invalid_payload_structure', 'paymentPayload.network is required')
-  if (canonicalNetwork(terms.network) !== requirements.network) return refuse('network_mismatch')
   if (terms.scheme !== requirements.scheme) return refuse('unsupported_scheme')
+  if (canonicalNetwork(terms.network) !== requirements.network) return refuse('network_mismatch')
   const difference = payload.accepted === undefined ? null : findDifference(payload.accepted, requirements)
   if (difference !== null) {
     return refuse(
@@ -91,7 +99,7 @@ const describeIssue = (error: z.ZodError): string => {
   return `${['paymentPayload', ...issue.path].join('.')}: ${issue.message}`
 }
 
-const readVersion = (body: Versions, payload: PayloadShape): 1 | 2 | null => {
+const readVersion = (body: Versions, payload: PayloadShape): 1 | 2 | 'ambiguous' | null => {
   const named = [body, payload].flatMap(({ payVersion, x402Version, t402Version }) => [
     payVersion,
     x402Version,
@@ -100,7 +108,7 @@ const readVersion = (body: Versions, payload: PayloadShape): 1 | 2 | null => {
   const versions = new Set(named.filter((version) => version !== undefined))
   // Without a word on the version, the shape tells: only version 2 repeats the accepted requirements.
   if (versions.size === 0) return payload.accepted === undefined ? 1 : 2
-  if (versions.size > 1) return null
+  if (versions.size > 1) return 'ambiguous'
   if (versions.has(1)) return 1
   return versions.has(2) ? 2 : null
 }
@@ -143,11 +151,14 @@ const authorizationFields = ['from', 'to', 'value', 'validAfter', 'validBefore',
 const nestFlatProof = (proof: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   if ('authorization' in proof || !('nonce' in proof && 'signature' in proof && 'from' in proof)) return proof
   const authorization: Record<string, unknown> = {}
-  for (const field of authorizationFields) authorization[field] = proof[field]
+  for (const field of authorizationFields) authorization[field] = toText(proof[field])
   return { signature: proof.signature, authorization }
 }
 
+const toText = (value: unknown): unknown => (Number.isSafeInteger(value) ? String(value) : value)
+
+/** The resource server's own word, where it gives one; the payer only repeats it. */
 const readResource = (payload: PayloadShape, requirements: WireRequirements): string | null => {
-  if (typeof payload.resource === 'string') return payload.resource
-  return payload.resource?.url ?? requirements.resource ?? null
+  const repeated = typeof payload.resource === 'string' ? payload.resource : payload.resource?.url
+  return requirements.resource ?? repeated ?? null
 }

@@ -36,6 +36,8 @@ const aliases: Readonly<Record<string, string>> = {
   'xrpl-evm': 'eip155:1440000',
   celo: 'eip155:42220',
   'celo-sepolia': 'eip155:11142220',
+  radius: 'eip155:723487',
+  'radius-testnet': 'eip155:72344',
   solana: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
   'solana-devnet': 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
   ton: 'ton:mainnet',

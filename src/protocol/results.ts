@@ -16,6 +16,8 @@ export const verifyResult = z
     operationalCode,
   })
   .meta({ id: 'VerifyResult' })
+
+/** What /verify answers. */
 export type VerifyResult = z.infer<typeof verifyResult>
 
 /** The answer of /settle for the scheme `exact`. */
@@ -33,6 +35,8 @@ export const settleResult = z
     status: z.enum(['confirmed', 'failed', 'pending']).optional(),
   })
   .meta({ id: 'SettleResult' })
+
+/** What /settle answers. */
 export type SettleResult = z.infer<typeof settleResult>
 
 /** A settlement as `GET /v1/settlements/{id}` shows it. */
@@ -53,6 +57,8 @@ export const settlementView = z
     closedAt: z.iso.datetime().optional(),
   })
   .meta({ id: 'Settlement' })
+
+/** A settlement as it is shown. */
 export type SettlementView = z.infer<typeof settlementView>
 
 /** The answer of /supported. */
@@ -72,6 +78,8 @@ export const supported = z
     signers: z.record(z.string(), z.array(z.string())),
   })
   .meta({ id: 'Supported' })
+
+/** What /supported answers. */
 export type Supported = z.infer<typeof supported>
 
 /** The answer of /ready. */
@@ -83,6 +91,8 @@ export const readiness = z
     }),
   })
   .meta({ id: 'Readiness' })
+
+/** What /ready answers. */
 export type Readiness = z.infer<typeof readiness>
 
 /** The answer of /info. */
@@ -95,6 +105,8 @@ export const serviceInfo = z
     features: z.record(z.string(), z.boolean()),
   })
   .meta({ id: 'ServiceInfo' })
+
+/** What /info answers. */
 export type ServiceInfo = z.infer<typeof serviceInfo>
 
 /** The fields with which an answer refuses a payment, the reason's own sentence unless a better one is given. */

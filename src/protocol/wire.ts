@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readUint256 } from './amount.js'
 
 /*
  * The bodies of /verify and /settle as they arrive. Requirements are the resource server's own words, so
@@ -10,7 +11,14 @@ const amount = z
   .union([z.string().regex(/^[0-9]{1,78}$/), z.int().nonnegative()], {
     error: 'must be a whole number of smallest units, as decimal digits',
   })
+  .refine((value) => readUint256(value) !== null, 'must be at most 2^256 - 1')
   .meta({ description: 'Smallest units of the token, decimal digits (uint256)', examples: ['10000'] })
+
+/** What a payment says of its resource; it is kept, and the database takes no NUL. */
+export const resourceUrl = z
+  .string()
+  .max(8_192)
+  .refine((url) => !url.includes('\0'), 'must not contain NUL')
 
 const text = (maxLength: number) => z.string().min(1).max(maxLength)
 const openMap = z.record(z.string(), z.unknown()).nullish()
@@ -28,7 +36,7 @@ export const wireRequirements = z
     payTo: text(256),
     maxTimeoutSeconds: z.number().positive().max(31_536_000).optional(),
     extra: openMap.meta({ description: "EVM: `name` and `version` of the token's EIP-712 domain" }),
-    resource: z.string().max(8_192).optional(),
+    resource: resourceUrl.optional(),
     description: z.string().max(8_192).optional(),
     mimeType: z.string().max(256).optional(),
     outputSchema: z.unknown().optional(),
@@ -38,7 +46,17 @@ export const wireRequirements = z
     const { amount, maxAmountRequired, maxAmount, maxTimeoutSeconds } = context.value
     const missing = (field: string) =>
       context.issues.push({ code: 'custom', path: [field], message: 'is required', input: context.value })
-    if (amount === undefined && maxAmountRequired === undefined && maxAmount === undefined) missing('amount')
+    const amounts = Object.entries({ amount, maxAmountRequired, maxAmount }).filter(
+      ([, value]) => value !== undefined,
+    )
+    const [first] = amounts
+    if (first === undefined) missing('amount')
+    // Two names for one thing: with two values, we and the client could each read another price.
+    for (const [field, value] of amounts) {
+      if (readUint256(value) === readUint256(first?.[1])) continue
+      const message = `differs from ${first?.[0]}`
+      context.issues.push({ code: 'custom', path: [field], message, input: context.value })
+    }
     // The older shape appears without a validity period; version 2 demands one.
     if (maxTimeoutSeconds === undefined && maxAmountRequired === undefined) missing('maxTimeoutSeconds')
   })
@@ -53,14 +71,18 @@ export const wirePayload = z.looseObject({}).meta({
 })
 
 /** The body of /verify and /settle. */
-export const wirePaymentRequest = z.looseObject({
-  payVersion: version,
-  x402Version: version,
-  t402Version: version,
-  paymentPayload: wirePayload,
-  paymentRequirements: wireRequirements,
-})
+export const wirePaymentRequest = z
+  .looseObject({
+    payVersion: version,
+    x402Version: version,
+    t402Version: version,
+    paymentPayload: wirePayload,
+    paymentRequirements: wireRequirements,
+  })
+  .meta({ id: 'PaymentRequest', description: 'A payment, and what the resource server asks for it' })
 
 /** The body of /verify and /settle, as parsed. */
 export type WirePaymentRequest = z.infer<typeof wirePaymentRequest>
+
+/** Payment requirements as parsed: amounts are still text, and names are still the caller's. */
 export type WireRequirements = z.infer<typeof wireRequirements>

@@ -96,6 +96,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
     method: string,
     params: unknown,
     schema: Schema,
+    isVerdict: (refusal: RpcRefusal) => boolean = () => false,
   ): Promise<z.infer<Schema>> => {
     let failure: unknown
     for (let attempt = 0; attempt < endpoints.length; attempt++) {
@@ -107,7 +108,8 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
         if (attempt > 0) preferred = index
         return answer
       } catch (error) {
-        if (error instanceof RpcRefusal && !isEndpointTrouble(error)) throw error
+        // What the chain says of a call is the same everywhere; any other refusal is this endpoint's own.
+        if (error instanceof RpcRefusal && isVerdict(error)) throw error
         logger.warn({ network, host: endpoint.host, method, error: describeError(error) }, 'rpc.unanswered')
         failure = error
       }
@@ -115,14 +117,17 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
     throw unavailable(network, failure)
   }
 
-  const attempt = async <T>(work: () => Promise<T>): Promise<CallAnswer<T>> => {
+  const attempt = async <Schema extends z.ZodType>(
+    method: string,
+    params: unknown,
+    schema: Schema,
+  ): Promise<CallAnswer<z.infer<Schema>>> => {
     try {
-      return { succeeds: true, value: await work() }
+      return { succeeds: true, value: await ask(method, params, schema, isExecutionFailure) }
     } catch (error) {
-      if (error instanceof RpcRefusal && isExecutionFailure(error)) {
-        return { succeeds: false, data: error.data, message: error.message }
-      }
-      throw error instanceof RpcRefusal ? unavailable(network, error) : error
+      if (!(error instanceof RpcRefusal)) throw error
+      if (isEmptyGasWallet(error)) throw unpaid(network, error)
+      return { succeeds: false, data: error.data, message: error.message }
     }
   }
 
@@ -143,8 +148,8 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
   return {
     endpoints,
     call: (request) =>
-      attempt(() => ask('eth_call', [toWire(request), toBlockTag(request.at ?? 'latest')], hex)),
-    estimateGas: (request) => attempt(() => ask('eth_estimateGas', [toWire(request)], quantity)),
+      attempt('eth_call', [toWire(request), toBlockTag(request.at ?? 'latest')], hex),
+    estimateGas: (request) => attempt('eth_estimateGas', [toWire(request)], quantity),
     getChainId: (endpoint) =>
       endpoint === undefined ? ask('eth_chainId', [], number) : endpoint.request('eth_chainId', [], number),
     getCode: (address) => ask('eth_getCode', [address, 'latest'], hex),
@@ -207,20 +212,22 @@ const unavailable = (network: string, cause: unknown): AppError =>
     retryAfterSeconds: 2,
   })
 
-/** JSON-RPC errors that speak of the endpoint (limits, sync, inner errors), not of what was asked. */
-const isEndpointTrouble = ({ code, message, data }: RpcRefusal): boolean =>
-  data === null &&
-  ([-32005, -32603, -32097, 429].includes(code) ||
-    /rate|limit exceeded|too many|not synced|header not found|block not found|unknown block|missing trie/i.test(
-      message,
-    )) &&
-  !executionWords.test(message)
+const unpaid = (network: string, cause: unknown): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', `${network} is not settling at the moment`, {
+    cause,
+    operationalCode: 'SVC-4001',
+    retryAfterSeconds: 10,
+  })
 
 const executionWords =
   /revert|out of gas|gas required exceeds|invalid opcode|invalid jump|stack (under|over)flow|vm exception|intrinsic gas|opcodenotfound|stopped|insufficient (funds|balance)/i
 
 const isExecutionFailure = (refusal: RpcRefusal): boolean =>
   refusal.code === 3 || refusal.data !== null || executionWords.test(refusal.message)
+
+/** The sender of the call cannot pay for its gas. The sender is ours, so no payer is to blame. */
+const isEmptyGasWallet = ({ data, message }: RpcRefusal): boolean =>
+  data === null && /insufficient (funds for gas|sender balance|maxfeepergas)/i.test(message)
 
 /** Nodes answer a send in words only; geth's, reth's, erigon's, nethermind's and anvil's are known. */
 const classifySendRefusal = (message: string): SendAnswer => {

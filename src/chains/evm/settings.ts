@@ -171,6 +171,16 @@ type NetworkReading = z.infer<typeof networkShape>
 
 const networkVariable = new RegExp(`^(${Object.keys(networkShapes).join('|')})_([1-9][0-9]{0,14})$`)
 
+/** What to say of a variable that is ours by its first word and that nobody reads: most likely a slip. */
+const describeUnknown = (variable: string): readonly string[] => {
+  if (!variable.startsWith('EVM_') || Object.hasOwn(familyShape, variable)) return []
+  if (networkVariable.test(variable)) return []
+  const meant = Object.keys(networkShapes).find((name) => `${variable}_`.startsWith(`${name}_`))
+  return meant === undefined
+    ? [`${variable}: is no setting`]
+    : [`${variable}: is no setting; write ${meant}_<chain id>, such as ${meant}_8453`]
+}
+
 /** Names of the settings that exist once, and of those that end in a chain id. */
 export const evmVariables = {
   family: Object.keys(familyShape),
@@ -181,7 +191,7 @@ export const evmVariables = {
 export const readEvmSettings = (
   environment: Readonly<Record<string, string>>,
 ): SettingsReading<EvmSettings> => {
-  const problems: string[] = []
+  const problems = Object.keys(environment).flatMap(describeUnknown)
   const note = (name: (path: string) => string, error: z.ZodError) => {
     for (const issue of error.issues) problems.push(`${name(String(issue.path[0]))}: ${issue.message}`)
   }

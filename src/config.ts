@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import type { SealedFamily } from './chains/chain.js'
+import { families as knownFamilies } from './chains/index.js'
+import { Secret } from './platform/secret.js'
+
+const wholeNumber = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,12}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, `must be between ${minimum} and ${maximum}`)
+
+const secretUrl = (...protocols: readonly string[]) =>
+  z
+    .string()
+    .refine(
+      (text) => {
+        try {
+          return protocols.includes(new URL(text).protocol)
+        } catch {
+          return false
+        }
+      },
+      `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    )
+    .transform((text) => new Secret(text))
+
+const cidrBlocks = z.string().transform((text, context) => {
+  const blocks = text.split(',').map((part) => part.trim())
+  const cidr = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()])
+  // A bare number would mean «trust that many hops», which anyone can forge by adding a header.
+  if (blocks.every((block) => cidr.safeParse(block).success)) return blocks
+  context.addIssue({ code: 'custom', message: 'must list addresses or CIDR blocks, comma separated' })
+  return z.NEVER
+})
+
+const environmentShape = z.object({
+  HOST: z.string().default('0.0.0.0'),
+  PORT: wholeNumber(0, 65_535).default(8_080),
+  LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
+    .default('info'),
+  TRUST_PROXY: cidrBlocks.default([]),
+  DATABASE_URL: secretUrl('postgres:', 'postgresql:').optional(),
+  DATABASE_POOL_SIZE: wholeNumber(2, 500).default(20),
+  DATA_FOLDER: z.string().default('./data'),
+  REDIS_URL: secretUrl('redis:', 'rediss:').optional(),
+  SETTLE_WAIT_SECONDS: wholeNumber(1, 60).default(25),
+  VERIFY_DEADLINE_SECONDS: wholeNumber(1, 60).default(10),
+  SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(3_600),
+  SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(36_000),
+})
+
+/** Names of the settings that belong to no chain family. */
+export const serviceVariables: readonly string[] = Object.keys(environmentShape.shape)
+
+/** Everything that the environment decides; secrets print as `[secret]`. */
+export interface Config {
+  readonly server: { readonly host: string; readonly port: number; readonly trustProxy: readonly string[] }
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  readonly stores: {
+    /** Null: the embedded database in `dataFolder`. */
+    readonly databaseUrl: Secret | null
+    readonly databasePoolSize: number
+    readonly dataFolder: string
+    /** Null: limits are counted in this process. */
+    readonly redisUrl: Secret | null
+  }
+  readonly settleWaitMs: number
+  readonly verifyDeadlineMs: number
+  readonly spending: {
+    readonly settlesPerPayerPerHour: number
+    readonly settlesPerRecipientPerHour: number
+  }
+  /** The chain families that are configured, ready to be opened. */
+  readonly chains: readonly EnabledChain[]
+}
+
+/** A configured family. */
+export interface EnabledChain {
+  readonly namespace: string
+  readonly open: NonNullable<Extract<ReturnType<SealedFamily['prepare']>, { open: unknown }>['open']>
+}
+
+/** The environment cannot be used; the message lists every bad variable and no value. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(['The configuration is not usable:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/** Reads the environment; empty variables count as absent. Throws `ConfigError`. */
+export const readConfig = (
+  environment: Readonly<Record<string, string | undefined>>,
+  families: readonly SealedFamily[] = knownFamilies,
+): Config => {
+  const present: Record<string, string> = {}
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && value.trim() !== '') present[name] = value.trim()
+  }
+
+  const parsed = environmentShape.safeParse(present)
+  const problems = parsed.success
+    ? []
+    : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  const chains: EnabledChain[] = []
+  for (const family of families) {
+    const preparation = family.prepare(present)
+    if ('problems' in preparation) problems.push(...preparation.problems)
+    else if (preparation.open !== null) chains.push({ namespace: family.namespace, open: preparation.open })
+  }
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
+
+  const variables = parsed.data
+  return freezeDeeply({
+    server: { host: variables.HOST, port: variables.PORT, trustProxy: variables.TRUST_PROXY },
+    logLevel: variables.LOG_LEVEL,
+    stores: {
+      databaseUrl: variables.DATABASE_URL ?? null,
+      databasePoolSize: variables.DATABASE_POOL_SIZE,
+      dataFolder: variables.DATA_FOLDER,
+      redisUrl: variables.REDIS_URL ?? null,
+    },
+    settleWaitMs: variables.SETTLE_WAIT_SECONDS * 1_000,
+    verifyDeadlineMs: variables.VERIFY_DEADLINE_SECONDS * 1_000,
+    spending: {
+      settlesPerPayerPerHour: variables.SETTLES_PER_PAYER_PER_HOUR,
+      settlesPerRecipientPerHour: variables.SETTLES_PER_RECIPIENT_PER_HOUR,
+    },
+    chains,
+  })
+}
+
+/** Nothing that runs later can change what the start decided. */
+const freezeDeeply = <T extends object>(value: T): T => {
+  for (const part of Object.values(value)) {
+    if (typeof part === 'object' && part !== null) freezeDeeply(part)
+  }
+  Object.freeze(value)
+  return value
+}

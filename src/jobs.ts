@@ -1,0 +1,40 @@
+import type { Clock } from './ports/clock.js'
+import type { Logger } from './ports/logger.js'
+
+/** Work that comes back by itself. */
+export interface Job {
+  readonly name: string
+  readonly everyMs: number
+  run(): Promise<void>
+}
+
+/** The timed work of the service. */
+export interface JobVerbs {
+  reconcileSettlements(): Promise<void>
+  purgeIdempotencyKeys(): Promise<void>
+}
+
+/** The list of timed work. */
+export const listJobs = ({ reconcileSettlements, purgeIdempotencyKeys }: JobVerbs): readonly Job[] => [
+  { name: 'reconcileSettlements', everyMs: 2_000, run: reconcileSettlements },
+  { name: 'purgeIdempotencyKeys', everyMs: 3_600_000, run: purgeIdempotencyKeys },
+]
+
+/** Starts jobs at once and answers how to stop them; a job never overlaps itself and never ends the process. */
+export const startJobs = (jobs: readonly Job[], clock: Clock, logger: Logger): (() => Promise<void>) => {
+  const stopped = new AbortController()
+  const repeat = async ({ name, everyMs, run }: Job): Promise<void> => {
+    do {
+      try {
+        await run()
+      } catch (error) {
+        logger.error({ job: name, error }, 'job.failed')
+      }
+    } while (await clock.sleep(everyMs, stopped.signal))
+  }
+  const running = Promise.all(jobs.map(repeat))
+  return async () => {
+    stopped.abort()
+    await running
+  }
+}

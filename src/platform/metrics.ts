@@ -1,0 +1,100 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** A scheme on a network, as a label may name it. */
+export interface MeasuredKind {
+  readonly scheme: string
+  readonly network: string
+}
+
+/** What came of a verify. */
+export type VerifyLabel = 'valid' | 'invalid' | 'aborted' | 'error'
+
+/** What came of a settle. */
+export type SettleLabel = 'confirmed' | 'pending' | 'failed' | 'replayed' | 'error'
+
+/** An answered HTTP request. `endpoint` is the pattern of a route, never a path. */
+export interface MeasuredRequest {
+  readonly method: string
+  readonly endpoint: string
+  readonly status: number
+  readonly durationSeconds: number
+}
+
+/** What the service counts, and the page that a scraper reads. */
+export interface Metrics {
+  readonly registry: Registry
+  countRequestStarted(): void
+  countRequestEnded(request: MeasuredRequest): void
+  countVerify(kind: MeasuredKind, result: VerifyLabel): void
+  countSettle(kind: MeasuredKind, result: SettleLabel): void
+}
+
+/** Which labels may appear, and whether the process itself is measured. */
+export interface MetricsSettings {
+  /** Every kind that is registered; what a caller names beyond them counts as `other`. */
+  readonly kinds: readonly MeasuredKind[]
+  /** Memory, event loop and garbage collection of this process; on unless told. */
+  readonly measuresProcess?: boolean
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+// Answers come in microseconds (a refused body) to 25 s (a settle that waits for its receipt).
+const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 40]
+
+/** Creates the registry. A label's values are bounded here, so that no caller can fill the memory with new ones. */
+export const createMetrics = ({ kinds, measuresProcess = true }: MetricsSettings): Metrics => {
+  const registry = new Registry()
+  const registers = [registry]
+  if (measuresProcess) collectDefaultMetrics({ register: registry })
+
+  const requests = new Counter({
+    name: 'facilitator_requests_total',
+    help: 'Answered HTTP requests',
+    labelNames: ['method', 'endpoint', 'status'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'facilitator_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last byte of its answer',
+    labelNames: ['method', 'endpoint'],
+    buckets: durationBuckets,
+    registers,
+  })
+  const verifies = new Counter({
+    name: 'facilitator_verify_total',
+    help: 'Verifications by what came of them',
+    labelNames: ['network', 'scheme', 'result'],
+    registers,
+  })
+  const settles = new Counter({
+    name: 'facilitator_settle_total',
+    help: 'Settlements by what the caller was told',
+    labelNames: ['network', 'scheme', 'result'],
+    registers,
+  })
+  const active = new Gauge({
+    name: 'facilitator_active_requests',
+    help: 'HTTP requests that are not answered yet',
+    registers,
+  })
+
+  const networks = new Set(kinds.map(({ network }) => network))
+  const schemes = new Set(kinds.map(({ scheme }) => scheme))
+  const kindLabels = ({ scheme, network }: MeasuredKind) => ({
+    network: networks.has(network) ? network : 'other',
+    scheme: schemes.has(scheme) ? scheme : 'other',
+  })
+
+  return {
+    registry,
+    countRequestStarted: () => active.inc(),
+    countRequestEnded: ({ method, endpoint, status, durationSeconds }) => {
+      const labels = { method: methods.has(method) ? method : 'other', endpoint }
+      active.dec()
+      requests.inc({ ...labels, status: String(status) })
+      durations.observe(labels, durationSeconds)
+    },
+    countVerify: (kind, result) => verifies.inc({ ...kindLabels(kind), result }),
+    countSettle: (kind, result) => settles.inc({ ...kindLabels(kind), result }),
+  }
+}

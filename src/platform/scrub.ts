@@ -1,0 +1,166 @@
+/*
+ * Logs are read by more people than keys are meant for. Texts that other libraries wrote (messages, stacks)
+ * carry RPC URLs with their keys, raw transactions and, at worst, a private key; here they lose them.
+ */
+
+/** An error as a log line may show it: every text is scrubbed, and nothing but these fields is taken over. */
+export interface ErrorDescription {
+  readonly type: string
+  readonly message: string
+  readonly code?: string
+  readonly stack?: string
+  readonly cause?: ErrorDescription
+  /** What an AggregateError gathered. */
+  readonly errors?: readonly ErrorDescription[]
+}
+
+/** Describes anything that was thrown, with its causes, without secrets. */
+export const describeError = (error: unknown): ErrorDescription => describe(error, maxCauses)
+
+const maxCauses = 6
+const maxGathered = 5
+const maxTextLength = 4_000
+
+const describe = (error: unknown, causesLeft: number): ErrorDescription => {
+  if (!(error instanceof Error)) return { type: typeof error, message: scrubText(describeThrown(error)) }
+  const code = 'code' in error ? readCode(error.code) : null
+  const hasCause = error.cause !== undefined && causesLeft > 0
+  const gathered = error instanceof AggregateError && causesLeft > 0 ? error.errors.slice(0, maxGathered) : []
+  return {
+    type: error.name,
+    message: scrubText(error.message),
+    ...(code === null ? {} : { code }),
+    ...(error.stack === undefined ? {} : { stack: scrubText(error.stack) }),
+    ...(hasCause ? { cause: describe(error.cause, causesLeft - 1) } : {}),
+    ...(gathered.length === 0 ? {} : { errors: gathered.map((one) => describe(one, causesLeft - 1)) }),
+  }
+}
+
+/** A thrown object is not printed: nobody knows what it holds. */
+const describeThrown = (thrown: unknown): string =>
+  typeof thrown === 'object' || typeof thrown === 'function' ? 'not an Error' : String(thrown)
+
+const readCode = (code: unknown): string | null => {
+  if (typeof code === 'number') return String(code)
+  return typeof code === 'string' ? scrubText(code) : null
+}
+
+/**
+ * Takes out of a text what may be a secret: URLs are cut to their origin; bearer tokens, API keys, named
+ * passwords, word phrases and long runs of hex or base64 digits are replaced. A transaction hash looks like a
+ * private key, so a text loses both: log a hash as a field of its own.
+ */
+export const scrubText = (text: string): string => {
+  return rules.reduce((scrubbed, { pattern, replace }) => scrubbed.replace(pattern, replace), shorten(text))
+}
+
+/** Cuts before a word, never through one: half of a key would not be recognised any more. */
+const shorten = (text: string): string => {
+  if (text.length <= maxTextLength) return text
+  return `${text.slice(0, text.lastIndexOf(' ', maxTextLength) + 1)}…`
+}
+
+interface Rule {
+  readonly pattern: RegExp
+  readonly replace: (match: string, name?: string) => string
+}
+
+const keepOrigin = (url: string): string => {
+  // Stack traces of ECMAScript modules name files by URL.
+  if (url.startsWith('file://')) return url
+  if (!URL.canParse(url)) return '[url]'
+  const { protocol, host } = new URL(url)
+  return `${protocol}//${host}`
+}
+
+const rules: readonly Rule[] = [
+  { pattern: /[a-z][a-z0-9+.-]{0,15}:\/\/[^\s"'<>`|\\^{}[\]]+/gi, replace: keepOrigin },
+  { pattern: /\b(Bearer|Basic)\s+[^\s"',;]+/gi, replace: (_match, scheme = '') => `${scheme} [redacted]` },
+  { pattern: /\b(?:qtn_sk|whsec)_[A-Za-z0-9+/=_-]+/g, replace: () => '[key]' },
+  {
+    pattern:
+      /((?:api[-_ ]?key|access[-_ ]?token|auth[-_ ]?token|secret|password|passphrase|private[-_ ]?key|mnemonic|seed)["']?\s*[:=]\s*["']?)[^\s"',;&]+/gi,
+    replace: (_match, name = '') => `${name}[redacted]`,
+  },
+  // Twelve and more short lower-case words in a row: a wallet's recovery phrase, hardly ever a sentence.
+  { pattern: /\b(?:[a-z]{3,8}[ ,]+){11,}[a-z]{3,8}\b/g, replace: () => '[words]' },
+  {
+    pattern: /(?:0x)?[0-9a-f]{64,}/gi,
+    // An amount may have up to 78 decimal digits; a key has letters.
+    replace: (match) => (/^[0-9]+$/.test(match) ? match : '[hex]'),
+  },
+  // Base58 keys of 64 bytes, and payment headers in base64. File paths hold dots and dashes and stay.
+  { pattern: /[A-Za-z0-9]{80,}|[A-Za-z0-9+/=]{120,}/g, replace: () => '[encoded]' },
+]
+
+// The names of fields that are never printed, in lower case without dashes and underscores.
+const secretFields = new Set([
+  'authorization',
+  'proxyauthorization',
+  'cookie',
+  'setcookie',
+  'xapikey',
+  'apikey',
+  'paymentsignature',
+  'xpayment',
+  'paymentresponse',
+  'xpaymentresponse',
+  'signinwithx',
+  'xt402siwx',
+  'body',
+  'rawbody',
+  'payload',
+  'paymentpayload',
+  'proof',
+  'bytes',
+  'signature',
+  'secret',
+  'password',
+  'privatekey',
+  'mnemonic',
+  'seed',
+])
+
+// Fields that may hold 32 bytes in hex because their name says that it is no key.
+const identifierFields = new Set([
+  'transaction',
+  'transactions',
+  'transactionhash',
+  'blockhash',
+  'authorizationid',
+  'fingerprint',
+  'settlementid',
+  'requestid',
+  'nonce',
+])
+
+const normalName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
+
+const maxFieldDepth = 6
+
+/** The fields of a log line without secrets: by name where the name tells, else by what the text looks like. */
+export const scrubFields = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  scrubObject(fields, maxFieldDepth)
+
+const scrubObject = (fields: object, depthLeft: number): Record<string, unknown> => {
+  const scrubbed: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(fields)) {
+    scrubbed[name] = scrubField(normalName(name), value, depthLeft)
+  }
+  return scrubbed
+}
+
+const scrubField = (name: string, value: unknown, depthLeft: number): unknown => {
+  if (value === null || value === undefined) return value
+  if (secretFields.has(name)) return '[redacted]'
+  if (typeof value === 'string') return identifierFields.has(name) ? value : scrubText(value)
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Error) return describeError(value)
+  if (value instanceof Date) return value
+  if (typeof value !== 'object') return value
+  if (depthLeft === 0) return '[deep]'
+  if (Array.isArray(value)) return value.map((one) => scrubField(name, one, depthLeft - 1))
+  // What knows how to print itself does so: a Secret prints [secret].
+  if ('toJSON' in value && typeof value.toJSON === 'function') return value
+  return scrubObject(value, depthLeft - 1)
+}

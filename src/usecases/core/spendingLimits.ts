@@ -1,0 +1,49 @@
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { RateLimiter } from '../../ports/rateLimiter.js'
+import type { Payment } from '../../protocol/payment.js'
+
+/** What settlements may cost us before anybody pays for them; 0 turns a limit off. */
+export interface SpendingLimitSettings {
+  readonly settlesPerPayerPerHour: number
+  readonly settlesPerRecipientPerHour: number
+}
+
+/** Holds back a stranger who would spend our gas. */
+export interface SpendingLimits {
+  /** Throws RATE_LIMITED. */
+  spend(payment: Payment, payer: string): Promise<void>
+}
+
+const hourMs = 3_600_000
+
+/** Counts settlements per payer and per recipient. */
+export const createSpendingLimits = (
+  limiter: RateLimiter,
+  clock: Clock,
+  settings: SpendingLimitSettings,
+): SpendingLimits => ({
+  spend: async ({ requirements }, payer) => {
+    const { network, payTo } = requirements
+    const windows = [
+      {
+        key: `payer:${network}:${payer.toLowerCase()}`,
+        limit: settings.settlesPerPayerPerHour,
+        windowMs: hourMs,
+      },
+      {
+        key: `payTo:${network}:${payTo.toLowerCase()}`,
+        limit: settings.settlesPerRecipientPerHour,
+        windowMs: hourMs,
+      },
+    ].filter(({ limit }) => limit > 0)
+    if (windows.length === 0) return
+    const answer = await limiter.take(windows)
+    if (answer.isAllowed) return
+    const resetsAt = answer.windows[answer.refusedBy ?? 0]?.resetsAt ?? clock.now()
+    throw new AppError('RATE_LIMITED', 'Too many settlements for this payer or recipient', {
+      operationalCode: 'SVC-2005',
+      retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - clock.now().getTime()) / 1_000)),
+    })
+  },
+})

@@ -1,0 +1,88 @@
+import { AppError } from '../../errors.js'
+import type { Logger } from '../../ports/logger.js'
+import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import { isRefused, readPayment } from '../../protocol/legacy.js'
+import type { Reason } from '../../protocol/reasons.js'
+import { refusalFields, type VerifyResult } from '../../protocol/results.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { Scheme, Verdict } from '../../schemes/scheme.js'
+import type { CoreUseCases } from '../useCases.js'
+import { findScheme } from './findScheme.js'
+import { fingerprintRequest } from './fingerprint.js'
+
+/** What verifying needs. */
+export interface VerifyParts {
+  readonly registry: SchemeRegistry
+  readonly journal: SettlementJournal
+  readonly logger: Logger
+  readonly deadlineMs: number
+}
+
+/** Judges a payment and moves nothing. */
+export const createVerifyPayment = ({
+  registry,
+  journal,
+  logger,
+  deadlineMs,
+}: VerifyParts): CoreUseCases['verifyPayment'] => {
+  const judge = async (
+    scheme: Scheme,
+    ...[payment, signal]: Parameters<Scheme['verify']>
+  ): Promise<Verdict> => {
+    try {
+      return await scheme.verify(payment, AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]))
+    } catch (error) {
+      if (error instanceof AppError || signal.aborted) throw error
+      throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified', {
+        cause: error,
+        operationalCode: 'SVC-4001',
+      })
+    }
+  }
+
+  return async ({ body, caller, signal }) => {
+    const payment = readPayment(body)
+    if (isRefused(payment)) return refuse(payment.reason, payment.message)
+    const scheme = findScheme(registry, payment)
+    if (typeof scheme === 'string') return refuse(scheme)
+
+    const verdict = await judge(scheme, payment, signal)
+    const { network } = payment.requirements
+    logger.info(
+      verdict.isValid
+        ? {
+            network,
+            payer: verdict.payer,
+            authorizationId: verdict.authorizationId,
+            amount: `${verdict.amount}`,
+          }
+        : { network, payer: verdict.payer, reason: verdict.reason },
+      verdict.isValid ? 'payment.valid' : 'payment.invalid',
+    )
+    if (verdict.isValid) return { isValid: true, payer: verdict.payer }
+
+    // Paid for by this very request whose answer was `settlement_pending`: good until someone is told success.
+    const authorizationId = scheme.identify(payment)
+    const settlement = authorizationId === null ? null : await journal.findOpen(authorizationId)
+    if (
+      settlement !== null &&
+      settlement.consumedBy === null &&
+      settlement.caller === caller &&
+      settlement.fingerprint === fingerprintRequest(body)
+    ) {
+      return { isValid: true, payer: settlement.payer }
+    }
+    return refuse(verdict.reason, verdict.message, verdict.payer)
+  }
+}
+
+const refuse = (reason: Reason, message?: string, payer?: string | null): VerifyResult => {
+  const fields = refusalFields(reason, message)
+  return {
+    isValid: false,
+    invalidReason: fields.reason,
+    invalidMessage: fields.message,
+    ...(fields.operationalCode === undefined ? {} : { operationalCode: fields.operationalCode }),
+    ...(payer == null ? {} : { payer }),
+  }
+}
