@@ -1,0 +1,86 @@
+import fastify, { type FastifyInstance, LogController } from 'fastify'
+import { createFastifyLogger } from './http/fastifyLogger.js'
+import { cors } from './http/plugins/cors.js'
+import { answerBrokenRequest, answerUnroutable, errorAnswers } from './http/plugins/errorAnswers.js'
+import { jsonBodies } from './http/plugins/jsonBodies.js'
+import { measureRequest, measureRequests } from './http/plugins/metrics.js'
+import { openapi, referenceRoutes } from './http/plugins/openapi.js'
+import { chooseRequestId, requestId } from './http/plugins/requestId.js'
+import { logRequest, logRequests } from './http/plugins/requestLog.js'
+import { routeTable } from './http/plugins/routeTable.js'
+import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
+import { compileSerializer } from './http/serialization.js'
+import { compileValidator } from './http/validation.js'
+import { silentLogger } from './platform/logger.js'
+import type { Metrics } from './platform/metrics.js'
+import type { Logger } from './ports/logger.js'
+import type { UseCases } from './usecases/useCases.js'
+import './http/access.js'
+
+/** What an operator can set about the HTTP side. */
+export interface AppSettings {
+  /** The proxies whose `X-Forwarded-For` is believed, as addresses and CIDR blocks; empty: nobody's. */
+  readonly trustProxy: readonly string[]
+  readonly bodyLimitBytes: number
+  /** How long a request may take to arrive; 15 s unless told. */
+  readonly requestTimeoutMs?: number
+}
+
+/** What the HTTP side is made of. */
+export interface AppParts {
+  readonly useCases: UseCases
+  readonly settings: AppSettings
+  readonly logger?: Logger
+  readonly metrics: Metrics
+}
+
+/** Builds the HTTP side: listens to nothing yet. */
+export const buildApp = ({ useCases, settings, logger = silentLogger, metrics }: AppParts): FastifyInstance => {
+  const app = fastify({
+    ...timeouts(settings.requestTimeoutMs ?? 15_000),
+    bodyLimit: settings.bodyLimitBytes,
+    // A list, never a number: fastify takes a number of hops and then trusts nobody, without a word.
+    trustProxy: settings.trustProxy.length === 0 ? false : [...settings.trustProxy],
+    genReqId: chooseRequestId,
+    loggerInstance: createFastifyLogger(logger),
+    logController: new LogController({ disableRequestLogging: true }),
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => {
+      logRequest(logger, request, reply)
+      measureRequest(metrics, request, reply)
+      answerUnroutable(error, request, reply)
+    },
+  })
+  app.setValidatorCompiler(compileValidator)
+  app.setSerializerCompiler(compileSerializer)
+  app.decorateRequest('caller', 'anonymous')
+
+  app.register(routeTable)
+  app.register(requestId)
+  app.register(logRequests, { logger })
+  app.register(measureRequests, { metrics })
+  app.register(cors)
+  app.register(errorAnswers, { logger })
+  app.register(jsonBodies)
+  app.register(openapi)
+
+  app.register(paymentRoutes, { useCases: useCases.core, metrics })
+  app.register(serviceRoutes, { useCases: useCases.core, metrics })
+  app.register(referenceRoutes)
+  return app
+}
+
+const timeouts = (requestTimeoutMs: number) => ({
+  requestTimeout: requestTimeoutMs,
+  // A socket is silent while a settle waits for its receipt, 25 s and a little; nothing waits longer than this.
+  connectionTimeout: 60_000,
+  // Longer than load balancers keep idle connections (60 s), so that they never send into a closing one.
+  keepAliveTimeout: 75_000,
+  http: {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: requestTimeoutMs,
+    // How often node looks for requests that are late; its own 30 s would make the timeout a wish.
+    connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
+  },
+})

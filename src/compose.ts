@@ -1,0 +1,175 @@
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from './app.js'
+import type { ChainContext, NetworkHealth, OpenChain } from './chains/chain.js'
+import type { Config, EnabledChain } from './config.js'
+import { listJobs, startJobs } from './jobs.js'
+import { systemClock } from './platform/clock.js'
+import { createLogger } from './platform/logger.js'
+import { createMetrics } from './platform/metrics.js'
+import { description, version } from './platform/version.js'
+import type { Clock } from './ports/clock.js'
+import type { Logger } from './ports/logger.js'
+import { createSchemeRegistry } from './schemes/registry.js'
+import type { Kind } from './schemes/scheme.js'
+import { openStores, type Stores } from './stores/openStores.js'
+import { createCheckReadiness } from './usecases/core/checkReadiness.js'
+import { createGetSettlement } from './usecases/core/getSettlement.js'
+import { createListSupported } from './usecases/core/listSupported.js'
+import { createReconcileSettlements } from './usecases/core/reconcileSettlements.js'
+import { createSettleAuthorization } from './usecases/core/settleAuthorization.js'
+import { createSettlePayment } from './usecases/core/settlePayment.js'
+import { createSpendingLimits } from './usecases/core/spendingLimits.js'
+import { createVerifyPayment } from './usecases/core/verifyPayment.js'
+import type { UseCases } from './usecases/useCases.js'
+
+/** The service, ready to listen. */
+export interface Service {
+  readonly app: FastifyInstance
+  /** Lets what runs finish, then closes everything; what is still pending belongs to the next start. */
+  close(): Promise<void>
+}
+
+/** The service without its HTTP side. */
+export interface Core {
+  readonly useCases: UseCases
+  readonly kinds: readonly Kind[]
+  /** One round of the reconciler. */
+  reconcileSettlements(): Promise<void>
+  /** Starts the timed work and answers how to stop it. */
+  startJobs(): () => Promise<void>
+  close(): Promise<void>
+}
+
+/** What the outside world is made of. */
+export interface Surroundings {
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const resolveDeadlineMs = 15_000
+
+// What the specification's largest objects need, many times over.
+const bodyLimitBytes = 1_048_576
+
+/** Builds the service from its configuration. */
+export const compose = async (config: Config): Promise<Service> => {
+  const logger = createLogger({ level: config.logLevel })
+  const core = await composeCore(config, { clock: systemClock, logger })
+  const stopJobs = core.startJobs()
+  const app = await buildApp({
+    settings: { trustProxy: config.server.trustProxy, bodyLimitBytes },
+    logger,
+    metrics: createMetrics({ kinds: core.kinds }),
+    useCases: core.useCases,
+  })
+  return {
+    app,
+    close: async () => {
+      await app.close()
+      await stopJobs()
+      await core.close()
+    },
+  }
+}
+
+/** Opens stores and chains and wires the use cases. */
+export const composeCore = async (config: Config, { clock, logger }: Surroundings): Promise<Core> => {
+  const stores = await openStores(config.stores, clock, logger)
+  let chains: readonly OpenChain[]
+  try {
+    chains = await openChains(config.chains, { clock, logger, lanes: stores.lanes, limiter: stores.limiter })
+  } catch (error) {
+    await stores.close()
+    throw error
+  }
+  if (chains.length === 0) {
+    logger.warn({}, 'No chain is configured: the service starts and supports nothing. Set EVM_PRIVATE_KEY.')
+  }
+
+  const { journal, limiter, idempotency } = stores
+  const registry = createSchemeRegistry(chains.flatMap(({ schemes }) => schemes))
+  const readHealth = () => chains.flatMap((chain) => chain.health())
+  const isServing = (network: string) =>
+    readHealth().find((health) => health.network === network)?.isServing ?? false
+
+  const limits = createSpendingLimits(limiter, clock, config.spending)
+  const settleAuthorization = createSettleAuthorization({
+    registry,
+    journal,
+    limits,
+    clock,
+    logger,
+    waitMs: config.settleWaitMs,
+  })
+  const reconcileSettlements = createReconcileSettlements({
+    registry,
+    journal,
+    logger,
+    deadlineMs: resolveDeadlineMs,
+  })
+  return {
+    useCases: {
+      core: {
+        verifyPayment: createVerifyPayment({ registry, journal, logger, deadlineMs: config.verifyDeadlineMs }),
+        settlePayment: createSettlePayment({ idempotency, settleAuthorization, logger }),
+        ...createGetSettlement(journal),
+        listSupported: createListSupported(registry, isServing),
+        checkReadiness: createCheckReadiness(listChecks(stores, readHealth)),
+        describeService: () => ({ name: 'quittance', version, description, features: listFeatures(config) }),
+      },
+    },
+    kinds: registry.list().map(({ kind }) => kind),
+    reconcileSettlements,
+    startJobs: () =>
+      startJobs(listJobs({ reconcileSettlements, purgeIdempotencyKeys: idempotency.purge }), clock, logger),
+    close: async () => {
+      await Promise.all(chains.map((chain) => chain.close()))
+      await stores.close()
+    },
+  }
+}
+
+/** All enabled families at once; one that cannot open stops the start and is named. */
+const openChains = (families: readonly EnabledChain[], context: ChainContext): Promise<OpenChain[]> =>
+  Promise.all(
+    families.map(async ({ namespace, open }) => {
+      try {
+        return await open(context)
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : 'unknown error'
+        throw new Error(`The chain family ${namespace} cannot open: ${reason}`, { cause })
+      }
+    }),
+  )
+
+const listChecks = ({ pingDatabase, limiter }: Stores, readHealth: () => readonly NetworkHealth[]) => [
+  {
+    name: 'database',
+    accepts: ['ok'],
+    ask: async () => {
+      await pingDatabase()
+      return 'ok'
+    },
+  },
+  {
+    // Limits go on in the process while a shared store is down, so that is no reason to send callers away.
+    name: 'store',
+    accepts: ['ok', 'degraded'],
+    ask: async () => (limiter.isDegraded() ? 'degraded' : 'ok'),
+  },
+  {
+    name: 'rpc',
+    accepts: ['ok', 'none'],
+    ask: async () => {
+      const health = readHealth()
+      if (health.length === 0) return 'none'
+      return health.some(({ isRpcReachable }) => isRpcReachable) ? 'ok' : 'unreachable'
+    },
+  },
+]
+
+const listFeatures = (config: Config): Record<string, boolean> => ({
+  ...Object.fromEntries(config.chains.map(({ namespace }) => [namespace, true])),
+  idempotency: true,
+  sharedLimits: config.stores.redisUrl !== null,
+})

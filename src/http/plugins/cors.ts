@@ -1,0 +1,49 @@
+import fastifyCors from '@fastify/cors'
+import fastifyPlugin from 'fastify-plugin'
+
+const requestHeaders = [
+  'Content-Type',
+  'Authorization',
+  'X-API-Key',
+  'Idempotency-Key',
+  'X-Request-ID',
+  'PAYMENT-SIGNATURE',
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+  'X-PAYMENT',
+  'X-PAYMENT-RESPONSE',
+]
+
+const answerHeaders = [
+  'X-Request-ID',
+  'X-Idempotency-Replayed',
+  'Retry-After',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-RateLimit-Tier',
+  'PAYMENT-RESPONSE',
+  'X-PAYMENT-RESPONSE',
+]
+
+/**
+ * Lets a page of any origin call the service. That gives nothing away: a caller is known by a header that a
+ * browser never adds by itself, and cookies play no part.
+ */
+export const cors = fastifyPlugin(
+  async (app) => {
+    app.addHook('onRoute', (route) => {
+      if (route.method === 'OPTIONS' && route.url === '*') route.config = { ...route.config, access: 'public' }
+    })
+    await app.register(fastifyCors, {
+      origin: '*',
+      methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+      allowedHeaders: requestHeaders,
+      exposedHeaders: answerHeaders,
+      maxAge: 86_400,
+      // An OPTIONS request that is no preflight is answered all the same, not with a plugin's own error.
+      strictPreflight: false,
+    })
+  },
+  { name: 'cors' },
+)

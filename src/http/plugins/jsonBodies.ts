@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { AppError } from '../../errors.js'
+import { readJson } from '../json.js'
+
+const structuredJson = /^application\/[a-z0-9!#$&^_.-]+\+json(?:\s*;|$)/i
+const readableCharset = /^(?:utf-?8|us-ascii)$/i
+
+/** Reads JSON bodies, and nothing but JSON: everything else is UNSUPPORTED_MEDIA_TYPE. */
+export const jsonBodies = fastifyPlugin(
+  (app, _options, done) => {
+    app.removeAllContentTypeParsers()
+    for (const mediaType of ['application/json', structuredJson]) {
+      app.addContentTypeParser<Buffer>(mediaType, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+        refuseForeignCharset(request)
+        return readJson(bytes)
+      })
+    }
+    app.addHook('onRequest', async (request, reply) => {
+      const encoding = request.headers['content-encoding']
+      if (encoding === undefined || encoding.toLowerCase() === 'identity') return
+      // RFC 9110, section 12.5.3: with a 415 this header says which encodings would have done.
+      reply.header('accept-encoding', 'identity')
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding')
+    })
+    done()
+  },
+  { name: 'jsonBodies' },
+)
+
+const refuseForeignCharset = ({ headers }: FastifyRequest): void => {
+  const charset = /;\s*charset="?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]
+  if (charset === undefined || readableCharset.test(charset)) return
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be encoded as UTF-8')
+}

@@ -1,0 +1,78 @@
+import fastifySwagger from '@fastify/swagger'
+import fastifySwaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { z } from 'zod'
+import { documentOptions } from '../openapi.js'
+
+// The page asks nobody but this instance. Swagger UI writes styles into its elements; scripts come from files.
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Gathers the OpenAPI document; registered before the routes that it describes. */
+export const openapi = fastifyPlugin(
+  async (app) => {
+    await app.register(fastifySwagger, documentOptions)
+  },
+  { name: 'openapi' },
+)
+
+/** Serves the document, and a page to read it. */
+export const referenceRoutes = async (app: FastifyInstance): Promise<void> => {
+  await app.register(documentRoutes)
+  await app.register(referencePage)
+}
+
+const documentSchema = (mediaType: string, operationId: string) => ({
+  operationId,
+  tags: ['Service'],
+  summary: `This document as ${mediaType.endsWith('json') ? 'JSON' : 'YAML'}`,
+  description: 'The OpenAPI 3.1 description of this API, made from the code that serves it.',
+  response: {
+    200: {
+      description: 'The document.',
+      content: { [mediaType]: { schema: z.looseObject({ openapi: z.string() }) } },
+    },
+  },
+  'x-reference': { answers: { 200: { head: { summary: 'Its first line', value: { openapi: '3.1.0' } } } } },
+})
+
+const documentRoutes = async (app: FastifyInstance): Promise<void> => {
+  app.get(
+    '/api/openapi.yaml',
+    { schema: documentSchema('application/yaml', 'getOpenApiYaml'), config: { access: 'public' } },
+    async (_request, reply) => await reply.type('application/yaml; charset=utf-8').send(app.swagger({ yaml: true })),
+  )
+  app.get(
+    '/api/openapi.json',
+    { schema: documentSchema('application/json', 'getOpenApiJson'), config: { access: 'public' } },
+    async (_request, reply) => {
+      reply.type('application/json; charset=utf-8')
+      return JSON.stringify(app.swagger())
+    },
+  )
+}
+
+const referencePage = async (app: FastifyInstance): Promise<void> => {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, access: 'public' }
+  })
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')
+  })
+  await app.register(fastifySwaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: contentSecurityPolicy,
+    theme: { title: 'quittance API reference' },
+    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', deepLinking: true, displayRequestDuration: true },
+  })
+}

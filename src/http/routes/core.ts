@@ -1,0 +1,151 @@
+import type { FastifyReply } from 'fastify'
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import { AppError } from '../../errors.js'
+import type { MeasuredKind, Metrics } from '../../platform/metrics.js'
+import { canonicalNetwork } from '../../protocol/network.js'
+import { tiers } from '../../protocol/tiers.js'
+import type { WireRequirements } from '../../protocol/wire.js'
+import type { CoreUseCases, SettleAnswer } from '../../usecases/useCases.js'
+import { createHangUpSignal } from '../ending.js'
+import {
+  healthSchema,
+  infoSchema,
+  metricsSchema,
+  readySchema,
+  settlementByTransactionSchema,
+  settlementSchema,
+  settleSchema,
+  supportedSchema,
+  tiersSchema,
+  verifySchema,
+} from '../schemas/core.js'
+
+/** What the core endpoints need. */
+export interface CoreRoutesParts {
+  readonly useCases: CoreUseCases
+  readonly metrics: Metrics
+}
+
+/** The endpoints that tell of the service itself. */
+export const serviceRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (app, { useCases, metrics }, done) => {
+  app.get('/health', { schema: healthSchema, config: { access: 'public' } }, async (_request, reply) => {
+    forbidCaching(reply)
+    return { status: 'ok' as const }
+  })
+
+  app.get('/ready', { schema: readySchema, config: { access: 'public' } }, async (_request, reply) => {
+    forbidCaching(reply)
+    const readiness = await useCases.checkReadiness()
+    return await reply.code(readiness.status === 'ready' ? 200 : 503).send(readiness)
+  })
+
+  app.get('/metrics', { schema: metricsSchema, config: { access: 'public' } }, async (_request, reply) => {
+    forbidCaching(reply)
+    reply.type(metrics.registry.contentType)
+    return await metrics.registry.metrics()
+  })
+
+  app.get('/info', { schema: infoSchema, config: { access: 'public' } }, async () => ({
+    ...useCases.describeService(),
+    endpoints: app
+      .listRoutes()
+      .filter(({ isDocumented }) => isDocumented)
+      .map(({ method, path, summary }) => ({ method, path, description: summary })),
+  }))
+
+  app.get('/tiers', { schema: tiersSchema, config: { access: 'public' } }, async () => ({ tiers }))
+
+  app.get('/supported', { schema: supportedSchema, config: { access: 'public' } }, async () =>
+    useCases.listSupported(),
+  )
+  done()
+}
+
+/** The endpoints that judge, carry out and look up payments. */
+export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (app, { useCases, metrics }, done) => {
+  app.addHook('onRequest', async (_request, reply) => {
+    forbidCaching(reply)
+  })
+
+  app.post('/verify', { schema: verifySchema, config: { access: 'key' } }, async (request, reply) => {
+    const { body, caller } = request
+    const kind = readKind(body.paymentRequirements)
+    const signal = createHangUpSignal(reply)
+    try {
+      const result = await useCases.verifyPayment({ body, caller, signal })
+      metrics.countVerify(kind, result.isValid ? 'valid' : 'invalid')
+      return result
+    } catch (error) {
+      metrics.countVerify(kind, signal.aborted ? 'aborted' : 'error')
+      if (signal.aborted) throw new AppError('INVALID_REQUEST', 'The client hung up', { cause: error })
+      throw error
+    }
+  })
+
+  app.post(
+    '/settle',
+    {
+      schema: settleSchema,
+      config: { access: 'key' },
+      // Before the body is read: a key that nobody can look up must not settle anything.
+      onRequest: async (request) => {
+        refuseMalformedKey(request.headers['idempotency-key'])
+      },
+    },
+    async (request, reply) => {
+      const { body, caller, headers } = request
+      const kind = readKind(body.paymentRequirements)
+      try {
+        const answer = await useCases.settlePayment({
+          body,
+          caller,
+          idempotencyKey: readKey(headers['idempotency-key']),
+        })
+        metrics.countSettle(kind, describeOutcome(answer))
+        if (answer.isReplayed) reply.header('x-idempotency-replayed', 'true')
+        return answer.result
+      } catch (error) {
+        metrics.countSettle(kind, 'error')
+        throw error
+      }
+    },
+  )
+
+  app.get(
+    '/v1/settlements/:id',
+    { schema: settlementSchema, config: { access: 'public' } },
+    async ({ params }) => await useCases.getSettlement(params.id.toLowerCase()),
+  )
+
+  app.get(
+    '/v1/settlements',
+    { schema: settlementByTransactionSchema, config: { access: 'public' } },
+    async ({ query }) => await useCases.getSettlementByTransaction(query.network, query.transaction),
+  )
+  done()
+}
+
+const forbidCaching = (reply: FastifyReply): void => {
+  reply.header('cache-control', 'no-store')
+}
+
+const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({
+  scheme,
+  network: canonicalNetwork(network),
+})
+
+const wellFormedKey = /^[A-Za-z0-9-]{1,64}$/
+
+const refuseMalformedKey = (given: string | string[] | undefined): void => {
+  if (given === undefined || (typeof given === 'string' && wellFormedKey.test(given))) return
+  throw new AppError('INVALID_IDEMPOTENCY_KEY', 'Idempotency-Key must be 1 to 64 letters, digits and hyphens')
+}
+
+const readKey = (given: string | string[] | undefined): string | null =>
+  typeof given === 'string' ? given : null
+
+const describeOutcome = ({ result, isReplayed }: SettleAnswer) => {
+  if (isReplayed) return 'replayed'
+  if (result.success) return 'confirmed'
+  return result.errorReason === 'settlement_pending' ? 'pending' : 'failed'
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { wireRequirements } from '../../protocol/wire.js'
+
+/*
+ * The shapes of a payment payload for the reference. They describe and do not validate: a payload comes from a
+ * stranger, and what is wrong inside it is a decided answer, not a refused request.
+ */
+
+const address = z.string().meta({ examples: ['0x18f77dd01186556F1F745E7847A4686421dEE072'] })
+const decimal = z.string().regex(/^[0-9]{1,78}$/)
+const seconds = decimal.meta({ description: 'Unix time in seconds, decimal digits' })
+const signature = z.string().meta({
+  description:
+    'EIP-712 signature in hex: 65 bytes of a key, or what the contract of a smart wallet takes (EIP-1271, EIP-6492)',
+})
+const nonce = z.string().meta({ description: '32 random bytes in hex, never used before by this payer' })
+
+const exactEvmProof = z
+  .looseObject({
+    signature,
+    authorization: z.looseObject({
+      from: address.meta({ description: 'The payer' }),
+      to: address.meta({ description: 'The recipient; equals `payTo`' }),
+      value: decimal.meta({ description: 'Smallest units; at least `amount`, and all of it is transferred' }),
+      validAfter: seconds,
+      validBefore: seconds,
+      nonce,
+    }),
+  })
+  .meta({
+    id: 'ExactEvmProof',
+    description: 'An EIP-3009 `TransferWithAuthorization`, signed by the payer. The proof of scheme `exact` on EVM.',
+  })
+
+const flatEvmProof = z
+  .looseObject({
+    signature,
+    from: address,
+    to: address,
+    value: z.union([decimal, z.int()]),
+    validAfter: z.union([z.int(), seconds]),
+    validBefore: z.union([z.int(), seconds]),
+    nonce,
+  })
+  .meta({
+    id: 'FlatEvmProof',
+    description: 'The same authorization with its fields beside the signature, and times as numbers.',
+  })
+
+const version = (number: 1 | 2) =>
+  z.literal(number).optional().meta({ description: 'Any one of the three names will do' })
+
+const resource = z.looseObject({
+  url: z.string().optional().meta({ examples: ['https://api.example.com/report'] }),
+  description: z.string().optional(),
+  mimeType: z.string().optional(),
+})
+
+/** A payload of version 2, for the reference. */
+export const payloadVersion2 = z
+  .looseObject({
+    payVersion: version(2),
+    x402Version: version(2),
+    t402Version: version(2),
+    resource: resource.optional().meta({ description: 'What is paid for' }),
+    accepted: wireRequirements,
+    payload: exactEvmProof,
+  })
+  .meta({
+    id: 'PaymentPayloadV2',
+    title: 'Version 2',
+    description:
+      'The current shape. `accepted` repeats the requirements that the client accepted; it must agree with ' +
+      '`paymentRequirements` in scheme, network, amount, asset and payTo.',
+  })
+
+/** A payload of version 1, for the reference. */
+export const payloadVersion1 = z
+  .looseObject({
+    payVersion: version(1),
+    x402Version: version(1),
+    t402Version: version(1),
+    scheme: z.string().meta({ examples: ['exact'] }),
+    network: z.string().meta({ description: 'Short name or CAIP-2', examples: ['base-sepolia'] }),
+    payload: exactEvmProof,
+  })
+  .meta({
+    id: 'PaymentPayloadV1',
+    title: 'Version 1',
+    description: 'The first shape: scheme and network beside the proof, networks by their short names.',
+  })
+
+/** A payload of the flat shape, for the reference. */
+export const payloadFlat = z
+  .looseObject({
+    payVersion: z.int().optional(),
+    scheme: z.string().meta({ examples: ['exact'] }),
+    network: z.string().meta({ examples: ['eip155:84532'] }),
+    payload: flatEvmProof,
+  })
+  .meta({
+    id: 'PaymentPayloadFlat',
+    title: 'Flat',
+    description: 'As version 1, with the fields of the authorization beside the signature.',
+  })
