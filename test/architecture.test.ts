@@ -1,0 +1,280 @@
+import { existsSync } from 'node:fs'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { readCodeSpans, readTable } from './support/markdown.js'
+import { listNodes, locate, readSourceFiles, readText, type SourceFile } from './support/sourceFiles.js'
+
+const source = readSourceFiles('src')
+const byPath = new Map(source.map((file) => [file.path, file]))
+const guide = readText('src/README.md')
+
+/** `src/http/json.ts` belongs to the layer `http`, `src/main.ts` to `main`. */
+const layerOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\.ts$/, '')
+
+const layers = new Map(
+  readTable(guide, 'may import').map(({ layer = '', 'may import': allowed = '' }) => [
+    readCodeSpans(layer)[0] ?? '',
+    readCodeSpans(allowed),
+  ]),
+)
+const packages = new Map(
+  readTable(guide, 'only in').map(({ package: name = '', 'only in': places = '' }) => [
+    readCodeSpans(name)[0] ?? '',
+    places === 'everywhere' ? [''] : readCodeSpans(places),
+  ]),
+)
+
+/** `viem/accounts` is of the package `viem`, `@fastify/cors` of itself; Node's own modules are of none. */
+const packageOf = (specifier: string): string | null =>
+  specifier.startsWith('node:') ? null : (/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? null)
+
+const listImports = (files: readonly SourceFile[]) =>
+  files.flatMap((file) => file.imports.map((each) => ({ ...each, from: file.path })))
+
+const findNodes = (files: readonly SourceFile[], isWanted: (node: ts.Node) => boolean): readonly string[] =>
+  files.flatMap((file) =>
+    [...listNodes(file.tree)]
+      .filter(isWanted)
+      .map((node) => `${locate(file, node)} ${node.getText(file.tree)}`),
+  )
+
+describe('layers', () => {
+  it('are exactly those of the table in src/README.md', () => {
+    expect([...layers.keys()].sort()).toEqual([...new Set(source.map(({ path }) => layerOf(path)))].sort())
+  })
+
+  it('import only what their row allows', () => {
+    const forbidden = listImports(source).filter(({ from, target }) => {
+      if (target === null) return false
+      const [own, other] = [layerOf(from), layerOf(target)]
+      return target.startsWith('src/') && own !== other && !layers.get(own)?.includes(other)
+    })
+    expect(forbidden.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
+  })
+
+  it('import nothing outside src', () => {
+    const outside = listImports(source).filter(({ target }) => target !== null && !target.startsWith('src/'))
+    expect(outside.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
+  })
+
+  it('import files that exist', () => {
+    const missing = listImports(source).filter(({ target }) => target !== null && !byPath.has(target))
+    expect(missing.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
+  })
+
+  it.each(['protocol', 'errors'])('%s is pure: no file, no network, no machine', (layer) => {
+    const used = listImports(source).filter(
+      ({ from, specifier }) => layerOf(from) === layer && /^node:/.test(specifier),
+    )
+    expect(used.map(({ from, specifier }) => `${from} imports ${specifier}`)).toEqual([])
+  })
+
+  it('keep code out of the ports', () => {
+    const ports = source.filter(({ path }) => layerOf(path) === 'ports')
+    const isDeclaration = (statement: ts.Statement) =>
+      ts.isInterfaceDeclaration(statement) ||
+      ts.isTypeAliasDeclaration(statement) ||
+      ts.isImportDeclaration(statement)
+    expect(
+      ports.flatMap((file) =>
+        file.tree.statements.filter((each) => !isDeclaration(each)).map((each) => locate(file, each)),
+      ),
+    ).toEqual([])
+  })
+
+  it('have no cycles, not even of types', () => {
+    expect(findCycles()).toEqual([])
+  })
+})
+
+describe('chain families', () => {
+  /** `src/chains/evm/rpc.ts` is of the family `evm`, `src/chains/chain.ts` of none. */
+  const familyOf = (path: string | null): string | null =>
+    /^src\/chains\/([^/]+)\//.exec(path ?? '')?.[1] ?? null
+
+  it('are known to the list of families and to nobody else, and only by their manifest', () => {
+    const intruders = listImports(source).filter(({ from, target }) => {
+      const family = familyOf(target)
+      if (family === null || family === familyOf(from)) return false
+      return !(from === 'src/chains/index.ts' && target === `src/chains/${family}/index.ts`)
+    })
+    expect(intruders.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
+  })
+
+  it('cost nothing while they are off: what is loaded before uses no package but zod', () => {
+    const manifests = source.filter(({ path }) =>
+      /^src\/chains\/([^/]+\/(index|settings|networks)|index)\.ts$/.test(path),
+    )
+    expect(manifests.length).toBeGreaterThan(1)
+    const loaded = manifests.flatMap(({ path }) => listLoaded(path))
+    const used = listImports(loaded).filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic)
+    const heavy = used.filter(({ specifier, target }) => target === null && packageOf(specifier) !== null)
+    expect(
+      heavy
+        .map(({ from, specifier }) => `${from} imports ${specifier}`)
+        .filter((line) => !/ zod$/.test(line)),
+    ).toEqual([])
+  })
+})
+
+describe('packages', () => {
+  const manifest = z
+    .object({ dependencies: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(readText('package.json')))
+
+  it('are exactly those of package.json', () => {
+    expect([...packages.keys()].sort()).toEqual(Object.keys(manifest.dependencies).sort())
+  })
+
+  it('are used only where the table in src/README.md says', () => {
+    const strays = listImports(source).filter(({ from, specifier, target }) => {
+      const name = packageOf(specifier)
+      if (target !== null || name === null) return false
+      return !packages.get(name)?.some((place) => from.startsWith(`src/${place}`))
+    })
+    expect(strays.map(({ from, specifier }) => `${from} imports ${specifier}`)).toEqual([])
+  })
+
+  it('give compose.ts the types of Fastify and nothing that runs', () => {
+    const compose = listImports(source).filter(({ from }) => from === 'src/compose.ts')
+    expect(compose.filter(({ specifier, isTypeOnly }) => specifier === 'fastify' && !isTypeOnly)).toEqual([])
+  })
+})
+
+describe('every file', () => {
+  it('leaves the environment to main.ts', () => {
+    const others = source.filter(({ path }) => path !== 'src/main.ts')
+    const names = ['env', 'loadEnvFile']
+    expect(
+      findNodes(
+        others,
+        (node) =>
+          ts.isPropertyAccessExpression(node) &&
+          node.expression.getText() === 'process' &&
+          names.includes(node.name.text),
+      ),
+    ).toEqual([])
+    const imported = listImports(others).filter(({ specifier }) => specifier === 'node:process')
+    expect(imported.map(({ from }) => from)).toEqual([])
+  })
+
+  it('has no `any`, no `!`, and no `as` but `as const`', () => {
+    expect(findNodes(source, isUnchecked)).toEqual([])
+  })
+
+  it('silences no compiler error', () => {
+    const silenced = source.filter(({ tree }) => /@ts-(ignore|expect-error|nocheck)/.test(tree.text))
+    expect(silenced.map(({ path }) => path)).toEqual([])
+  })
+
+  it('logs through the logger, never through the console', () => {
+    expect(
+      findNodes(
+        source,
+        (node) => ts.isPropertyAccessExpression(node) && node.expression.getText() === 'console',
+      ),
+    ).toEqual([])
+  })
+
+  it('says of everything that it exports what it promises', () => {
+    expect(source.flatMap((file) => listUndocumented(file))).toEqual([])
+  })
+})
+
+describe('tests', () => {
+  it('all run: none stands alone by `.only`', () => {
+    expect(
+      findNodes(
+        readSourceFiles('test'),
+        (node) =>
+          ts.isPropertyAccessExpression(node) &&
+          node.name.text === 'only' &&
+          /^(describe|it|test|suite|bench)\b/.test(node.expression.getText()),
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('the guides', () => {
+  it.each(['src/README.md', 'src/chains/README.md'])('%s names only files and folders that exist', (path) => {
+    const prose = readText(path).replaceAll(/^```[\s\S]*?^```$/gm, '')
+    const named = readCodeSpans(prose).filter((span) => /^[\w./-]+(\/|\.(ts|md))$/.test(span))
+    expect(named.length).toBeGreaterThan(3)
+    expect(named.filter((name) => !exists(name, posix.dirname(path)))).toEqual([])
+  })
+})
+
+/** Named from the guide's folder, from src or from the root; a manifest's name alone stands for every family's. */
+const exists = (name: string, folder: string): boolean =>
+  [folder, 'src', '.', 'src/chains/evm'].some((base) =>
+    existsSync(fileURLToPath(new URL(`../${posix.join(base, name)}`, import.meta.url))),
+  )
+
+const isUnchecked = (node: ts.Node): boolean => {
+  if (node.kind === ts.SyntaxKind.AnyKeyword || ts.isNonNullExpression(node)) return true
+  if (ts.isTypeAssertionExpression(node)) return true
+  return ts.isAsExpression(node) && node.type.getText() !== 'const'
+}
+
+const isExported = (node: ts.Node): boolean =>
+  ts.canHaveModifiers(node) &&
+  (ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false)
+
+const listUndocumented = (file: SourceFile): readonly string[] => {
+  const documented = new Set<string>()
+  const undocumented: string[] = []
+  for (const statement of file.tree.statements) {
+    if (!isExported(statement)) continue
+    const name = nameOf(statement)
+    // Of several signatures of one function the first speaks for all.
+    if (ts.getJSDocCommentsAndTags(statement).some(ts.isJSDoc)) documented.add(name)
+    else if (!documented.has(name)) undocumented.push(`${locate(file, statement)} ${name}`)
+  }
+  return undocumented
+}
+
+const nameOf = (statement: ts.Statement): string => {
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations[0]?.name.getText() ?? ''
+  if (
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement) ||
+    ts.isEnumDeclaration(statement)
+  ) {
+    return statement.name?.getText() ?? 'default'
+  }
+  return 'export'
+}
+
+/** What Node loads when it loads a file: everything that it imports for its values, without `import()`. */
+const listLoaded = (path: string, seen: Set<string> = new Set()): readonly SourceFile[] => {
+  const file = byPath.get(path)
+  if (file === undefined || seen.has(path)) return []
+  seen.add(path)
+  const next = file.imports.filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic)
+  return [file, ...next.flatMap(({ target }) => (target === null ? [] : listLoaded(target, seen)))]
+}
+
+const findCycles = (): readonly string[] => {
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path)
+    if (start !== -1) {
+      cycles.push([...trail.slice(start), path].join(' → '))
+      return
+    }
+    if (done.has(path)) return
+    for (const { target } of byPath.get(path)?.imports ?? []) {
+      if (target !== null) visit(target, [...trail, path])
+    }
+    done.add(path)
+  }
+  for (const { path } of source) visit(path, [])
+  return cycles
+}

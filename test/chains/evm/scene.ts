@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Address } from 'viem'
+import type { Core } from '../../../src/compose.js'
+import { AppError } from '../../../src/errors.js'
+import { systemClock } from '../../../src/platform/clock.js'
+import type { Clock } from '../../../src/ports/clock.js'
+import type { Logger } from '../../../src/ports/logger.js'
+import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
+import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import type { SettleAnswer } from '../../../src/usecases/useCases.js'
+import { openCore } from '../../support/core.js'
+import {
+  type FacilitatorKey,
+  type LocalChain,
+  type LocalChainOptions,
+  startLocalChain,
+} from '../../support/evm/localChain.js'
+import {
+  type ExactPaymentBody,
+  type ExactPaymentOptions,
+  exactPayment,
+  type PaymentChain,
+} from '../../support/evm/payment.js'
+import { type RpcProxy, startRpcProxy } from '../../support/evm/rpcProxy.js'
+import { createEoa, type PayerWallet } from '../../support/evm/wallets.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+
+/** A service under test, and who asks it. */
+export interface Service {
+  readonly core: Core
+  /** Its own keys: no other service of the scene sends with them. */
+  readonly signers: readonly FacilitatorKey[]
+  verify(body: unknown, caller?: string): Promise<VerifyResult>
+  settle(body: unknown, caller?: string): Promise<SettleResult>
+  settleWithKey(body: unknown, idempotencyKey: string, caller?: string): Promise<SettleAnswer>
+  /** The networks of `/supported`. */
+  listNetworks(): readonly string[]
+}
+
+/** How a service differs from the plain one. */
+export interface ServiceOptions {
+  /** One signer unless told. */
+  readonly signerCount?: number
+  /** Endpoints in place of the chain's own. */
+  readonly rpcUrls?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly logger?: Logger
+}
+
+/** A payment that can be made, and where it goes. */
+export interface PlannedPayment {
+  readonly body: ExactPaymentBody
+  readonly payer: Address
+  readonly payTo: Address
+}
+
+/** What a payment of a fresh, funded payer differs in. */
+export interface PaymentPlan extends Omit<Partial<ExactPaymentOptions>, 'chain'> {
+  /** What the payer owns before the payment; the amount unless told. */
+  readonly balance?: bigint
+}
+
+/** One local chain and one database, and services on them. */
+export interface Scene {
+  readonly chain: LocalChain
+  readonly database: TestDatabase
+  open(options?: ServiceOptions): Promise<Service>
+  /** A proxy in front of the chain. */
+  openProxy(): Promise<RpcProxy>
+  /** A signed payment of a fresh payer who owns what it pays. */
+  plan(plan?: PaymentPlan): Promise<PlannedPayment>
+  /** Closes services and proxies, and lets the chain mine at once again. */
+  reset(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts a chain and a database. Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+export const openScene = async (options: LocalChainOptions = {}): Promise<Scene> => {
+  const [chain, database] = await Promise.all([
+    startLocalChain({ facilitatorCount: 0, ...options }),
+    createTestDatabase(),
+  ])
+  const closers: (() => Promise<void>)[] = []
+  const reset = async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  return {
+    chain,
+    database,
+    open: async ({ signerCount = 1, rpcUrls = [chain.url], ...rest } = {}) => {
+      const signers = await createSigners(chain, signerCount)
+      const core = await openCore({
+        chain: { chainId: chain.chainId, url: rpcUrls.join(','), facilitators: signers },
+        databaseUrl: database.url,
+        ...rest,
+      })
+      closers.push(() => core.close())
+      return { signers, ...asking(core) }
+    },
+    openProxy: async () => {
+      const proxy = await startRpcProxy(chain.url)
+      closers.push(() => proxy.stop())
+      return proxy
+    },
+    plan: (plan) => planPayment(chain, chain, plan),
+    reset: async () => {
+      await reset()
+      await chain.control.dropAllTransactions()
+      await chain.control.setAutomine(true)
+    },
+    close: async () => {
+      await reset()
+      await database.drop()
+      await chain.stop()
+    },
+  }
+}
+
+/** A signed payment in a token that the payer, a fresh one unless given, owns enough of. */
+export const planPayment = async (
+  chain: LocalChain,
+  token: PaymentChain & { mint(to: Address, amount: bigint): Promise<void> },
+  { balance, wallet = createEoa(), payTo = createEoa().address, ...rest }: PaymentPlan = {},
+): Promise<PlannedPayment> => {
+  const { amount = 10_000n } = rest
+  await token.mint(wallet.address, balance ?? BigInt(amount))
+  const body = await exactPayment({ chain: { ...token, network: chain.network }, wallet, payTo, ...rest })
+  return { body, payer: wallet.address, payTo }
+}
+
+const createSigners = async (chain: LocalChain, count: number): Promise<FacilitatorKey[]> => {
+  const signers = Array.from({ length: count }, createEoa)
+  await Promise.all(signers.map(({ address }) => chain.fundGas(address)))
+  return signers
+}
+
+const asking = (core: Core): Omit<Service, 'signers'> => {
+  const { verifyPayment, settlePayment, listSupported } = core.useCases.core
+  const signal = new AbortController().signal
+  const settleWithKey = (body: unknown, idempotencyKey: string | null, caller = 'anonymous') =>
+    settlePayment({ body: wirePaymentRequest.parse(body), caller, idempotencyKey })
+  return {
+    core,
+    verify: (body, caller = 'anonymous') =>
+      verifyPayment({ body: wirePaymentRequest.parse(body), caller, signal }),
+    settle: async (body, caller) => (await settleWithKey(body, null, caller)).result,
+    settleWithKey,
+    listNetworks: () => listSupported().kinds.map(({ network }) => network),
+  }
+}
+
+/** The error with which something is refused; an answer in its place fails the test. */
+export const refusal = async (work: Promise<unknown>): Promise<AppError> => {
+  const answer = await work.catch((error: unknown) => error)
+  if (answer instanceof AppError) return answer
+  throw new Error('It was answered', { cause: answer })
+}
+
+/** Asks until the answer is not null; fails after the deadline. */
+export const eventually = async <T>(
+  ask: () => Promise<T | null> | T | null,
+  deadlineMs = 5_000,
+): Promise<T> => {
+  const deadline = Date.now() + deadlineMs
+  for (;;) {
+    const answer = await ask()
+    if (answer !== null) return answer
+    if (Date.now() > deadline) throw new Error(`Nothing after ${deadlineMs} ms`)
+    await sleep(20)
+  }
+}
+
+/** A clock that stands as far from the machine's as a test wants. */
+export const shiftedClock = (): Clock & { shift(milliseconds: number): void } => {
+  let offset = 0
+  return {
+    now: () => new Date(Date.now() + offset),
+    sleep: systemClock.sleep,
+    shift: (milliseconds) => {
+      offset += milliseconds
+    },
+  }
+}
+
+/** Wallets that pay, by the name of their kind. */
+export type WalletTable = readonly (readonly [string, () => Promise<PayerWallet>])[]

@@ -1,0 +1,391 @@
+import { inspect } from 'node:util'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { defineChain } from '../src/chains/chain.js'
+import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
+import { ConfigError, readConfig, serviceVariables } from '../src/config.js'
+
+const key = `0x${'ab'.repeat(32)}`
+const token = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+
+/** The problems of an environment; none when it can be used. */
+const problemsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+/** The EVM family's settings, where the environment configures it. */
+const evmOf = (environment: Readonly<Record<string, string>>) => {
+  const reading = readEvmSettings(environment)
+  if ('problems' in reading) throw new Error(reading.problems.join('\n'))
+  if (reading.settings === null) throw new Error('The family is not configured')
+  return reading.settings
+}
+
+const networksOf = (environment: Readonly<Record<string, string>>) =>
+  evmOf(environment).networks.map(({ chainId }) => chainId)
+
+const networkOf = (environment: Readonly<Record<string, string>>) => {
+  const [network] = evmOf(environment).networks
+  if (network === undefined) throw new Error('No network is configured')
+  return network
+}
+
+describe('an empty environment', () => {
+  it('is enough to start: embedded database, limits of this process, no chain', () => {
+    expect(readConfig({})).toEqual({
+      server: { host: '0.0.0.0', port: 8_080, trustProxy: [] },
+      logLevel: 'info',
+      stores: { databaseUrl: null, databasePoolSize: 20, dataFolder: './data', redisUrl: null },
+      settleWaitMs: 25_000,
+      verifyDeadlineMs: 10_000,
+      spending: { settlesPerPayerPerHour: 3_600, settlesPerRecipientPerHour: 36_000 },
+      chains: [],
+    })
+  })
+
+  it.each(['', ' ', '\t\n'])('is what a value of %j counts as', (blank) => {
+    const names = [...serviceVariables, ...evmVariables.family, 'EVM_RPC_URL_8453', 'EVM_TOKENS_8453']
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])))).toEqual(readConfig({}))
+  })
+
+  it('is what variables of others leave it', () => {
+    expect(readConfig({ PATH: '/bin', HOSTNAME: 'box', PORTS: 'x', constructor: 'x' })).toEqual(
+      readConfig({}),
+    )
+  })
+})
+
+describe('a value', () => {
+  it('is read without the white space around it', () => {
+    expect(readConfig({ PORT: ' 9000 ', HOST: '\t::1\n' }).server).toMatchObject({ host: '::1', port: 9_000 })
+  })
+
+  it('is read in its unit', () => {
+    const config = readConfig({ SETTLE_WAIT_SECONDS: '40', VERIFY_DEADLINE_SECONDS: '3' })
+    expect(config).toMatchObject({ settleWaitMs: 40_000, verifyDeadlineMs: 3_000 })
+  })
+
+  it.each([
+    ['PORT', '65536', 'must be between 0 and 65535'],
+    ['PORT', '80.5', 'must be a whole number'],
+    ['PORT', '-1', 'must be a whole number'],
+    ['PORT', '0x50', 'must be a whole number'],
+    ['PORT', '1e3', 'must be a whole number'],
+    ['PORT', '８０', 'must be a whole number'],
+    ['DATABASE_POOL_SIZE', '1', 'must be between 2 and 500'],
+    ['SETTLE_WAIT_SECONDS', '0', 'must be between 1 and 60'],
+    ['VERIFY_DEADLINE_SECONDS', '61', 'must be between 1 and 60'],
+    ['SETTLES_PER_PAYER_PER_HOUR', '1000000001', 'must be between 0 and 1000000000'],
+    ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
+    ['LOG_LEVEL', 'INFO', 'must be debug, info, warn, error or silent'],
+    ['DATABASE_URL', 'localhost:5432', 'must be a URL that begins with postgres:// or postgresql://'],
+    ['DATABASE_URL', 'mysql://localhost/x', 'must be a URL that begins with postgres:// or postgresql://'],
+    ['REDIS_URL', 'http://localhost', 'must be a URL that begins with redis:// or rediss://'],
+    ['EVM_PRIVATE_KEY', 'ab', 'must be one or several 32-byte hex keys, comma separated'],
+    [
+      'EVM_PRIVATE_KEY',
+      `${key},`.repeat(2).concat('zz'),
+      'must be one or several 32-byte hex keys, comma separated',
+    ],
+    ['EVM_NETWORKS', 'base', 'must be chain ids, comma separated'],
+    ['EVM_RPC_TIMEOUT_MS', '99', 'must be between 100 and 60000'],
+    ['EVM_EXPIRY_MARGIN_SECONDS', '601', 'must be between 0 and 600'],
+    ['EVM_CROSS_CHECK_AMOUNT', '1.5', 'must be an amount in smallest units'],
+    ['EVM_SMART_WALLET_FACTORIES', '0x1', 'must be addresses, comma separated, or none'],
+    ['DEPLOY_ERC4337_WITH_EIP6492', 'yes', 'must be true or false'],
+    ['EVM_RPC_URL_8453', 'wss://node', 'must be one or several http(s) URLs, comma separated'],
+    ['EVM_RPC_URL_8453', 'https://node,node', 'must be one or several http(s) URLs, comma separated'],
+    ['EVM_TOKENS_8453', 'USDC', 'must list address or address:name:version[:decimals], or *'],
+    ['EVM_CONFIRMATIONS_8453', '0', 'must be between 1 and 1000'],
+    ['EVM_POLL_INTERVAL_MS_8453', '9', 'must be between 10 and 60000'],
+    ['EVM_GAS_BUDGET_GWEI_PER_HOUR_8453', '0', 'must be between 1 and 1000000000000'],
+  ])('%s=%s is refused: %s', (name, value, problem) => {
+    expect(problemsOf({ EVM_PRIVATE_KEY: key, [name]: value })).toEqual([`${name}: ${problem}`])
+  })
+})
+
+describe('a bad environment', () => {
+  it('is refused with every bad variable at once, one a line', () => {
+    const bad = {
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      TRUST_PROXY: '1',
+      DATABASE_URL: 'x',
+      REDIS_URL: 'x',
+      EVM_PRIVATE_KEY: 'x',
+      EVM_RPC_TIMEOUT_MS: 'x',
+      EVM_TOKENS_10: 'x',
+      EVM_CONFIRMATIONS_10: 'x',
+      EVM_RPC_URL_8453: 'x',
+    }
+    expect(
+      problemsOf(bad)
+        .map((problem) => problem.split(':')[0])
+        .sort(),
+    ).toEqual(Object.keys(bad).sort())
+    expect(() => readConfig(bad)).toThrow(/^The configuration is not usable:\n( {2}\w+: .+\n?){10}$/)
+  })
+
+  it('never prints a value, whatever is wrong with it', () => {
+    const names = [...serviceVariables, ...evmVariables.family].concat(
+      evmVariables.perNetwork.map((name) => name.replace('<chain id>', '8453')),
+      'EVM_RPC_URL_BASE',
+      'EVM_SECRET',
+    )
+    // Long and odd enough to stand in no message by chance.
+    const secret = fc
+      .tuple(
+        fc.constantFrom('', 'https://', 'postgres://', '0x', '10.0.0.0/', 'true,'),
+        fc.stringMatching(/^[0-9a-zA-Z]{10,40}$/),
+        fc.constantFrom('', ',', ':', ' ', '@host/path', '/', '\n'),
+      )
+      .map(([start, middle, end]) => ({ middle, value: `${start}${middle}${end}` }))
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), secret, { minKeys: 1 }), (secrets) => {
+        const environment = Object.fromEntries(
+          Object.entries(secrets).map(([name, { value }]) => [name, value]),
+        )
+        const told = problemsOf(environment).join('\n')
+        for (const { middle } of Object.values(secrets)) expect(told).not.toContain(middle)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
+describe('TRUST_PROXY', () => {
+  it('lists addresses and CIDR blocks', () => {
+    const { server } = readConfig({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1,::1,fd00::/8' })
+    expect(server.trustProxy).toEqual(['10.0.0.0/8', '127.0.0.1', '::1', 'fd00::/8'])
+  })
+
+  it.each(['1', 'true', '*', 'loopback', '10.0.0.0/33', '10.0.0', '10.0.0.0/8,', 'proxy.example'])(
+    'refuses %s, which would trust everyone or no one',
+    (value) => {
+      expect(problemsOf({ TRUST_PROXY: value })).toEqual([
+        'TRUST_PROXY: must list addresses or CIDR blocks, comma separated',
+      ])
+    },
+  )
+})
+
+describe('the EVM networks', () => {
+  it('are none without a key', () => {
+    expect(readConfig({ EVM_TOKENS_8453: token, EVM_RPC_TIMEOUT_MS: '1000' }).chains).toEqual([])
+  })
+
+  it('are the six main networks of the public facilitator with a key alone', () => {
+    expect(networksOf({ EVM_PRIVATE_KEY: key })).toEqual([1, 10, 8453, 42161, 57073, 80094])
+    expect(readConfig({ EVM_PRIVATE_KEY: key }).chains.map(({ namespace }) => namespace)).toEqual(['eip155'])
+  })
+
+  it('are those that have an endpoint, where any has', () => {
+    expect(networksOf({ EVM_PRIVATE_KEY: key, EVM_RPC_URL_84532: 'https://node' })).toEqual([84532])
+  })
+
+  it('are those that are named, each once, endpoint or not', () => {
+    const named = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453, 1,8453', EVM_RPC_URL_10: 'https://node' }
+    expect(networksOf(named)).toEqual([8453, 1])
+  })
+
+  it.each([
+    ['an endpoint', { EVM_RPC_URL_8453: 'https://node' }],
+    ['a list of networks', { EVM_NETWORKS: '8453' }],
+  ])('need a key where %s is set', (_, environment) => {
+    expect(problemsOf(environment)).toEqual(['EVM_PRIVATE_KEY: is required to settle on EVM networks'])
+  })
+
+  it('need an endpoint where nothing is known of them', () => {
+    expect(problemsOf({ EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453,31337,4242' })).toEqual([
+      'EVM_RPC_URL_31337: is required for a network that is not built in',
+      'EVM_RPC_URL_4242: is required for a network that is not built in',
+    ])
+    const withUrl = { EVM_PRIVATE_KEY: key, EVM_RPC_URL_31337: 'http://127.0.0.1:8545' }
+    expect(networkOf(withUrl)).toMatchObject({
+      network: 'eip155:31337',
+      name: 'chain 31337',
+      usesPublicRpc: false,
+    })
+  })
+
+  it('use a public endpoint where none is given, and say so', () => {
+    const network = networkOf({ EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453' })
+    expect(network.usesPublicRpc).toBe(true)
+    expect(network.rpcUrls.map((url) => url.reveal())).toEqual(['https://mainnet.base.org'])
+  })
+
+  it('keep their endpoints in the order of preference', () => {
+    const urls = 'https://a.example/k1, https://b.example/k2'
+    const network = networkOf({ EVM_PRIVATE_KEY: key, EVM_RPC_URL_8453: urls })
+    expect(network.rpcUrls.map((url) => url.reveal())).toEqual([
+      'https://a.example/k1',
+      'https://b.example/k2',
+    ])
+  })
+
+  it('take several keys, each once, with and without 0x, in any letter case', () => {
+    const other = '12'.repeat(32)
+    const { privateKeys } = evmOf({ EVM_PRIVATE_KEY: `${key},${key.slice(2).toUpperCase()}, ${other}` })
+    expect(privateKeys.map((each) => each.reveal())).toEqual([key, `0x${other}`])
+  })
+
+  it.each([
+    ['EVM_RPC_URL_BASE', 'write EVM_RPC_URL_<chain id>, such as EVM_RPC_URL_8453'],
+    ['EVM_RPC_URL', 'write EVM_RPC_URL_<chain id>, such as EVM_RPC_URL_8453'],
+    ['EVM_TOKENS_08453', 'write EVM_TOKENS_<chain id>, such as EVM_TOKENS_8453'],
+    ['EVM_POLL_INTERVAL_MS', 'write EVM_POLL_INTERVAL_MS_<chain id>, such as EVM_POLL_INTERVAL_MS_8453'],
+  ])('refuse the slip %s', (name, advice) => {
+    expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is no setting; ${advice}`])
+  })
+
+  it.each(['EVM_PRIVATE_KEYS', 'EVM_NETWORK', 'EVM_RPC_URLS_8453', 'EVM_constructor'])(
+    'refuse the slip %s',
+    (name) => {
+      expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is no setting`])
+    },
+  )
+})
+
+describe('the tokens of a network', () => {
+  const tokensOf = (chainId: number, tokens?: string) => {
+    const network = networkOf({
+      EVM_PRIVATE_KEY: key,
+      [`EVM_RPC_URL_${chainId}`]: 'https://node',
+      ...(tokens === undefined ? {} : { [`EVM_TOKENS_${chainId}`]: tokens }),
+    })
+    return { tokens: network.tokens, acceptsAny: network.acceptsAnyToken }
+  }
+  const usdc = { address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', symbol: 'USDC' }
+  const other = '0x00000000000000000000000000000000000000Aa'
+
+  it.each([
+    ['nothing, built in', 8453, undefined, { tokens: [usdc], acceptsAny: false }],
+    ['nothing, not built in', 31337, undefined, { tokens: [], acceptsAny: true }],
+    ['*, built in', 8453, '*', { tokens: [usdc], acceptsAny: true }],
+    ['*, not built in', 31337, '*', { tokens: [], acceptsAny: true }],
+    ['an address', 8453, token, { tokens: [{ address: token }], acceptsAny: false }],
+    ['an address, not built in', 31337, token, { tokens: [{ address: token }], acceptsAny: false }],
+    [
+      'an address with its domain',
+      8453,
+      `${token}:USD Coin:2`,
+      { tokens: [{ address: token, name: 'USD Coin', version: '2' }], acceptsAny: false },
+    ],
+    [
+      'an address with domain and decimals',
+      8453,
+      `${token}:USD₮0:1:18`,
+      { tokens: [{ address: token, name: 'USD₮0', version: '1', decimals: 18 }], acceptsAny: false },
+    ],
+    [
+      'several and *',
+      8453,
+      `${token}, *,${other}`,
+      { tokens: [{ address: token }, { address: other }], acceptsAny: true },
+    ],
+  ])('are, from %s, those offered', (_, chainId, tokens, expected) => {
+    expect(tokensOf(chainId, tokens)).toEqual(expected)
+  })
+
+  it.each(['0x12', `${token}:name`, `${token}::2`, `${token}:a:b:c`, `${token}:a:b:6:x`, 'usdc,*'])(
+    'are not read from %s',
+    (tokens) => {
+      expect(problemsOf({ EVM_PRIVATE_KEY: key, EVM_TOKENS_8453: tokens })).toEqual([
+        'EVM_TOKENS_8453: must list address or address:name:version[:decimals], or *',
+      ])
+    },
+  )
+})
+
+describe('the configuration', () => {
+  const environment = {
+    DATABASE_URL: 'postgres://user:hunter2@db.example/quittance',
+    REDIS_URL: 'rediss://user:hunter2@redis.example',
+    TRUST_PROXY: '10.0.0.0/8',
+    EVM_PRIVATE_KEY: key,
+    EVM_RPC_URL_8453: 'https://node.example/v2/hunter2',
+  }
+
+  it('is frozen all the way down', () => {
+    const isFrozen = (value: unknown): boolean =>
+      typeof value !== 'object' ||
+      value === null ||
+      (Object.isFrozen(value) && Object.values(value).every(isFrozen))
+    expect(isFrozen(readConfig(environment))).toBe(true)
+  })
+
+  it('reveals its secrets when it is asked to, and only then', () => {
+    const { stores } = readConfig(environment)
+    expect(stores.databaseUrl?.reveal()).toBe(environment.DATABASE_URL)
+    expect(stores.redisUrl?.reveal()).toBe(environment.REDIS_URL)
+  })
+
+  it.each([
+    ['a string', (value: unknown) => String(value)],
+    ['a template', (value: unknown) => `${value}`],
+    ['JSON', (value: unknown) => JSON.parse(JSON.stringify(value))],
+    ['an inspection', (value: unknown) => inspect(value)],
+  ])('prints a secret as [secret] in %s', (_, print) => {
+    const { databaseUrl, redisUrl } = readConfig(environment).stores
+    const { privateKeys, networks } = evmOf(environment)
+    const values = [databaseUrl, redisUrl, privateKeys[0], networks[0]?.rpcUrls[0]]
+    expect(values.map(print)).toEqual(Array(4).fill('[secret]'))
+  })
+
+  it.each([
+    [
+      'JSON',
+      (value: unknown) => JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}` : each)),
+    ],
+    [
+      'an inspection of everything',
+      (value: unknown) => inspect(value, { depth: null, showHidden: true, getters: true }),
+    ],
+    [
+      'an inspection without custom forms',
+      (value: unknown) => inspect(value, { depth: null, customInspect: false }),
+    ],
+  ])('as a whole shows no secret in %s', (_, print) => {
+    const printed = `${print(readConfig(environment))} ${print(evmOf(environment))}`
+    for (const secret of ['hunter2', key.slice(2)]) expect(printed).not.toContain(secret)
+  })
+
+  it('opens nothing while it is read', () => {
+    let loads = 0
+    const family = defineChain({
+      namespace: 'toy',
+      readSettings: () => ({ settings: {} }),
+      load: async () => {
+        loads += 1
+        throw new Error('not yet')
+      },
+    })
+    expect(readConfig({}, [family]).chains.map(({ namespace }) => namespace)).toEqual(['toy'])
+    expect(loads).toBe(0)
+  })
+
+  it("lists the problems of every family beside the service's own", () => {
+    const broken = (name: string) =>
+      defineChain({
+        namespace: name,
+        readSettings: () => ({ problems: [`${name}: is wrong`] }),
+        load: async () => ({ open: async () => Promise.reject() }),
+      })
+    try {
+      readConfig({ PORT: 'x' }, [broken('A'), broken('B')])
+      expect.unreachable()
+    } catch (error) {
+      expect(error instanceof ConfigError ? error.problems : error).toEqual([
+        'PORT: must be a whole number',
+        'A: is wrong',
+        'B: is wrong',
+      ])
+    }
+  })
+})

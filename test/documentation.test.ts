@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
+import { readConfig, serviceVariables } from '../src/config.js'
+
+import { readText } from './support/sourceFiles.js'
+
+const settings = [...serviceVariables, ...evmVariables.family, ...evmVariables.perNetwork]
+
+/** `EVM_TOKENS_8453` shows what `EVM_TOKENS_<chain id>` is. */
+const generalName = (name: string): string => name.replace(/_[1-9][0-9]*$/, '_<chain id>')
+
+const listMissing = (named: readonly string[]) => settings.filter((name) => !named.includes(name))
+const listUnknown = (named: readonly string[]) => named.filter((name) => !settings.includes(name))
+const listTwice = (named: readonly string[]) => named.filter((name, at) => named.indexOf(name) !== at)
+
+describe('.env.example', () => {
+  const text = readText('.env.example')
+  // `parseEnv` gives plain strings to a null prototype.
+  const shown = Object.entries(parseEnv(text.replaceAll(/^#(?=[A-Z][A-Z0-9_]*=)/gm, ''))).map(
+    ([name, value]) => ({ name, value: value ?? '' }),
+  )
+  const named = shown.map(({ name }) => generalName(name))
+  const environment = Object.fromEntries(shown.map(({ name, value }) => [name, value]))
+
+  it('shows every setting of the schema', () => {
+    expect(listMissing(named), 'not in .env.example').toEqual([])
+  })
+
+  it('shows nothing that is no setting, and nothing twice', () => {
+    const lines = [...text.matchAll(/^#([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => generalName(name ?? ''))
+    expect(listUnknown(lines), 'no setting').toEqual([])
+    expect(listTwice(lines), 'stands twice').toEqual([])
+  })
+
+  it('sets nothing: every line is commented out', () => {
+    expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([])
+  })
+
+  it('says something of each setting, with its default', () => {
+    const blocks = text.split(/\n\n+/).filter((block) => /^#[A-Z][A-Z0-9_]*=/m.test(block))
+    expect(blocks).toHaveLength(shown.length)
+    expect(blocks.filter((block) => !/^# .*\bDefault: /ms.test(block))).toEqual([])
+  })
+
+  it('shows the true defaults of the service', () => {
+    const { EVM_PRIVATE_KEY: _none, ...rest } = environment
+    const service = Object.fromEntries(
+      Object.entries(rest).filter(([name]) => serviceVariables.includes(name)),
+    )
+    expect(readConfig(service)).toEqual(readConfig({}))
+  })
+
+  it('shows the true defaults of the EVM family', () => {
+    const least = { EVM_PRIVATE_KEY: '11'.repeat(32), EVM_NETWORKS: '8453' }
+    const family = Object.fromEntries(
+      shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
+    )
+    expect(readEvmSettings({ ...family, ...least })).toEqual(readEvmSettings(least))
+  })
+})
+
+describe("the README's configuration table", () => {
+  const readNamed = (): readonly string[] => {
+    const path = fileURLToPath(new URL('../README.md', import.meta.url))
+    if (!existsSync(path)) throw new Error('There is no README.md yet')
+    const rows = readText('README.md')
+      .split('\n')
+      .flatMap((line) => /^\| `([A-Z][A-Z0-9_]*(?:_<chain id>)?)` \|/.exec(line)?.[1] ?? [])
+    if (rows.length === 0) throw new Error('README.md has no row of the form | `NAME` | default | meaning |')
+    return rows
+  }
+
+  it('has a row for every setting of the schema', () => {
+    expect(listMissing(readNamed()), 'not in the README').toEqual([])
+  })
+
+  it('has no row for what is no setting, and none twice', () => {
+    const named = readNamed()
+    expect(listUnknown(named), 'no setting').toEqual([])
+    expect(listTwice(named), 'stands twice').toEqual([])
+  })
+})

@@ -1,0 +1,151 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { callRpc, callRpcBatch, RpcError } from '../support/evm/jsonRpc.js'
+import { type RpcProxy, startRpcProxy } from '../support/evm/rpcProxy.js'
+
+// A server that answers each call with its own method and remembers what it was asked.
+let target: Server
+const asked: string[] = []
+let proxy: RpcProxy
+
+interface EchoCall {
+  readonly id: number
+  readonly method: string
+}
+
+beforeAll(async () => {
+  target = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const answer = ({ id, method }: EchoCall) => {
+      asked.push(method)
+      return { jsonrpc: '2.0', id, result: method }
+    }
+    const body: EchoCall | EchoCall[] = JSON.parse(text)
+    response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)))
+  })
+  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve))
+})
+afterAll(() => {
+  target.close()
+  target.closeAllConnections()
+})
+
+const targetUrl = () => {
+  const address: AddressInfo | string | null = target.address()
+  if (address === null || typeof address === 'string') throw new Error('The server has no port')
+  return `http://127.0.0.1:${address.port}`
+}
+
+beforeEach(async () => {
+  asked.length = 0
+  proxy = await startRpcProxy(targetUrl())
+})
+afterEach(() => proxy.stop())
+
+const settlesWithin = async (promise: Promise<unknown>, milliseconds: number): Promise<boolean> => {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  )
+  return Promise.race([
+    settled,
+    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), milliseconds)),
+  ])
+}
+
+describe('the RPC proxy', () => {
+  it('passes calls and batches on and counts them', async () => {
+    expect(await callRpc(proxy.url, 'eth_chainId')).toBe('eth_chainId')
+    expect(
+      await callRpcBatch(proxy.url, [{ method: 'eth_call', params: [1] }, { method: 'eth_chainId' }]),
+    ).toEqual(['eth_call', 'eth_chainId'])
+    expect(proxy.count('eth_chainId')).toBe(2)
+    expect(proxy.requestCount).toBe(2)
+    expect(proxy.calls).toEqual([
+      { method: 'eth_chainId', params: [], isBatched: false },
+      { method: 'eth_call', params: [1], isBatched: true },
+      { method: 'eth_chainId', params: [], isBatched: true },
+    ])
+    proxy.clearCalls()
+    expect(proxy.count('eth_chainId')).toBe(0)
+  })
+
+  it('answers with an error of its own', async () => {
+    proxy.setFault('eth_call', { kind: 'error', code: -32005, message: 'limit exceeded' })
+    await expect(callRpc(proxy.url, 'eth_call')).rejects.toThrow(
+      new RpcError('eth_call', -32005, 'limit exceeded'),
+    )
+    expect(asked).toEqual([])
+    expect(await callRpc(proxy.url, 'eth_chainId')).toBe('eth_chainId')
+  })
+
+  it('answers one call of a batch with an error', async () => {
+    proxy.setFault('eth_call', { kind: 'error', code: 3, message: 'execution reverted' })
+    const batch = callRpcBatch(proxy.url, [{ method: 'eth_chainId' }, { method: 'eth_call' }])
+    await expect(batch).rejects.toThrow('eth_call: execution reverted')
+    expect(asked).toEqual(['eth_chainId'])
+  })
+
+  it('answers as a gateway that has no JSON', async () => {
+    proxy.setFault('*', { kind: 'status', status: 502 })
+    const response = await fetch(proxy.url, {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call' }),
+    })
+    expect(response.status).toBe(502)
+    expect(asked).toEqual([])
+  })
+
+  it('delays a call', async () => {
+    proxy.setFault('eth_call', { kind: 'delay', milliseconds: 80 })
+    const start = performance.now()
+    expect(await callRpc(proxy.url, 'eth_call')).toBe('eth_call')
+    expect(performance.now() - start).toBeGreaterThan(75)
+  })
+
+  it('lets a call hang', async () => {
+    proxy.setFault('eth_call', { kind: 'hang' })
+    const call = callRpc(proxy.url, 'eth_call')
+    expect(await settlesWithin(call, 80)).toBe(false)
+    expect(asked).toEqual([])
+    await proxy.stop()
+    await expect(call).rejects.toThrow()
+  })
+
+  it('resets a connection before the call is forwarded', async () => {
+    proxy.setFault('eth_call', { kind: 'refuse' })
+    await expect(callRpc(proxy.url, 'eth_call')).rejects.toThrow('fetch failed')
+    expect(asked).toEqual([])
+  })
+
+  it('loses an answer after the call was forwarded', async () => {
+    proxy.setFault('eth_call', { kind: 'loseAnswer' })
+    await expect(callRpc(proxy.url, 'eth_call')).rejects.toThrow('fetch failed')
+    expect(asked).toEqual(['eth_call'])
+  })
+
+  it('loses an answer in silence', async () => {
+    proxy.setFault('eth_call', { kind: 'loseAnswer', connection: 'silent' })
+    const call = callRpc(proxy.url, 'eth_call')
+    expect(await settlesWithin(call, 80)).toBe(false)
+    expect(asked).toEqual(['eth_call'])
+    await proxy.stop()
+    await expect(call).rejects.toThrow()
+  })
+
+  it('tampers with a result', async () => {
+    proxy.setFault('eth_call', { kind: 'tamper', change: (result, params) => [result, ...params] })
+    expect(await callRpc(proxy.url, 'eth_call', [7])).toEqual(['eth_call', 7])
+  })
+
+  it('ends a fault after so many calls, or when it is told to', async () => {
+    proxy.setFault('*', { kind: 'error', code: 1, message: 'no' }, { times: 1 })
+    await expect(callRpc(proxy.url, 'eth_call')).rejects.toThrow('no')
+    expect(await callRpc(proxy.url, 'eth_call')).toBe('eth_call')
+    proxy.setFault('*', { kind: 'error', code: 1, message: 'no' })
+    proxy.clearFaults()
+    expect(await callRpc(proxy.url, 'eth_call')).toBe('eth_call')
+  })
+})
