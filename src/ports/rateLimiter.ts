@@ -24,7 +24,7 @@ export interface LimitAnswer {
 /** Draws from several buckets at once, atomically across instances where the store is shared. */
 export interface RateLimiter {
   take(windows: readonly LimitWindow[]): Promise<LimitAnswer>
-  /** Whether limits are counted where they should be; false while a shared store is down. */
+  /** True while a shared store is down and each process counts for itself. */
   isDegraded(): boolean
   close(): Promise<void>
 }

@@ -2,11 +2,12 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
-import { createServer, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { findFreePort } from './freePort.js'
 
 /** A real Redis server for tests. */
 export interface TestRedis {
@@ -150,7 +151,7 @@ const startOwn = async (program: Program): Promise<TestRedis> => {
 
 const launchOnFreePort = async (program: Program): Promise<{ child: ChildProcess; port: number }> => {
   for (let trial = 1; ; trial += 1) {
-    const port = await pickPort()
+    const port = await findFreePort()
     try {
       return { child: await launch(program, port), port }
     } catch (error) {
@@ -158,16 +159,6 @@ const launchOnFreePort = async (program: Program): Promise<{ child: ChildProcess
       if (trial === maxPortTrials) throw error
     }
   }
-}
-
-const pickPort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('No loopback port could be opened')
-  return address.port
 }
 
 const launch = async ({ path, libraryPath }: Program, port: number): Promise<ChildProcess> => {

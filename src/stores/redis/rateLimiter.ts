@@ -115,7 +115,6 @@ export const createRedisRateLimiter = ({
   return {
     async take(windows) {
       checkWindows(windows)
-      if (windows.length === 0) return { isAllowed: true, refusedBy: null, windows: [] }
       if (degradedAt !== null) return fallback.take(windows)
       try {
         return await draw(windows)
