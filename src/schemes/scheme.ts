@@ -13,6 +13,7 @@ export interface Kind {
 /** What a verification says of a payment. A payer's mistake is a value, never an exception. */
 export type Verdict = ValidVerdict | InvalidVerdict
 
+/** A payment that can be settled, as far as the chain can tell now. */
 export interface ValidVerdict {
   readonly isValid: true
   readonly payer: string
@@ -22,6 +23,7 @@ export interface ValidVerdict {
   readonly expiresAt: Date | null
 }
 
+/** A payment that is refused. */
 export interface InvalidVerdict {
   readonly isValid: false
   /** Null until the payload is readable enough to name one. */

@@ -46,8 +46,10 @@ const migrationsFolder = new URL('../../migrations/', import.meta.url)
 /** Opens the database, brings it up to date, and opens what counts limits. */
 export const openStores = async (settings: StoreSettings, clock: Clock, logger: Logger): Promise<Stores> => {
   const closers: (() => Promise<void>)[] = []
+  let isClosing = false
   /** In reverse order, each even when another fails. */
   const close = async () => {
+    isClosing = true
     for (const closer of closers.splice(0).reverse()) {
       await closer().catch((error: unknown) => logger.error({ error }, 'store.not_closed'))
     }
@@ -58,7 +60,10 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     const pool = openPool({
       url,
       maxConnections: settings.databasePoolSize,
-      onError: (error) => logger.warn({ error }, 'database.connection_lost'),
+      onError: (error) => {
+        // A connection that is being given up may be ended from either side.
+        if (!isClosing) logger.warn({ error }, 'database.connection_lost')
+      },
     })
     closers.push(() => pool.end())
     const { applied } = await migrate(pool, migrationsFolder)

@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import type { TestProject } from 'vitest/node'
+import { lockFolder } from '../../src/stores/postgres/embedded/lockFolder.js'
+import { thisMachine } from '../../src/stores/postgres/embedded/machine.js'
 import { startEmbeddedPostgres } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 import { migrate } from '../../src/stores/postgres/migrate.js'
 import { openPool } from '../../src/stores/postgres/pool.js'
 // Also declares what is provided.
 import type { ProvidedPostgres } from './postgres.js'
-import { makeTemporaryFolder } from './temporaryFolder.js'
+import { listTemporaryFolders, makeTemporaryFolder } from './temporaryFolder.js'
+
+const prefix = 'quittance-test-'
+const startDeadlineMs = 60_000
 
 interface Server {
   readonly adminUrl: string
@@ -48,7 +53,8 @@ function borrow(adminUrl: string): Server {
 }
 
 async function startOwn(): Promise<Server> {
-  const parent = await makeTemporaryFolder('quittance-test-')
+  await sweep()
+  const parent = await makeTemporaryFolder(prefix)
   // For an end that skips the teardown, such as Ctrl-C twice; the server then ends with us as well.
   const removeNow = () => rmSync(parent, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   process.once('exit', removeNow)
@@ -70,6 +76,22 @@ async function startOwn(): Promise<Server> {
       await rm(parent, { recursive: true, force: true })
       process.off('exit', removeNow)
     },
+  }
+}
+
+/** Removes what a run left that was killed outright. A run that lives holds its folder's lock. */
+async function sweep(): Promise<void> {
+  for (const parent of await listTemporaryFolders(prefix)) {
+    try {
+      const { ctimeMs } = await stat(parent)
+      // A run that has just begun has no lock yet.
+      if (Date.now() - ctimeMs < startDeadlineMs) continue
+      const lock = await lockFolder(join(parent, 'postgres'), thisMachine(), () => undefined)
+      if (lock.isCertain) await rm(parent, { recursive: true, force: true })
+      lock.release()
+    } catch {
+      // In use, or another sweep is at it.
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, statfs } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -16,6 +16,16 @@ export async function makeTemporaryFolder(prefix: string, { onDisk = false } = {
   const folder = await mkdtemp(join(parent, prefix))
   await chmod(folder, 0o755)
   return folder
+}
+
+/** Lists the folders that this and other runs made under a prefix, wherever they are. */
+export async function listTemporaryFolders(prefix: string): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const parent of new Set([memory, tmpdir()])) {
+    const names = await readdir(parent).catch(() => [])
+    found.push(...names.filter((name) => name.startsWith(prefix)).map((name) => join(parent, name)))
+  }
+  return found
 }
 
 async function isRoomy(path: string): Promise<boolean> {

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { type Instance, isAttended } from './instance.js'
-import { createRecorder } from './recorder.js'
+import { createLaneQueue, createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
 const isOpen = "state in ('claimed', 'pending')"
 
 /** The journal in Postgres: every transition is one statement that names the state it leaves. */
 export const createSettlementJournal = (pool: Pool, instance: Instance): SettlementJournal => {
+  const queue = createLaneQueue()
   const select = async (where: string, values: readonly unknown[]): Promise<readonly Settlement[]> => {
     const { rows } = await pool.query(`select ${settlementColumns} from settlements s where ${where}`, [
       ...values,
@@ -63,7 +64,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
             [network, transaction],
           ),
 
-    recorderFor: (settlementId) => createRecorder(pool, instance, settlementId),
+    recorderFor: (settlementId) => createRecorder({ pool, instance, queue }, settlementId),
 
     close: (id, closing, consumer) =>
       update(

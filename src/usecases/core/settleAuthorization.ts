@@ -22,6 +22,7 @@ export interface SettleAttempt extends Pick<SettleRequest, 'body' | 'caller'> {
 /** Settles one authorization; whoever else settles the same one is told the truth about it. */
 export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResult>
 
+/** What settling one authorization needs. */
 export interface SettleAuthorizationParts {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
@@ -44,6 +45,7 @@ const maxRounds = 4
 const firstPollMs = 50
 const longestPollMs = 500
 
+/** Settles authorizations: claim, record, send, conclude; whoever comes second joins or is told so. */
 export const createSettleAuthorization = ({
   registry,
   journal,

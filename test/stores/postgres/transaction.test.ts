@@ -36,8 +36,9 @@ test('rolls back and rethrows when the work rejects, and the connection is used 
     })
 
     await expect(outcome).rejects.toBe(failure)
-    expect(await notedWords()).toEqual([])
     expect(await pidOf(pool)).toBe(before)
+    await pool.query(note, ['next'])
+    expect(await notedWords()).toEqual(['next'])
   })
 })
 

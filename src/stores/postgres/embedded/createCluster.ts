@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { ChosenLaunch } from './chooseLaunch.js'
 import { runToEnd } from './launch.js'
 
@@ -8,8 +9,8 @@ import { runToEnd } from './launch.js'
 export const databaseName = 'quittance'
 
 /**
- * Creates the cluster unless it exists. It appears whole or not at all: a crash leaves `cluster.new`,
- * which the next start removes.
+ * Creates the cluster unless it exists. It appears whole or not at all: a crash leaves a
+ * `cluster.new-…`, which a later start removes.
  *
  * @throws a sentence when the existing cluster was made by another major version
  */
@@ -20,8 +21,9 @@ export async function createCluster(
   const { cluster } = options
   if (existsSync(cluster)) return checkVersion(cluster, launch)
 
-  const half = `${cluster}.new`
-  await rm(half, { recursive: true, force: true })
+  // A name of its own: the initdb of a killed start may still be busy, and it removes its folder at its end.
+  await removeHalves(cluster)
+  const half = `${cluster}.new-${randomBytes(4).toString('hex')}`
   const standing = ['-D', half, '-U', databaseName, `--pwfile=${options.passwordFile}`, '--no-instructions']
   const contents = ['-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C', '--data-checksums']
   const args = [...standing, ...contents, ...options.initdbArgs]
@@ -33,6 +35,15 @@ export async function createCluster(
   }
   await rename(half, cluster)
   await syncFolder(dirname(cluster))
+}
+
+async function removeHalves(cluster: string): Promise<void> {
+  const folder = dirname(cluster)
+  const halves = (await readdir(folder)).filter((name) => name.startsWith(`${basename(cluster)}.new`))
+  for (const half of halves) {
+    // One that is still written to is left for the next start.
+    await rm(join(folder, half), { recursive: true, force: true }).catch(() => undefined)
+  }
 }
 
 async function checkVersion(cluster: string, launch: ChosenLaunch): Promise<void> {

@@ -1,7 +1,16 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Binaries } from './machine.js'
+
+/** One set of Postgres programs on this machine. */
+export interface Binaries {
+  /** Where they come from, in words for a message. */
+  readonly origin: string
+  /** The folder that holds `postgres` and `initdb`. */
+  readonly bin: string
+  /** The npm package's folder, when they come from one: such a set can be repaired and copied. */
+  readonly packageFolder: string | null
+}
 
 /**
  * Lists the Postgres programs installed here, best first: npm's platform package, then the system's

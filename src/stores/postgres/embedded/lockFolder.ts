@@ -59,6 +59,11 @@ function openExclusively(path: string, platform: NodeJS.Platform): number | null
     return openSync(path, flags | constants.O_NOFOLLOW, 0o600)
   } catch (error) {
     if (hasCode(error, 'EAGAIN', 'EWOULDBLOCK', 'EBUSY')) return null
+    if (hasCode(error, 'EACCES', 'EPERM')) {
+      throw new Error(`${path} belongs to another user. Run as that one, or name another data folder.`, {
+        cause: error,
+      })
+    }
     throw error
   }
 }

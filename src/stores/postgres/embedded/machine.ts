@@ -1,15 +1,5 @@
-import { listBinaries } from './listBinaries.js'
+import { type Binaries, listBinaries } from './listBinaries.js'
 import { pickPort } from './pickPort.js'
-
-/** One set of Postgres programs on this machine. */
-export interface Binaries {
-  /** Where they come from, in words for a message. */
-  readonly origin: string
-  /** The folder that holds `postgres` and `initdb`. */
-  readonly bin: string
-  /** The npm package's folder, when they come from one: such a set can be repaired and copied. */
-  readonly packageFolder: string | null
-}
 
 /** Everything that the launcher takes from the machine; a test replaces single fields. */
 export interface Machine {

@@ -1,7 +1,7 @@
 import { access, chmod, constants, mkdir, readdir, realpath } from 'node:fs/promises'
 import { hasCode } from './hasCode.js'
 
-const ours = /^(cluster|cluster\.new|password|password\.new|lock|binaries-.+)$/
+const ours = /^(cluster|cluster\.new-.+|password|password\.new|lock|binaries-.+)$/
 
 /**
  * Creates the data folder, closes it to other users, and answers its real path.

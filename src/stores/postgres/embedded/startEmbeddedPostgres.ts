@@ -122,7 +122,8 @@ async function handOver(folder: string, cluster: string, user: User): Promise<vo
       )
     }
   }
-  await chown(folder, user.uid, user.gid)
+  // The lock too, so that the same user can open the folder without root's help later.
+  for (const path of [folder, join(folder, 'lock')]) await chown(path, user.uid, user.gid)
   const owner = await findOwner(cluster)
   if (owner !== null && owner.uid !== user.uid) await giveTo(cluster, user)
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Machine, thisMachine } from '../../../../src/stores/postgres/embedded/machine.js'
 import { pickPort } from '../../../../src/stores/postgres/embedded/pickPort.js'
@@ -75,14 +76,24 @@ describe('a first start', () => {
 
   test('begins anew over what a crash in the middle of a first start left', async () => {
     const folder = await newFolder()
-    await mkdir(join(folder, 'cluster.new', 'base'), { recursive: true })
-    await writeFile(join(folder, 'cluster.new', 'PG_VERSION'), '18\n')
+    await mkdir(join(folder, 'cluster.new-1f', 'base'), { recursive: true })
+    await writeFile(join(folder, 'cluster.new-1f', 'PG_VERSION'), '18\n')
     await writeFile(join(folder, 'password.new'), 'half a pass')
 
     const { url } = await start(folder)
 
     expect(await ask(url, 'select 1')).toBe(1)
-    expect(await readdir(folder)).not.toContain('cluster.new')
+    expect(await readdir(folder)).toEqual(['cluster', 'lock', 'password'])
+  })
+
+  test('says what initdb said when the cluster cannot be created', async () => {
+    const folder = await newFolder()
+    const options = { folder, initdbArgs: ['--no-such-option'], log: () => undefined }
+
+    await expect(startEmbeddedPostgres(options)).rejects.toThrow(
+      /could not create its data folder.*no-such-option/s,
+    )
+    expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
   })
 
   test('takes another port when the one it picked is taken meanwhile', async () => {
@@ -196,6 +207,20 @@ describe('a folder', () => {
     expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
   })
 
+  test.runIf(isLinux)('where nothing can lock, is still not taken from a live server', async () => {
+    const folder = await usedFolder()
+    const owner = await startOwner(folder)
+    await remember(owner.url)
+
+    await expect(start(folder, withTools({ flock: noTool }))).rejects.toThrow(
+      `Postgres process ${await serverPid(folder)} works on ${folder}`,
+    )
+    expect(await recall(owner.url)).toBe(42)
+    await owner.kill()
+    await until(async () => !(await readdir(join(folder, 'cluster'))).includes('postmaster.pid'))
+    expect(await recall((await start(folder, withTools({ flock: noTool }))).url)).toBe(42)
+  })
+
   test('that holds something else is refused, and keeps its mode', async () => {
     const folder = await newFolder()
     await mkdir(folder, { mode: 0o755 })
@@ -254,6 +279,34 @@ describe.runIf(isLinux)('after a kill -9', () => {
     expect(await reported).toMatch(/^Postgres was ended by SIGKILL/)
     await first.stop()
     expect(await recall((await start(folder)).url)).toBe(42)
+  })
+
+  test('of the server the next start waits for a backend that is slow to go', async () => {
+    const folder = await usedFolder()
+    const first = await start(folder)
+    await remember(first.url)
+    const client = new Client({ connectionString: first.url })
+    client.on('error', () => undefined)
+    await client.connect()
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const backend = rows[0]?.pid ?? 0
+    process.kill(backend, 'SIGSTOP')
+    process.kill(await serverPid(folder), 'SIGKILL')
+    await first.stop()
+    const refusals: string[] = []
+
+    const second = await startEmbeddedPostgres({
+      folder,
+      log: (line) => {
+        if (!line.includes('pre-existing shared memory block')) return
+        refusals.push(line)
+        process.kill(backend, 'SIGCONT')
+      },
+    })
+    onTestFinished(second.stop)
+
+    expect(refusals).not.toEqual([])
+    expect(await recall(second.url)).toBe(42)
   })
 
   test('a stale pid file whose number is now another process’ stops nothing and nobody', async () => {
@@ -394,6 +447,14 @@ describe.runIf(isRootOnLinux)('users', () => {
     await expect(startOwner(folder, { uid: nobody })).rejects.toThrow(/not a folder that this user can write/)
   })
 
+  test('a user is told that another user’s database is not its own', async () => {
+    const folder = await usedFolder()
+    // As a mounted volume may be: anybody's to write.
+    await chmod(folder, 0o777)
+
+    await expect(startOwner(folder, { uid: nobody })).rejects.toThrow(/lock belongs to another user/)
+  })
+
   test('root keeps the files, in a user namespace', async () => {
     const folder = await newFolder()
 
@@ -416,6 +477,7 @@ describe.runIf(isRootOnLinux)('users', () => {
     expect((await stat(`/proc/${await serverPid(folder)}`)).uid).toBe(nobody)
     expect(await modeOf(folder)).toBe('700')
     await second.stop()
+    await (await startOwner(folder, { uid: nobody })).kill()
     // Back where namespaces work, the data stays with the user that has it.
     const third = await start(folder)
     expect(await recall(third.url)).toBe(42)

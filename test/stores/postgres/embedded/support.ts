@@ -172,8 +172,14 @@ export function startBystander(): number {
 /** Copies the npm package without the links that its install script makes. */
 export async function copyPackageWithoutLinks(packageFolder: string): Promise<string> {
   const target = join(await temporaryFolder({ onDisk: true }), 'package')
-  // Hard links where the disk is the same: nothing writes to the files.
-  await promisify(execFile)('cp', ['-al', packageFolder, target]).catch(() => copy(packageFolder, target))
+  try {
+    // Hard links: nothing writes to the files.
+    await promisify(execFile)('cp', ['-al', packageFolder, target])
+  } catch {
+    // Another disk, or files that are not this user's to link.
+    await rm(target, { recursive: true, force: true })
+    await copy(packageFolder, target)
+  }
   for (const entry of await readdir(join(target, 'native', 'lib'), { withFileTypes: true })) {
     if (entry.isSymbolicLink()) await rm(join(entry.parentPath, entry.name))
   }

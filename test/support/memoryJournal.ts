@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import type { Settlement, SettlementJournal, SignedTransaction } from '../../src/ports/settlementJournal.js'
+
+/** A journal of one test: one process, so what it claims is attended until it lets go. */
+export interface MemoryJournal extends SettlementJournal {
+  /** The rows as they are now. */
+  list(): readonly Settlement[]
+  /** Writes a row that someone else left there. */
+  put(fields: Partial<Settlement>): Settlement
+  /** Changes a row behind everyone's back, as another process would; null removes it. */
+  change(id: string, fields: Partial<Settlement> | null): void
+}
+
+const blank: Settlement = {
+  id: '',
+  authorizationId: 'toy:1/nonce-1',
+  scheme: 'exact',
+  network: 'toy:1',
+  asset: 'gold',
+  payer: 'alice',
+  payTo: 'bob',
+  amount: 10_000n,
+  expiresAt: null,
+  resource: null,
+  caller: 'anonymous',
+  fingerprint: 'f',
+  state: 'claimed',
+  transaction: null,
+  broadcasts: [],
+  reason: null,
+  consumedBy: null,
+  isAttended: true,
+  createdAt: new Date('2026-01-01T00:00:00Z'),
+  closedAt: null,
+}
+
+/** A row as a test needs it. */
+export const settlement = (fields: Partial<Settlement> = {}): Settlement => ({
+  ...blank,
+  id: randomUUID(),
+  ...fields,
+})
+
+/** Creates an empty journal with the port's promises and nothing of a database. */
+export const createMemoryJournal = (): MemoryJournal => {
+  const rows = new Map<string, Settlement>()
+  const isOpen = (row: Settlement | undefined): row is Settlement =>
+    row !== undefined && (row.state === 'claimed' || row.state === 'pending')
+  const put = (fields: Partial<Settlement>): Settlement => {
+    const row = settlement(fields)
+    rows.set(row.id, row)
+    return row
+  }
+  const change = (id: string, fields: Partial<Settlement> | null) => {
+    const row = rows.get(id)
+    if (fields === null) rows.delete(id)
+    else if (row !== undefined) rows.set(id, { ...row, ...fields })
+  }
+  const findOpen = (authorizationId: string) =>
+    [...rows.values()].find((row) => row.authorizationId === authorizationId && row.state !== 'failed') ??
+    null
+
+  const record = (id: string, signed: SignedTransaction) => {
+    const row = rows.get(id)
+    if (!isOpen(row) || !row.isAttended) throw new Error('The settlement was taken over')
+    const broadcasts = [...row.broadcasts, signed]
+    change(id, { state: 'pending', transaction: signed.transaction, broadcasts })
+  }
+
+  return {
+    list: () => [...rows.values()],
+    put,
+    change,
+    claim: async (claim) => (findOpen(claim.authorizationId) === null ? put(claim) : null),
+    findOpen: async (authorizationId) => findOpen(authorizationId),
+    find: async (id) => rows.get(id) ?? null,
+    findByTransaction: async (network, transaction) =>
+      [...rows.values()].find((row) => row.network === network && row.transaction === transaction) ?? null,
+    recorderFor: (settlementId) => ({
+      settlementId,
+      record: async (signed) => record(settlementId, signed),
+      recordInLane: async (_lane, sign) => {
+        const signed = await sign(0)
+        record(settlementId, signed)
+        return signed
+      },
+    }),
+    close: async (id, closing, consumer) => {
+      const row = rows.get(id)
+      if (!isOpen(row)) return false
+      change(id, {
+        state: closing.state,
+        transaction: closing.transaction ?? row.transaction,
+        reason: closing.state === 'failed' ? closing.reason : null,
+        consumedBy: closing.state === 'confirmed' ? (consumer ?? null) : null,
+        isAttended: false,
+        closedAt: new Date(),
+      })
+      return true
+    },
+    abandon: async (id) => {
+      if (rows.get(id)?.state !== 'claimed') return false
+      change(id, { state: 'failed', reason: 'settlement_abandoned', isAttended: false, closedAt: new Date() })
+      return true
+    },
+    release: async (id) => {
+      if (isOpen(rows.get(id))) change(id, { isAttended: false })
+    },
+    consume: async (id, consumer) => {
+      const row = rows.get(id)
+      if (row?.state !== 'confirmed' || (row.consumedBy ?? consumer) !== consumer) return false
+      change(id, { consumedBy: consumer })
+      return true
+    },
+    listUnattended: async (limit) =>
+      [...rows.values()].filter((row) => isOpen(row) && !row.isAttended).slice(0, limit),
+    countByState: async () => {
+      const count = (...states: readonly string[]) =>
+        [...rows.values()].filter(({ state }) => states.includes(state)).length
+      return { pending: count('claimed', 'pending'), confirmed: count('confirmed'), failed: count('failed') }
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import type { Payment } from '../../src/protocol/payment.js'
+import { wirePaymentRequest } from '../../src/protocol/wire.js'
+import type { Scheme, ValidVerdict } from '../../src/schemes/scheme.js'
+
+const proof = z.object({ nonce: z.string(), from: z.string() })
+
+/** A body of /verify and /settle for the toy scheme; one authorization per nonce. */
+export const toyBody = (nonce = 'nonce-1', network = 'toy:1') => {
+  const requirements = {
+    scheme: 'exact',
+    network,
+    amount: '10000',
+    asset: 'gold',
+    payTo: 'bob',
+    maxTimeoutSeconds: 60,
+  }
+  const paymentPayload = { accepted: requirements, payload: { from: 'alice', nonce } }
+  return wirePaymentRequest.parse({ paymentPayload, paymentRequirements: requirements })
+}
+
+/** What the toy says of a payment that it takes. */
+export const toyVerdict = (payment: Payment): ValidVerdict => {
+  const { from, nonce } = proof.parse(payment.proof)
+  const { network, amount } = payment.requirements
+  return { isValid: true, payer: from, authorizationId: `${network}/${nonce}`, amount, expiresAt: null }
+}
+
+/** A scheme without a chain: what it does can be scripted, and by itself everything goes well. */
+export const createToyScheme = (script: Partial<Scheme> = {}): Scheme => ({
+  kind: { scheme: 'exact', network: 'toy:1' },
+  signers: ['toy-signer'],
+  identify: (payment) => {
+    const parsed = proof.safeParse(payment.proof)
+    return parsed.success ? `${payment.requirements.network}/${parsed.data.nonce}` : null
+  },
+  verify: async (payment) => toyVerdict(payment),
+  settle: async (_payment, recorder) => {
+    await recorder.record({ transaction: 'tx-1', bytes: 'bytes-1' })
+    return { state: 'confirmed', transaction: 'tx-1' }
+  },
+  resolve: async ({ transaction }) => ({ state: 'confirmed', transaction: transaction ?? '' }),
+  ...script,
+})
