@@ -5,6 +5,7 @@ import express from 'express'
 import { createWalletClient, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { baseSepolia } from 'viem/chains'
+import { z } from 'zod'
 
 /*
  * The reference: the protocol's own TypeScript facilitator from its packages, behind express, as its documentation
@@ -16,11 +17,13 @@ const account = privateKeyToAccount(`0x${privateKey.slice(2)}`)
 const client = createWalletClient({ account, chain: baseSepolia, transport: http(rpcUrl) }).extend(
   publicActions,
 )
+// The package types typed data more loosely than viem does.
+const typedData = z.custom<Parameters<typeof client.verifyTypedData>[0]>()
 const signer = toFacilitatorEvmSigner({
   address: account.address,
   getCode: (args) => client.getCode(args),
   readContract: (args) => client.readContract({ ...args, args: args.args ?? [] }),
-  verifyTypedData: (args) => client.verifyTypedData(args),
+  verifyTypedData: (args) => client.verifyTypedData(typedData.parse(args)),
   writeContract: (args) => client.writeContract({ ...args, args: args.args ?? [] }),
   sendTransaction: (args) => client.sendTransaction(args),
   waitForTransactionReceipt: (args) => client.waitForTransactionReceipt(args),

@@ -13,11 +13,13 @@ export interface Diagnosis {
 
 const standardErrors = parseAbi(['error Error(string message)', 'error Panic(uint256 code)'])
 
+const notYetValid = /not yet valid/i
+
 // Revert texts of FiatToken and of the tokens that copied its EIP-3009, and OpenZeppelin's.
 const revertTexts: readonly (readonly [RegExp, Reason])[] = [
   [/authorization is used|authorization used|used or canceled/i, 'invalid_exact_evm_nonce_already_used'],
   [/authorization is expired|authorization expired/i, 'invalid_exact_evm_payload_authorization_valid_before'],
-  [/not yet valid/i, 'invalid_exact_evm_payload_authorization_valid_after'],
+  [notYetValid, 'invalid_exact_evm_payload_authorization_valid_after'],
   [/exceeds balance|insufficient balance|insufficientbalance/i, 'insufficient_funds'],
   [/paused/i, 'token_paused'],
   [/blacklist|blocklist|blocked|frozen|sanction/i, 'account_blocked'],
@@ -33,12 +35,13 @@ export const diagnoseFailure = (
 ): Diagnosis => {
   if (facts.isUsed === null) return { reason: 'invalid_exact_evm_eip3009_not_supported' }
   if (facts.isUsed) return { reason: 'invalid_exact_evm_nonce_already_used' }
-  if (facts.balance !== null && facts.balance < authorization.value) return { reason: 'insufficient_funds' }
 
+  // The token looks at the signature before it looks at the balance.
   const text = readRevertText(failure)
   const known = revertTexts.find(([pattern]) => pattern.test(text))
   if (known !== undefined) return { reason: known[1] }
-  if (/out of gas|gas required exceeds/i.test(text)) return { reason: 'gas_limit_exceeded' }
+  if (facts.balance !== null && facts.balance < authorization.value) return { reason: 'insufficient_funds' }
+  if (/out ?of ?gas|gas required exceeds/i.test(text)) return { reason: 'gas_limit_exceeded' }
   // Inside one transaction the token's own words are lost; what differs from a plain transfer is the wallet.
   if (transfer.deploysWallet) return { reason: 'smart_wallet_deployment_failed' }
   return {
@@ -46,6 +49,9 @@ export const diagnoseFailure = (
     ...(text === '' ? {} : { message: `The transfer fails when it is simulated: ${text}` }),
   }
 }
+
+/** Whether all that stands in the way is that the block's time has not passed `validAfter`. */
+export const isNotYetValid = (failure: CallFailure): boolean => notYetValid.test(readRevertText(failure))
 
 /** The revert's own words: from its data where there is any, else from the node's message; one short line. */
 const readRevertText = ({ data, message }: CallFailure): string => {

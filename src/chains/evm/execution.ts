@@ -1,7 +1,7 @@
-import { encodeEventTopics, type Hex } from 'viem'
+import { encodeEventTopics, type Hex, pad } from 'viem'
 import { tokenAbi } from './abi.js'
 import { readAuthorizationFacts } from './facts.js'
-import { type ExpectedTransfer, judgeReceipt } from './judge.js'
+import { type ExpectedTransfer, judgeExecution } from './judge.js'
 import { findReceipt, type ReceiptPolicy } from './receipts.js'
 import type { Log, Rpc } from './rpc.js'
 
@@ -23,6 +23,9 @@ export interface ExecutionQuestion {
   readonly since: Date
 }
 
+const [usedTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationUsed' })
+const [cancelledTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationCanceled' })
+
 // Providers answer logs for limited ranges; a search that would take longer is left for the next round.
 const blocksPerSearch = 2_000n
 const maxSearches = 50
@@ -43,41 +46,35 @@ export const findExecution = async (
   if (isUsed === null) return { state: 'unknown' }
   if (!isUsed) return { state: 'unused' }
 
-  const search = await findUse(rpc, nonce, expected, since, at)
-  if (!search.isComplete && search.log === null) return { state: 'unknown' }
-  // Used, and no transfer says by whom: the payer cancelled it.
-  if (search.log === null) return { state: 'void' }
-  const transaction = search.log.transactionHash
+  // Used and no log says by whom: a node that lags behind answers so, and it proves nothing.
+  const transaction = (await findEnd(rpc, nonce, expected, since, at))?.transactionHash
   const receipt = transaction == null ? null : await findReceipt(rpc, transaction, policy)
   if (receipt === null) return { state: 'unknown' }
-  return judgeReceipt(receipt, expected) === 'paid'
+  return judgeExecution(receipt, nonce, expected) === 'paid'
     ? { state: 'paid', transaction: receipt.transactionHash }
     : { state: 'void' }
 }
 
-const findUse = async (
+/** The log of the use or of the payer's cancellation, or null when the nodes have none. */
+const findEnd = async (
   rpc: Rpc,
   nonce: Hex,
   { asset, from }: ExpectedTransfer,
   since: Date,
   at: bigint,
-): Promise<{ readonly log: Log | null; readonly isComplete: boolean }> => {
-  const topics = encodeEventTopics({
-    abi: tokenAbi,
-    eventName: 'AuthorizationUsed',
-    args: { authorizer: from, nonce },
-  }).flatMap((topic) => (typeof topic === 'string' ? [topic] : []))
+): Promise<Log | null> => {
+  const topics = [[usedTopic, cancelledTopic], pad(from), nonce]
   const oldest = BigInt(Math.floor(since.getTime() / 1_000)) - clockSlackSeconds
 
   let toBlock = at
   for (let search = 0; search < maxSearches; search++) {
     const fromBlock = toBlock >= blocksPerSearch ? toBlock - blocksPerSearch + 1n : 0n
     const [log] = await rpc.getLogs({ address: asset, topics, fromBlock, toBlock })
-    if (log !== undefined) return { log, isComplete: true }
-    if (fromBlock === 0n) return { log: null, isComplete: true }
+    if (log !== undefined) return log
+    if (fromBlock === 0n) return null
     const reached = await rpc.getBlock(fromBlock)
-    if (reached !== null && reached.timestamp < oldest) return { log: null, isComplete: true }
+    if (reached !== null && reached.timestamp < oldest) return null
     toBlock = fromBlock - 1n
   }
-  return { log: null, isComplete: false }
+  return null
 }

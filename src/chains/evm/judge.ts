@@ -14,12 +14,35 @@ export interface ExpectedTransfer {
 export type Judgement = 'paid' | 'reverted' | 'unpaid'
 
 const [transferTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'Transfer' })
+const [usedTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationUsed' })
 
-/** The one function that decides whether a mined transaction paid. */
+/** The one function that decides whether a mined transaction of our own paid. */
 export const judgeReceipt = (receipt: Receipt, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'
   return receipt.logs.some((log) => isTransfer(log, expected)) ? 'paid' : 'unpaid'
 }
+
+/**
+ * The same for a transaction that a stranger sent. It may use up several authorizations beside one payment, so
+ * the transfer must be this authorization's own: the token's next event after its use (EIP-3009).
+ */
+export const judgeExecution = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
+  if (!receipt.status) return 'reverted'
+  const events = receipt.logs.filter(
+    ({ address, topics }) =>
+      isAddressEqual(address, expected.asset) && (topics[0] === transferTopic || topics[0] === usedTopic),
+  )
+  const isPaid = events.some((event, index) => {
+    const next = events[index + 1]
+    return isUse(event, nonce, expected) && next !== undefined && isTransfer(next, expected)
+  })
+  return isPaid ? 'paid' : 'unpaid'
+}
+
+const isUse = ({ topics }: Log, nonce: Hex, { from }: ExpectedTransfer): boolean =>
+  topics[0] === usedTopic &&
+  topics[1]?.toLowerCase() === pad(from).toLowerCase() &&
+  topics[2]?.toLowerCase() === nonce.toLowerCase()
 
 const isTransfer = (log: Log, { asset, from, to, value }: ExpectedTransfer): boolean =>
   isAddressEqual(log.address, asset) &&

@@ -21,9 +21,6 @@ export interface Keeper {
 
 const roundMs = 5_000
 
-// What one settlement may need at most; an account that cannot pay for it is not asked to.
-const gasPerSettlement = 200_000n
-
 // Numbers that the chain has not used although they were recorded: only those stand still, not those in flight.
 const transactionsPerRound = 50
 
@@ -34,11 +31,13 @@ export const createKeeper = (
     readonly rpc: Rpc
     readonly fees: FeeOracle
     readonly signers: Signers
+    /** An account that cannot pay for this much is not asked to: it could not even simulate a transfer. */
+    readonly gasPerSettlement: bigint
     readonly lanes: SignerLanes
     readonly logger: Logger
   },
 ): Keeper => {
-  const { rpc, fees, signers, lanes, logger } = parts
+  const { rpc, fees, signers, gasPerSettlement, lanes, logger } = parts
   let able: ReadonlySet<Hex> = new Set()
   let problem: string | null = 'not asked yet'
   let isRpcReachable = false

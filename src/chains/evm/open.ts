@@ -8,6 +8,7 @@ import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import { createSigners, type Signers } from './signers.js'
 import { createSubmitter } from './submit.js'
 import { createTokenBook, type TokenBook } from './tokens.js'
+import { highestGasCap } from './transfer.js'
 
 /**
  * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node that
@@ -45,7 +46,8 @@ const openNetwork = async (
   await refuseWrongChains(rpc, network)
 
   const fees = createFeeOracle(rpc, clock)
-  const keeper = createKeeper(network, { rpc, fees, signers, lanes, logger })
+  const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
+  const keeper = createKeeper(network, { rpc, fees, signers, gasPerSettlement, lanes, logger })
   const tokens = createTokenBook(network, rpc)
   await keeper.check()
   if (keeper.health().isRpcReachable) await reportTokens(network, tokens, context)

@@ -1,4 +1,3 @@
-import type { Hex } from 'viem'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Outcome } from '../../schemes/scheme.js'
 import { readAuthorizationNonce } from './authorization.js'
@@ -47,6 +46,7 @@ export const resolveSettlement = async (
   rpc: Rpc,
   settlement: Settlement,
   policy: ReceiptPolicy,
+  now: Date,
 ): Promise<Outcome> => {
   const newest = settlement.broadcasts.at(-1)
   if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
@@ -69,23 +69,22 @@ export const resolveSettlement = async (
     case 'unknown':
       return { state: 'pending', transaction }
     case 'unused':
-      return await resolveUnused(rpc, settlement, head, { transaction, bytes: asHex(newest.bytes) })
+      if (hasExpired(settlement, head, now)) {
+        return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
+      }
+      await rpc.send(asHex(newest.bytes))
+      return { state: 'pending', transaction }
   }
 }
 
-const resolveUnused = async (
-  rpc: Rpc,
-  { expiresAt }: Settlement,
-  head: Block,
-  newest: { readonly transaction: Hex; readonly bytes: Hex },
-): Promise<Outcome> => {
-  const { transaction, bytes } = newest
-  if (expiresAt !== null && Number(head.timestamp) * 1_000 >= expiresAt.getTime() + expirySlackMs) {
-    // Unused in a block from which on the token refuses it: no money moved and none can.
-    return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
-  }
-  await rpc.send(bytes)
-  return { state: 'pending', transaction }
+/**
+ * Unused in a block from which on the token refuses it: no money moved and none can. Our own clock must agree,
+ * so that a node which is ahead of the time, or lies about it, does not close a payment that may still be mined.
+ */
+const hasExpired = ({ expiresAt }: Settlement, head: Block, now: Date): boolean => {
+  if (expiresAt === null) return false
+  const surely = expiresAt.getTime() + expirySlackMs
+  return Number(head.timestamp) * 1_000 >= surely && now.getTime() >= surely
 }
 
 const questionOf = (settlement: Settlement): ExecutionQuestion => ({

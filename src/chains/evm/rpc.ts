@@ -82,7 +82,8 @@ export interface Rpc {
 /** Logs of one contract with given topics, between two blocks. */
 export interface LogFilter {
   readonly address: Hex
-  readonly topics: readonly Hex[]
+  /** Where several are listed in one place, any of them. */
+  readonly topics: readonly (Hex | readonly Hex[])[]
   readonly fromBlock: bigint
   readonly toBlock: bigint
 }
@@ -147,9 +148,12 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
 
   return {
     endpoints,
-    call: (request) =>
-      attempt('eth_call', [toWire(request), toBlockTag(request.at ?? 'latest')], hex),
-    estimateGas: (request) => attempt('eth_estimateGas', [toWire(request)], quantity),
+    call: (request) => attempt('eth_call', [toWire(request), toBlockTag(request.at ?? 'latest')], hex),
+    estimateGas: (request) => {
+      const { at } = request
+      const tag = at === undefined ? [] : [toBlockTag(at)]
+      return attempt('eth_estimateGas', [toWire(request), ...tag], quantity)
+    },
     getChainId: (endpoint) =>
       endpoint === undefined ? ask('eth_chainId', [], number) : endpoint.request('eth_chainId', [], number),
     getCode: (address) => ask('eth_getCode', [address, 'latest'], hex),
@@ -220,7 +224,7 @@ const unpaid = (network: string, cause: unknown): AppError =>
   })
 
 const executionWords =
-  /revert|out of gas|gas required exceeds|invalid opcode|invalid jump|stack (under|over)flow|vm exception|intrinsic gas|opcodenotfound|stopped|insufficient (funds|balance)/i
+  /revert|out ?of ?gas|gas required exceeds|invalid opcode|invalid jump|stack (under|over)flow|vm exception|intrinsic gas|opcodenotfound|stopped|insufficient (funds|balance)/i
 
 const isExecutionFailure = (refusal: RpcRefusal): boolean =>
   refusal.code === 3 || refusal.data !== null || executionWords.test(refusal.message)

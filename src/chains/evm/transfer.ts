@@ -22,6 +22,10 @@ const ecdsaGasCap = 500_000n
 const contractGasCap = 1_000_000n
 const deploymentGasCap = 2_000_000n
 
+/** The most gas that any transfer may use. */
+export const highestGasCap = (deploysWallets: boolean): bigint =>
+  deploysWallets ? deploymentGasCap : contractGasCap
+
 /** The transfer for a wallet that exists: `transferWithAuthorization` on the token itself. */
 export const planTransfer = (
   asset: Hex,

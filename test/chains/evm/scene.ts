@@ -22,7 +22,7 @@ import {
   type PaymentChain,
 } from '../../support/evm/payment.js'
 import { type RpcProxy, startRpcProxy } from '../../support/evm/rpcProxy.js'
-import { createEoa, type PayerWallet } from '../../support/evm/wallets.js'
+import { createEoa } from '../../support/evm/wallets.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
 /** A service under test, and who asks it. */
@@ -182,6 +182,3 @@ export const shiftedClock = (): Clock & { shift(milliseconds: number): void } =>
     },
   }
 }
-
-/** Wallets that pay, by the name of their kind. */
-export type WalletTable = readonly (readonly [string, () => Promise<PayerWallet>])[]

@@ -51,9 +51,9 @@ const withoutBaseFee = (block: unknown): unknown => {
 }
 
 /** The hash of the one transaction that waits in the pool. */
-const findWaiting = (url = scene.chain.url): Promise<Hex> =>
-  eventually(async () => {
-    const content = JSON.stringify(await callRpc(url, 'txpool_content'))
+const findWaiting = (): Promise<Hex> =>
+  eventually<Hex>(async () => {
+    const content = JSON.stringify(await callRpc(scene.chain.url, 'txpool_content'))
     const [, hash] = /"hash":"0x([0-9a-f]{64})"/.exec(content) ?? []
     return hash === undefined ? null : `0x${hash}`
   })
@@ -263,8 +263,7 @@ describe('when the nodes fall silent after the send', () => {
       ...body,
       paymentPayload: { ...body.paymentPayload, resource: { url: 'https://merchant.example/other' } },
     }
-    const asOthers = () =>
-      Promise.all([service.settle(body, 'someone else'), service.settle(otherResource)])
+    const asOthers = () => Promise.all([service.settle(body, 'someone else'), service.settle(otherResource)])
     for (const answer of await asOthers()) {
       expect(answer).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
     }

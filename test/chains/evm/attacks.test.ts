@@ -1,0 +1,1002 @@
+import { encodeFunctionData, erc20Abi, getAddress, type Hex, multicall3Abi, pad, parseAbi } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createLogger } from '../../../src/platform/logger.js'
+import { getArtifact } from '../../support/contracts/artifacts.js'
+import { randomAddress, randomHex, unixNow } from '../../support/evm/authorization.js'
+import { multicall3Address, usdcAbi } from '../../support/evm/localChain.js'
+import { type ExactPaymentBody, exactPayment } from '../../support/evm/payment.js'
+import type { RpcProxy } from '../../support/evm/rpcProxy.js'
+import { toCompact, toHighS, toParityV } from '../../support/evm/signatureForms.js'
+import { deployTestToken, lies, senderRules, type TestToken } from '../../support/evm/testTokens.js'
+import { encodeTransfer } from '../../support/evm/transfer.js'
+import {
+  createDelegatedEoa,
+  createEoa,
+  createMoodyWallet,
+  deployWallet,
+  type EoaWallet,
+  getHostileFactory,
+  hostileFactoryAbi,
+} from '../../support/evm/wallets.js'
+import {
+  eventually,
+  openScene,
+  type PaymentPlan,
+  planPayment,
+  refusal,
+  type Scene,
+  type Service,
+} from './scene.js'
+
+/* The numbers are those of the project's list of attacks on facilitators. */
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+const impatient = { SETTLE_WAIT_SECONDS: '1' }
+const variable = (name: string) => `${name}_${scene.chain.chainId}`
+
+const funded = async (wallet: EoaWallet = createEoa()): Promise<EoaWallet> => {
+  await scene.chain.fundGas(wallet.address)
+  return wallet
+}
+
+/** How many transactions of a service are mined. */
+const countSent = async ({ signers }: Service): Promise<number> => {
+  const counts = await Promise.all(
+    signers.map(({ address }) => scene.chain.client.getTransactionCount({ address })),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** Neither a verification nor a settlement lets the payment pass, and nothing is sent. */
+const expectRefused = async (service: Service, body: unknown, reason: string): Promise<void> => {
+  expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
+  expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
+  expect(await countSent(service)).toBe(0)
+}
+
+/** A service whose transactions arrive late, so that something else can happen between the estimate and them. */
+const openSlow = async (environment: Readonly<Record<string, string>> = {}) => {
+  const proxy = await scene.openProxy()
+  const service = await scene.open({ rpcUrls: [proxy.url], environment })
+  const settleAfter = async (body: unknown, meanwhile: () => Promise<unknown>) => {
+    const before = proxy.count('eth_sendRawTransaction')
+    proxy.setFault('eth_sendRawTransaction', { kind: 'delay', milliseconds: 600 })
+    const settling = service.settle(body)
+    await eventually(() => (proxy.count('eth_sendRawTransaction') > before ? true : null))
+    await meanwhile()
+    return await settling
+  }
+  return { proxy, service, settleAfter }
+}
+
+/** Executes a payment past the facilitator; answers the hash. */
+const frontRun = async (body: ExactPaymentBody): Promise<Hex> => {
+  const { account } = await funded()
+  const { transactionHash, status } = await scene.chain.send({ account, ...encodeTransfer(body) })
+  expect(status).toBe('success')
+  return transactionHash
+}
+
+const cancel = async (wallet: EoaWallet, nonce: Hex): Promise<void> => {
+  const { token } = scene.chain
+  const signature = await wallet.account.signTypedData({
+    domain: { ...token },
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: wallet.address, nonce },
+  })
+  const { account } = await funded()
+  const data = encodeFunctionData({
+    abi: usdcAbi,
+    functionName: 'cancelAuthorization',
+    args: [
+      wallet.address,
+      nonce,
+      Number(`0x${signature.slice(130)}`),
+      `0x${signature.slice(2, 66)}`,
+      `0x${signature.slice(66, 130)}`,
+    ],
+  })
+  const { status } = await scene.chain.send({ account, to: token.verifyingContract, data })
+  expect(status).toBe('success')
+}
+
+const sweep = async (wallet: EoaWallet, amount: bigint): Promise<void> => {
+  await funded(wallet)
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [randomAddress(), amount],
+  })
+  const to = scene.chain.token.verifyingContract
+  expect((await scene.chain.send({ account: wallet.account, to, data })).status).toBe('success')
+}
+
+describe('A1: an authorization that nobody signed for this recipient', () => {
+  it.each<[string, string, (wallet: EoaWallet) => Promise<PaymentPlan>]>([
+    [
+      'to another recipient',
+      'invalid_exact_evm_payload_recipient_mismatch',
+      async () => ({ authorization: { to: randomAddress() } }),
+    ],
+    [
+      'with a random signature',
+      'invalid_exact_evm_payload_signature',
+      async () => ({ signature: randomHex(65) }),
+    ],
+    [
+      "with someone else's signature",
+      'invalid_exact_evm_payload_signature',
+      async (wallet) => {
+        const { paymentPayload } = await exactPayment({ chain: scene.chain, wallet: createEoa() })
+        return { wallet, signature: paymentPayload.payload.signature }
+      },
+    ],
+    [
+      "with the payer's signature of another amount",
+      'invalid_exact_evm_payload_signature',
+      async (wallet) => {
+        const payTo = randomAddress()
+        const { paymentPayload } = await exactPayment({ chain: scene.chain, wallet, payTo, amount: 1n })
+        const { authorization, signature } = paymentPayload.payload
+        return { wallet, payTo, authorization: { ...authorization, value: '10000' }, signature }
+      },
+    ],
+  ])('is refused: %s', async (_what, reason, change) => {
+    const service = await scene.open()
+    const { body } = await scene.plan(await change(createEoa()))
+    await expectRefused(service, body, reason)
+  })
+})
+
+describe('A2: what the client accepted', () => {
+  it.each([
+    ['amount', { amount: '1' }, 'accepted_requirements_mismatch'],
+    ['asset', { asset: randomAddress() }, 'accepted_requirements_mismatch'],
+    ['payTo', { payTo: randomAddress() }, 'accepted_requirements_mismatch'],
+    ['network', { network: 'eip155:1' }, 'network_mismatch'],
+    ['scheme', { scheme: 'upto' }, 'unsupported_scheme'],
+  ])('does not stand in for the requirements: another %s', async (_field, accepted, reason) => {
+    const service = await scene.open()
+    const { body } = await scene.plan({ accepted })
+    await expectRefused(service, body, reason)
+  })
+
+  it('and the authorization do not lower what the server requires', async () => {
+    const service = await scene.open()
+    const { body } = await scene.plan({
+      requirements: { amount: '20000' },
+      balance: 50_000n,
+      authorization: { value: '10000' },
+    })
+    await expectRefused(service, body, 'invalid_exact_evm_payload_authorization_value')
+  })
+})
+
+describe('A3: one payment', () => {
+  it('opens one resource: for another of the same price it is a duplicate', async () => {
+    const service = await scene.open()
+    const { body, payTo } = await scene.plan({ balance: 100_000n })
+    const sibling = {
+      ...body,
+      paymentPayload: { ...body.paymentPayload, resource: { url: 'https://merchant.example/sibling' } },
+    }
+    const first = await service.settle(body)
+    expect(first).toMatchObject({ success: true })
+    expect(await service.settle(sibling)).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+      transaction: first.transaction,
+    })
+    expect(await service.verify(sibling)).toMatchObject({ isValid: false })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+  })
+})
+
+describe('A4: many settlements of one authorization at once', () => {
+  it('for ten resources and callers earn one success', async () => {
+    const service = await scene.open()
+    const { body, payTo } = await scene.plan({ balance: 1_000_000n })
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        service.settle(
+          {
+            ...body,
+            paymentPayload: {
+              ...body.paymentPayload,
+              resource: { url: `https://merchant.example/${index}` },
+            },
+          },
+          `caller ${index % 3}`,
+        ),
+      ),
+    )
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    for (const { success, errorReason } of answers) {
+      if (!success) expect(errorReason).toBe('duplicate_settlement')
+    }
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(await countSent(service)).toBe(1)
+  })
+})
+
+describe('A5: a payer who takes the payment back', () => {
+  it('by cancelling it between verify and settle is refused', async () => {
+    const service = await scene.open()
+    const wallet = createEoa()
+    const { body } = await scene.plan({ wallet })
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    await cancel(wallet, body.paymentPayload.payload.authorization.nonce)
+    await expectRefused(service, body, 'invalid_exact_evm_nonce_already_used')
+  })
+
+  it('by moving the balance away between verify and settle is refused', async () => {
+    const service = await scene.open()
+    const wallet = createEoa()
+    const { body } = await scene.plan({ wallet })
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    await sweep(wallet, 1n)
+    await expectRefused(service, body, 'insufficient_funds')
+  })
+
+  it('by cancelling it before our transaction is mined is told failed, with proof', async () => {
+    const { settleAfter } = await openSlow()
+    const wallet = createEoa()
+    const { body, payTo } = await scene.plan({ wallet })
+    const { nonce } = body.paymentPayload.payload.authorization
+    expect(await settleAfter(body, () => cancel(wallet, nonce))).toMatchObject({
+      success: false,
+      errorReason: 'invalid_exact_evm_nonce_already_used',
+      status: 'failed',
+    })
+    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+  })
+
+  it('by moving the balance away before our transaction is mined is told failed', async () => {
+    const { settleAfter } = await openSlow()
+    const wallet = createEoa()
+    const { body, payTo } = await scene.plan({ wallet })
+    expect(await settleAfter(body, () => sweep(wallet, 1n))).toMatchObject({
+      success: false,
+      errorReason: 'invalid_exact_evm_transaction_failed',
+    })
+    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+  })
+})
+
+describe('A9: a token that does not revert on a used authorization', () => {
+  const open = async () => {
+    const token = await deployTestToken(scene.chain, 'UsedNonceSilentToken')
+    return { token, environment: { [variable('EVM_TOKENS')]: token.address } }
+  }
+
+  it('is not paid with one', async () => {
+    const { token, environment } = await open()
+    const service = await scene.open({ environment })
+    const { body } = await planPayment(scene.chain, token, { balance: 50_000n })
+    await frontRun(body)
+    await expectRefused(service, body, 'invalid_exact_evm_nonce_already_used')
+  })
+
+  it('is settled once, though its second transaction succeeds', async () => {
+    const { token, environment } = await open()
+    const { settleAfter, service } = await openSlow(environment)
+    const { body, payTo } = await planPayment(scene.chain, token, { balance: 50_000n })
+    let theirs = ''
+    const answer = await settleAfter(body, async () => {
+      theirs = await frontRun(body)
+    })
+    expect(answer).toMatchObject({ success: true, transaction: theirs })
+    expect(await token.balanceOf(payTo)).toBe(10_000n)
+    expect(await countSent(service)).toBe(1)
+  })
+})
+
+describe('A10: a token that does not pay what it is told to', () => {
+  const lyingCases = lies.map((lie, index): [string, () => Promise<TestToken>] => [
+    `lies: ${lie}`,
+    () => deployTestToken(scene.chain, 'LyingToken', [index]),
+  ])
+  const tokens: readonly [string, () => Promise<TestToken>][] = [
+    ['takes a fee', () => deployTestToken(scene.chain, 'FeeOnTransferToken')],
+    ...lyingCases,
+  ]
+
+  it.each(tokens)('is refused where any token is accepted: %s', async (_what, deploy) => {
+    const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: '*' } })
+    const { body } = await planPayment(scene.chain, await deploy())
+    await expectRefused(service, body, 'invalid_exact_evm_transfer_event_mismatch')
+  })
+
+  it.each(tokens)('is refused where only known ones are: %s', async (_what, deploy) => {
+    const service = await scene.open()
+    const { body } = await planPayment(scene.chain, await deploy())
+    await expectRefused(service, body, 'unsupported_asset')
+  })
+
+  // The last lie cannot be told from the truth by events; it is caught by the simulation alone.
+  it.each(['saysNothing', 'saysWrongValue', 'saysWrongRecipient'] as const)(
+    'earns no success though the operator vouches for it: lies, %s',
+    async (lie) => {
+      const liar = await deployTestToken(scene.chain, 'LyingToken', [lies.indexOf(lie)])
+      const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: liar.address } })
+      const { body, payTo } = await planPayment(scene.chain, liar)
+      expect(await service.settle(body)).toMatchObject({
+        success: false,
+        errorReason: 'invalid_exact_evm_transfer_event_mismatch',
+        status: 'failed',
+      })
+      expect(await liar.balanceOf(payTo)).toBeLessThan(10_000n)
+    },
+  )
+
+  it('earns no success with a fee that the operator did not know of', async () => {
+    const token = await deployTestToken(scene.chain, 'FeeOnTransferToken')
+    const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: token.address } })
+    const { body } = await planPayment(scene.chain, token)
+    expect(await service.settle(body)).toMatchObject({
+      success: false,
+      errorReason: 'invalid_exact_evm_transfer_event_mismatch',
+    })
+  })
+})
+
+describe('A11: a token that burns gas', () => {
+  it('beyond the cap is refused', async () => {
+    const token = await deployTestToken(scene.chain, 'GasBurnerToken', [600_000n])
+    const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: '*' } })
+    const { body } = await planPayment(scene.chain, token)
+    await expectRefused(service, body, 'gas_limit_exceeded')
+  })
+
+  it('beyond the cap after the simulation is refused by the estimate', async () => {
+    const token = await deployTestToken(scene.chain, 'GasBurnerToken', [0n])
+    const { proxy, service } = await openSlow({ [variable('EVM_TOKENS')]: '*' })
+    const { body } = await planPayment(scene.chain, token)
+    proxy.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 400 })
+    const settling = service.settle(body)
+    await eventually(() => (proxy.count('eth_estimateGas') > 0 ? true : null))
+    await token.write('setGasToBurn', [5_000_000n])
+    expect(await settling).toMatchObject({ success: false, errorReason: 'gas_limit_exceeded' })
+    expect(await countSent(service)).toBe(0)
+  })
+
+  it('after the estimate burns no more than was estimated, with a fifth on top', async () => {
+    const token = await deployTestToken(scene.chain, 'GasBurnerToken', [0n])
+    const { settleAfter, service } = await openSlow({ [variable('EVM_TOKENS')]: '*' })
+    const address = service.signers[0]?.address ?? '0x'
+    const { body, payTo } = await planPayment(scene.chain, token)
+    const before = await scene.chain.client.getBalance({ address })
+    const answer = await settleAfter(body, () => token.write('setGasToBurn', [5_000_000n]))
+    expect(answer).toMatchObject({ success: false, status: 'failed' })
+    expect(await token.balanceOf(payTo)).toBe(0n)
+    const spent = before - (await scene.chain.client.getBalance({ address }))
+    const { baseFeePerGas } = await scene.chain.client.getBlock()
+    expect(spent).toBeLessThan(200_000n * ((baseFeePerGas ?? 0n) * 4n + 2_000_000_000n))
+  })
+
+  it('in the hands of a wallet that burns gas burns no more than the cap', async () => {
+    const service = await scene.open()
+    const wallet = await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'burnsGas'))
+    const { body } = await scene.plan({ wallet })
+    const { transaction, success } = await service.settle(body)
+    expect(success).toBe(true)
+    const receipt = await scene.chain.client.getTransactionReceipt({ hash: `0x${transaction.slice(2)}` })
+    expect(receipt.gasUsed).toBeLessThanOrEqual(1_000_000n)
+  })
+})
+
+describe('A12: a factory that the payer chose', () => {
+  const deploying = (factory: string) => ({
+    DEPLOY_ERC4337_WITH_EIP6492: 'true',
+    EVM_SMART_WALLET_FACTORIES: factory,
+  })
+  const lastCaller = async () => {
+    const address = await getHostileFactory(scene.chain)
+    return scene.chain.client.readContract({ address, abi: hostileFactoryAbi, functionName: 'lastCaller' })
+  }
+  const withCall = async (factoryData: (salt: Hex) => Hex) => {
+    const wallet = await createMoodyWallet(scene.chain, 'acceptsAll')
+    // The last two words of the call are the salt and the mood.
+    const salt: Hex = `0x${wallet.deployment.factoryData.slice(10, 74)}`
+    return { ...wallet, deployment: { ...wallet.deployment, factoryData: factoryData(salt) } }
+  }
+
+  it('is never called when it is not listed', async () => {
+    const service = await scene.open({ environment: { DEPLOY_ERC4337_WITH_EIP6492: 'true' } })
+    const { body } = await scene.plan({ wallet: await createMoodyWallet(scene.chain, 'acceptsAll') })
+    const before = await lastCaller()
+    await expectRefused(service, body, 'eip6492_factory_not_allowed')
+    expect(await lastCaller()).toBe(before)
+  })
+
+  it('is called by Multicall3 and never by our key, without value', async () => {
+    const factory = await getHostileFactory(scene.chain)
+    const service = await scene.open({ environment: deploying(factory) })
+    const { body, payTo } = await scene.plan({ wallet: await createMoodyWallet(scene.chain, 'acceptsAll') })
+    const { success, transaction } = await service.settle(body)
+    expect(success).toBe(true)
+    expect(await lastCaller()).toBe(getAddress(multicall3Address))
+    const sent = await scene.chain.client.getTransaction({ hash: `0x${transaction.slice(2)}` })
+    expect(getAddress(sent.to ?? '0x')).toBe(getAddress(multicall3Address))
+    expect(sent.value).toBe(0n)
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+  })
+
+  it('moves nothing of what only our key may move, though it is listed', async () => {
+    const key = await funded()
+    const router = await scene.chain.deploy({
+      ...getArtifact('RouterGatedOnFacilitator'),
+      args: [key.address],
+    })
+    await scene.chain.mint(router, 5_000n)
+    const thief = randomAddress()
+    const call = encodeFunctionData({
+      abi: parseAbi(['function sweep(address token, address to, uint256 value)']),
+      args: [scene.chain.token.verifyingContract, thief, 5_000n],
+    })
+    const factory = await getHostileFactory(scene.chain)
+    const environment = {
+      ...deploying(`${factory},${router}`),
+      EVM_PRIVATE_KEY: key.privateKey,
+    }
+    const service = await scene.open({ environment })
+    const throughFactory = await withCall((salt) =>
+      encodeFunctionData({
+        abi: hostileFactoryAbi,
+        functionName: 'callAndDeploy',
+        args: [router, call, salt, 0],
+      }),
+    )
+    const directly = {
+      ...throughFactory,
+      deployment: { factory: router, factoryData: call },
+    }
+    for (const wallet of [throughFactory, directly]) {
+      const { body } = await scene.plan({ wallet })
+      expect(await service.verify(body)).toMatchObject({
+        isValid: false,
+        invalidReason: 'smart_wallet_deployment_failed',
+      })
+      expect(await service.settle(body)).toMatchObject({ success: false })
+    }
+    expect(await scene.chain.balanceOf(thief)).toBe(0n)
+    expect(await scene.chain.balanceOf(router)).toBe(5_000n)
+  })
+
+  it.each<[string, string, (salt: Hex) => Hex]>([
+    [
+      'deploys nothing',
+      'smart_wallet_deployment_failed',
+      () => encodeFunctionData({ abi: hostileFactoryAbi, functionName: 'deployNothing' }),
+    ],
+    [
+      'never returns',
+      'smart_wallet_deployment_failed',
+      () => encodeFunctionData({ abi: hostileFactoryAbi, functionName: 'burnEverything' }),
+    ],
+    [
+      'burns more gas than the cap',
+      'smart_wallet_deployment_failed',
+      (salt) =>
+        encodeFunctionData({
+          abi: hostileFactoryAbi,
+          functionName: 'burnGas',
+          args: [3_000_000n, salt, 0],
+        }),
+    ],
+  ])('is refused when it %s, though it is listed', async (_what, reason, factoryData) => {
+    const factory = await getHostileFactory(scene.chain)
+    const service = await scene.open({ environment: deploying(factory) })
+    const { body } = await scene.plan({ wallet: await withCall(factoryData) })
+    await expectRefused(service, body, reason)
+  })
+})
+
+describe('A13: a wallet or token that shows another face to a simulation', () => {
+  it('by its gas price is refused: a wallet', async () => {
+    const service = await scene.open()
+    const wallet = await deployWallet(
+      scene.chain,
+      await createMoodyWallet(scene.chain, 'acceptsInSimulation'),
+    )
+    const { body } = await scene.plan({ wallet })
+    await expectRefused(service, body, 'invalid_exact_evm_payload_signature')
+  })
+
+  it('by its gas price is refused: a wallet that is still to be deployed', async () => {
+    const factory = await getHostileFactory(scene.chain)
+    const service = await scene.open({
+      environment: { DEPLOY_ERC4337_WITH_EIP6492: 'true', EVM_SMART_WALLET_FACTORIES: factory },
+    })
+    const { body } = await scene.plan({
+      wallet: await createMoodyWallet(scene.chain, 'acceptsInSimulation'),
+    })
+    await expectRefused(service, body, 'smart_wallet_deployment_failed')
+  })
+
+  it.each(senderRules)('by its gas price or its sender is refused: a token that knows %s', async (rule) => {
+    const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: '*' } })
+    const ours = service.signers[0]?.address ?? '0x'
+    const known = rule === 'onlyKnownSender' ? randomAddress() : ours
+    const token = await deployTestToken(scene.chain, 'SenderDependentToken', [
+      senderRules.indexOf(rule),
+      known,
+    ])
+    const { body } = await planPayment(scene.chain, token)
+    await expectRefused(service, body, 'invalid_exact_evm_transaction_simulation_failed')
+  })
+
+  it('by being delegated to code that checks no signatures is refused', async () => {
+    const service = await scene.open()
+    const wallet = await createDelegatedEoa(scene.chain, { checksSignatures: false })
+    const { body } = await scene.plan({ wallet })
+    await expectRefused(service, body, 'invalid_exact_evm_payload_signature')
+  })
+})
+
+describe('A14: gas for nothing', () => {
+  it('is not spent on payments to oneself', async () => {
+    const service = await scene.open()
+    const wallet = createEoa()
+    const { body } = await scene.plan({ wallet, payTo: wallet.address })
+    await expectRefused(service, body, 'self_payment')
+  })
+
+  it('is not spent on payments of nothing', async () => {
+    const service = await scene.open()
+    const { body } = await scene.plan({ amount: 0n })
+    await expectRefused(service, body, 'invalid_exact_evm_payload_authorization_value')
+  })
+
+  it('is not spent beyond the budget of the hour, and a payer is not to blame', async () => {
+    await scene.chain.control.setNextBaseFee(1_000_000_000n)
+    await scene.chain.control.mine()
+    const service = await scene.open({
+      environment: { [variable('EVM_GAS_BUDGET_GWEI_PER_HOUR')]: '450000' },
+    })
+    const [one, other] = [await scene.plan(), await scene.plan()]
+    expect(await service.settle(one.body)).toMatchObject({ success: true })
+    await scene.chain.control.setNextBaseFee(1_000_000_000n)
+    await scene.chain.control.mine()
+    expect(await refusal(service.settle(other.body))).toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      operationalCode: 'SVC-3002',
+      retryAfterSeconds: 60,
+    })
+    expect(await countSent(service)).toBe(1)
+    expect(await service.verify(other.body)).toMatchObject({ isValid: true })
+  })
+
+  it('is not spent on one payer or one recipient without end', async () => {
+    const service = await scene.open({
+      environment: { SETTLES_PER_PAYER_PER_HOUR: '2', SETTLES_PER_RECIPIENT_PER_HOUR: '3' },
+    })
+    const wallet = createEoa()
+    const payTo = randomAddress()
+    const limited = { code: 'RATE_LIMITED', operationalCode: 'SVC-2005' }
+    for (let payment = 0; payment < 2; payment++) {
+      const { body } = await scene.plan({ wallet, payTo })
+      expect(await service.settle(body)).toMatchObject({ success: true })
+      // What was settled already costs nothing and draws nothing.
+      expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
+    }
+    const error = await refusal(service.settle((await scene.plan({ wallet, payTo })).body))
+    expect(error).toMatchObject(limited)
+    expect(error.retryAfterSeconds).toBeGreaterThan(3_500)
+    // The refusal drew nothing from the recipient's limit.
+    expect(await service.settle((await scene.plan({ payTo })).body)).toMatchObject({ success: true })
+    expect(await refusal(service.settle((await scene.plan({ payTo })).body))).toMatchObject(limited)
+    expect(await service.settle((await scene.plan()).body)).toMatchObject({ success: true })
+    expect(await countSent(service)).toBe(4)
+  })
+})
+
+describe('A15: someone else who submits the authorization first', () => {
+  it('changes the hash and not the truth: success with their transaction, once', async () => {
+    const { settleAfter, service } = await openSlow()
+    const { body, payTo } = await scene.plan({ balance: 50_000n })
+    let theirs = ''
+    const answer = await settleAfter(body, async () => {
+      theirs = await frontRun(body)
+    })
+    expect(answer).toMatchObject({ success: true, transaction: theirs, status: 'confirmed' })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(await service.settle(body)).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+      transaction: theirs,
+    })
+  })
+
+  it('while our answer is pending is found by the reconciler', async () => {
+    const service = await scene.open({ environment: impatient })
+    const { body, payTo } = await scene.plan()
+    await scene.chain.control.setAutomine(false)
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
+    await scene.chain.control.dropAllTransactions()
+    await scene.chain.control.setAutomine(true)
+    const theirs = await frontRun(body)
+    await service.core.reconcileSettlements()
+    expect(await service.settle(body)).toMatchObject({ success: true, transaction: theirs })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+  })
+
+  it('with one payment and two used authorizations in one transaction earns one success', async () => {
+    const { settleAfter, service } = await openSlow()
+    const { chain } = scene
+    const wallet = createEoa()
+    const payTo = randomAddress()
+    const paid = (await scene.plan({ wallet, payTo, balance: 20_000n })).body
+    const unpaid = (await scene.plan({ wallet, payTo })).body
+    const { nonce } = unpaid.paymentPayload.payload.authorization
+    // The same number, used up by a payment of nothing to the one who calls.
+    const burn = { from: wallet.address, to: multicall3Address, value: 0n, validAfter: 0n } as const
+    const times = { validBefore: BigInt(unixNow() + 300), nonce }
+    const signature = await wallet.account.signTypedData({
+      domain: { ...chain.token },
+      types: {
+        ReceiveWithAuthorization: [
+          { name: 'from', type: 'address' },
+          { name: 'to', type: 'address' },
+          { name: 'value', type: 'uint256' },
+          { name: 'validAfter', type: 'uint256' },
+          { name: 'validBefore', type: 'uint256' },
+          { name: 'nonce', type: 'bytes32' },
+        ],
+      },
+      primaryType: 'ReceiveWithAuthorization',
+      message: { ...burn, ...times },
+    })
+    const burning = encodeFunctionData({
+      abi: parseAbi([
+        'function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+      ]),
+      args: [burn.from, burn.to, burn.value, burn.validAfter, times.validBefore, nonce, signature],
+    })
+    const { account } = await funded()
+    const both = encodeFunctionData({
+      abi: multicall3Abi,
+      functionName: 'aggregate3',
+      args: [
+        [
+          { target: chain.token.verifyingContract, allowFailure: false, callData: burning },
+          { target: chain.token.verifyingContract, allowFailure: false, callData: encodeTransfer(paid).data },
+        ],
+      ],
+    })
+    const attack = async () => {
+      expect((await chain.send({ account, to: multicall3Address, data: both })).status).toBe('success')
+    }
+    const [first, second] = await Promise.all([
+      settleAfter(unpaid, attack),
+      eventually(async () => ((await chain.balanceOf(payTo)) > 0n ? true : null)).then(() =>
+        service.settle(paid),
+      ),
+    ])
+    expect(await chain.balanceOf(payTo)).toBe(10_000n)
+    expect(first).toMatchObject({ success: false, errorReason: 'invalid_exact_evm_nonce_already_used' })
+    expect(second).toMatchObject({ success: false })
+  })
+})
+
+describe('A17: a node that lies', () => {
+  const receiptOf = (change: (receipt: Record<string, unknown>) => Record<string, unknown>) => ({
+    kind: 'tamper' as const,
+    change: (result: unknown) =>
+      typeof result === 'object' && result !== null ? change({ ...result }) : result,
+  })
+
+  const settleWithLie = async (method: string, fault: Parameters<RpcProxy['setFault']>[1]) => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
+    const { body } = await scene.plan()
+    proxy.setFault(method, fault)
+    const answer = await service.settle(body)
+    await service.core.reconcileSettlements()
+    const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
+    proxy.clearFaults()
+    await service.core.reconcileSettlements()
+    return { answer, whileLying: view.status, afterwards: await service.settle(body) }
+  }
+
+  it.each([
+    [
+      'a receipt of another transaction',
+      receiptOf((receipt) => ({ ...receipt, transactionHash: randomHex(32) })),
+    ],
+    [
+      'a receipt of a block that is not on the chain',
+      receiptOf((receipt) => ({ ...receipt, blockHash: randomHex(32) })),
+    ],
+    ['no receipt', { kind: 'tamper', change: () => null } as const],
+  ])('with %s earns no success and no failure', async (_what, fault) => {
+    const told = await settleWithLie('eth_getTransactionReceipt', fault)
+    expect(told.answer).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    expect(told.whileLying).toBe('pending')
+    expect(told.afterwards).toMatchObject({ success: true, transaction: told.answer.transaction })
+  })
+
+  it('that has the state and not the logs proves no failure', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
+    const { body } = await scene.plan()
+    proxy.setFault('eth_getTransactionReceipt', { kind: 'tamper', change: () => null })
+    proxy.setFault('eth_getLogs', { kind: 'tamper', change: () => [] })
+    const { settlementId = '' } = await service.settle(body)
+    await service.core.reconcileSettlements()
+    const view = await service.core.useCases.core.getSettlement(settlementId)
+    expect(view.status).toBe('pending')
+    proxy.clearFaults()
+    await service.core.reconcileSettlements()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('about the time closes nothing that may still be mined', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
+    const { body, payTo } = await scene.plan()
+    await scene.chain.control.setAutomine(false)
+    const { settlementId = '', transaction } = await service.settle(body)
+    proxy.setFault(
+      'eth_getBlockByNumber',
+      receiptOf((block) => ({ ...block, timestamp: `0x${(unixNow() + 1_000_000).toString(16)}` })),
+    )
+    await service.core.reconcileSettlements()
+    expect(await service.core.useCases.core.getSettlement(settlementId)).toMatchObject({ status: 'pending' })
+    proxy.clearFaults()
+    await scene.chain.control.mine()
+    await service.core.reconcileSettlements()
+    expect(await service.settle(body)).toMatchObject({ success: true, transaction })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+  })
+
+  it('about the head earns no success before a second endpoint has it', async () => {
+    // One confirmation is asked for and given; the other endpoint knows nothing of the transaction.
+    const behind = await scene.openProxy()
+    behind.setFault('eth_getTransactionReceipt', { kind: 'tamper', change: () => null })
+    const service = await scene.open({
+      rpcUrls: [scene.chain.url, behind.url],
+      environment: { ...impatient, EVM_CROSS_CHECK_AMOUNT: '10000' },
+    })
+    const { body } = await scene.plan()
+    const below = await scene.plan({ amount: 9_999n })
+    expect(await service.settle(below.body)).toMatchObject({ success: true })
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    behind.clearFaults()
+    await service.core.reconcileSettlements()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('about the status of a high payment is not believed against another: money that moved', async () => {
+    const liar = await scene.openProxy()
+    const service = await scene.open({
+      rpcUrls: [liar.url, scene.chain.url],
+      environment: { ...impatient, EVM_CROSS_CHECK_AMOUNT: '10000' },
+    })
+    liar.setFault(
+      'eth_getTransactionReceipt',
+      receiptOf((receipt) => ({ ...receipt, status: '0x0' })),
+    )
+    const { body, payTo } = await scene.plan()
+    const answer = await service.settle(body)
+    expect(answer).toMatchObject({ errorReason: 'settlement_pending', status: 'pending' })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    liar.clearFaults()
+    await service.core.reconcileSettlements()
+    expect(await service.settle(body)).toMatchObject({ success: true, transaction: answer.transaction })
+  })
+
+  it('about the status of a high payment is not believed against another: money that did not move', async () => {
+    const liar = await scene.openProxy()
+    const service = await scene.open({
+      rpcUrls: [liar.url, scene.chain.url],
+      environment: { ...impatient, EVM_CROSS_CHECK_AMOUNT: '10000' },
+    })
+    const { body, payer, payTo } = await scene.plan()
+    const { verifyingContract } = scene.chain.token
+    const [transferTopic] = ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef']
+    liar.setFault(
+      'eth_getTransactionReceipt',
+      receiptOf((receipt) => ({
+        ...receipt,
+        status: '0x1',
+        logs: [
+          {
+            address: verifyingContract,
+            topics: [transferTopic, pad(payer), pad(payTo)],
+            data: pad('0x2710'),
+            transactionHash: receipt.transactionHash,
+          },
+        ],
+      })),
+    )
+    await scene.chain.control.setAutomine(false)
+    const settling = service.settle(body)
+    await eventually(() => (liar.count('eth_sendRawTransaction') > 0 ? true : null))
+    await scene.chain.setPaused(true)
+    await scene.chain.control.mine()
+    const answer = await settling
+    await scene.chain.setPaused(false)
+    expect(answer).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    liar.clearFaults()
+    await service.core.reconcileSettlements()
+    const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
+    expect(view.status).toBe('failed')
+    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+  })
+})
+
+describe('A18: an authorization that is about to expire', () => {
+  it('is valid, and refused where it would have to be mined within seconds', async () => {
+    const service = await scene.open()
+    const { body } = await scene.plan({ authorization: { validBefore: String(unixNow() + 5) } })
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    expect(await service.settle(body)).toMatchObject({
+      success: false,
+      errorReason: 'invalid_exact_evm_payload_authorization_valid_before',
+      operationalCode: 'SVC-1011',
+    })
+    expect(await countSent(service)).toBe(0)
+  })
+})
+
+describe('A19: another spelling of a payment', () => {
+  const withSignature = (body: ExactPaymentBody, change: (signature: Hex) => Hex): ExactPaymentBody => ({
+    ...body,
+    paymentPayload: {
+      ...body.paymentPayload,
+      payload: {
+        ...body.paymentPayload.payload,
+        signature: change(body.paymentPayload.payload.signature),
+      },
+    },
+  })
+  const upper = (text: string) => `0x${text.slice(2).toUpperCase()}`
+
+  it.each<[string, (body: ExactPaymentBody) => unknown]>([
+    ['v as 0 or 1', (body) => withSignature(body, toParityV)],
+    ['a compact signature', (body) => withSignature(body, toCompact)],
+    [
+      'the addresses and the nonce in capitals',
+      (body) => {
+        const { paymentPayload, paymentRequirements } = body
+        const { signature, authorization } = paymentPayload.payload
+        const { from, to, nonce } = authorization
+        const asset = upper(paymentRequirements.asset)
+        return {
+          ...body,
+          paymentPayload: {
+            ...paymentPayload,
+            accepted: { ...paymentPayload.accepted, asset },
+            payload: {
+              signature: upper(signature),
+              authorization: { ...authorization, from: upper(from), to: upper(to), nonce: upper(nonce) },
+            },
+          },
+          paymentRequirements: { ...paymentRequirements, asset, payTo: upper(paymentRequirements.payTo) },
+        }
+      },
+    ],
+    [
+      'amounts with leading zeros',
+      (body) => {
+        const { paymentPayload } = body
+        const { signature, authorization } = paymentPayload.payload
+        return {
+          ...body,
+          paymentPayload: {
+            ...paymentPayload,
+            payload: { signature, authorization: { ...authorization, value: `000${authorization.value}` } },
+          },
+        }
+      },
+    ],
+  ])('(%s) is the same payment', async (_what, respell) => {
+    const service = await scene.open()
+    const { body, payTo } = await scene.plan({ balance: 50_000n })
+    const other = respell(body)
+    expect(await service.verify(other)).toMatchObject({ isValid: true })
+    const [one, two] = await Promise.all([service.settle(body), service.settle(other)])
+    expect([one.success, two.success].filter((success) => success)).toHaveLength(1)
+    expect((await service.settle(other)).transaction).toBe(one.success ? one.transaction : two.transaction)
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(await countSent(service)).toBe(1)
+  })
+
+  it('settles alone, too', async () => {
+    const service = await scene.open()
+    for (const change of [toParityV, toCompact]) {
+      const { body, payTo } = await scene.plan()
+      expect(await service.settle(withSignature(body, change))).toMatchObject({ success: true })
+      expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    }
+  })
+
+  it('with a high s is refused, as the token would', async () => {
+    const service = await scene.open()
+    const { body } = await scene.plan()
+    await expectRefused(service, withSignature(body, toHighS), 'invalid_exact_evm_payload_signature')
+  })
+
+  it('in another order of keys is the same request', async () => {
+    const service = await scene.open({ environment: impatient })
+    const { body } = await scene.plan()
+    await scene.chain.control.setAutomine(false)
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
+    await scene.chain.control.mine()
+    await service.core.reconcileSettlements()
+    const reordered = {
+      paymentRequirements: Object.fromEntries(Object.entries(body.paymentRequirements).reverse()),
+      paymentPayload: Object.fromEntries(Object.entries(body.paymentPayload).reverse()),
+      x402Version: 2,
+    }
+    expect(await service.settle(reordered)).toMatchObject({ success: true, transaction: pending.transaction })
+  })
+})
+
+describe('A33: secrets', () => {
+  it('stand in no log line and no answer, whatever fails', async () => {
+    const lines: string[] = []
+    const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(line) } })
+    const proxy = await scene.openProxy()
+    const urlKey = 'k3y-0f-the-pr0vider'
+    const service = await scene.open({
+      rpcUrls: [`${proxy.url}/v2/${urlKey}?token=${urlKey}`],
+      environment: { ...impatient, EVM_RPC_TIMEOUT_MS: '300', LOG_LEVEL: 'debug' },
+      logger,
+    })
+    const told: unknown[] = []
+    const note = async (work: Promise<unknown>) => {
+      told.push(
+        await work.catch((error: unknown) => (error instanceof Error ? [error.message, `${error}`] : error)),
+      )
+    }
+    const bodies = await Promise.all(Array.from({ length: 5 }, () => scene.plan()))
+    const [plain, hanging, refused, lost, broken] = bodies
+    await note(service.settle(plain?.body))
+    proxy.setFault('*', { kind: 'hang' }, { times: 3 })
+    await note(service.verify(hanging?.body))
+    proxy.setFault('*', { kind: 'refuse' })
+    await note(service.settle(refused?.body))
+    proxy.clearFaults()
+    proxy.setFault('eth_sendRawTransaction', { kind: 'error', code: -32000, message: 'insufficient funds' })
+    await note(service.settle(lost?.body))
+    proxy.setFault('eth_call', { kind: 'status', status: 500 })
+    await note(service.settle(broken?.body))
+    await service.core.reconcileSettlements()
+
+    const text = `${lines.join('\n')}\n${JSON.stringify(told)}`
+    expect(lines.length).toBeGreaterThan(5)
+    expect(text).not.toContain(urlKey)
+    for (const { privateKey } of service.signers) expect(text).not.toContain(privateKey.slice(2))
+    for (const { body } of bodies) {
+      expect(text).not.toContain(body.paymentPayload.payload.signature.slice(2, 130))
+    }
+    // A raw transaction is as good as the authorization inside it.
+    expect(text).not.toContain('e3ee160e')
+  })
+
+  it('of a key that is no key are not repeated', async () => {
+    const notAKey = 'f'.repeat(64)
+    const error = await scene
+      .open({ environment: { EVM_PRIVATE_KEY: notAKey } })
+      .catch((thrown: unknown) => thrown)
+    expect(String(error)).toContain('EVM_PRIVATE_KEY')
+    expect(String(error)).not.toContain(notAKey)
+  })
+})

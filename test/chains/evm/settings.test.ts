@@ -1,0 +1,182 @@
+import { inspect } from 'node:util'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { evmVariables, readEvmSettings, wellKnownFactories } from '../../../src/chains/evm/settings.js'
+
+const key = `0x${'1a'.repeat(32)}`
+const otherKey = 'b2'.repeat(32)
+const address = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+const chainId = 84532
+
+const read = (environment: Readonly<Record<string, string>>) => {
+  const reading = readEvmSettings(environment)
+  if ('problems' in reading) throw new Error(reading.problems.join('\n'))
+  if (reading.settings === null) throw new Error('The family is off')
+  return reading.settings
+}
+const readNetwork = (variables: Readonly<Record<string, string>>, id = chainId) => {
+  const environment = Object.entries(variables).map(([name, value]) => [`${name}_${id}`, value])
+  const [network] = read({
+    EVM_PRIVATE_KEY: key,
+    EVM_NETWORKS: String(id),
+    [`EVM_RPC_URL_${id}`]: 'http://node.example',
+    ...Object.fromEntries(environment),
+  }).networks
+  if (network === undefined) throw new Error('There is no network')
+  return network
+}
+const problemsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
+  const reading = readEvmSettings(environment)
+  return 'problems' in reading ? reading.problems : []
+}
+
+describe('the family', () => {
+  it('is off without a key and a network', () => {
+    expect(readEvmSettings({ PORT: '8080' })).toEqual({ settings: null })
+  })
+
+  it.each([{ EVM_RPC_URL_8453: 'http://node.example' }, { EVM_NETWORKS: '8453' }])(
+    'needs a key when a network is named: %j',
+    (environment) => expect(problemsOf(environment)).toEqual([expect.stringContaining('EVM_PRIVATE_KEY')]),
+  )
+
+  it('serves the main networks by public endpoints with a key alone', () => {
+    const { networks } = read({ EVM_PRIVATE_KEY: key })
+    expect(networks.map(({ chainId: id }) => id)).toEqual([1, 10, 8453, 42161, 57073, 80094])
+    expect(networks.every(({ usesPublicRpc }) => usesPublicRpc)).toBe(true)
+  })
+
+  it('serves the networks that have an endpoint, or those that are named', () => {
+    const environment = { EVM_PRIVATE_KEY: key, EVM_RPC_URL_8453: 'http://node.example' }
+    expect(read(environment).networks.map(({ network }) => network)).toEqual(['eip155:8453'])
+    const named = read({ ...environment, EVM_NETWORKS: '10, 8453,10' })
+    expect(named.networks.map(({ network }) => network)).toEqual(['eip155:10', 'eip155:8453'])
+  })
+
+  it('reads several keys, with and without 0x, each once', () => {
+    const { privateKeys } = read({ EVM_PRIVATE_KEY: `${key}, ${otherKey},${key.slice(2).toUpperCase()}` })
+    expect(privateKeys.map((secret) => secret.reveal())).toEqual([key, `0x${otherKey}`])
+  })
+
+  it('deploys no wallets by default, and only by well-known factories', () => {
+    expect(read({ EVM_PRIVATE_KEY: key })).toMatchObject({
+      deploysSmartWallets: false,
+      smartWalletFactories: wellKnownFactories,
+      expiryMarginSeconds: 6,
+    })
+    const none = read({ EVM_PRIVATE_KEY: key, EVM_SMART_WALLET_FACTORIES: 'none' })
+    expect(none.smartWalletFactories).toEqual([])
+  })
+})
+
+describe('a network', () => {
+  it('that is built in offers its known tokens and no other', () => {
+    expect(readNetwork({})).toMatchObject({ tokens: [{ address }], acceptsAnyToken: false })
+  })
+
+  it('that only the operator knows takes any token, unless a list is given', () => {
+    expect(readNetwork({}, 31337)).toMatchObject({ tokens: [], acceptsAnyToken: true })
+    expect(readNetwork({ EVM_TOKENS: address }, 31337)).toMatchObject({ acceptsAnyToken: false })
+  })
+
+  it.each([
+    ['*', { acceptsAnyToken: true, tokens: [{ symbol: 'USDC', address }] }],
+    [address, { acceptsAnyToken: false, tokens: [{ address }] }],
+    [
+      `${address}:USD Coin:2`,
+      { acceptsAnyToken: false, tokens: [{ address, name: 'USD Coin', version: '2' }] },
+    ],
+    [
+      `${address}:T:1:18, *`,
+      { acceptsAnyToken: true, tokens: [{ address, name: 'T', version: '1', decimals: 18 }] },
+    ],
+  ])('reads the tokens %j', (EVM_TOKENS, expected) => {
+    expect(readNetwork({ EVM_TOKENS })).toMatchObject(expected)
+  })
+
+  it('that is not built in needs an endpoint', () => {
+    expect(problemsOf({ EVM_PRIVATE_KEY: key, EVM_NETWORKS: '31337' })).toEqual([
+      'EVM_RPC_URL_31337: is required for a network that is not built in',
+    ])
+  })
+
+  it('reads its endpoints in order', () => {
+    const { rpcUrls } = readNetwork({ EVM_RPC_URL: 'https://a.example/key, http://b.example' })
+    expect(rpcUrls.map((url) => url.reveal())).toEqual(['https://a.example/key', 'http://b.example'])
+  })
+})
+
+describe('a bad variable', () => {
+  const bad: readonly [string, string][] = [
+    ['EVM_PRIVATE_KEY', 'abc'],
+    ['EVM_PRIVATE_KEY', `${key},nonsense`],
+    ['EVM_NETWORKS', '0'],
+    ['EVM_NETWORKS', 'base'],
+    ['EVM_RPC_TIMEOUT_MS', '99'],
+    ['EVM_RPC_TIMEOUT_MS', '1e3'],
+    ['EVM_EXPIRY_MARGIN_SECONDS', '-1'],
+    ['DEPLOY_ERC4337_WITH_EIP6492', 'yes'],
+    ['EVM_SMART_WALLET_FACTORIES', '0x1'],
+    ['EVM_CROSS_CHECK_AMOUNT', '1.5'],
+    ['EVM_RPC_URL_84532', 'node.example'],
+    ['EVM_RPC_URL_84532', 'ftp://node.example'],
+    ['EVM_RPC_URL_84532', ','],
+    ['EVM_TOKENS_84532', 'USDC'],
+    ['EVM_TOKENS_84532', `${address}:name`],
+    ['EVM_CONFIRMATIONS_84532', '0'],
+    ['EVM_POLL_INTERVAL_MS_84532', '9'],
+    ['EVM_GAS_BUDGET_GWEI_PER_HOUR_84532', '0'],
+  ]
+
+  it.each(bad)('%s=%j is named', (variable, value) => {
+    expect(problemsOf({ EVM_PRIVATE_KEY: key, [variable]: value })).toEqual([
+      expect.stringMatching(new RegExp(`^${variable}: `)),
+    ])
+  })
+
+  it('is named together with all others', () => {
+    const environment = Object.fromEntries(bad)
+    const named = problemsOf(environment).map((problem) => problem.split(':')[0])
+    expect(new Set(named)).toEqual(new Set(Object.keys(environment)))
+  })
+})
+
+describe('values', () => {
+  const variables = [
+    ...evmVariables.family,
+    ...evmVariables.perNetwork.map((name) => name.replace('<chain id>', String(chainId))),
+  ]
+
+  it('stand in no problem, whatever they are', () => {
+    const secret = 'zzSecretzz'
+    const value = fc.tuple(fc.string(), fc.string()).map(([before, after]) => `${before}${secret}${after}`)
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...variables), value, { minKeys: 1 }), (environment) => {
+        const reading = readEvmSettings(environment)
+        expect('problems' in reading && reading.problems.length > 0).toBe(true)
+        expect(inspect(reading, { depth: 9 })).not.toContain(secret)
+      }),
+    )
+  })
+
+  it('that are secret are not printed with the settings', () => {
+    const settings = read({ EVM_PRIVATE_KEY: key, EVM_RPC_URL_8453: 'https://node.example/s3cr3t' })
+    const texts = [
+      inspect(settings, { depth: 9 }),
+      JSON.stringify(settings, (_name, value) => (typeof value === 'bigint' ? String(value) : value)),
+      `${settings.privateKeys}`,
+    ]
+    for (const text of texts) {
+      expect(text).not.toContain(key.slice(2))
+      expect(text).not.toContain('s3cr3t')
+    }
+  })
+
+  it('never make the reading throw', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...variables), fc.string()), (environment) => {
+        readEvmSettings(environment)
+      }),
+    )
+  })
+})
