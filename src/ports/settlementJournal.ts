@@ -86,7 +86,10 @@ export interface SettlementJournal {
   release(id: string): Promise<void>
   /** True for the one consumer who may be told `success: true`, however often that one asks. */
   consume(id: string, consumer: string): Promise<boolean>
-  /** Open rows that nobody living attends, oldest first. */
+  /**
+   * Open rows that nobody living attends, in no order: rows of a network that is down for long must not stand
+   * before those that can be closed.
+   */
   listUnattended(limit: number): Promise<readonly Settlement[]>
   countByState(): Promise<Readonly<Record<'pending' | 'confirmed' | 'failed', number>>>
 }

@@ -9,9 +9,15 @@ const operationalCode = z
 /** The answer of /verify. */
 export const verifyResult = z
   .object({
-    isValid: z.boolean(),
-    payer: z.string().optional(),
-    invalidReason: z.string().optional().meta({ description: 'Present only when invalid' }),
+    isValid: z.boolean().meta({ description: 'Whether /settle would carry the payment out' }),
+    payer: z
+      .string()
+      .optional()
+      .meta({ description: 'Absent where the payload names none that can be read' }),
+    invalidReason: z
+      .string()
+      .optional()
+      .meta({ description: 'Present only when invalid; stable', examples: ['insufficient_funds'] }),
     invalidMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
     operationalCode,
   })
@@ -23,16 +29,22 @@ export type VerifyResult = z.infer<typeof verifyResult>
 /** The answer of /settle for the scheme `exact`. */
 export const settleResult = z
   .object({
-    success: z.boolean(),
+    success: z.boolean().meta({ description: 'Whether the recipient has the money: deliver' }),
     transaction: z.string().meta({ description: 'Transaction hash; empty when nothing was sent' }),
     network: z.string().meta({ description: 'The network as the caller spelled it' }),
     payer: z.string().optional(),
     amount: z.string().optional().meta({ description: 'What was transferred, in smallest units' }),
-    errorReason: z.string().optional().meta({ description: 'Present only on failure' }),
+    errorReason: z
+      .string()
+      .optional()
+      .meta({ description: 'Present only without success; stable', examples: ['settlement_pending'] }),
     errorMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
     operationalCode,
     settlementId: z.string().optional().meta({ description: 'For GET /v1/settlements/{id}' }),
-    status: z.enum(['confirmed', 'failed', 'pending']).optional(),
+    status: z
+      .enum(['confirmed', 'failed', 'pending'])
+      .optional()
+      .meta({ description: '`pending`: sent, outcome not known yet; ask again, do not pay again' }),
   })
   .meta({ id: 'SettleResult' })
 
@@ -43,18 +55,20 @@ export type SettleResult = z.infer<typeof settleResult>
 export const settlementView = z
   .object({
     id: z.string(),
-    status: z.enum(['confirmed', 'failed', 'pending']),
+    status: z.enum(['confirmed', 'failed', 'pending']).meta({
+      description: '`confirmed` and `failed` are final and proven; `pending` becomes one of them',
+    }),
     scheme: z.string(),
-    network: z.string(),
+    network: z.string().meta({ description: 'CAIP-2 identifier' }),
     asset: z.string(),
     payer: z.string(),
-    payTo: z.string(),
-    amount: z.string(),
+    payTo: z.string().meta({ description: 'Recipient' }),
+    amount: z.string().meta({ description: 'What moves, in smallest units' }),
     transaction: z.string().meta({ description: 'Empty while nothing was sent' }),
-    errorReason: z.string().optional(),
-    errorMessage: z.string().optional(),
+    errorReason: z.string().optional().meta({ description: 'Why it failed' }),
+    errorMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
     createdAt: z.iso.datetime(),
-    closedAt: z.iso.datetime().optional(),
+    closedAt: z.iso.datetime().optional().meta({ description: 'When its outcome was proven' }),
   })
   .meta({ id: 'Settlement' })
 
@@ -66,16 +80,23 @@ export const supported = z
   .object({
     kinds: z.array(
       z.object({
-        payVersion: z.int(),
+        payVersion: z.int().meta({ description: 'Protocol version, 1 or 2' }),
         x402Version: z.int().meta({ description: 'The same number, for x402 clients' }),
         t402Version: z.int().meta({ description: 'The same number, for t402 clients' }),
         scheme: z.string(),
-        network: z.string(),
-        extra: z.record(z.string(), z.unknown()).optional(),
+        network: z.string().meta({ description: 'CAIP-2 identifier; in version 1 the short name' }),
+        extra: z
+          .record(z.string(), z.unknown())
+          .optional()
+          .meta({ description: 'What a client needs to know to sign, such as a fee payer' }),
       }),
     ),
-    extensions: z.array(z.string()),
-    signers: z.record(z.string(), z.array(z.string())),
+    extensions: z
+      .array(z.string())
+      .meta({ description: 'Protocol extensions that this instance implements' }),
+    signers: z.record(z.string(), z.array(z.string())).meta({
+      description: 'The addresses that settlements are sent from, by family (`eip155:*`)',
+    }),
   })
   .meta({ id: 'Supported' })
 
@@ -102,7 +123,7 @@ export const serviceInfo = z
     version: z.string(),
     description: z.string(),
     endpoints: z.array(z.object({ method: z.string(), path: z.string(), description: z.string() })),
-    features: z.record(z.string(), z.boolean()),
+    features: z.record(z.string(), z.boolean()).meta({ description: 'What is switched on' }),
   })
   .meta({ id: 'ServiceInfo' })
 

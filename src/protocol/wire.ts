@@ -7,11 +7,19 @@ import { readUint256 } from './amount.js'
  * it only has to be an object, and what is wrong inside it is a decided answer (`invalid_payload_structure`).
  */
 
+const isNoAmount = { error: 'must be a whole number of smallest units, as decimal digits', abort: true }
+
 const amount = z
-  .union([z.string().regex(/^[0-9]{1,78}$/), z.int().nonnegative()], {
-    error: 'must be a whole number of smallest units, as decimal digits',
-  })
-  .refine((value) => readUint256(value) !== null, 'must be at most 2^256 - 1')
+  .union(
+    [
+      z
+        .string()
+        .regex(/^[0-9]{1,78}$/, isNoAmount)
+        .refine((digits) => readUint256(digits) !== null, 'must be at most 2^256 - 1'),
+      z.int(isNoAmount).nonnegative(isNoAmount),
+    ],
+    isNoAmount,
+  )
   .meta({ description: 'Smallest units of the token, decimal digits (uint256)', examples: ['10000'] })
 
 /** What a payment says of its resource; it is kept, and the database takes no NUL. */
@@ -27,20 +35,28 @@ const version = z.int().optional().meta({ description: 'Protocol version, 1 or 2
 /** Payment requirements of version 2 (`amount`), of version 1 (`maxAmountRequired`) or of `upto` (`maxAmount`). */
 export const wireRequirements = z
   .looseObject({
-    scheme: text(64).meta({ examples: ['exact'] }),
-    network: text(128).meta({ description: 'CAIP-2 identifier', examples: ['eip155:84532'] }),
+    scheme: text(64).meta({ description: 'How the payment is authorized', examples: ['exact'] }),
+    network: text(128).meta({
+      description: 'CAIP-2 identifier, or the short name of version 1',
+      examples: ['eip155:84532'],
+    }),
     amount: amount.optional(),
     maxAmountRequired: amount.optional().meta({ description: 'Version 1 name of `amount`' }),
     maxAmount: amount.optional().meta({ description: 'Name of `amount` in the scheme `upto`' }),
-    asset: text(256).meta({ examples: ['0x036CbD53842c5426634e7929541eC2318f3dCF7e'] }),
-    payTo: text(256),
-    maxTimeoutSeconds: z.number().positive().max(31_536_000).optional(),
+    asset: text(256).meta({
+      description: "The token's contract address, or the chain's own name for it",
+      examples: ['0x036CbD53842c5426634e7929541eC2318f3dCF7e'],
+    }),
+    payTo: text(256).meta({ description: 'Recipient address' }),
+    maxTimeoutSeconds: z.number().positive().max(31_536_000).optional().meta({
+      description: 'How long an authorization may be valid; may be absent beside `maxAmountRequired`',
+    }),
     extra: openMap.meta({ description: "EVM: `name` and `version` of the token's EIP-712 domain" }),
-    resource: resourceUrl.optional(),
-    description: z.string().max(8_192).optional(),
-    mimeType: z.string().max(256).optional(),
-    outputSchema: z.unknown().optional(),
-    extensions: openMap,
+    resource: resourceUrl.optional().meta({ description: 'Version 1: URL of what is paid for' }),
+    description: z.string().max(8_192).optional().meta({ description: 'Version 1: what is paid for' }),
+    mimeType: z.string().max(256).optional().meta({ description: 'Version 1: media type of the resource' }),
+    outputSchema: z.unknown().optional().meta({ description: 'Version 1: how to call the resource' }),
+    extensions: openMap.meta({ description: 'Declarations of protocol extensions, by key' }),
   })
   .check((context) => {
     const { amount, maxAmountRequired, maxAmount, maxTimeoutSeconds } = context.value
@@ -60,7 +76,12 @@ export const wireRequirements = z
     // The older shape appears without a validity period; version 2 demands one.
     if (maxTimeoutSeconds === undefined && maxAmountRequired === undefined) missing('maxTimeoutSeconds')
   })
-  .meta({ id: 'PaymentRequirements' })
+  .meta({
+    id: 'PaymentRequirements',
+    description:
+      'What the resource server asks for. One of `amount`, `maxAmountRequired` and `maxAmount` is required; ' +
+      'where several are given they must be equal.',
+  })
 
 /** A payment payload: only that it is an object is checked here. */
 export const wirePayload = z.looseObject({}).meta({

@@ -104,7 +104,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
     listUnattended: (limit) =>
       select(
         `s.state in ('claimed', 'pending') and (s.owner is null or not ${isAttended('s.owner', 's.created_at')})
-         order by s.created_at limit $1`,
+         order by random() limit $1`,
         [limit],
       ),
 

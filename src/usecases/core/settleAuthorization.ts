@@ -122,7 +122,12 @@ export const createSettleAuthorization = ({
       outcome = await scheme.settle(payment, recorder, { waitUntil })
     } catch (error) {
       if (recorded === null) {
-        await attempt(journal.abandon(settlement.id))
+        const answer = await giveUp(settlement, work).catch((failure: unknown) => {
+          // The reconciler will find the row.
+          logger.error({ ...describe(settlement), error: failure }, 'settlement.not_given_up')
+          return null
+        })
+        if (answer !== null) return answer
         throw asFailure(error)
       }
       logger.error({ ...describe(settlement), error }, 'settlement.interrupted')
@@ -151,7 +156,7 @@ export const createSettleAuthorization = ({
       const closed = await journal.find(settlement.id)
       return (
         (closed === null ? null : await answerClosed(closed, work)) ??
-        answerPending(settlement, null, callerNetwork)
+        answerPending(settlement, outcome.transaction ?? null, callerNetwork)
       )
     }
     logger.info({ ...describe(settlement), ...outcome }, `settlement.${outcome.state}`)
@@ -203,12 +208,17 @@ export const createSettleAuthorization = ({
     }
   }
 
-  const attempt = async (work: Promise<unknown>): Promise<void> => {
-    try {
-      await work
-    } catch (error) {
-      logger.error({ error }, 'settlement.not_abandoned')
-    }
+  /**
+   * Gives up a claim for which nothing was recorded. A recording can succeed although its answer was lost;
+   * then the bytes will be sent, and the caller is told so.
+   */
+  const giveUp = async (settlement: Settlement, { payment }: Work): Promise<SettleResult | null> => {
+    if (await journal.abandon(settlement.id)) return null
+    const found = await journal.find(settlement.id)
+    if (found === null || found.state !== 'pending') return null
+    await journal.release(settlement.id)
+    logger.warn({ ...describe(settlement), transaction: found.transaction }, 'settlement.pending')
+    return answerPending(found, found.transaction, payment.callerNetwork)
   }
 
   return async (request) => {
@@ -255,7 +265,11 @@ const observe = (recorder: Recorder, onRecorded: (transaction: string) => void):
 const asFailure = (error: unknown): AppError =>
   error instanceof AppError
     ? error
-    : new AppError('SETTLEMENT_FAILED', 'The payment could not be settled; nothing was sent', {
-        cause: error,
-        operationalCode: 'SVC-3002',
-      })
+    : new AppError(
+        'SETTLEMENT_FAILED',
+        'The payment could not be settled now; the same request can be repeated',
+        {
+          cause: error,
+          operationalCode: 'SVC-3002',
+        },
+      )

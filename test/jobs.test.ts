@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { listJobs, startJobs } from '../src/jobs.js'
+import { createManualClock, settleDown } from './support/manualClock.js'
+import { createMemoryLogger } from './support/memoryLogger.js'
+
+const setup = () => {
+  const clock = createManualClock()
+  const logger = createMemoryLogger()
+  let runs = 0
+  const run = async () => {
+    runs += 1
+  }
+  const job = { name: 'count', everyMs: 1_000, run }
+  return { clock, logger, job, countRuns: () => runs }
+}
+
+/** A promise that a test ends when it likes. */
+const gate = () => {
+  let open: () => void = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
+
+describe('startJobs', () => {
+  it('runs a job at once and again each time its pause is over', async () => {
+    const { clock, logger, job, countRuns } = setup()
+    const stop = startJobs([job], clock, logger)
+    await settleDown()
+    expect(countRuns()).toBe(1)
+    await clock.advance(999)
+    expect(countRuns()).toBe(1)
+    await clock.advance(1)
+    expect(countRuns()).toBe(2)
+    await clock.advance(1_000)
+    expect(countRuns()).toBe(3)
+    await stop()
+  })
+
+  it('gives each job its own pause', async () => {
+    const { clock, logger, job, countRuns } = setup()
+    const slow = gate()
+    const stop = startJobs([{ name: 'slow', everyMs: 1, run: () => slow.opened }, job], clock, logger)
+    await clock.advance(0)
+    await clock.advance(1_000)
+    expect(countRuns()).toBe(2)
+    slow.open()
+    await stop()
+  })
+
+  it('never lets a job overlap itself', async () => {
+    const { clock, logger } = setup()
+    let running = 0
+    let most = 0
+    const slow = gate()
+    const run = async () => {
+      running += 1
+      most = Math.max(most, running)
+      await slow.opened
+      running -= 1
+    }
+    const stop = startJobs([{ name: 'slow', everyMs: 10, run }], clock, logger)
+    for (let round = 0; round < 5; round++) await clock.advance(10)
+    slow.open()
+    await stop()
+    expect(most).toBe(1)
+  })
+
+  it.each([
+    ['rejects', async () => Promise.reject(new Error('broken'))],
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+  ])('goes on with a job that %s, and says so by its name', async (_, run) => {
+    const { clock, logger, job, countRuns } = setup()
+    const stop = startJobs([{ name: 'broken', everyMs: 1_000, run }, job], clock, logger)
+    await settleDown()
+    await clock.advance(1_000)
+    await stop()
+    expect(countRuns()).toBe(2)
+    const said = {
+      level: 'error',
+      message: 'job.failed',
+      fields: { job: 'broken', error: new Error('broken') },
+    }
+    expect(logger.lines).toEqual([said, said])
+  })
+
+  it('stops only when what runs has ended, and starts nothing more', async () => {
+    const { clock, logger, job, countRuns } = setup()
+    const slow = gate()
+    const stop = startJobs([{ name: 'slow', everyMs: 1, run: () => slow.opened }, job], clock, logger)
+    await settleDown()
+    let isStopped = false
+    const stopping = stop().then(() => {
+      isStopped = true
+    })
+    await clock.advance(10_000)
+    expect(isStopped).toBe(false)
+    slow.open()
+    await stopping
+    await clock.advance(10_000)
+    expect(countRuns()).toBe(1)
+    expect(clock.countSleepers()).toBe(0)
+  })
+})
+
+describe('listJobs', () => {
+  it('asks the chain about open settlements often and clears old keys now and then', async () => {
+    const calls: string[] = []
+    const jobs = listJobs({
+      reconcileSettlements: async () => void calls.push('reconcile'),
+      purgeIdempotencyKeys: async () => void calls.push('purge'),
+    })
+    for (const { run } of jobs) await run()
+    expect(calls).toEqual(['reconcile', 'purge'])
+    expect(jobs.map(({ everyMs }) => everyMs)).toEqual([2_000, 3_600_000])
+  })
+})

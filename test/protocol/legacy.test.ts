@@ -1,0 +1,363 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isRefused, readPayment } from '../../src/protocol/legacy.js'
+import type { Payment } from '../../src/protocol/payment.js'
+import { wirePaymentRequest } from '../../src/protocol/wire.js'
+import {
+  asset,
+  authorization,
+  bodyFlat,
+  bodyV1,
+  bodyV2,
+  payTo,
+  proof,
+  requirements,
+  requirementsV1,
+} from './wirePayments.js'
+
+/** Reads a body the way the service does: first its outside, then the payment in it. */
+const read = (body: unknown) => readPayment(wirePaymentRequest.parse(body))
+
+const readable = (body: unknown): Payment => {
+  const reading = read(body)
+  if (isRefused(reading)) throw new Error(`refused as ${reading.reason}: ${reading.message}`)
+  return reading
+}
+
+const withPayload = (changes: Readonly<Record<string, unknown>>) => ({
+  ...bodyV2,
+  paymentPayload: { ...bodyV2.paymentPayload, ...changes },
+})
+const withAccepted = (changes: Readonly<Record<string, unknown>>) =>
+  withPayload({ accepted: { ...requirements, ...changes } })
+const withRequirements = (changes: Readonly<Record<string, unknown>>) => ({
+  ...bodyV2,
+  paymentRequirements: { ...requirements, ...changes },
+})
+
+const canonical = {
+  scheme: 'exact',
+  network: 'eip155:84532',
+  amount: 10_000n,
+  asset,
+  payTo,
+  maxTimeoutSeconds: 60,
+  extra: { name: 'USDC', version: '2' },
+}
+
+describe('the three shapes', () => {
+  it('version 2 is read as it stands', () => {
+    expect(readable(bodyV2)).toEqual({
+      version: 2,
+      callerNetwork: 'eip155:84532',
+      requirements: canonical,
+      proof,
+      resource: 'https://merchant.example/report',
+    })
+  })
+
+  it("version 1 becomes the same, and keeps the caller's name of the network", () => {
+    expect(readable(bodyV1)).toEqual({ ...readable(bodyV2), version: 1, callerNetwork: 'base-sepolia' })
+  })
+
+  it('the flat shape becomes the same: nested, and numbers as decimal strings', () => {
+    expect(readable(bodyFlat)).toEqual({ ...readable(bodyV2), resource: null })
+  })
+
+  it('version 1 is read with the CAIP-2 identifier, and version 2 with the short name', () => {
+    const named = { network: 'base-sepolia' }
+    const longV1 = {
+      paymentPayload: { ...bodyV1.paymentPayload, network: 'eip155:84532' },
+      paymentRequirements: requirementsV1,
+    }
+    const shortV2 = {
+      paymentPayload: { ...bodyV2.paymentPayload, accepted: { ...requirements, ...named } },
+      paymentRequirements: { ...requirements, ...named },
+    }
+    expect(readable(longV1)).toMatchObject({ requirements: canonical, callerNetwork: 'base-sepolia' })
+    expect(readable(shortV2)).toMatchObject({ requirements: canonical, callerNetwork: 'base-sepolia' })
+  })
+
+  it.each(['amount', 'maxAmountRequired', 'maxAmount'])(
+    'the amount may be called %s on either side',
+    (name) => {
+      const { amount, ...rest } = requirements
+      const renamed = { ...rest, [name]: amount }
+      expect(readable({ ...bodyV2, paymentRequirements: renamed }).requirements.amount).toBe(10_000n)
+      expect(readable(withPayload({ accepted: renamed })).requirements.amount).toBe(10_000n)
+    },
+  )
+
+  it('an amount may be a number, on either side', () => {
+    expect(readable(withRequirements({ amount: 10_000 })).requirements.amount).toBe(10_000n)
+    expect(readable(withAccepted({ amount: 10_000 })).requirements.amount).toBe(10_000n)
+  })
+
+  it('without a validity period in version 1, the recommended one stands', () => {
+    const { maxTimeoutSeconds: _omitted, ...rest } = requirementsV1
+    expect(readable({ ...bodyV1, paymentRequirements: rest }).requirements.maxTimeoutSeconds).toBe(300)
+  })
+
+  it.each([undefined, null])('an extra of %s is an empty one', (extra) => {
+    expect(readable(withRequirements({ extra })).requirements.extra).toEqual({})
+  })
+
+  it('a proof of another form is left as it is', () => {
+    for (const payload of [
+      { txHash: '0x1', from: 'alice.near', to: 'bob.near', amount: '1' },
+      { signature: { v: 27, r: '0x1', s: '0x2' }, authorization: { owner: 'x' }, paymentNonce: '0x3' },
+      { transaction: 'AQAB' },
+      {},
+    ]) {
+      expect(readable(withPayload({ payload })).proof).toEqual(payload)
+    }
+  })
+
+  it('a flat number that is no safe integer is left for the scheme to refuse', () => {
+    const payload = { ...bodyFlat.paymentPayload.payload, validBefore: 1e21 }
+    const { proof } = readable({ ...bodyFlat, paymentPayload: { ...bodyFlat.paymentPayload, payload } })
+    expect(proof).toMatchObject({ authorization: { validBefore: 1e21 } })
+  })
+
+  it('a flat proof beside a nested one does not replace it', () => {
+    const payload = { ...proof, from: payTo, nonce: '0x00' }
+    expect(readable(withPayload({ payload })).proof.authorization).toEqual(authorization)
+  })
+
+  it('fields that nobody knows are ignored', () => {
+    const extended = {
+      ...bodyV2,
+      paymentPayload: { ...bodyV2.paymentPayload, extensions: { bazaar: {} }, note: 1 },
+      paymentRequirements: { ...requirements, extensions: null, tags: ['a'] },
+      traceId: 'x',
+    }
+    expect(readable(extended)).toEqual(readable(bodyV2))
+  })
+})
+
+describe('the resource', () => {
+  it.each([
+    ['an object', { url: 'https://a.example' }, 'https://a.example'],
+    ['a string', 'https://a.example', 'https://a.example'],
+    ['an object without a URL', { description: 'x' }, null],
+    ['null', null, null],
+    ['nothing', undefined, null],
+  ])('may be %s', (_, resource, expected) => {
+    expect(readable(withPayload({ resource })).resource).toBe(expected)
+  })
+
+  it("is the resource server's own word where it gives one", () => {
+    const body = {
+      ...withPayload({ resource: { url: 'https://payer.example' } }),
+      paymentRequirements: { ...requirements, resource: 'https://server.example' },
+    }
+    expect(readable(body).resource).toBe('https://server.example')
+  })
+})
+
+describe('the version', () => {
+  const names = ['payVersion', 'x402Version', 't402Version']
+
+  it.each(names)('is read from %s, at the top, in the payload or both', (name) => {
+    expect(readable({ ...bodyV2, [name]: 2 }).version).toBe(2)
+    expect(readable(withPayload({ [name]: 2 })).version).toBe(2)
+    expect(readable({ ...withPayload({ [name]: 2 }), [name]: 2 }).version).toBe(2)
+    expect(readable({ ...bodyV1, [name]: 1 }).version).toBe(1)
+  })
+
+  it('may stand under all names at both levels', () => {
+    const everywhere = { payVersion: 2, x402Version: 2, t402Version: 2 }
+    expect(readable({ ...withPayload(everywhere), ...everywhere }).version).toBe(2)
+  })
+
+  it('is told by the shape where nobody says it', () => {
+    expect([bodyV1, bodyV2].map((body) => readable(body).version)).toEqual([1, 2])
+  })
+
+  it('is what is said, also for a shape of the other version', () => {
+    expect(readable({ ...bodyV1, x402Version: 2 }).version).toBe(2)
+    expect(readable({ ...bodyV2, x402Version: 1 }).version).toBe(1)
+  })
+
+  it.each([0, 3, -1, 2_147_483_648])('is refused when it is %d', (version) => {
+    expect(read({ ...bodyV2, payVersion: version })).toEqual({
+      callerNetwork: 'eip155:84532',
+      reason: 'invalid_x402_version',
+    })
+  })
+
+  it.each([
+    ['the levels', { ...withPayload({ x402Version: 1 }), x402Version: 2 }],
+    ['the names', { ...bodyV2, x402Version: 2, t402Version: 1 }],
+    ['the levels and the names', { ...withPayload({ t402Version: 1 }), payVersion: 2 }],
+  ])('is refused where %s disagree', (_, body) => {
+    expect(read(body)).toEqual({
+      callerNetwork: 'eip155:84532',
+      reason: 'invalid_x402_version',
+      message: 'payVersion, x402Version and t402Version do not agree',
+    })
+  })
+})
+
+describe('what the client accepted', () => {
+  it.each([
+    ['amount', { amount: '9999' }],
+    ['amount', { amount: '10001' }],
+    ['amount', { amount: '0x2710' }],
+    ['amount', { amount: ' 10000' }],
+    ['amount', { amount: 10_000.5 }],
+    ['amount', { amount: undefined }],
+    ['amount', { amount: '9999', maxAmountRequired: '10000' }],
+    ['asset', { asset: payTo }],
+    ['asset', { asset: '' }],
+    ['payTo', { payTo: asset }],
+    ['payTo', { payTo: ` ${payTo}` }],
+  ])('is refused where its %s differs: %j', (field, changes) => {
+    expect(read(withAccepted(changes))).toEqual({
+      callerNetwork: 'eip155:84532',
+      reason: 'accepted_requirements_mismatch',
+      message: `paymentPayload.accepted.${field} differs from the requirements`,
+    })
+  })
+
+  it('may write hex addresses in another letter case', () => {
+    const changes = { asset: asset.toLowerCase(), payTo: `0x${payTo.slice(2).toUpperCase()}` }
+    expect(readable(withAccepted(changes)).requirements).toEqual(canonical)
+  })
+
+  it('may not write other addresses in another letter case: there it makes another address', () => {
+    const base58 = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+    const body = {
+      paymentPayload: {
+        ...bodyV2.paymentPayload,
+        accepted: { ...requirements, asset: base58.toLowerCase() },
+      },
+      paymentRequirements: { ...requirements, asset: base58 },
+    }
+    expect(read(body)).toMatchObject({ reason: 'accepted_requirements_mismatch' })
+  })
+
+  it('never replaces what the resource server requires', () => {
+    const changes = { maxTimeoutSeconds: 9, extra: { name: 'Fake', version: '9' }, extensions: { a: 1 } }
+    expect(readable(withAccepted(changes)).requirements).toEqual(canonical)
+  })
+
+  it.each([
+    ['unsupported_scheme', { scheme: 'upto' }],
+    ['unsupported_scheme', { scheme: 'Exact' }],
+    ['unsupported_scheme', { scheme: '' }],
+    ['network_mismatch', { network: 'eip155:8453' }],
+    ['network_mismatch', { network: 'base' }],
+    ['network_mismatch', { network: '' }],
+    // The specification's table asks for the scheme before the network, and for both before the terms.
+    ['unsupported_scheme', { scheme: 'upto', network: 'eip155:8453', amount: '1' }],
+    ['network_mismatch', { network: 'eip155:8453', amount: '1' }],
+  ])('is refused as %s when it says %j', (reason, changes) => {
+    expect(read(withAccepted(changes))).toEqual({ callerNetwork: 'eip155:84532', reason })
+  })
+
+  it.each([
+    ['unsupported_scheme', { scheme: 'upto' }],
+    ['network_mismatch', { network: 'base' }],
+  ])('is refused as %s in version 1 when it says %j', (reason, changes) => {
+    const paymentPayload = { ...bodyV1.paymentPayload, ...changes }
+    expect(read({ ...bodyV1, paymentPayload })).toEqual({ callerNetwork: 'base-sepolia', reason })
+  })
+})
+
+describe('a malformed payload', () => {
+  const tooLong = `https://merchant.example/${'a'.repeat(8_192)}`
+
+  it.each([
+    ['paymentPayload.payload', { payload: undefined }],
+    ['paymentPayload.payload', { payload: null }],
+    ['paymentPayload.payload', { payload: 'AQAB' }],
+    ['paymentPayload.payload', { payload: [proof] }],
+    ['paymentPayload.accepted', { accepted: 'exact' }],
+    ['paymentPayload.accepted', { accepted: [] }],
+    ['paymentPayload.accepted.scheme', { accepted: { ...requirements, scheme: undefined } }],
+    ['paymentPayload.accepted.network', { accepted: { ...requirements, network: 84532 } }],
+    ['paymentPayload.accepted.asset', { accepted: { ...requirements, asset: null } }],
+    ['paymentPayload.accepted.payTo', { accepted: { ...requirements, payTo: {} } }],
+    ['paymentPayload.accepted.amount', { accepted: { ...requirements, amount: true } }],
+    ['paymentPayload.payVersion', { payVersion: '2' }],
+    ['paymentPayload.x402Version', { x402Version: 1.5 }],
+    ['paymentPayload.t402Version', { t402Version: null }],
+    ['paymentPayload.resource', { resource: 7 }],
+    ['paymentPayload.resource', { resource: { url: 7 } }],
+    ['paymentPayload.resource.url', { resource: { url: tooLong } }],
+    ['paymentPayload.resource', { resource: tooLong }],
+    // The database takes no NUL: without this, a payer could turn a settle into a failure of ours.
+    ['paymentPayload.resource.url', { resource: { url: 'https://a.example/\0' } }],
+    ['paymentPayload.scheme', { accepted: undefined }],
+    ['paymentPayload.network', { accepted: undefined, scheme: 'exact' }],
+    ['paymentPayload.scheme', { accepted: undefined, scheme: 7, network: 'base-sepolia' }],
+    ['paymentPayload.network', { accepted: undefined, scheme: 'exact', network: 84532 }],
+  ])('is refused with the name of the field: %s', (field, changes) => {
+    const reading = read(withPayload(changes))
+    expect(reading).toMatchObject({ callerNetwork: 'eip155:84532', reason: 'invalid_payload_structure' })
+    expect('message' in reading ? reading.message : '').toMatch(new RegExp(`^${field}\\b(?!\\.)`))
+  })
+
+  it('is refused when it is empty', () => {
+    expect(read({ ...bodyV2, paymentPayload: {} })).toMatchObject({ reason: 'invalid_payload_structure' })
+  })
+})
+
+describe('whatever a payer sends', () => {
+  // Fields of real payloads, mostly with real values, so that many readings get far.
+  const mostly = (...values: readonly unknown[]) =>
+    fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...values) }, fc.constant(undefined), fc.jsonValue())
+  const accepted = fc.record({
+    scheme: mostly('exact'),
+    network: mostly('eip155:84532', 'base-sepolia', 'base'),
+    amount: mostly('10000', 10_000, '1'),
+    maxAmountRequired: mostly('10000', '1'),
+    asset: mostly(asset, asset.toLowerCase(), payTo),
+    payTo: mostly(payTo, payTo, asset),
+    maxTimeoutSeconds: mostly(60, 1e9),
+    extra: mostly(null, { name: 'Fake' }),
+  })
+  const shaped = fc.record({
+    payVersion: mostly(undefined, 1, 2),
+    x402Version: mostly(undefined, 2),
+    scheme: mostly('exact', 'upto'),
+    network: mostly('eip155:84532', 'base-sepolia'),
+    accepted: fc.oneof(fc.constantFrom(undefined, requirements), accepted),
+    payload: mostly(proof, bodyFlat.paymentPayload.payload, {}),
+    resource: mostly('https://a.example', { url: 'https://a.example' }),
+  })
+  const payloads = fc.oneof(shaped, fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }))
+
+  it('is read or refused, never thrown, and never changes what is required', () => {
+    let readings = 0
+    fc.assert(
+      fc.property(
+        payloads,
+        fc.constantFrom(requirements, requirementsV1),
+        (paymentPayload, paymentRequirements) => {
+          const reading = read({ paymentPayload, paymentRequirements })
+          expect(reading.callerNetwork).toBe(paymentRequirements.network)
+          if (isRefused(reading)) return
+          readings += 1
+          expect(reading.requirements).toEqual(canonical)
+        },
+      ),
+      { numRuns: 1_500 },
+    )
+    // The property would hold for a reader that refuses everything.
+    expect(readings).toBeGreaterThan(100)
+  })
+
+  it('gives the same payment whatever the order of its keys', () => {
+    const reversed = (value: unknown): unknown =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(
+            Object.entries(value)
+              .reverse()
+              .map(([key, item]) => [key, reversed(item)]),
+          )
+        : value
+    for (const body of [bodyV1, bodyV2, bodyFlat]) expect(read(reversed(body))).toEqual(read(body))
+  })
+})

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { canonicalNetwork, findLegacyNetworkName } from '../../src/protocol/network.js'
+
+describe('canonicalNetwork', () => {
+  it.each([
+    // Version 1 of x402.
+    ['ethereum', 'eip155:1'],
+    ['sepolia', 'eip155:11155111'],
+    ['base', 'eip155:8453'],
+    ['base-sepolia', 'eip155:84532'],
+    ['polygon', 'eip155:137'],
+    ['polygon-amoy', 'eip155:80002'],
+    ['avalanche', 'eip155:43114'],
+    ['avalanche-fuji', 'eip155:43113'],
+    ['sei', 'eip155:1329'],
+    ['sei-testnet', 'eip155:1328'],
+    ['abstract', 'eip155:2741'],
+    ['abstract-testnet', 'eip155:11124'],
+    ['iotex', 'eip155:4689'],
+    ['peaq', 'eip155:3338'],
+    ['story', 'eip155:1514'],
+    ['educhain', 'eip155:41923'],
+    ['skale-base-sepolia', 'eip155:324705682'],
+    ['megaeth', 'eip155:4326'],
+    ['monad', 'eip155:143'],
+    ['stable', 'eip155:988'],
+    ['stable-testnet', 'eip155:2201'],
+    ['solana', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'],
+    ['solana-devnet', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+    // x402-rs adds these.
+    ['xdc', 'eip155:50'],
+    ['xrpl-evm', 'eip155:1440000'],
+    ['celo', 'eip155:42220'],
+    ['celo-sepolia', 'eip155:11142220'],
+    ['radius', 'eip155:723487'],
+    ['radius-testnet', 'eip155:72344'],
+    // t402 adds these.
+    ['base-mainnet', 'eip155:8453'],
+    ['ton', 'ton:mainnet'],
+    ['ton-mainnet', 'ton:mainnet'],
+    ['ton-testnet', 'ton:testnet'],
+    // CAIP-2 identifiers of other ecosystems.
+    ['ton:-239', 'ton:mainnet'],
+    ['ton:-3', 'ton:testnet'],
+    ['tvm:-239', 'ton:mainnet'],
+    ['tvm:-3', 'ton:testnet'],
+    ['tron:0x2b6653dc', 'tron:mainnet'],
+    ['tron:0xcd8690dc', 'tron:nile'],
+    ['tron:0x94a9059e', 'tron:shasta'],
+    // The other networks of the public facilitator.
+    ['optimism', 'eip155:10'],
+    ['arbitrum', 'eip155:42161'],
+    ['ink', 'eip155:57073'],
+    ['berachain', 'eip155:80094'],
+    ['optimism-sepolia', 'eip155:11155420'],
+    ['arbitrum-sepolia', 'eip155:421614'],
+  ])('knows %s as %s', (name, network) => {
+    expect(canonicalNetwork(name)).toBe(network)
+    // A canonical name stands for itself, so that a second reading changes nothing.
+    expect(canonicalNetwork(network)).toBe(network)
+  })
+
+  it.each(['eip155:8453', 'near:mainnet', 'eip155:31337', 'BASE', ' base', 'eip155:08453', ''])(
+    'leaves %j as it is',
+    (name) => {
+      expect(canonicalNetwork(name)).toBe(name)
+    },
+  )
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+    'leaves %s, which objects have by birth, as it is',
+    (name) => {
+      expect(canonicalNetwork(name)).toBe(name)
+    },
+  )
+
+  it('is the same when it is applied twice', () => {
+    fc.assert(
+      fc.property(fc.string(), (name) => {
+        expect(canonicalNetwork(canonicalNetwork(name))).toBe(canonicalNetwork(name))
+      }),
+    )
+  })
+})
+
+describe('findLegacyNetworkName', () => {
+  it.each([
+    ['eip155:1', 'ethereum'],
+    ['eip155:8453', 'base'],
+    ['eip155:84532', 'base-sepolia'],
+    ['eip155:10', 'optimism'],
+    ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', 'solana'],
+    ['ton:mainnet', 'ton'],
+    ['ton:testnet', 'ton-testnet'],
+  ])('names %s %s', (network, name) => {
+    expect(findLegacyNetworkName(network)).toBe(name)
+    expect(canonicalNetwork(name)).toBe(network)
+  })
+
+  it.each(['tron:mainnet', 'near:mainnet', 'eip155:31337', 'base', ''])('has no name for %j', (network) => {
+    expect(findLegacyNetworkName(network)).toBeNull()
+  })
+})

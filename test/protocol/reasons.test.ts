@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { describeReason, findOperationalCode, type Reason, reasons } from '../../src/protocol/reasons.js'
+import { refusalFields } from '../../src/protocol/results.js'
+
+/** The specification's table «Scheme-level reason codes for `exact`», row by row. */
+const schemeLevel = [
+  { code: 'invalid_payload_structure', meaning: 'Missing or malformed fields', says: /missing|form/ },
+  { code: 'unsupported_scheme', meaning: 'Scheme is not `exact`', says: /scheme/ },
+  {
+    code: 'network_mismatch',
+    meaning: 'Network differs from the requirements',
+    says: /network.*requirements/,
+  },
+  {
+    code: 'invalid_exact_evm_payload_signature',
+    meaning: 'Signature verification failed',
+    says: /signature/,
+  },
+  {
+    code: 'invalid_exact_evm_payload_recipient_mismatch',
+    meaning: '`to` differs from `payTo`',
+    says: /payTo/,
+  },
+  {
+    code: 'invalid_exact_evm_payload_authorization_valid_before',
+    meaning: 'Authorization expired',
+    says: /expired/,
+  },
+  {
+    code: 'invalid_exact_evm_payload_authorization_valid_after',
+    meaning: 'Authorization not yet valid',
+    says: /not valid yet/,
+  },
+  { code: 'insufficient_funds', meaning: 'Token balance too low', says: /balance/ },
+  {
+    code: 'invalid_exact_evm_payload_authorization_value',
+    meaning: 'Amount too low',
+    says: /lower than the amount/,
+  },
+] as const
+
+/** The specification's table «Operational codes», as far as a refused payment can carry them. */
+const operational = [
+  {
+    code: 'SVC-1006',
+    meaning: 'Invalid signature (wrong signer, chain id mismatch, typed data mismatch)',
+    reasons: [
+      'invalid_exact_evm_payload_signature',
+      'invalid_exact_evm_token_name_mismatch',
+      'invalid_exact_evm_token_version_mismatch',
+    ],
+  },
+  {
+    code: 'SVC-1011',
+    meaning: 'Expired payment (`validBefore` passed)',
+    reasons: ['invalid_exact_evm_payload_authorization_valid_before', 'authorization_expired_unsettled'],
+  },
+  { code: 'SVC-3003', meaning: 'Insufficient balance', reasons: ['insufficient_funds'] },
+  {
+    code: 'SVC-3002',
+    meaning: 'Settlement failed (nonce already used, gas price spike, RPC issue)',
+    reasons: [
+      'invalid_exact_evm_nonce_already_used',
+      'invalid_exact_evm_transaction_simulation_failed',
+      'invalid_exact_evm_transaction_failed',
+      'settlement_abandoned',
+    ],
+  },
+] as const
+
+const isReason = (name: string): name is Reason => Object.hasOwn(reasons, name)
+const all = Object.keys(reasons).filter(isReason)
+
+describe('the reasons', () => {
+  it("begin with the specification's nine, in its order", () => {
+    expect(all.slice(0, schemeLevel.length)).toEqual(schemeLevel.map(({ code }) => code))
+  })
+
+  it.each(schemeLevel)('$code says: $meaning', ({ code, says }) => {
+    expect(describeReason(code)).toMatch(says)
+  })
+
+  it.each(operational)('$code ($meaning) goes with its reasons and with no other', ({ code, reasons }) => {
+    expect(all.filter((reason) => findOperationalCode(reason) === code).sort()).toEqual([...reasons].sort())
+  })
+
+  it('carry no operational code that the specification does not have', () => {
+    const known: readonly (string | null)[] = [null, ...operational.map(({ code }) => code)]
+    expect(all.filter((reason) => !known.includes(findOperationalCode(reason)))).toEqual([])
+  })
+
+  it.each(all)('%s is an identifier and says a sentence of its own', (reason) => {
+    expect(reason).toMatch(/^[a-z0-9]+(_[a-z0-9]+)*$/)
+    expect(describeReason(reason)).toMatch(/^(The|This|There|What|extra\.).{10,}[^.]$/)
+    expect(all.filter((other) => describeReason(other) === describeReason(reason))).toEqual([reason])
+  })
+})
+
+describe('refusalFields', () => {
+  it("gives the reason's own sentence and its operational code", () => {
+    expect(refusalFields('insufficient_funds')).toEqual({
+      reason: 'insufficient_funds',
+      message: "The payer's token balance is lower than the payment",
+      operationalCode: 'SVC-3003',
+    })
+  })
+
+  it('prefers a sentence that says more, and leaves out a code that does not apply', () => {
+    expect(refusalFields('network_mismatch', 'more')).toEqual({ reason: 'network_mismatch', message: 'more' })
+  })
+})

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { wirePaymentRequest } from '../../src/protocol/wire.js'
+import { bodyFlat, bodyV1, bodyV2, requirements, requirementsV1 } from './wirePayments.js'
+
+/** Where a body is wrong, as dotted paths. */
+const problemsOf = (body: unknown): readonly string[] => {
+  const parsed = wirePaymentRequest.safeParse(body)
+  return parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join('.'))
+}
+
+const withRequirements = (changes: Readonly<Record<string, unknown>>) => ({
+  ...bodyV2,
+  paymentRequirements: { ...requirements, ...changes },
+})
+
+describe('a body', () => {
+  it.each([
+    ['version 1', bodyV1],
+    ['version 2', bodyV2],
+    ['the flat shape', bodyFlat],
+    ['version 2 with its version', { ...bodyV2, x402Version: 2, t402Version: 2, payVersion: 2 }],
+  ])('of %s is taken, and nothing in it is changed', (_, body) => {
+    expect(wirePaymentRequest.parse(body)).toEqual(body)
+  })
+
+  it('keeps fields that nobody knows: they are part of what makes two requests the same', () => {
+    const body = { ...withRequirements({ tags: ['a'], extra: { deep: { er: 1 } } }), traceId: 'x' }
+    expect(wirePaymentRequest.parse(body)).toEqual(body)
+  })
+
+  it.each([
+    [undefined, ''],
+    [null, ''],
+    ['text', ''],
+    [[], ''],
+    [{ paymentRequirements: requirements }, 'paymentPayload'],
+    [{ ...bodyV2, paymentPayload: null }, 'paymentPayload'],
+    [{ ...bodyV2, paymentPayload: [] }, 'paymentPayload'],
+    [{ ...bodyV2, paymentPayload: 'AQAB' }, 'paymentPayload'],
+    [{ paymentPayload: bodyV2.paymentPayload }, 'paymentRequirements'],
+    [{ ...bodyV2, paymentRequirements: [requirements] }, 'paymentRequirements'],
+    [{ ...bodyV2, payVersion: '2' }, 'payVersion'],
+    [{ ...bodyV2, x402Version: 1.5 }, 'x402Version'],
+    [{ ...bodyV2, t402Version: null }, 't402Version'],
+  ])('is refused where its outside is wrong: %j', (body, path) => {
+    expect(problemsOf(body)).toEqual([path])
+  })
+
+  it("leaves a payer's payload to the reading of the payment", () => {
+    expect(problemsOf({ ...bodyV2, paymentPayload: {} })).toEqual([])
+    expect(problemsOf({ ...bodyV2, paymentPayload: { payload: 7, accepted: [] } })).toEqual([])
+  })
+})
+
+describe('requirements', () => {
+  it.each([
+    ['scheme', undefined],
+    ['scheme', ''],
+    ['scheme', 7],
+    ['scheme', 'x'.repeat(65)],
+    ['network', undefined],
+    ['network', ''],
+    ['network', 84532],
+    ['network', 'x'.repeat(129)],
+    ['asset', undefined],
+    ['asset', ''],
+    ['asset', 'x'.repeat(257)],
+    ['payTo', undefined],
+    ['payTo', null],
+    ['payTo', 'x'.repeat(257)],
+    ['maxTimeoutSeconds', undefined],
+    ['maxTimeoutSeconds', null],
+    ['maxTimeoutSeconds', 0],
+    ['maxTimeoutSeconds', -1],
+    ['maxTimeoutSeconds', '60'],
+    ['maxTimeoutSeconds', 31_536_001],
+    ['maxTimeoutSeconds', Number.POSITIVE_INFINITY],
+    ['extra', 'USDC'],
+    ['extra', []],
+    ['extensions', 'bazaar'],
+    ['resource', 7],
+    ['resource', 'x'.repeat(8_193)],
+    ['resource', 'https://a.example/\0'],
+    ['description', 7],
+    ['mimeType', {}],
+  ])('name %s when it is %j', (field, value) => {
+    expect(problemsOf(withRequirements({ [field]: value }))).toEqual([`paymentRequirements.${field}`])
+  })
+
+  it.each([
+    ['missing', undefined],
+    ['null', null],
+    ['empty', ''],
+    ['blank', ' '],
+    ['signed', '-1'],
+    ['signed with plus', '+1'],
+    ['hex', '0x10'],
+    ['in exponent form', '1e4'],
+    ['a fraction', '0.01'],
+    ['a fractional number', 0.5],
+    ['negative', -1],
+    ['an unsafe integer', 2 ** 53],
+    ['2^256', String(2n ** 256n)],
+    ['79 digits', '0'.repeat(79)],
+    ['a bigint', 7n],
+  ])('name the amount when it is %s', (_, value) => {
+    expect(problemsOf(withRequirements({ amount: value }))).toEqual(['paymentRequirements.amount'])
+    const body = { ...bodyV1, paymentRequirements: { ...requirementsV1, maxAmountRequired: value } }
+    const field = value === undefined ? 'amount' : 'maxAmountRequired'
+    expect(problemsOf(body)[0]).toBe(`paymentRequirements.${field}`)
+  })
+
+  it.each([0, '0', '00', 1, String(2n ** 256n - 1n)])('take the amount %j', (amount) => {
+    expect(problemsOf(withRequirements({ amount }))).toEqual([])
+  })
+
+  it('take one amount under several names, and refuse two amounts', () => {
+    expect(problemsOf(withRequirements({ maxAmountRequired: 10_000, maxAmount: '010000' }))).toEqual([])
+    expect(problemsOf(withRequirements({ maxAmountRequired: '10001' }))).toEqual([
+      'paymentRequirements.maxAmountRequired',
+    ])
+    expect(problemsOf(withRequirements({ maxAmount: '1', maxAmountRequired: '2' }))).toEqual([
+      'paymentRequirements.maxAmountRequired',
+      'paymentRequirements.maxAmount',
+    ])
+  })
+
+  it('need no validity period in the older shape', () => {
+    const { maxTimeoutSeconds: _omitted, ...rest } = requirementsV1
+    expect(problemsOf({ ...bodyV1, paymentRequirements: rest })).toEqual([])
+  })
+
+  it.each(['extra', 'extensions'])('may carry %s as null or not at all', (field) => {
+    expect(problemsOf(withRequirements({ [field]: null }))).toEqual([])
+    expect(problemsOf(withRequirements({ [field]: undefined }))).toEqual([])
+  })
+
+  it('name every wrong field at once', () => {
+    const wrong = { scheme: '', network: 7, amount: '-1', asset: '', payTo: null }
+    expect([...problemsOf(withRequirements(wrong))].sort()).toEqual(
+      Object.keys(wrong)
+        .map((field) => `paymentRequirements.${field}`)
+        .sort(),
+    )
+  })
+})

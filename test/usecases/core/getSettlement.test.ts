@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import type { Settlement } from '../../../src/ports/settlementJournal.js'
+import { settlementView } from '../../../src/protocol/results.js'
+import { createGetSettlement } from '../../../src/usecases/core/getSettlement.js'
+import { createMemoryJournal } from '../../support/memoryJournal.js'
+
+const createdAt = new Date('2026-01-01T00:00:00Z')
+const closedAt = new Date('2026-01-01T00:00:02Z')
+
+const setup = (fields: Partial<Settlement> = {}) => {
+  const journal = createMemoryJournal()
+  return { row: journal.put({ createdAt, ...fields }), ...createGetSettlement(journal) }
+}
+
+const common = {
+  scheme: 'exact',
+  network: 'toy:1',
+  asset: 'gold',
+  payer: 'alice',
+  payTo: 'bob',
+  amount: '10000',
+  createdAt: '2026-01-01T00:00:00.000Z',
+}
+
+describe('getSettlement', () => {
+  it.each([
+    ['claimed', {}, { status: 'pending', transaction: '' }],
+    ['pending', { transaction: 'tx-1' }, { status: 'pending', transaction: 'tx-1' }],
+    [
+      'confirmed',
+      { transaction: 'tx-1', closedAt },
+      { status: 'confirmed', transaction: 'tx-1', closedAt: '2026-01-01T00:00:02.000Z' },
+    ],
+    [
+      'failed',
+      { reason: 'insufficient_funds', closedAt },
+      {
+        status: 'failed',
+        transaction: '',
+        errorReason: 'insufficient_funds',
+        errorMessage: "The payer's token balance is lower than the payment",
+        closedAt: '2026-01-01T00:00:02.000Z',
+      },
+    ],
+  ] as const)('shows a %s row as the wire schema promises', async (state, fields, shown) => {
+    const { row, getSettlement } = setup({ state, ...fields })
+    const view = await getSettlement(row.id)
+    expect(view).toEqual({ id: row.id, ...common, ...shown })
+    expect(settlementView.parse(view)).toEqual(view)
+  })
+
+  it('shows nothing of the caller, the authorization, the signed bytes or who was told', async () => {
+    const { row, getSettlement } = setup({
+      state: 'confirmed',
+      transaction: 'tx-1',
+      caller: 'key-7',
+      authorizationId: 'toy:1/secret-nonce',
+      broadcasts: [{ transaction: 'tx-1', bytes: 'signed-bytes' }],
+      consumedBy: 'key:key-7:order-1',
+      fingerprint: 'fingerprint-1',
+    })
+    const shown = JSON.stringify(await getSettlement(row.id))
+    for (const secret of ['key-7', 'secret-nonce', 'signed-bytes', 'order-1', 'fingerprint-1']) {
+      expect(shown).not.toContain(secret)
+    }
+  })
+
+  it('writes amounts beyond what a number can hold', async () => {
+    const { row, getSettlement } = setup({ amount: 2n ** 256n - 1n })
+    expect((await getSettlement(row.id)).amount).toBe(String(2n ** 256n - 1n))
+  })
+
+  it('throws NOT_FOUND for an id that nobody knows', async () => {
+    const { getSettlement } = setup()
+    await expect(getSettlement('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+describe('getSettlementByTransaction', () => {
+  const transaction = '0xabc'
+
+  it.each(['eip155:8453', 'base'])(
+    'finds a transaction on the network that the caller calls %s',
+    async (name) => {
+      const { row, getSettlementByTransaction } = setup({
+        network: 'eip155:8453',
+        state: 'pending',
+        transaction,
+      })
+      expect((await getSettlementByTransaction(name, transaction)).id).toBe(row.id)
+    },
+  )
+
+  it('throws NOT_FOUND for a transaction of another network', async () => {
+    const { getSettlementByTransaction } = setup({ network: 'eip155:8453', state: 'pending', transaction })
+    await expect(getSettlementByTransaction('eip155:1', transaction)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+  })
+})

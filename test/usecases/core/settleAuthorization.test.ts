@@ -1,0 +1,549 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.js'
+import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import { createSchemeRegistry } from '../../../src/schemes/registry.js'
+import type { Scheme } from '../../../src/schemes/scheme.js'
+import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
+import { settleDown } from '../../support/manualClock.js'
+import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { createToyScheme, toyBody } from '../../support/toyScheme.js'
+
+/** What a test changes of a world in which everything goes well. */
+interface World {
+  readonly scheme?: Partial<Scheme>
+  /** Journal methods that behave otherwise; they get the plain journal. */
+  readonly journal?: (plain: MemoryJournal) => Partial<SettlementJournal>
+  readonly spend?: () => Promise<void>
+  readonly waitMs?: number
+  /** Called at each pause of a caller who waits for somebody else's settlement. */
+  readonly onPause?: (plain: MemoryJournal) => void
+}
+
+const setup = ({
+  scheme = {},
+  journal = () => ({}),
+  spend = async () => {},
+  waitMs = 5_000,
+  onPause,
+}: World = {}) => {
+  const plain = createMemoryJournal()
+  const logger = createMemoryLogger()
+  const settle = createSettleAuthorization({
+    registry: createSchemeRegistry([createToyScheme(scheme)]),
+    journal: { ...plain, ...journal(plain) },
+    limits: { spend },
+    // Pauses take no time here; they only let others work.
+    clock: {
+      now: () => new Date('2026-01-01T00:00:00Z'),
+      sleep: async (_milliseconds, signal) => {
+        await settleDown()
+        onPause?.(plain)
+        return signal?.aborted !== true
+      },
+    },
+    logger,
+    waitMs,
+  })
+  const attempt = (
+    changes: {
+      body?: ReturnType<typeof toyBody>
+      caller?: string
+      fingerprint?: string
+      consumer?: string
+    } = {},
+  ) => settle({ body: toyBody(), caller: 'anonymous', fingerprint: 'f', consumer: 'request:1', ...changes })
+  return { plain, logger, attempt }
+}
+
+const onlyRow = (journal: MemoryJournal): Settlement => {
+  const [row, ...others] = journal.list()
+  if (row === undefined || others.length > 0) throw new Error(`There are ${others.length + 1} rows`)
+  return row
+}
+
+const sent = { transaction: 'tx-1', bytes: 'bytes-1' }
+
+/** A scheme that records and then does something. */
+const afterRecording = (next: () => ReturnType<Scheme['settle']>): Partial<Scheme> => ({
+  settle: async (_payment, recorder) => {
+    await recorder.record(sent)
+    return await next()
+  },
+})
+
+const pendingAnswer = {
+  success: false,
+  errorReason: 'settlement_pending',
+  status: 'pending',
+  transaction: 'tx-1',
+  network: 'toy:1',
+  payer: 'alice',
+}
+const duplicateAnswer = {
+  success: false,
+  errorReason: 'duplicate_settlement',
+  network: 'toy:1',
+  payer: 'alice',
+}
+
+describe('a settlement that goes well', () => {
+  it('is claimed, recorded, closed, and told to the one who asked', async () => {
+    const { plain, logger, attempt } = setup()
+    const answer = await attempt()
+    const row = onlyRow(plain)
+    expect(answer).toEqual({
+      success: true,
+      transaction: 'tx-1',
+      network: 'toy:1',
+      payer: 'alice',
+      amount: '10000',
+      settlementId: row.id,
+      status: 'confirmed',
+    })
+    expect(row).toMatchObject({ state: 'confirmed', broadcasts: [sent], consumedBy: 'request:1' })
+    expect(logger.messages()).toEqual(['settlement.opened', 'settlement.broadcast', 'settlement.confirmed'])
+  })
+
+  it('claims before the scheme may send', async () => {
+    const { plain, attempt } = setup({
+      scheme: {
+        settle: async (_payment, recorder) => {
+          expect(onlyRow(plain)).toMatchObject({ id: recorder.settlementId, state: 'claimed' })
+          await recorder.record(sent)
+          expect(onlyRow(plain)).toMatchObject({ state: 'pending', transaction: 'tx-1' })
+          return { state: 'confirmed', transaction: 'tx-1' }
+        },
+      },
+    })
+    expect((await attempt()).success).toBe(true)
+  })
+
+  it('logs neither the payload nor the signed bytes', async () => {
+    const { logger, attempt } = setup()
+    await attempt()
+    expect(JSON.stringify(logger.lines)).not.toContain('bytes-1')
+    expect(JSON.stringify(logger.lines)).not.toContain('payload')
+  })
+})
+
+describe('a payment that is not settled', () => {
+  it.each([
+    ['cannot be read', { ...toyBody(), paymentPayload: {} }, 'invalid_payload_structure'],
+    ['is for a network that is not served', toyBody('nonce-1', 'toy:2'), 'invalid_network'],
+  ])('because it %s leaves no row', async (_, body, errorReason) => {
+    const { plain, attempt } = setup()
+    expect(await attempt({ body })).toMatchObject({ success: false, errorReason, transaction: '' })
+    expect(plain.list()).toEqual([])
+  })
+
+  it('because the scheme refuses it leaves no row, and says why and who pays', async () => {
+    const { plain, attempt } = setup({
+      scheme: { verify: async () => ({ isValid: false, payer: 'alice', reason: 'insufficient_funds' }) },
+    })
+    expect(await attempt()).toEqual({
+      success: false,
+      errorReason: 'insufficient_funds',
+      errorMessage: "The payer's token balance is lower than the payment",
+      operationalCode: 'SVC-3003',
+      transaction: '',
+      network: 'toy:1',
+      payer: 'alice',
+    })
+    expect(plain.list()).toEqual([])
+  })
+
+  it('because too many were settled leaves no row and is a matter for the caller', async () => {
+    const limited = new AppError('RATE_LIMITED', 'Too many')
+    const { plain, attempt } = setup({ spend: () => Promise.reject(limited) })
+    await expect(attempt()).rejects.toBe(limited)
+    expect(plain.list()).toEqual([])
+  })
+
+  it('is told its failure when the chain proved one, and may be tried again', async () => {
+    let attempts = 0
+    const { plain, attempt } = setup({
+      scheme: afterRecording(async () => {
+        attempts += 1
+        return attempts === 1
+          ? { state: 'failed', reason: 'invalid_exact_evm_transaction_failed', transaction: 'tx-1' }
+          : { state: 'confirmed', transaction: 'tx-1' }
+      }),
+    })
+    expect(await attempt()).toMatchObject({
+      success: false,
+      status: 'failed',
+      errorReason: 'invalid_exact_evm_transaction_failed',
+      operationalCode: 'SVC-3002',
+    })
+    expect((await attempt()).success).toBe(true)
+    expect(plain.list().map(({ state }) => state)).toEqual(['failed', 'confirmed'])
+  })
+})
+
+describe('a failure before anything was recorded', () => {
+  const nothingSent = { code: 'SETTLEMENT_FAILED', operationalCode: 'SVC-3002' }
+
+  it('of the scheme gives the claim up, and the payment can be tried again', async () => {
+    let attempts = 0
+    const { plain, attempt } = setup({
+      scheme: {
+        settle: async (_payment, recorder) => {
+          attempts += 1
+          if (attempts === 1) throw new Error('no node answers')
+          await recorder.record(sent)
+          return { state: 'confirmed', transaction: 'tx-1' }
+        },
+      },
+    })
+    await expect(attempt()).rejects.toMatchObject({ ...nothingSent, cause: new Error('no node answers') })
+    expect(onlyRow(plain)).toMatchObject({ state: 'failed', reason: 'settlement_abandoned' })
+    expect((await attempt()).success).toBe(true)
+  })
+
+  it('that the scheme has words for is told in these words', async () => {
+    const unavailable = new AppError('SERVICE_UNAVAILABLE', 'toy:1 is not settling', {
+      retryAfterSeconds: 10,
+    })
+    const { plain, attempt } = setup({ scheme: { settle: () => Promise.reject(unavailable) } })
+    await expect(attempt()).rejects.toBe(unavailable)
+    expect(onlyRow(plain).state).toBe('failed')
+  })
+
+  it('is told even when the claim cannot be given up; then the reconciler does', async () => {
+    const { plain, logger, attempt } = setup({
+      scheme: { settle: () => Promise.reject(new Error('no node answers')) },
+      journal: () => ({ abandon: () => Promise.reject(new Error('down')) }),
+    })
+    await expect(attempt()).rejects.toMatchObject(nothingSent)
+    expect(onlyRow(plain).state).toBe('claimed')
+    expect(logger.messages()).toContain('settlement.not_given_up')
+  })
+
+  it('of a recorder that did record is pending with the hash: those bytes will be sent', async () => {
+    const { plain, attempt } = setup({
+      scheme: afterRecording(async () => ({ state: 'confirmed', transaction: 'tx-1' })),
+      journal: (plainJournal) => ({
+        recorderFor: (settlementId) => {
+          const recorder = plainJournal.recorderFor(settlementId)
+          const loseAnswer = async () => {
+            await recorder.record(sent)
+            throw new Error('the answer to the commit was lost')
+          }
+          return { settlementId, record: loseAnswer, recordInLane: loseAnswer }
+        },
+      }),
+    })
+    expect(await attempt()).toMatchObject(pendingAnswer)
+    expect(onlyRow(plain)).toMatchObject({ state: 'pending', isAttended: false })
+  })
+
+  it.each([
+    ['verify', { scheme: { verify: () => Promise.reject(new Error('broken')) } }],
+    [
+      'the look for an earlier row',
+      { journal: () => ({ findOpen: () => Promise.reject(new Error('broken')) }) },
+    ],
+    ['the claim', { journal: () => ({ claim: () => Promise.reject(new Error('broken')) }) }],
+  ] satisfies [string, World][])('of %s leaves no row', async (_, world) => {
+    const { plain, attempt } = setup(world)
+    await expect(attempt()).rejects.toMatchObject({ ...nothingSent, cause: new Error('broken') })
+    expect(plain.list()).toEqual([])
+  })
+
+  it('of the recorder sends nothing and gives the claim up', async () => {
+    let sends = 0
+    const { plain, attempt } = setup({
+      scheme: afterRecording(async () => {
+        sends += 1
+        return { state: 'confirmed', transaction: 'tx-1' }
+      }),
+      journal: () => ({
+        recorderFor: (settlementId) => ({
+          settlementId,
+          record: () => Promise.reject(new Error('taken over')),
+          recordInLane: () => Promise.reject(new Error('taken over')),
+        }),
+      }),
+    })
+    await expect(attempt()).rejects.toMatchObject(nothingSent)
+    expect(sends).toBe(0)
+    expect(onlyRow(plain).state).toBe('failed')
+  })
+})
+
+describe('a failure after something was recorded', () => {
+  it('of the scheme is pending with the hash, and the row belongs to the reconciler', async () => {
+    const { plain, attempt } = setup({ scheme: afterRecording(() => Promise.reject(new Error('lost'))) })
+    expect(await attempt()).toMatchObject(pendingAnswer)
+    expect(onlyRow(plain)).toMatchObject({ state: 'pending', transaction: 'tx-1', isAttended: false })
+    expect(await plain.listUnattended(10)).toHaveLength(1)
+  })
+
+  it('of the scheme in a lane of ours is pending with the hash', async () => {
+    const { attempt } = setup({
+      scheme: {
+        settle: async (_payment, recorder) => {
+          await recorder.recordInLane({ network: 'toy:1', signer: 'us' }, async () => sent)
+          throw new Error('lost')
+        },
+      },
+    })
+    expect(await attempt()).toMatchObject(pendingAnswer)
+  })
+
+  it('names the newest transaction where several were recorded', async () => {
+    const { attempt } = setup({
+      scheme: {
+        settle: async (_payment, recorder) => {
+          await recorder.record({ transaction: 'tx-0', bytes: 'bytes-0' })
+          await recorder.record(sent)
+          throw new Error('lost')
+        },
+      },
+    })
+    expect(await attempt()).toMatchObject(pendingAnswer)
+  })
+
+  it('of the journal that cannot close a confirmed payment is pending: success is told only when it is written', async () => {
+    const { plain, logger, attempt } = setup({
+      journal: () => ({ close: () => Promise.reject(new Error('down')) }),
+    })
+    expect(await attempt()).toMatchObject(pendingAnswer)
+    expect(onlyRow(plain)).toMatchObject({ state: 'pending', consumedBy: null })
+    expect(logger.messages()).toContain('settlement.not_closed')
+  })
+
+  it('of the journal that cannot let go of a pending payment is pending', async () => {
+    const { attempt } = setup({
+      scheme: afterRecording(async () => ({ state: 'pending', transaction: 'tx-1' })),
+      journal: () => ({ release: () => Promise.reject(new Error('down')) }),
+    })
+    expect(await attempt()).toMatchObject(pendingAnswer)
+  })
+})
+
+describe('a close that the reconciler won', () => {
+  const closeLater = (fields: Partial<Settlement>) => (plain: MemoryJournal) => ({
+    close: async (id: string) => {
+      plain.change(id, fields)
+      return false
+    },
+  })
+
+  it('with a confirmation is success for the one who asked, once', async () => {
+    const { plain, attempt } = setup({
+      journal: closeLater({ state: 'confirmed', transaction: 'tx-2', isAttended: false }),
+    })
+    expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-2' })
+    expect(onlyRow(plain).consumedBy).toBe('request:1')
+    expect(await attempt({ consumer: 'request:2' })).toMatchObject({
+      ...duplicateAnswer,
+      transaction: 'tx-2',
+    })
+  })
+
+  it('with a confirmation that another was told of is a duplicate', async () => {
+    const { attempt } = setup({
+      journal: closeLater({ state: 'confirmed', transaction: 'tx-2', consumedBy: 'request:0' }),
+    })
+    expect(await attempt()).toMatchObject({ ...duplicateAnswer, transaction: 'tx-2' })
+  })
+
+  it('with a failure is that failure, whatever the scheme said', async () => {
+    const { attempt } = setup({
+      journal: closeLater({ state: 'failed', reason: 'authorization_expired_unsettled' }),
+    })
+    expect(await attempt()).toMatchObject({
+      success: false,
+      status: 'failed',
+      errorReason: 'authorization_expired_unsettled',
+    })
+  })
+
+  it('is never success when the row is gone', async () => {
+    const { attempt } = setup({
+      journal: (plain) => ({
+        close: async (id) => {
+          plain.change(id, null)
+          return false
+        },
+      }),
+    })
+    expect(await attempt()).toMatchObject({
+      success: false,
+      errorReason: 'settlement_pending',
+      status: 'pending',
+    })
+  })
+})
+
+describe('an authorization that another request began to settle', () => {
+  const begun = { state: 'pending', transaction: 'tx-1', broadcasts: [sent] } as const
+
+  it.each([
+    ['another caller', { caller: 'key-2' }],
+    ['another request', { fingerprint: 'g' }],
+  ])('is a duplicate for %s, with the hash, at once', async (_, changes) => {
+    const { plain, attempt } = setup({ onPause: () => expect.unreachable('nobody may wait') })
+    const { id } = plain.put(begun)
+    expect(await attempt(changes)).toMatchObject({
+      ...duplicateAnswer,
+      transaction: 'tx-1',
+      settlementId: id,
+    })
+  })
+
+  it('is a duplicate without a hash while nothing was recorded', async () => {
+    const { plain, attempt } = setup()
+    plain.put({})
+    expect(await attempt({ fingerprint: 'g' })).toMatchObject({ ...duplicateAnswer, transaction: '' })
+  })
+
+  it('is a duplicate for another caller when it is confirmed, told or not', async () => {
+    const { plain, attempt } = setup()
+    plain.put({ ...begun, state: 'confirmed' })
+    expect(await attempt({ caller: 'key-2' })).toMatchObject({ ...duplicateAnswer, transaction: 'tx-1' })
+    expect(onlyRow(plain).consumedBy).toBeNull()
+  })
+
+  it('is joined by a retry of the same request, and told to one of them', async () => {
+    let pauses = 0
+    const { plain, attempt } = setup({
+      onPause: (journal) => {
+        pauses += 1
+        const [row] = journal.list()
+        if (pauses === 3 && row !== undefined) journal.change(row.id, { state: 'confirmed' })
+      },
+    })
+    const { id } = plain.put(begun)
+    const answers = await Promise.all([
+      attempt({ consumer: 'request:2' }),
+      attempt({ consumer: 'request:3' }),
+    ])
+    expect(answers.filter(({ success }) => success)).toEqual([
+      {
+        success: true,
+        transaction: 'tx-1',
+        network: 'toy:1',
+        payer: 'alice',
+        amount: '10000',
+        settlementId: id,
+        status: 'confirmed',
+      },
+    ])
+    expect(answers.filter(({ success }) => !success)).toMatchObject([
+      { ...duplicateAnswer, transaction: 'tx-1' },
+    ])
+  })
+
+  it('is told again to the same Idempotency-Key, however often it asks', async () => {
+    const { plain, attempt } = setup()
+    plain.put({ ...begun, state: 'confirmed', consumedBy: 'key:anonymous:order-1' })
+    for (let retry = 0; retry < 3; retry++) {
+      expect(await attempt({ consumer: 'key:anonymous:order-1' })).toMatchObject({ success: true })
+    }
+    expect(await attempt({ consumer: 'key:anonymous:order-2' })).toMatchObject(duplicateAnswer)
+  })
+
+  it('is told as failed to a retry that waited for it', async () => {
+    const { plain, attempt } = setup({
+      onPause: (journal) => {
+        const [row] = journal.list()
+        if (row !== undefined)
+          journal.change(row.id, { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' })
+      },
+    })
+    plain.put(begun)
+    expect(await attempt()).toMatchObject({
+      success: false,
+      status: 'failed',
+      errorReason: 'invalid_exact_evm_transaction_failed',
+    })
+  })
+
+  it('is pending with the hash when the wait ends first', async () => {
+    const { plain, attempt } = setup({ waitMs: 20 })
+    const { id } = plain.put(begun)
+    expect(await attempt()).toMatchObject({ ...pendingAnswer, settlementId: id })
+    expect(onlyRow(plain)).toMatchObject(begun)
+  })
+
+  it('is begun anew when its process died before it recorded anything', async () => {
+    const { plain, attempt } = setup()
+    plain.put({ isAttended: false })
+    expect((await attempt()).success).toBe(true)
+    expect(plain.list().map(({ state, reason }) => ({ state, reason }))).toEqual([
+      { state: 'failed', reason: 'settlement_abandoned' },
+      { state: 'confirmed', reason: null },
+    ])
+  })
+
+  it('is begun anew by another caller too when its process died before it recorded anything', async () => {
+    const { plain, attempt } = setup()
+    plain.put({ isAttended: false, caller: 'key-2', fingerprint: 'g' })
+    expect((await attempt()).success).toBe(true)
+  })
+
+  it('is begun anew when its row vanishes while a retry waits', async () => {
+    const { plain, attempt } = setup({
+      onPause: (journal) => {
+        for (const { id } of journal.list()) journal.change(id, null)
+      },
+    })
+    plain.put(begun)
+    expect((await attempt()).success).toBe(true)
+  })
+
+  it('is joined when it began between our look and our claim', async () => {
+    let claims = 0
+    const { attempt } = setup({
+      journal: (plain) => ({
+        claim: async (claim) => {
+          claims += 1
+          plain.put({ ...claim, state: 'confirmed', transaction: 'tx-9' })
+          return null
+        },
+      }),
+    })
+    expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-9' })
+    expect(claims).toBe(1)
+  })
+
+  it('is told truly when it settled while we verified, and the chain now refuses it', async () => {
+    const { plain, attempt } = setup({
+      scheme: {
+        verify: async () => {
+          plain.put({ ...begun, state: 'confirmed' })
+          return { isValid: false, payer: 'alice', reason: 'invalid_exact_evm_nonce_already_used' }
+        },
+      },
+    })
+    expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-1' })
+  })
+
+  it('is left to the others when it changes hands again and again', async () => {
+    const { attempt } = setup({ journal: () => ({ claim: async () => null }) })
+    await expect(attempt()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 2 })
+  })
+})
+
+describe('many requests for one authorization at once', () => {
+  it('send once, and one of them is told success', async () => {
+    let sends = 0
+    const { plain, attempt } = setup({
+      scheme: afterRecording(async () => {
+        sends += 1
+        await settleDown()
+        return { state: 'confirmed', transaction: 'tx-1' }
+      }),
+    })
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => attempt({ consumer: `request:${index}` })),
+    )
+    expect(sends).toBe(1)
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    expect(answers.filter(({ errorReason }) => errorReason === 'duplicate_settlement')).toHaveLength(19)
+    expect(onlyRow(plain).state).toBe('confirmed')
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
+import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createSpendingLimits } from '../../../src/usecases/core/spendingLimits.js'
+import { createManualClock } from '../../support/manualClock.js'
+import { toyBody } from '../../support/toyScheme.js'
+
+const paymentOn = (network = 'toy:1', payTo = 'bob') => {
+  const payment = readPayment(toyBody('nonce-1', network))
+  if (isRefused(payment)) throw new Error(payment.reason)
+  return { ...payment, requirements: { ...payment.requirements, payTo } }
+}
+
+const setup = (settlesPerPayerPerHour: number, settlesPerRecipientPerHour: number) => {
+  const clock = createManualClock()
+  const limiter = createMemoryRateLimiter({ clock })
+  const { spend } = createSpendingLimits(limiter, clock, {
+    settlesPerPayerPerHour,
+    settlesPerRecipientPerHour,
+  })
+  return { clock, limiter, spend }
+}
+
+const refusal = { code: 'RATE_LIMITED', operationalCode: 'SVC-2005' }
+
+describe('the limits on what settlements cost us', () => {
+  it('hold back a payer, until the hour is over', async () => {
+    const { clock, spend } = setup(2, 100)
+    await spend(paymentOn(), 'alice')
+    await clock.advance(600_000)
+    await spend(paymentOn(), 'alice')
+    await expect(spend(paymentOn(), 'alice')).rejects.toMatchObject({ ...refusal, retryAfterSeconds: 3_000 })
+    await clock.advance(3_000_000)
+    await spend(paymentOn(), 'alice')
+  })
+
+  it('hold back a recipient, whoever pays', async () => {
+    const { spend } = setup(100, 2)
+    await spend(paymentOn(), 'alice')
+    await spend(paymentOn(), 'carol')
+    await expect(spend(paymentOn(), 'dave')).rejects.toMatchObject(refusal)
+    await spend(paymentOn('toy:1', 'erin'), 'dave')
+  })
+
+  it('count for each network apart', async () => {
+    const { spend } = setup(1, 1)
+    await spend(paymentOn('toy:1'), 'alice')
+    await spend(paymentOn('toy:2'), 'alice')
+    await expect(spend(paymentOn('toy:2'), 'alice')).rejects.toMatchObject(refusal)
+  })
+
+  it('do not let anyone count twice by another letter case', async () => {
+    const { spend } = setup(1, 1)
+    await spend(paymentOn('toy:1', '0xAbC'), '0xDeF')
+    await expect(spend(paymentOn('toy:1', 'x'), '0xdEf')).rejects.toMatchObject(refusal)
+    await expect(spend(paymentOn('toy:1', '0xaBc'), 'x')).rejects.toMatchObject(refusal)
+  })
+
+  it('draw from neither when one refuses', async () => {
+    const { spend } = setup(1, 2)
+    await spend(paymentOn(), 'alice')
+    await expect(spend(paymentOn(), 'alice')).rejects.toMatchObject(refusal)
+    await spend(paymentOn(), 'carol')
+  })
+
+  it.each([
+    ['the payer', 0, 1, ['alice', 'alice'], ['bob', 'carol']],
+    ['the recipient', 1, 0, ['alice', 'dave'], ['bob', 'bob']],
+  ])('are off for %s when they are 0', async (_, perPayer, perRecipient, payers, recipients) => {
+    const { spend } = setup(perPayer, perRecipient)
+    for (const [index, payer] of payers.entries()) await spend(paymentOn('toy:1', recipients[index]), payer)
+  })
+
+  it('ask nothing of the limiter when both are off', async () => {
+    const { limiter, spend } = setup(0, 0)
+    await spend(paymentOn(), 'alice')
+    expect(limiter.countBuckets()).toBe(0)
+  })
+
+  it('tell to come back after at least a second', async () => {
+    const { clock, spend } = setup(1, 1)
+    await spend(paymentOn(), 'alice')
+    await clock.advance(3_599_999)
+    await expect(spend(paymentOn(), 'alice')).rejects.toMatchObject({ retryAfterSeconds: 1 })
+  })
+})
