@@ -1,14 +1,15 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { createFastifyLogger } from './http/fastifyLogger.js'
 import { cors } from './http/plugins/cors.js'
+import { draining } from './http/plugins/draining.js'
 import { answerBrokenRequest, answerUnroutable, errorAnswers } from './http/plugins/errorAnswers.js'
 import { jsonBodies } from './http/plugins/jsonBodies.js'
 import { measureRequest, measureRequests } from './http/plugins/metrics.js'
 import { openapi, referenceRoutes } from './http/plugins/openapi.js'
 import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
-import { routeTable } from './http/plugins/routeTable.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
+import { keepRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
 import { compileValidator } from './http/validation.js'
 import { silentLogger } from './platform/logger.js'
@@ -35,7 +36,12 @@ export interface AppParts {
 }
 
 /** Builds the HTTP side: listens to nothing yet. */
-export const buildApp = ({ useCases, settings, logger = silentLogger, metrics }: AppParts): FastifyInstance => {
+export const buildApp = ({
+  useCases,
+  settings,
+  logger = silentLogger,
+  metrics,
+}: AppParts): FastifyInstance => {
   const app = fastify({
     ...timeouts(settings.requestTimeoutMs ?? 15_000),
     bodyLimit: settings.bodyLimitBytes,
@@ -52,16 +58,17 @@ export const buildApp = ({ useCases, settings, logger = silentLogger, metrics }:
       answerUnroutable(error, request, reply)
     },
   })
+  keepRouteTable(app)
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
   app.decorateRequest('caller', 'anonymous')
 
-  app.register(routeTable)
   app.register(requestId)
   app.register(logRequests, { logger })
   app.register(measureRequests, { metrics })
   app.register(cors)
   app.register(errorAnswers, { logger })
+  app.register(draining)
   app.register(jsonBodies)
   app.register(openapi)
 
@@ -73,8 +80,8 @@ export const buildApp = ({ useCases, settings, logger = silentLogger, metrics }:
 
 const timeouts = (requestTimeoutMs: number) => ({
   requestTimeout: requestTimeoutMs,
-  // A socket is silent while a settle waits for its receipt, 25 s and a little; nothing waits longer than this.
-  connectionTimeout: 60_000,
+  // A socket is silent while a settle waits for its receipt: 25 s, or 60 s where an operator wants it so.
+  connectionTimeout: 90_000,
   // Longer than load balancers keep idle connections (60 s), so that they never send into a closing one.
   keepAliveTimeout: 75_000,
   http: {

@@ -110,7 +110,12 @@ export const composeCore = async (config: Config, { clock, logger }: Surrounding
   return {
     useCases: {
       core: {
-        verifyPayment: createVerifyPayment({ registry, journal, logger, deadlineMs: config.verifyDeadlineMs }),
+        verifyPayment: createVerifyPayment({
+          registry,
+          journal,
+          logger,
+          deadlineMs: config.verifyDeadlineMs,
+        }),
         settlePayment: createSettlePayment({ idempotency, settleAuthorization, logger }),
         ...createGetSettlement(journal),
         listSupported: createListSupported(registry, isServing),

@@ -23,7 +23,10 @@ export const toAppError = (error: unknown, request: FastifyRequest): AppError =>
   if (error instanceof AppError) return error
   switch (readErrorCode(error)) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new AppError('REQUEST_TOO_LARGE', `The body is larger than ${request.routeOptions.bodyLimit} bytes`)
+      return new AppError(
+        'REQUEST_TOO_LARGE',
+        `The body is larger than ${request.routeOptions.bodyLimit} bytes`,
+      )
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
@@ -34,7 +37,7 @@ export const toAppError = (error: unknown, request: FastifyRequest): AppError =>
       return new AppError('INVALID_REQUEST', 'A part of the URL is too long')
     case 'ECONNRESET':
       // The caller's connection, if its request is incomplete; else one of ours.
-      if (!request.raw.complete) {
+      if (request.raw.complete === false) {
         return new AppError('INVALID_REQUEST', 'The connection closed before the request was complete')
       }
   }

@@ -26,10 +26,15 @@ export const createFastifyLogger = (logger: Logger): FastifyBaseLogger => {
 }
 
 const pickFields = (parts: readonly unknown[]): Record<string, unknown> => {
-  const [first] = parts
-  const error = typeof first === 'object' && first !== null && 'err' in first ? first.err : first
+  const error = findError(parts[0])
   return error instanceof Error ? { error: describeError(error) } : {}
 }
 
+const findError = (given: unknown): unknown => {
+  if (typeof given !== 'object' || given === null) return null
+  if ('err' in given) return given.err
+  return 'error' in given ? given.error : given
+}
+
 const pickMessage = (parts: readonly unknown[]): string =>
-  `fastify: ${parts.find((part) => typeof part === 'string') ?? 'unnamed'}`
+  parts.find((part) => typeof part === 'string') ?? 'fastify'

@@ -1,12 +1,10 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { version } from '../platform/version.js'
 import { wirePayload } from '../protocol/wire.js'
+import { finishDocument } from './openapiFinish.js'
 import { payloadFlat, payloadVersion1, payloadVersion2 } from './schemas/payloads.js'
-import type { RouteReference } from './schemas/reference.js'
-
-/** The version of the API, as the document and `GET /info` tell it; a test holds it to package.json. */
-export const apiVersion = '0.1.0'
 
 const description = [
   'A **payment facilitator** for HTTP 402. A resource server that asks to be paid hands the payment of its ' +
@@ -37,9 +35,10 @@ const documentInfo = {
   openapi: '3.1.0',
   info: {
     title: 'quittance',
-    summary: 'Payment facilitator for HTTP 402: verifies signed stablecoin payments and settles them on chain',
+    summary:
+      'Payment facilitator for HTTP 402: verifies signed stablecoin payments and settles them on chain',
     description,
-    version: apiVersion,
+    version,
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/', description: 'This instance' }],
@@ -85,86 +84,3 @@ export const documentOptions: FastifyDynamicSwaggerOptions = {
   transform: createJsonSchemaTransform({ zodToJsonConfig }),
   transformObject: (document) => finishDocument(transformComponents(document)),
 }
-
-const content = z.record(z.string(), z.looseObject({ examples: z.unknown().optional() }))
-const operation = z.looseObject({
-  'x-reference': z.custom<RouteReference>().optional(),
-  requestBody: z.looseObject({ content }).optional(),
-  responses: z.record(
-    z.string(),
-    z.looseObject({ headers: z.record(z.string(), z.unknown()).optional(), content: content.optional() }),
-  ),
-})
-const draftShape = z.looseObject({
-  paths: z.record(z.string(), z.record(z.string(), operation)),
-  components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
-})
-type Operation = z.infer<typeof operation>
-type Content = z.infer<typeof content>
-type Draft = z.infer<typeof draftShape>
-
-/** Puts examples and headers in their places and leaves only the components that something refers to. */
-const finishDocument = (document: unknown) => {
-  const draft = draftShape.parse(structuredClone(document))
-  for (const path of Object.values(draft.paths)) {
-    for (const described of Object.values(path)) placeReference(described)
-  }
-  draft.components.schemas = pickReferenced(draft)
-  // As text and back: two places that show one object would come out as an anchor and an alias in YAML.
-  return JSON.parse(dropSuffixes(draft))
-}
-
-const placeReference = (described: Operation): void => {
-  const { 'x-reference': reference, requestBody, responses } = described
-  delete described['x-reference']
-  if (reference?.request !== undefined && requestBody !== undefined) {
-    placeExamples(requestBody.content, reference.request)
-  }
-  for (const [status, answer] of Object.entries(responses)) {
-    answer.headers = {
-      'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' },
-      ...(['409', '429', '503'].includes(status)
-        ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
-        : {}),
-      ...reference?.headers?.[Number(status)],
-    }
-    const examples = reference?.answers[Number(status)]
-    if (examples !== undefined && answer.content !== undefined) placeExamples(answer.content, examples)
-  }
-}
-
-const placeExamples = (places: Content, examples: unknown): void => {
-  for (const place of Object.values(places)) place.examples = examples
-}
-
-const pickReferenced = ({ paths, components }: Draft): Record<string, unknown> => {
-  const names = new Set<string>()
-  const visit = (value: unknown): void => {
-    for (const name of listReferences(value)) {
-      if (names.has(name)) continue
-      names.add(name)
-      visit(components.schemas[name])
-    }
-  }
-  visit(paths)
-  return Object.fromEntries([...names].toSorted().map((name) => [name, components.schemas[name]]))
-}
-
-const listReferences = (value: unknown): readonly string[] =>
-  [...JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].flatMap(([, name]) => name ?? [])
-
-/** zod keeps what is read and what is written apart by a suffix; where only one of them is used it can go. */
-const dropSuffixes = (draft: Draft): string => {
-  const names = Object.keys(draft.components.schemas)
-  return names
-    .filter((name) => name.endsWith('Input') && !names.includes(withoutSuffix(name)))
-    .reduce(
-      (text, name) =>
-        text
-          .replaceAll(`"${componentPrefix}${name}"`, `"${componentPrefix}${withoutSuffix(name)}"`)
-          .replace(`"${name}":`, `"${withoutSuffix(name)}":`),
-      JSON.stringify(draft),
-    )
-}
-
-const withoutSuffix = (name: string): string => name.slice(0, -'Input'.length)

@@ -64,7 +64,8 @@ const describeIssue = (issue: z.core.$ZodRawIssue): string => {
 }
 
 const describeMinimum = (origin: string, minimum: number, isInclusive: boolean): string => {
-  if (origin === 'string') return minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`
+  if (origin === 'string')
+    return minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`
   if (origin === 'array') return `must have at least ${minimum} elements`
   return isInclusive ? `must be at least ${minimum}` : `must be greater than ${minimum}`
 }

@@ -74,7 +74,7 @@ const keepOrigin = (url: string): string => {
 }
 
 const rules: readonly Rule[] = [
-  { pattern: /[a-z][a-z0-9+.-]{0,15}:\/\/[^\s"'<>`|\\^{}[\]]+/gi, replace: keepOrigin },
+  { pattern: /[a-z][a-z0-9+.-]{0,15}:\/\/[^\s"'<>`]+/gi, replace: keepOrigin },
   { pattern: /\b(Bearer|Basic)\s+[^\s"',;]+/gi, replace: (_match, scheme = '') => `${scheme} [redacted]` },
   { pattern: /\b(?:qtn_sk|whsec)_[A-Za-z0-9+/=_-]+/g, replace: () => '[key]' },
   {

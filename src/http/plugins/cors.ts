@@ -33,7 +33,8 @@ const answerHeaders = [
 export const cors = fastifyPlugin(
   async (app) => {
     app.addHook('onRoute', (route) => {
-      if (route.method === 'OPTIONS' && route.url === '*') route.config = { ...route.config, access: 'public' }
+      if (route.method === 'OPTIONS' && route.url === '*')
+        route.config = { ...route.config, access: 'public' }
     })
     await app.register(fastifyCors, {
       origin: '*',

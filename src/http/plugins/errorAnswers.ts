@@ -18,10 +18,10 @@ export const errorAnswers = fastifyPlugin<{ readonly logger: Logger }>(
     })
     // Reached by what a plugin gives up on; a path without a route is refused before its body is read.
     app.setNotFoundHandler((request, reply) => refuseUnrouted(app, request, reply))
-    app.addHook('onRequest', async (request, reply) => {
-      if (request.is404) return await refuseUnrouted(app, request, reply)
+    app.addHook('onRequest', (request, reply, next) => {
+      if (request.is404) refuseUnrouted(app, request, reply)
+      else next()
     })
-    refuseWhileClosing(app)
     done()
   },
   { name: 'errorAnswers' },
@@ -34,7 +34,9 @@ const logFailure = (logger: Logger, error: AppError, request: FastifyRequest): v
       method: request.method,
       endpoint: request.routeOptions.url,
       code: error.code,
-      error: describeError(error.code === 'INTERNAL_ERROR' && error.cause !== undefined ? error.cause : error),
+      error: describeError(
+        error.code === 'INTERNAL_ERROR' && error.cause !== undefined ? error.cause : error,
+      ),
     },
     'request.failed',
   )
@@ -44,7 +46,10 @@ const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const refuseUnrouted = (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const allowed = routedMethods.filter((method) => hasRoute(app, method, request.url))
   if (allowed.length === 0 || allowed.includes(request.method)) {
-    return sendError(reply, new AppError('NOT_FOUND', 'There is nothing at this path; GET /info lists what there is'))
+    return sendError(
+      reply,
+      new AppError('NOT_FOUND', 'There is nothing at this path; GET /info lists what there is'),
+    )
   }
   reply.header('allow', [...allowed, 'OPTIONS'].join(', '))
   const message = `${request.method} is not possible here; the header Allow lists what is`
@@ -54,20 +59,6 @@ const refuseUnrouted = (app: FastifyInstance, request: FastifyRequest, reply: Fa
 // Fastify looks the address up as a request would be, although the parameter is called a route's url.
 const hasRoute = (app: FastifyInstance, method: string, url: string): boolean =>
   app.findRoute({ method, url }) !== null
-
-/** Requests on connections that are still open while the server drains; load balancers try elsewhere. */
-const refuseWhileClosing = (app: FastifyInstance): void => {
-  let isClosing = false
-  app.addHook('preClose', async () => {
-    isClosing = true
-  })
-  app.addHook('onRequest', async (_request, reply) => {
-    if (!isClosing) return
-    reply.header('connection', 'close')
-    const error = new AppError('SERVICE_UNAVAILABLE', 'The service is restarting', { retryAfterSeconds: 1 })
-    return sendError(reply, error)
-  })
-}
 
 /** Answers a request whose URL the router cannot read; fastify runs no hooks for it. */
 export const answerUnroutable = (error: Error, request: FastifyRequest, reply: FastifyReply): void => {

@@ -11,22 +11,31 @@ export const jsonBodies = fastifyPlugin(
   (app, _options, done) => {
     app.removeAllContentTypeParsers()
     for (const mediaType of ['application/json', structuredJson]) {
-      app.addContentTypeParser<Buffer>(mediaType, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-        refuseForeignCharset(request)
-        return readJson(bytes)
-      })
+      app.addContentTypeParser<Buffer>(mediaType, { parseAs: 'buffer' }, parseBody)
     }
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, next) => {
       const encoding = request.headers['content-encoding']
-      if (encoding === undefined || encoding.toLowerCase() === 'identity') return
+      if (encoding === undefined || encoding.toLowerCase() === 'identity') {
+        next()
+        return
+      }
       // RFC 9110, section 12.5.3: with a 415 this header says which encodings would have done.
       reply.header('accept-encoding', 'identity')
-      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding')
+      next(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding'))
     })
     done()
   },
   { name: 'jsonBodies' },
 )
+
+const parseBody = (
+  request: FastifyRequest,
+  bytes: Buffer,
+  done: (error: Error | null, body?: unknown) => void,
+): void => {
+  refuseForeignCharset(request)
+  done(null, readJson(bytes))
+}
 
 const refuseForeignCharset = ({ headers }: FastifyRequest): void => {
   const charset = /;\s*charset="?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]

@@ -50,7 +50,8 @@ const documentRoutes = async (app: FastifyInstance): Promise<void> => {
   app.get(
     '/api/openapi.yaml',
     { schema: documentSchema('application/yaml', 'getOpenApiYaml'), config: { access: 'public' } },
-    async (_request, reply) => await reply.type('application/yaml; charset=utf-8').send(app.swagger({ yaml: true })),
+    async (_request, reply) =>
+      await reply.type('application/yaml; charset=utf-8').send(app.swagger({ yaml: true })),
   )
   app.get(
     '/api/openapi.json',

@@ -27,7 +27,11 @@ export interface CoreRoutesParts {
 }
 
 /** The endpoints that tell of the service itself. */
-export const serviceRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (app, { useCases, metrics }, done) => {
+export const serviceRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
+  app,
+  { useCases, metrics },
+  done,
+) => {
   app.get('/health', { schema: healthSchema, config: { access: 'public' } }, async (_request, reply) => {
     forbidCaching(reply)
     return { status: 'ok' as const }
@@ -62,9 +66,14 @@ export const serviceRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (app, { 
 }
 
 /** The endpoints that judge, carry out and look up payments. */
-export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (app, { useCases, metrics }, done) => {
-  app.addHook('onRequest', async (_request, reply) => {
+export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
+  app,
+  { useCases, metrics },
+  done,
+) => {
+  app.addHook('onRequest', (_request, reply, next) => {
     forbidCaching(reply)
+    next()
   })
 
   app.post('/verify', { schema: verifySchema, config: { access: 'key' } }, async (request, reply) => {

@@ -50,8 +50,6 @@ const paymentErrors = [
   'INVALID_REQUEST',
   'REQUEST_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
-  'RATE_LIMITED',
-  'QUOTA_EXCEEDED',
   'INTERNAL_ERROR',
 ] as const satisfies readonly ErrorCode[]
 
@@ -62,11 +60,12 @@ const settleErrors = [
   'REQUEST_IN_PROGRESS',
   'PAYLOAD_MISMATCH',
   'PREVIOUS_REQUEST_FAILED',
+  'RATE_LIMITED',
   'SETTLEMENT_FAILED',
   'IDEMPOTENCY_UNAVAILABLE',
   'SERVICE_UNAVAILABLE',
 ] as const
-const lookUpErrors = ['INVALID_REQUEST', 'NOT_FOUND', 'RATE_LIMITED', 'INTERNAL_ERROR'] as const
+const lookUpErrors = ['INVALID_REQUEST', 'NOT_FOUND', 'INTERNAL_ERROR'] as const
 const readErrors = ['INTERNAL_ERROR'] as const
 
 /** `GET /health` */
@@ -236,7 +235,8 @@ export const settleSchema = {
     headers: {
       200: {
         'X-Idempotency-Replayed': {
-          description: '`true` where the answer is that of an earlier request with the same `Idempotency-Key`',
+          description:
+            '`true` where the answer is that of an earlier request with the same `Idempotency-Key`',
           schema: { type: 'string', enum: ['true'] },
         },
       },

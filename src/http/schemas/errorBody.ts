@@ -21,7 +21,8 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   FORBIDDEN: 'The API key may not be used from here',
   NOT_FOUND: 'There is no such thing',
   METHOD_NOT_ALLOWED: 'The path exists under another method; see the header `Allow`',
-  REQUEST_IN_PROGRESS: 'The first request with this `Idempotency-Key` is still running; ask again after `Retry-After`',
+  REQUEST_IN_PROGRESS:
+    'The first request with this `Idempotency-Key` is still running; ask again after `Retry-After`',
   PAYLOAD_MISMATCH: 'The `Idempotency-Key` was used before with another body',
   PREVIOUS_REQUEST_FAILED: 'The earlier request with this `Idempotency-Key` failed for good',
   REQUEST_TOO_LARGE: 'The body is larger than 1 MB',
@@ -48,11 +49,16 @@ const isRepeatable = (code: ErrorCode): boolean =>
 
 /** The answers that an operation may give instead of its result, by status. */
 export const describeErrors = (codes: readonly ErrorCode[]) => {
-  const answers: Record<number, { description: string; content: { 'application/json': { schema: typeof errorBody } } }> =
-    {}
+  const answers: Record<
+    number,
+    { description: string; content: { 'application/json': { schema: typeof errorBody } } }
+  > = {}
   for (const [status, grouped] of groupByStatus(codes)) {
     const description = grouped.map((code) => `\`${code}\`: ${meanings[code]}`).join('. ')
-    answers[status] = { description: `${description}.`, content: { 'application/json': { schema: errorBody } } }
+    answers[status] = {
+      description: `${description}.`,
+      content: { 'application/json': { schema: errorBody } },
+    }
   }
   return answers
 }

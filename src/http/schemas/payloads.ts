@@ -29,7 +29,8 @@ const exactEvmProof = z
   })
   .meta({
     id: 'ExactEvmProof',
-    description: 'An EIP-3009 `TransferWithAuthorization`, signed by the payer. The proof of scheme `exact` on EVM.',
+    description:
+      'An EIP-3009 `TransferWithAuthorization`, signed by the payer. The proof of scheme `exact` on EVM.',
   })
 
 const flatEvmProof = z
@@ -48,10 +49,13 @@ const flatEvmProof = z
   })
 
 const version = (number: 1 | 2) =>
-  z.literal(number).optional().meta({ description: 'Any one of the three names will do' })
+  z.literal(number).optional().meta({ type: 'integer', description: 'Any one of the three names will do' })
 
 const resource = z.looseObject({
-  url: z.string().optional().meta({ examples: ['https://api.example.com/report'] }),
+  url: z
+    .string()
+    .optional()
+    .meta({ examples: ['https://api.example.com/report'] }),
   description: z.string().optional(),
   mimeType: z.string().optional(),
 })

@@ -26,7 +26,12 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
   },
   listSupported: () => ({ kinds: [], extensions: [], signers: {} }),
   checkReadiness: async () => ({ status: 'ready', checks: { store: 'ok', rpc: 'ok' } }),
-  describeService: () => ({ name: 'quittance', version: '0.1.0', description: 'A facilitator', features: {} }),
+  describeService: () => ({
+    name: 'quittance',
+    version: '0.1.0',
+    description: 'A facilitator',
+    features: {},
+  }),
   ...given,
 })
 

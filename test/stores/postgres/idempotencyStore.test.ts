@@ -235,6 +235,16 @@ describe('the idempotency store', () => {
       expect(await store.begin(otherFingerprint)).toEqual({ state: 'answered', response })
     })
 
+    it('a take-over does not prolong them', async () => {
+      await store.begin(request)
+      await store.release(request)
+      await pass('23 hours')
+      await theirStore.begin(request)
+      await theirStore.answer(request, response)
+      await pass('61 minutes')
+      expect(await store.begin(otherFingerprint)).toEqual({ state: 'started' })
+    })
+
     it('a request that is at work keeps its key', async () => {
       await store.begin(request)
       await store.release(request)

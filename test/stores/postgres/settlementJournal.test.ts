@@ -620,15 +620,18 @@ describe('the settlement journal', () => {
       expect(list).not.toContain(closed.id)
     })
 
-    it('lists the oldest first, and no more than it was asked for', async () => {
+    it('lists no more than it was asked for, and not always the same: none stands before the others', async () => {
       const ids: string[] = []
-      for (const minutes of [2, 4, 3]) {
+      for (const minutes of [2, 3, 4]) {
         const settlement = await claimAndRecord(`0x${minutes}`)
         await age(settlement, `${minutes} minutes`)
         ids.push(settlement.id)
       }
-      expect(await listed()).toEqual([ids[1], ids[2], ids[0]])
-      expect(await listed(2)).toEqual([ids[1], ids[2]])
+      expect(await listed(2)).toHaveLength(2)
+      const seen = new Set<string>()
+      // By chance one of three is missed every time once in 10^17 runs.
+      for (let rounds = 0; rounds < 100; rounds += 1) for (const id of await listed(1)) seen.add(id)
+      expect([...seen].sort()).toEqual([...ids].sort())
     })
 
     it('lists a row with everything that resolving it needs', async () => {
@@ -710,9 +713,7 @@ describe('the settlement journal', () => {
       vi.advanceTimersByTime(3_000)
       await announced.pop()?.close()
       expect(await seenAt(instance)).toBeNull()
-      vi.advanceTimersByTime(30_000)
-      await pool.query('select 1')
-      expect(await seenAt(instance)).toBeNull()
+      expect(vi.getTimerCount()).toBe(0)
     })
 
     it('sweeps away what has been dead for a day', async () => {

@@ -8,6 +8,7 @@ import { openPool } from '../../../src/stores/postgres/pool.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { startTcpProxy } from '../../support/tcpProxy.js'
 
 const lane: Lane = { network: 'eip155:84532', signer: '0x1111111111111111111111111111111111111111' }
 const otherSigner: Lane = { ...lane, signer: '0x2222222222222222222222222222222222222222' }
@@ -20,6 +21,15 @@ const signFor =
     transaction: `${network}/${signer}/${nonce}`,
     bytes: `bytes ${nonce}`,
   })
+
+/** A promise that a test resolves. */
+const gate = () => {
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
 
 const range = (from: number, length: number): readonly number[] =>
   Array.from({ length }, (_, index) => from + index)
@@ -145,6 +155,28 @@ describe('the signer lanes', () => {
       expect(await noncesFrom(lane)).toEqual(range(0, 30))
     })
 
+    it('keeps neither the number nor the bytes when the commit fails', async () => {
+      await lanes.advance(lane, 5)
+      const id = await claim(journals[0])
+      await pool.query(`
+        create function refuse() returns trigger language plpgsql as $$ begin raise 'no commit'; end $$;
+        create constraint trigger refuse after update on signer_lanes deferrable initially deferred
+          for each row execute function refuse()`)
+      try {
+        const recording = journals[0].recorderFor(id).recordInLane(lane, signFor(lane))
+        await expect(recording).rejects.toThrow('no commit')
+      } finally {
+        await pool.query('drop function refuse cascade')
+      }
+      expect(await journals[0].find(id)).toMatchObject({
+        state: 'claimed',
+        transaction: null,
+        broadcasts: [],
+      })
+      expect(await noncesFrom(lane)).toEqual([])
+      expect(await recordIn(lane)).toBe(5)
+    })
+
     it('throws before it signs when the lane is not open', async () => {
       await lanes.advance(otherSigner, 0)
       await lanes.advance(otherNetwork, 0)
@@ -168,46 +200,64 @@ describe('the signer lanes', () => {
       }
     })
 
-    it('does not make one lane wait for another', async () => {
+    it('makes nobody wait for a lane that stands still but those who use it', async () => {
       await lanes.advance(lane, 0)
       await lanes.advance(otherSigner, 0)
-      const id = await claim(journals[0])
-      let finishSigning: () => void = () => undefined
-      const signing = new Promise<void>((resolve) => {
-        finishSigning = resolve
-      })
-      const slow = journals[0].recorderFor(id).recordInLane(lane, async (nonce) => {
-        await signing
+      const signing = gate()
+      const begun = gate()
+      const id = await claim(journals[1])
+      const slow = journals[1].recorderFor(id).recordInLane(lane, async (nonce) => {
+        begun.open()
+        await signing.opened
         return await signFor(lane)(nonce)
       })
-      expect(await recordIn(otherSigner, journals[1])).toBe(0)
-      finishSigning()
+      await begun.opened
+      // More of them than there are connections.
+      const waiting = range(0, 20).map(() => recordIn(lane))
+      expect(await recordIn(otherSigner)).toBe(0)
+      expect(await recordIn(otherSigner, journals[1])).toBe(1)
+      signing.open()
       await slow
+      expect((await Promise.all(waiting)).sort((left, right) => left - right)).toEqual(range(1, 20))
     })
 
-    it('frees the lane within seconds when a machine vanishes while it signs', async () => {
+    it('takes a lane back from a signer that hangs', async () => {
       await lanes.advance(lane, 0)
       const id = await claim(journals[0])
-      let sawNumber: () => void = () => undefined
-      const hasNumber = new Promise<void>((resolve) => {
-        sawNumber = resolve
-      })
-      let comeBack: () => void = () => undefined
-      const isBack = new Promise<void>((resolve) => {
-        comeBack = resolve
-      })
-      const vanished = journals[0].recorderFor(id).recordInLane(lane, async (nonce) => {
-        sawNumber()
-        await isBack
-        return await signFor(lane)(nonce)
-      })
-      const refused = expect(vanished).rejects.toThrow()
-      await hasNumber
-      expect(await recordIn(lane, journals[1])).toBe(0)
-      // Whoever comes back after that has lost the number, and sends nothing.
-      comeBack()
+      const hanging = journals[0].recorderFor(id).recordInLane(lane, () => new Promise(() => undefined))
+      const refused = expect(hanging).rejects.toThrow('timeout')
+      expect(await recordIn(lane)).toBe(0)
       await refused
-      expect((await journals[1].find(id))?.state).toBe('claimed')
+      expect((await journals[0].find(id))?.state).toBe('claimed')
+    }, 15_000)
+
+    it('takes a lane back from a machine that vanishes while it signs', async () => {
+      await lanes.advance(lane, 0)
+      const proxy = await startTcpProxy(Number(new URL(database.url).port))
+      const url = new URL(database.url)
+      url.port = `${proxy.port}`
+      const farPool = openPool({ url: url.href, maxConnections: 2, onError: () => undefined })
+      const far = createSettlementJournal(farPool, await appear())
+      try {
+        const id = await claim(far)
+        const gone = gate()
+        const vanished = far.recorderFor(id).recordInLane(lane, async (nonce) => {
+          proxy.hang()
+          gone.open()
+          return await signFor(lane)(nonce)
+        })
+        const refused = expect(vanished).rejects.toThrow()
+        await gone.opened
+        expect(await recordIn(lane)).toBe(0)
+        // Whoever was away so long has lost the number, and sends nothing.
+        await proxy.reset()
+        await refused
+        expect(await lanes.listFrom(lane, 0, 10)).toHaveLength(1)
+        expect((await journals[0].find(id))?.state).toBe('claimed')
+      } finally {
+        await farPool.end()
+        await proxy.close()
+      }
     }, 15_000)
   })
 
@@ -231,14 +281,15 @@ describe('the signer lanes', () => {
     })
 
     it('does not disturb what is being numbered', async () => {
-      await lanes.advance(lane, 0)
+      await lanes.advance(lane, 10)
       const taken = await Promise.all(
         range(0, 40).map(async (index) => {
-          if (index % 5 === 0) await otherLanes.advance(lane, index % 3)
+          // What a node that lags behind would say.
+          if (index % 5 === 0) await otherLanes.advance(lane, index % 11)
           return await recordIn(lane, journals[index % 2 === 0 ? 0 : 1])
         }),
       )
-      expect([...taken].sort((left, right) => left - right)).toEqual(range(0, 40))
+      expect([...taken].sort((left, right) => left - right)).toEqual(range(10, 40))
     })
 
     it('refuses a number below zero', async () => {

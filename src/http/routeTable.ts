@@ -1,6 +1,5 @@
-import type { RouteOptions } from 'fastify'
-import fastifyPlugin from 'fastify-plugin'
-import type { Access } from '../access.js'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { Access } from './access.js'
 
 /** A route that the service serves. */
 export interface ServedRoute {
@@ -21,23 +20,21 @@ declare module 'fastify' {
   }
 }
 
-/** Keeps the list of all routes, and stops the start when one of them does not say who may call it. */
-export const routeTable = fastifyPlugin(
-  (app, _options, done) => {
-    const declared: DeclaredRoute[] = []
-    app.addHook('onRoute', (route) => {
-      declared.push({ url: route.url, route })
-    })
-    const listRoutes = () => declared.flatMap(listMethods)
-    app.decorate('listRoutes', listRoutes)
-    app.addHook('onReady', (ready) => {
-      listRoutes()
-      ready()
-    })
-    done()
-  },
-  { name: 'routeTable' },
-)
+/**
+ * Keeps the list of all routes, and stops the start when one of them does not say who may call it. No plugin:
+ * those load later, and a route that was declared before would be missed.
+ */
+export const keepRouteTable = (app: FastifyInstance): void => {
+  const declared: DeclaredRoute[] = []
+  app.addHook('onRoute', (route) => {
+    declared.push({ url: route.url, route })
+  })
+  const listRoutes = () => declared.flatMap(listMethods)
+  app.decorate('listRoutes', listRoutes)
+  app.addHook('onReady', async () => {
+    listRoutes()
+  })
+}
 
 interface DeclaredRoute {
   /** As declared; fastify goes on to use the options of `/docs` for `/docs/`. */

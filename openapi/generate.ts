@@ -1,0 +1,39 @@
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { buildApp } from '../src/app.js'
+import { createMetrics } from '../src/platform/metrics.js'
+import type { CoreUseCases } from '../src/usecases/useCases.js'
+
+const documentFile = fileURLToPath(new URL('openapi.yaml', import.meta.url))
+
+const refuse = (): never => {
+  throw new Error('The document is made from the routes alone; nothing may be called for it')
+}
+
+const core: CoreUseCases = {
+  verifyPayment: refuse,
+  settlePayment: refuse,
+  getSettlement: refuse,
+  getSettlementByTransaction: refuse,
+  listSupported: refuse,
+  checkReadiness: refuse,
+  describeService: refuse,
+}
+
+/** The OpenAPI document of the routes as YAML: the same text for the same code. */
+export const renderDocument = async (): Promise<string> => {
+  const app = buildApp({
+    useCases: { core },
+    settings: { trustProxy: [], bodyLimitBytes: 1_048_576 },
+    metrics: createMetrics({ kinds: [], measuresProcess: false }),
+  })
+  await app.ready()
+  const text = app.swagger({ yaml: true })
+  await app.close()
+  return text
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(documentFile, await renderDocument())
+  console.log(`Wrote ${documentFile}`)
+}

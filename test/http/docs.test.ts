@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { testApp } from './support/app.js'
+
+const policyOf = async (url: string): Promise<Map<string, string>> => {
+  const { headers } = await testApp().inject(url)
+  const directives = String(headers['content-security-policy']).split('; ')
+  return new Map(directives.map((each) => [each.split(' ', 1).join(''), each.split(' ').slice(1).join(' ')]))
+}
+
+describe('the reference at /docs', () => {
+  it.each(['/docs', '/docs/'])('%s is a page that loads only from this service', async (url) => {
+    const response = await testApp().inject(url)
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    const loaded = [...response.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, target = '']) => target)
+    expect(loaded.length).toBeGreaterThan(4)
+    for (const target of loaded) {
+      expect(target).toMatch(/^(?:\/docs|\.)\/static\//)
+      const asset = await testApp().inject(new URL(target, 'http://localhost/docs/').pathname)
+      expect(asset.statusCode).toBe(200)
+    }
+    expect(response.body).not.toMatch(/https?:\/\//)
+    expect(response.body).not.toMatch(/<script[^>]*>[^<\s]/)
+  })
+
+  it('forbids the browser every other host, inline scripts and frames', async () => {
+    const policy = await policyOf('/docs')
+    expect(Object.fromEntries(policy)).toEqual({
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': "'self' 'unsafe-inline'",
+      'img-src': "'self' data:",
+      'font-src': "'self'",
+      'connect-src': "'self'",
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': "'none'",
+    })
+  })
+
+  it('reads the document from this service and asks no validator', async () => {
+    const { body } = await testApp().inject('/docs/static/swagger-initializer.js')
+    expect(body).toContain("url: resolveUrl('./json')")
+    expect(body).toMatch(/validatorUrl: (null|undefined|false)/)
+    expect(body).not.toMatch(/https?:\/\/(?!stackoverflow\.com)/)
+  })
+
+  it('shows the document that is served as a file', async () => {
+    const app = testApp()
+    const [shown, served] = [await app.inject('/docs/json'), await app.inject('/api/openapi.json')]
+    expect(shown.json()).toEqual(served.json())
+  })
+})

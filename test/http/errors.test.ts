@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { AppError, errorStatus } from '../../src/errors.js'
+import { testApp } from './support/app.js'
+import { paymentBody } from './support/payment.js'
+
+const statuses = [
+  ['INVALID_REQUEST', 400],
+  ['INVALID_IDEMPOTENCY_KEY', 400],
+  ['UNAUTHORIZED', 401],
+  ['FORBIDDEN', 403],
+  ['NOT_FOUND', 404],
+  ['METHOD_NOT_ALLOWED', 405],
+  ['REQUEST_IN_PROGRESS', 409],
+  ['PAYLOAD_MISMATCH', 409],
+  ['PREVIOUS_REQUEST_FAILED', 409],
+  ['REQUEST_TOO_LARGE', 413],
+  ['UNSUPPORTED_MEDIA_TYPE', 415],
+  ['RATE_LIMITED', 429],
+  ['QUOTA_EXCEEDED', 429],
+  ['INTERNAL_ERROR', 500],
+  ['VERIFICATION_FAILED', 500],
+  ['SETTLEMENT_FAILED', 500],
+  ['IDEMPOTENCY_UNAVAILABLE', 503],
+  ['SERVICE_UNAVAILABLE', 503],
+] as const
+
+const verifyThatThrows = async (error: unknown) => {
+  const app = testApp({
+    core: {
+      verifyPayment: async () => {
+        throw error
+      },
+    },
+  })
+  return await app.inject({ method: 'POST', url: '/verify', payload: paymentBody() })
+}
+
+describe('an error', () => {
+  it('has a status in the table, and the table has no other', () => {
+    expect(Object.entries(errorStatus)).toEqual(statuses)
+  })
+
+  it.each(statuses)('%s is answered with %i and { code, message }', async (code, status) => {
+    const response = await verifyThatThrows(new AppError(code, 'What happened'))
+    expect(response.statusCode).toBe(status)
+    expect(response.json()).toEqual({ code, message: 'What happened' })
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+  })
+
+  it('carries its operational code, and when to come back in body and header', async () => {
+    const response = await verifyThatThrows(
+      new AppError('SERVICE_UNAVAILABLE', 'No node answers', {
+        operationalCode: 'SVC-2004',
+        retryAfterSeconds: 1.2,
+      }),
+    )
+    expect(response.headers['retry-after']).toBe('2')
+    expect(response.json()).toEqual({
+      code: 'SERVICE_UNAVAILABLE',
+      message: 'No node answers',
+      operationalCode: 'SVC-2004',
+      retryAfter: 2,
+    })
+  })
+
+  it.each([
+    ['an Error', new Error('connect ECONNREFUSED 10.0.0.3:5432')],
+    ['an error with a status', Object.assign(new Error('upstream'), { statusCode: 418 })],
+    [
+      'an error that looks like fastify’s',
+      Object.assign(new Error('x'), { code: 'FST_ERR_X', statusCode: 400 }),
+    ],
+    ['a reset connection of ours', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })],
+    ['a string', 'boom'],
+    ['an object', { secret: 'boom' }],
+  ])('that is %s from inside is INTERNAL_ERROR and says nothing', async (_name, error) => {
+    const response = await verifyThatThrows(error)
+    expect(response.statusCode).toBe(500)
+    expect(response.json()).toEqual({ code: 'INTERNAL_ERROR', message: 'Something went wrong on our side' })
+  })
+
+  it('of an answer that cannot be written is INTERNAL_ERROR', async () => {
+    const app = testApp({
+      core: { listSupported: () => JSON.parse('{"kinds":[{}],"extensions":[],"signers":{}}') },
+    })
+    const response = await app.inject('/supported')
+    expect(response.json()).toEqual({ code: 'INTERNAL_ERROR', message: 'Something went wrong on our side' })
+  })
+
+  it('on /ready keeps the form of errors, although 503 describes a readiness there', async () => {
+    const app = testApp({
+      core: {
+        checkReadiness: async () => {
+          throw new AppError('SERVICE_UNAVAILABLE', 'Not now')
+        },
+      },
+    })
+    expect((await app.inject('/ready')).json()).toEqual({ code: 'SERVICE_UNAVAILABLE', message: 'Not now' })
+  })
+})
+
+describe('an address', () => {
+  it.each([
+    ['/nothing', 404, 'NOT_FOUND'],
+    ['/verify/', 404, 'NOT_FOUND'],
+    ['/VERIFY', 404, 'NOT_FOUND'],
+    ['/docs/static/nothing.js', 404, 'NOT_FOUND'],
+    ['/docs/static/..%2f..%2fpackage.json', 404, 'NOT_FOUND'],
+    ['/%', 400, 'INVALID_REQUEST'],
+    ['/%zz?a=b', 400, 'INVALID_REQUEST'],
+    ['/v1/settlements/%ff', 400, 'INVALID_REQUEST'],
+    [`/v1/settlements/${'a'.repeat(500)}`, 400, 'INVALID_REQUEST'],
+  ])('%s is answered %i %s', async (url, status, code) => {
+    const response = await testApp().inject(url)
+    expect({ status: response.statusCode, code: response.json().code }).toEqual({ status, code })
+    expect(response.headers['x-request-id']).toBeTypeOf('string')
+    expect(response.headers['access-control-allow-origin']).toBe('*')
+  })
+
+  it.each([
+    ['DELETE', '/settle', 'POST, OPTIONS'],
+    ['GET', '/verify', 'POST, OPTIONS'],
+    ['HEAD', '/verify', 'POST, OPTIONS'],
+    ['POST', '/health', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/v1/settlements/9401b76e-f466-496f-8524-886a61ebf067', 'GET, HEAD, OPTIONS'],
+    ['PATCH', '/v1/settlements?network=a', 'GET, HEAD, OPTIONS'],
+  ] as const)('asked by %s %s is METHOD_NOT_ALLOWED and says what is', async (method, url, allow) => {
+    const response = await testApp().inject({ method, url })
+    expect(response.statusCode).toBe(405)
+    expect(response.headers.allow).toBe(allow)
+    if (method !== 'HEAD') expect(response.json().code).toBe('METHOD_NOT_ALLOWED')
+  })
+
+  it('that does not exist is refused before its body is looked at', async () => {
+    const response = await testApp().inject({ method: 'POST', url: '/nothing', payload: '{{{' })
+    expect(response.json().code).toBe('NOT_FOUND')
+  })
+})

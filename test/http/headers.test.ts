@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { testApp } from './support/app.js'
+
+describe('X-Request-ID', () => {
+  it.each(['a', 'A-z_0-9', 'x'.repeat(64)])('%s is repeated', async (given) => {
+    const response = await testApp().inject({ url: '/health', headers: { 'x-request-id': given } })
+    expect(response.headers['x-request-id']).toBe(given)
+  })
+
+  it.each(['', 'x'.repeat(65), 'a b', 'a,b', 'ä', '<script>', 'a\tb'])('%o is replaced', async (given) => {
+    const response = await testApp().inject({ url: '/health', headers: { 'x-request-id': given } })
+    expect(response.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/)
+  })
+
+  it('is made anew for each request that has none', async () => {
+    const app = testApp()
+    const ids = await Promise.all(
+      [1, 2, 3].map(async () => (await app.inject('/health')).headers['x-request-id']),
+    )
+    expect(new Set(ids).size).toBe(3)
+  })
+
+  it.each([
+    ['GET', '/nothing', 404],
+    ['DELETE', '/verify', 405],
+    ['GET', '/%', 400],
+    ['POST', '/verify', 400],
+    ['OPTIONS', '/verify', 204],
+    ['GET', '/docs/static/nothing', 404],
+  ] as const)('stands on the answer to %s %s', async (method, url, status) => {
+    const response = await testApp().inject({ method, url, headers: { 'x-request-id': 'mine' } })
+    expect(response.statusCode).toBe(status)
+    expect(response.headers['x-request-id']).toBe('mine')
+  })
+})
+
+describe('a web page of any origin', () => {
+  const headers = { origin: 'https://shop.example' }
+
+  it('may read answers and errors, and the headers that matter', async () => {
+    for (const url of ['/supported', '/nothing', '/%']) {
+      const response = await testApp().inject({ url, headers })
+      expect(response.headers['access-control-allow-origin']).toBe('*')
+    }
+    const { headers: answered } = await testApp().inject({ url: '/supported', headers })
+    const exposed = String(answered['access-control-expose-headers']).split(', ')
+    expect(exposed).toEqual(
+      expect.arrayContaining([
+        'X-Request-ID',
+        'X-Idempotency-Replayed',
+        'Retry-After',
+        'X-RateLimit-Limit',
+        'X-RateLimit-Remaining',
+        'X-RateLimit-Reset',
+        'X-RateLimit-Tier',
+      ]),
+    )
+    expect(answered).not.toHaveProperty('access-control-allow-credentials')
+  })
+
+  it.each([
+    'Idempotency-Key',
+    'PAYMENT-SIGNATURE',
+    'PAYMENT-RESPONSE',
+    'X-PAYMENT',
+    'Authorization',
+    'X-API-Key',
+  ])('may send %s', async (name) => {
+    const response = await testApp().inject({
+      method: 'OPTIONS',
+      url: '/settle',
+      headers: {
+        ...headers,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': name.toLowerCase(),
+      },
+    })
+    expect(response.statusCode).toBe(204)
+    expect(String(response.headers['access-control-allow-headers']).split(', ')).toContain(name)
+    expect(response.headers['access-control-allow-methods']).toContain('POST')
+  })
+})

@@ -1,0 +1,188 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../src/errors.js'
+import { maxJsonDepth, readJson } from '../../src/http/json.js'
+
+const read = (text: string): unknown => readJson(Buffer.from(text))
+
+const refusalOf = (bytes: string | Buffer): string => {
+  try {
+    readJson(Buffer.from(bytes))
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'INVALID_REQUEST') return error.message
+    throw error
+  }
+  throw new Error('was not refused')
+}
+
+/** Spells some characters of a key as escapes: the key stays the same. */
+const escapeSome = (key: string, mask: readonly boolean[]): string => {
+  const spelled = [...key.split('')].map((character, at) =>
+    mask[at % Math.max(1, mask.length)]
+      ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+      : JSON.stringify(character).slice(1, -1),
+  )
+  return `"${spelled.join('')}"`
+}
+
+const attempt = (work: () => unknown): { value: unknown } | { refused: unknown } => {
+  try {
+    return { value: work() }
+  } catch (refused) {
+    return { refused }
+  }
+}
+
+const reachesForPrototype = /"(?:__proto__|prototype)"/
+
+describe('a JSON body', () => {
+  it('reads as JSON.parse reads it, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 8 }), (text) => {
+        fc.pre(!reachesForPrototype.test(text))
+        expect(read(text)).toStrictEqual(JSON.parse(text))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('is never read where JSON.parse refuses it, and never read differently', () => {
+    const fragment = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', '"a"', '"b":', '1', 'null', ' ')
+    fc.assert(
+      fc.property(fc.array(fragment, { maxLength: 12 }), (fragments) => {
+        const text = fragments.join('')
+        const outcome = attempt(() => read(text))
+        if ('refused' in outcome) expect(outcome.refused).toBeInstanceOf(AppError)
+        else expect(outcome.value).toStrictEqual(JSON.parse(text))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  it('is refused when a key stands twice in one object, at any depth and in any spelling', () => {
+    const wrapper = fc.constantFrom(
+      (inner: string) => `{"outer":${inner}}`,
+      (inner: string) => `[1,${inner},{}]`,
+      (inner: string) => `{"a":[{"b":"}{\\"["}],"c":${inner},"d":null}`,
+      (inner: string) => ` [ ${inner} ] `,
+    )
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.array(fc.boolean(), { maxLength: 5 }),
+        fc.array(fc.boolean(), { maxLength: 5 }),
+        fc.jsonValue({ maxDepth: 2 }),
+        fc.array(wrapper, { maxLength: 10 }),
+        (key, firstMask, secondMask, between, wrappers) => {
+          const first = escapeSome(key, firstMask)
+          const second = escapeSome(key, secondMask)
+          const core = `{${first}:${JSON.stringify(between)},"${key.length + 1}#between":2,${second}:3}`
+          const text = wrappers.reduce((inner, wrap) => wrap(inner), core)
+          expect(refusalOf(text)).toMatch(/the key stands twice|this key is not allowed/)
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it.each([
+    ['{"a":1,"a":2}', 'a: the key stands twice in the same object'],
+    ['{"paymentRequirements":{"amount":"1","amount":"2"}}', 'paymentRequirements.amount: the key stands'],
+    ['{"accepts":[{},{"payTo":"x","payTo":"y"}]}', 'accepts[1].payTo: the key stands twice'],
+    ['{"amount":"1","\\u0061mount":"2"}', 'amount: the key stands twice'],
+    ['{"\\ud83d\\ude00":1,"😀":2}', '😀: the key stands twice'],
+    ['{"a\\"b":1,"a\\u0022b":2}', 'a"b: the key stands twice'],
+    ['{"":1,"":2}', ': the key stands twice'],
+  ])('%s is refused with the path of the key', (text, message) => {
+    expect(refusalOf(text)).toContain(message)
+  })
+
+  it.each([
+    '{"a":{"a":{"a":1}}}',
+    '[{"a":1},{"a":2}]',
+    '{"a":"a","b":"a"}',
+    '{"a":["a","a"],"b":{"a":1}}',
+    '{"a":"{\\"a\\":1,\\"a\\":2}"}',
+    '{"A":1,"a":2}',
+    '{"a\\\\":1,"a":2}',
+  ])('%s has no key twice', (text) => {
+    expect(read(text)).toStrictEqual(JSON.parse(text))
+  })
+
+  it.each([
+    ['{"__proto__":{"isAdmin":true}}', '__proto__'],
+    ['{"a":[{"\\u005f_proto__":1}]}', 'a[0].__proto__'],
+    ['{"constructor":{"prototype":{"isAdmin":true}}}', 'constructor.prototype'],
+    ['{"a":{"const\\u0072uctor":{"x":1,"prototype":{}}}}', 'a.constructor.prototype'],
+  ])('%s reaches for a prototype and is refused', (text, path) => {
+    expect(refusalOf(text)).toBe(`${path}: this key is not allowed`)
+  })
+
+  it('may use harmless keys of that kind', () => {
+    expect(read('{"constructor":"Bob","prototype":1}')).toStrictEqual({ constructor: 'Bob', prototype: 1 })
+  })
+
+  it('may be nested 32 levels deep, and no deeper', () => {
+    const nest = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect(read(nest(maxJsonDepth))).toStrictEqual(JSON.parse(nest(maxJsonDepth)))
+    expect(refusalOf(nest(maxJsonDepth + 1))).toContain('nested deeper than 32 levels')
+    expect(refusalOf(`{"a":${'{"b":'.repeat(40)}1${'}'.repeat(41)}`)).toContain(' at a.b.b')
+  })
+
+  it('is not parsed at all when it is a bomb of brackets', () => {
+    const bomb = Buffer.from('['.repeat(1_000_000))
+    const startedAt = performance.now()
+    expect(refusalOf(bomb)).toContain('nested deeper')
+    expect(performance.now() - startedAt).toBeLessThan(200)
+  })
+
+  it('takes time in proportion to its size, however it is made', () => {
+    const nasty = [
+      `{${Array.from({ length: 60_000 }, (_, at) => `"k${at}":1`).join(',')}}`,
+      `{"a":"${'\\\\'.repeat(250_000)}"}`,
+      `{"a":"${'\\"'.repeat(250_000)}"}`,
+      `"${'\\'.repeat(500_000)}`,
+      `[${'"a",'.repeat(120_000)}"a"]`,
+    ]
+    for (const text of nasty) {
+      const startedAt = performance.now()
+      try {
+        read(text)
+      } catch (error) {
+        expect(error).toBeInstanceOf(AppError)
+      }
+      expect(performance.now() - startedAt).toBeLessThan(2_000)
+    }
+  })
+
+  it.each([
+    [Buffer.from([0x22, 0xff, 0x22]), 'a byte that never occurs'],
+    [Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 'an overlong slash'],
+    [Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'an encoded surrogate'],
+    [Buffer.from([0x22, 0xe2, 0x82]), 'a sequence that ends early'],
+    [Buffer.from('{"a":1}', 'utf16le').subarray(1), 'UTF-16'],
+  ])('%o is no UTF-8 (%s)', (bytes) => {
+    expect(refusalOf(bytes)).toMatch(/not valid UTF-8|not valid JSON/)
+  })
+
+  it('may begin with one byte order mark, and only there', () => {
+    expect(read('\ufeff{"a":1}')).toStrictEqual({ a: 1 })
+    expect(refusalOf('\ufeff\ufeff{}')).toContain('not valid JSON')
+    expect(refusalOf('{\ufeff}')).toContain('not valid JSON')
+  })
+
+  it.each(['', '\ufeff'])('%o is empty', (text) => {
+    expect(refusalOf(text)).toBe('The body is empty; a JSON object is expected')
+  })
+
+  it('says where it stops being JSON, and does not quote it', () => {
+    const message = refusalOf('{"apiKey": "hunter2", oops}')
+    expect(message).toMatch(/^The body is not valid JSON \(at character \d+\)$/)
+  })
+
+  it('gives its path in a bounded length', () => {
+    const long = 'k'.repeat(100_000)
+    const text = `{"${long}":{"${long}":{"${long}":{"${long}":{"a":1,"a":2}}}}}`
+    expect(refusalOf(text).length).toBeLessThan(400)
+  })
+})

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../src/errors.js'
+import { type TestAppParts, testApp, testMetrics } from './support/app.js'
+import { paymentBody, paymentBodyWith } from './support/payment.js'
+
+const measured = (parts: TestAppParts = {}) => {
+  const metrics = testMetrics()
+  const app = testApp({ ...parts, metrics })
+  return {
+    app,
+    lines: async (name: string) =>
+      (await metrics.registry.metrics())
+        .split('\n')
+        .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)),
+  }
+}
+
+describe('GET /metrics', () => {
+  it('answers text for a scraper', async () => {
+    const { app } = measured()
+    const response = await app.inject('/metrics')
+    expect(response.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    for (const name of [
+      'facilitator_requests_total',
+      'facilitator_request_duration_seconds',
+      'facilitator_verify_total',
+      'facilitator_settle_total',
+      'facilitator_active_requests',
+    ]) {
+      expect(response.body).toContain(`# HELP ${name} `)
+    }
+  })
+
+  it('counts requests by method, pattern of the route and status', async () => {
+    const { app, lines } = measured()
+    await app.inject('/health')
+    await app.inject('/v1/settlements/9401b76e-f466-496f-8524-886a61ebf067')
+    await app.inject({ method: 'POST', url: '/verify', payload: {} })
+    expect(await lines('facilitator_requests_total')).toEqual([
+      'facilitator_requests_total{method="GET",endpoint="/health",status="200"} 1',
+      'facilitator_requests_total{method="GET",endpoint="/v1/settlements/:id",status="404"} 1',
+      'facilitator_requests_total{method="POST",endpoint="/verify",status="400"} 1',
+    ])
+    expect(await lines('facilitator_active_requests')).toEqual(['facilitator_active_requests 0'])
+  })
+
+  it('makes no label of an address that somebody guesses, nor of a strange method', async () => {
+    const { app, lines } = measured()
+    for (const url of ['/a', '/b?c=d', '/%', '/wp-admin/1', `/v1/settlements/${'x'.repeat(300)}`])
+      await app.inject(url)
+    await app.inject({ method: 'PROPFIND', url: '/a' })
+    expect(await lines('facilitator_requests_total')).toEqual([
+      'facilitator_requests_total{method="GET",endpoint="other",status="404"} 3',
+      'facilitator_requests_total{method="GET",endpoint="other",status="400"} 2',
+      'facilitator_requests_total{method="other",endpoint="other",status="404"} 1',
+    ])
+  })
+
+  it('counts verifications by what came of them, under the network’s one name', async () => {
+    const answers = [
+      async () => ({ isValid: true }),
+      async () => ({ isValid: false }),
+      async () => {
+        throw new AppError('VERIFICATION_FAILED', 'no')
+      },
+    ]
+    const { app, lines } = measured({
+      core: { verifyPayment: async () => await (answers.shift() ?? fail)() },
+    })
+    const body = paymentBodyWith({ network: 'base-sepolia' })
+    for (const payload of [paymentBody(), body, body])
+      await app.inject({ method: 'POST', url: '/verify', payload })
+    expect(await lines('facilitator_verify_total')).toEqual([
+      'facilitator_verify_total{network="eip155:84532",scheme="exact",result="valid"} 1',
+      'facilitator_verify_total{network="eip155:84532",scheme="exact",result="invalid"} 1',
+      'facilitator_verify_total{network="eip155:84532",scheme="exact",result="error"} 1',
+    ])
+  })
+
+  it('counts settlements by what the caller was told', async () => {
+    const result = { success: false, transaction: '', network: 'n' }
+    const answers = [
+      { result: { ...result, success: true }, isReplayed: false },
+      { result: { ...result, success: true }, isReplayed: true },
+      { result: { ...result, errorReason: 'settlement_pending' }, isReplayed: false },
+      { result: { ...result, errorReason: 'insufficient_funds' }, isReplayed: false },
+    ]
+    const { app, lines } = measured({ core: { settlePayment: async () => answers.shift() ?? fail() } })
+    for (let round = 0; round < 5; round += 1)
+      await app.inject({ method: 'POST', url: '/settle', payload: paymentBody() })
+    expect(await lines('facilitator_settle_total')).toEqual(
+      ['confirmed', 'replayed', 'pending', 'failed', 'error'].map(
+        (label) => `facilitator_settle_total{network="eip155:84532",scheme="exact",result="${label}"} 1`,
+      ),
+    )
+  })
+
+  it('makes no label of a network or scheme that a caller invents (A26)', async () => {
+    const { app, lines } = measured()
+    for (let round = 0; round < 200; round += 1) {
+      const payload = paymentBodyWith({ network: `eip155:${round}`, scheme: `scheme-${round}` })
+      for (const url of ['/verify', '/settle']) await app.inject({ method: 'POST', url, payload })
+    }
+    expect(await lines('facilitator_verify_total')).toEqual([
+      'facilitator_verify_total{network="other",scheme="other",result="valid"} 200',
+    ])
+    expect(await lines('facilitator_settle_total')).toEqual([
+      'facilitator_settle_total{network="other",scheme="other",result="confirmed"} 200',
+    ])
+  })
+})
+
+const fail = (): never => {
+  throw new Error('the test has no more answers')
+}

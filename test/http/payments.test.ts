@@ -1,0 +1,212 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { SettlementView } from '../../src/protocol/results.js'
+import type { CoreUseCases } from '../../src/usecases/useCases.js'
+import { testApp } from './support/app.js'
+import { paymentBody } from './support/payment.js'
+
+const payer = '0x18f77dd01186556F1F745E7847A4686421dEE072'
+const settlementId = '9401b76e-f466-496f-8524-886a61ebf067'
+
+const settlement: SettlementView = {
+  id: settlementId,
+  status: 'confirmed',
+  scheme: 'exact',
+  network: 'eip155:84532',
+  asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+  payer,
+  payTo: '0x501c54CF2d651A79b6F1ef8b1727A4ab80f6128c',
+  amount: '10000',
+  transaction: `0x${'ab'.repeat(32)}`,
+  createdAt: '2026-01-01T00:00:00.000Z',
+}
+
+describe('POST /verify', () => {
+  const verify = async (verifyPayment: CoreUseCases['verifyPayment']) =>
+    await testApp({ core: { verifyPayment } }).inject({
+      method: 'POST',
+      url: '/verify',
+      payload: paymentBody(),
+    })
+
+  it('answers 200 for a valid payment', async () => {
+    const response = await verify(async () => ({ isValid: true, payer }))
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual({ isValid: true, payer })
+  })
+
+  it('answers 200 for a refused payment, with the reason', async () => {
+    const refusal = {
+      isValid: false,
+      payer,
+      invalidReason: 'insufficient_funds',
+      invalidMessage: 'Not enough',
+      operationalCode: 'SVC-3003',
+    }
+    const response = await verify(async () => refusal)
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual(refusal)
+  })
+
+  it('leaves out what the schema of the answer does not name', async () => {
+    const response = await verify(async () => {
+      const row = { isValid: true, payer, signature: '0xsecret', internal: { key: 1 } }
+      return row
+    })
+    expect(response.json()).toEqual({ isValid: true, payer })
+  })
+
+  it('escapes what the answer quotes', async () => {
+    const invalidMessage = 'a "quote", a \\, a \n, a \u2028 and a \ud800'
+    const response = await verify(async () => ({ isValid: false, invalidMessage }))
+    expect(response.json()).toEqual({ isValid: false, invalidMessage })
+  })
+
+  it('is not cached', async () => {
+    const response = await verify(async () => ({ isValid: true }))
+    expect(response.headers['cache-control']).toBe('no-store')
+  })
+
+  it('is given a signal that stays quiet when the client waits', async () => {
+    let signal: AbortSignal | null = null
+    await verify(async (request) => {
+      signal = request.signal
+      return { isValid: true }
+    })
+    expect(signal).toMatchObject({ aborted: false })
+  })
+})
+
+describe('POST /settle', () => {
+  const settle = async (settlePayment: CoreUseCases['settlePayment'], headers: Record<string, string> = {}) =>
+    await testApp({ core: { settlePayment } }).inject({
+      method: 'POST',
+      url: '/settle',
+      payload: paymentBody(),
+      headers,
+    })
+
+  const paid = {
+    result: { success: true, transaction: '0xab', network: 'base-sepolia', payer },
+    isReplayed: false,
+  }
+
+  it('answers the outcome, uncached', async () => {
+    const response = await settle(async () => paid)
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual(paid.result)
+    expect(response.headers['cache-control']).toBe('no-store')
+    expect(response.headers).not.toHaveProperty('x-idempotency-replayed')
+  })
+
+  it('answers a failed settlement with 200, and its fields', async () => {
+    const result = {
+      success: false,
+      transaction: '0xab',
+      network: 'eip155:84532',
+      errorReason: 'settlement_pending',
+      errorMessage: 'Sent',
+      status: 'pending',
+      settlementId,
+    } as const
+    const response = await settle(async () => ({ result, isReplayed: false }))
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual(result)
+  })
+
+  it('leaves out what the schema of the answer does not name', async () => {
+    const row = { ...paid.result, bytes: '0xsigned', consumedBy: 'someone' }
+    const response = await settle(async () => ({ result: row, isReplayed: false }))
+    expect(response.json()).toEqual(paid.result)
+  })
+
+  it('says when the answer is that of an earlier request', async () => {
+    const response = await settle(async () => ({ ...paid, isReplayed: true }))
+    expect(response.headers['x-idempotency-replayed']).toBe('true')
+  })
+
+  it('passes the Idempotency-Key on, or that there is none', async () => {
+    const settlePayment = vi.fn(async () => paid)
+    await settle(settlePayment, { 'idempotency-key': 'Order-4711' })
+    await settle(settlePayment)
+    expect(settlePayment).toHaveBeenNthCalledWith(
+      1,
+      expect.objectContaining({ idempotencyKey: 'Order-4711' }),
+    )
+    expect(settlePayment).toHaveBeenNthCalledWith(2, expect.objectContaining({ idempotencyKey: null }))
+  })
+
+  it.each(['a', '-', 'A-1', 'x'.repeat(64)])('takes the Idempotency-Key %s', async (key) => {
+    expect((await settle(async () => paid, { 'idempotency-key': key })).statusCode).toBe(200)
+  })
+
+  it.each(['', ' ', 'x'.repeat(65), 'a_b', 'a b', 'a,b', 'ключ', 'a\u00e4', '"a"', 'a;b'])(
+    'refuses the Idempotency-Key %o',
+    async (key) => {
+      const settlePayment = vi.fn(async () => paid)
+      const response = await settle(settlePayment, { 'idempotency-key': key })
+      expect(response.statusCode).toBe(400)
+      expect(response.json().code).toBe('INVALID_IDEMPOTENCY_KEY')
+      expect(settlePayment).not.toHaveBeenCalled()
+    },
+  )
+
+  it('refuses a bad Idempotency-Key before it looks at the body', async () => {
+    const response = await testApp().inject({
+      method: 'POST',
+      url: '/settle',
+      payload: '{{{',
+      headers: { 'idempotency-key': '?', 'content-type': 'application/json' },
+    })
+    expect(response.json().code).toBe('INVALID_IDEMPOTENCY_KEY')
+  })
+})
+
+describe('GET /v1/settlements/{id}', () => {
+  it('shows the settlement, uncached', async () => {
+    const getSettlement = vi.fn(async () => settlement)
+    const response = await testApp({ core: { getSettlement } }).inject(
+      `/v1/settlements/${settlementId.toUpperCase()}`,
+    )
+    expect(response.json()).toEqual(settlement)
+    expect(response.headers['cache-control']).toBe('no-store')
+    expect(getSettlement).toHaveBeenCalledWith(settlementId)
+  })
+
+  it('answers 404 for a settlement that does not exist', async () => {
+    const response = await testApp().inject(`/v1/settlements/${settlementId}`)
+    expect(response.statusCode).toBe(404)
+    expect(response.json().code).toBe('NOT_FOUND')
+  })
+
+  it.each(['1', 'null', 'a b', "' or 1=1", `${settlementId}0`])('refuses the id %o', async (id) => {
+    const getSettlement = vi.fn(async () => settlement)
+    const response = await testApp({ core: { getSettlement } }).inject(
+      `/v1/settlements/${encodeURIComponent(id)}`,
+    )
+    expect(response.json()).toEqual({ code: 'INVALID_REQUEST', message: 'id: must be a UUID' })
+    expect(getSettlement).not.toHaveBeenCalled()
+  })
+})
+
+describe('GET /v1/settlements', () => {
+  it('finds a settlement by network and transaction', async () => {
+    const getSettlementByTransaction = vi.fn(async () => settlement)
+    const response = await testApp({ core: { getSettlementByTransaction } }).inject({
+      url: '/v1/settlements',
+      query: { network: 'base-sepolia', transaction: settlement.transaction },
+    })
+    expect(response.json()).toEqual(settlement)
+    expect(getSettlementByTransaction).toHaveBeenCalledWith('base-sepolia', settlement.transaction)
+  })
+
+  it.each([
+    ['', 'network: is required; transaction: is required'],
+    ['?network=a', 'transaction: is required'],
+    ['?network=&transaction=b', 'network: must not be empty'],
+    ['?network=a&network=b&transaction=c', 'network: must be a string'],
+    [`?network=a&transaction=${'0'.repeat(257)}`, 'transaction: must have at most 256 characters'],
+  ])('refuses the query %o', async (query, message) => {
+    const response = await testApp().inject(`/v1/settlements${query}`)
+    expect(response.json()).toEqual({ code: 'INVALID_REQUEST', message })
+  })
+})

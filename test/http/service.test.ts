@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { testApp } from './support/app.js'
+
+describe('GET /health', () => {
+  it('answers ok as long as the process runs', async () => {
+    const response = await testApp().inject('/health')
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual({ status: 'ok' })
+  })
+})
+
+describe('GET /ready', () => {
+  it('answers 200 with every check when all is well', async () => {
+    const response = await testApp().inject('/ready')
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual({ status: 'ready', checks: { store: 'ok', rpc: 'ok' } })
+  })
+
+  it('answers 503 with every check when one fails', async () => {
+    const readiness = { status: 'unready', checks: { store: 'ok', rpc: 'unreachable' } } as const
+    const response = await testApp({ core: { checkReadiness: async () => readiness } }).inject('/ready')
+    expect(response.statusCode).toBe(503)
+    expect(response.json()).toEqual(readiness)
+  })
+})
+
+describe('GET /supported', () => {
+  it('answers kinds, extensions and signers, with whatever stands in extra', async () => {
+    const supported = {
+      kinds: [
+        {
+          payVersion: 2,
+          x402Version: 2,
+          t402Version: 2,
+          scheme: 'exact',
+          network: 'eip155:8453',
+          extra: { feePayer: 'abc', nested: { list: [1, null, true] } },
+        },
+      ],
+      extensions: ['bazaar'],
+      signers: { 'eip155:*': ['0x4278D9F55a12B3bf591bd76c4e1E8182adC7D11f'] },
+    }
+    const response = await testApp({ core: { listSupported: () => supported } }).inject('/supported')
+    expect(response.json()).toEqual(supported)
+  })
+})
+
+describe('GET /tiers', () => {
+  it('answers the specification’s four tiers', async () => {
+    expect((await testApp().inject('/tiers')).json()).toEqual({
+      tiers: {
+        free: { name: 'Free', monthlyQuota: 1_000, rpmLimit: 10, feeRate: 0, priceCents: 0 },
+        builder: { name: 'Builder', monthlyQuota: 100_000, rpmLimit: 100, feeRate: 0.001, priceCents: 0 },
+        scale: {
+          name: 'Scale',
+          monthlyQuota: 1_000_000,
+          rpmLimit: 1_000,
+          feeRate: 0.0008,
+          priceCents: 9_900,
+        },
+        enterprise: {
+          name: 'Enterprise',
+          monthlyQuota: -1,
+          rpmLimit: 10_000,
+          feeRate: 0.0005,
+          priceCents: 0,
+        },
+      },
+    })
+  })
+})
+
+describe('GET /info', () => {
+  it('lists the endpoints that are really served, each with what it is for', async () => {
+    const app = testApp()
+    const { endpoints, ...rest } = (await app.inject('/info')).json()
+    expect(rest).toEqual({ name: 'quittance', version: '0.1.0', description: 'A facilitator', features: {} })
+    expect(endpoints).toContainEqual({
+      method: 'POST',
+      path: '/verify',
+      description: 'Judge a payment without moving funds',
+    })
+    const listed = endpoints.map(({ method, path }: { method: string; path: string }) => `${method} ${path}`)
+    expect(listed).toEqual([
+      'POST /verify',
+      'POST /settle',
+      'GET /v1/settlements/{id}',
+      'GET /v1/settlements',
+      'GET /health',
+      'GET /ready',
+      'GET /metrics',
+      'GET /info',
+      'GET /tiers',
+      'GET /supported',
+      'GET /api/openapi.yaml',
+      'GET /api/openapi.json',
+    ])
+  })
+})
+
+describe('every GET', () => {
+  it.each(['/health', '/ready', '/metrics', '/info', '/supported', '/tiers', '/api/openapi.yaml', '/docs'])(
+    '%s answers HEAD with the same status and no body',
+    async (url) => {
+      const response = await testApp().inject({ method: 'HEAD', url })
+      expect(response.statusCode).toBe(200)
+      expect(response.body).toBe('')
+    },
+  )
+})

@@ -1,0 +1,259 @@
+import type { FastifyInstance } from 'fastify'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { SettleAnswer } from '../../src/usecases/useCases.js'
+import { type TestAppParts, testApp } from './support/app.js'
+import { paymentBody } from './support/payment.js'
+import { deferred, listen, open, readAll } from './support/sockets.js'
+
+let app: FastifyInstance | null = null
+
+const start = async (parts: TestAppParts = {}): Promise<number> => {
+  app = testApp(parts)
+  return await listen(app)
+}
+
+afterEach(async () => {
+  await app?.close()
+  app = null
+})
+
+const request = (path: string, body: string, length = Buffer.byteLength(body)): string =>
+  [
+    `POST ${path} HTTP/1.1`,
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    '',
+    body,
+  ].join('\r\n')
+
+const payment = JSON.stringify(paymentBody())
+
+describe('a client that hangs up', () => {
+  it('cancels its verify', async () => {
+    const begun = deferred<AbortSignal>()
+    const cancelled = deferred<string>()
+    const port = await start({
+      core: {
+        verifyPayment: async ({ signal }) => {
+          begun.resolve(signal)
+          return await new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              cancelled.resolve('cancelled')
+              reject(signal.reason)
+            })
+          })
+        },
+      },
+    })
+    const socket = await open(port)
+    socket.write(request('/verify', payment))
+    const signal = await begun.promise
+    expect(signal.aborted).toBe(false)
+    socket.destroy()
+    expect(await cancelled.promise).toBe('cancelled')
+  })
+
+  it('does not cancel its settle', async () => {
+    const begun = deferred<void>()
+    const goOn = deferred<void>()
+    const settled = deferred<string>()
+    const port = await start({
+      core: {
+        settlePayment: async (): Promise<SettleAnswer> => {
+          begun.resolve()
+          await goOn.promise
+          settled.resolve('settled')
+          return { result: { success: true, transaction: '0xab', network: 'n' }, isReplayed: false }
+        },
+      },
+    })
+    const socket = await open(port)
+    socket.write(request('/settle', payment))
+    await begun.promise
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    socket.destroy()
+    await closed
+    goOn.resolve()
+    expect(await settled.promise).toBe('settled')
+  })
+
+  it('in the middle of its body leaves the service as it was', async () => {
+    const port = await start()
+    const socket = await open(port)
+    socket.write(request('/verify', '{"paymentPayload":', 5_000))
+    socket.destroy()
+    const response = await fetch(`http://127.0.0.1:${port}/health`)
+    expect(response.status).toBe(200)
+  })
+})
+
+describe('a client that waits', () => {
+  it('is not taken for one that hung up, although its body was read long ago', async () => {
+    const port = await start({
+      core: {
+        verifyPayment: async ({ signal }) => {
+          await new Promise((resolve) => setTimeout(resolve, 50))
+          return { isValid: !signal.aborted }
+        },
+      },
+    })
+    const response = await fetch(`http://127.0.0.1:${port}/verify`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: payment,
+    })
+    expect(await response.json()).toEqual({ isValid: true })
+  })
+})
+
+describe('a request that does not arrive', () => {
+  it('is answered and closed when its body is too slow', async () => {
+    const port = await start({ requestTimeoutMs: 300 })
+    const socket = await open(port)
+    socket.write(request('/verify', '{"paymentPayload":', 5_000))
+    const answer = await readAll(socket)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain('"message":"The request did not arrive in time"')
+    expect(answer).toMatch(/x-request-id: \S+/i)
+  })
+
+  it('is answered and closed when its headers are too slow', async () => {
+    const port = await start({ requestTimeoutMs: 300 })
+    const socket = await open(port)
+    socket.write('POST /verify HTTP/1.1\r\nHost: localhost\r\nX-Slow: ')
+    expect(await readAll(socket)).toContain('"code":"INVALID_REQUEST"')
+  })
+})
+
+describe('bytes that are no HTTP', () => {
+  it.each([
+    ['garbage', 'hello\r\n\r\n', 400, 'INVALID_REQUEST'],
+    ['a TLS greeting', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000', 400, 'INVALID_REQUEST'],
+    [
+      'two lengths',
+      'POST /verify HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      400,
+      'INVALID_REQUEST',
+    ],
+    [
+      'a length beside chunks',
+      'POST /verify HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'INVALID_REQUEST',
+    ],
+    ['no host', 'GET /health HTTP/1.1\r\n\r\n', 400, null],
+    [
+      'headers without end',
+      `GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`,
+      413,
+      'REQUEST_TOO_LARGE',
+    ],
+    [
+      'a URL without end',
+      `GET /${'x'.repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+      413,
+      'REQUEST_TOO_LARGE',
+    ],
+  ])('such as %s are answered in our form', async (_name, bytes, status, code) => {
+    const port = await start()
+    const socket = await open(port)
+    socket.write(Buffer.from(bytes, 'latin1'))
+    const answer = await readAll(socket)
+    expect(answer).toContain(`HTTP/1.1 ${status} `)
+    if (code !== null) expect(answer).toContain(`{"code":"${code}","message":"`)
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
+  })
+})
+
+describe('a body of 2 MB', () => {
+  const twoMegabytes = JSON.stringify({ filler: 'x'.repeat(2 * 1_048_576) })
+
+  it('is answered 413 that the client gets to read', async () => {
+    const port = await start()
+    for (let round = 0; round < 5; round += 1) {
+      const response = await fetch(`http://127.0.0.1:${port}/settle`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: twoMegabytes,
+      })
+      expect(response.status).toBe(413)
+      expect(await response.json()).toMatchObject({ code: 'REQUEST_TOO_LARGE' })
+    }
+  })
+
+  it('that hides its length in chunks is answered 413 as well', async () => {
+    const port = await start()
+    const stream = new ReadableStream({
+      start: (controller) => {
+        const bytes = Buffer.from(twoMegabytes)
+        for (let at = 0; at < bytes.length; at += 65_536) controller.enqueue(bytes.subarray(at, at + 65_536))
+        controller.close()
+      },
+    })
+    const response = await fetch(`http://127.0.0.1:${port}/settle`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: stream,
+      duplex: 'half',
+    })
+    expect(response.status).toBe(413)
+  })
+})
+
+describe('a server that closes', () => {
+  it('does not wait for a connection that never asked anything', async () => {
+    const port = await start()
+    const silent = await open(port)
+    const hungUp = readAll(silent)
+    const startedAt = performance.now()
+    await app?.close()
+    await hungUp
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+  })
+
+  it('waits a few seconds for a request that is half there, not for ever', async () => {
+    const port = await start()
+    const slow = await open(port)
+    const hungUp = readAll(slow)
+    slow.write(request('/verify', '{"paymentPayload":', 5_000))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const startedAt = performance.now()
+    await app?.close()
+    await hungUp
+    expect(performance.now() - startedAt).toBeLessThan(6_000)
+  })
+
+  it('answers what it is working on and refuses what comes after', async () => {
+    const begun = deferred<void>()
+    const goOn = deferred<void>()
+    const port = await start({
+      core: {
+        settlePayment: async (): Promise<SettleAnswer> => {
+          begun.resolve()
+          await goOn.promise
+          return { result: { success: true, transaction: '0xab', network: 'n' }, isReplayed: false }
+        },
+      },
+    })
+    const [settling, late] = [await open(port), await open(port)]
+    const [answer, refusal] = [readAll(settling), readAll(late)]
+    settling.write(request('/settle', payment))
+    // A connection that has begun a request is not idle, so it outlives the beginning of the end.
+    late.write('GET /health HTTP/1.1\r\nHost: localhost\r\n')
+    await begun.promise
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const closing = app?.close()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    late.write('\r\n')
+    const refused = await refusal
+    goOn.resolve()
+    expect(refused).toMatch(/^HTTP\/1\.1 503 /)
+    expect(refused).toMatch(/retry-after: 1/i)
+    expect(refused).toContain('"code":"SERVICE_UNAVAILABLE"')
+    const answered = await answer
+    expect(answered).toContain('"success":true')
+    expect(answered).toMatch(/connection: close/i)
+    await closing
+  })
+})

@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { renderDocument } from '../openapi/generate.js'
+import { paymentRequests } from '../src/http/schemas/examples.js'
+import { isRefused, readPayment } from '../src/protocol/legacy.js'
+import { settlementView, settleResult, verifyResult } from '../src/protocol/results.js'
+import { wirePaymentRequest } from '../src/protocol/wire.js'
+import { testApp } from './http/support/app.js'
+
+const committed = readFileSync(new URL('../openapi/openapi.yaml', import.meta.url), 'utf8')
+
+const examples = z.record(z.string(), z.object({ summary: z.string().optional(), value: z.unknown() }))
+const content = z.record(z.string(), z.object({ schema: z.unknown(), examples: examples.optional() }))
+const operation = z.object({
+  operationId: z.string(),
+  summary: z.string(),
+  description: z.string(),
+  tags: z.array(z.string()),
+  requestBody: z.object({ content }).optional(),
+  responses: z.record(
+    z.string(),
+    z.object({
+      description: z.string(),
+      headers: z.record(z.string(), z.unknown()),
+      content: content.optional(),
+    }),
+  ),
+})
+const shape = z.object({
+  openapi: z.string(),
+  tags: z.array(z.object({ name: z.string() })),
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
+})
+
+const document = shape.parse(parse(committed))
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, described]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    ...described,
+  })),
+)
+
+describe('openapi/openapi.yaml', () => {
+  it('is what the code generates (npm run openapi)', async () => {
+    expect(committed).toBe(await renderDocument())
+  })
+
+  it('is generated the same way twice', async () => {
+    expect(await renderDocument()).toBe(await renderDocument())
+  })
+
+  it('is a valid OpenAPI 3.1 document', async () => {
+    const result = await new Validator().validate(parse(committed))
+    expect(result.errors ?? []).toEqual([])
+    expect(result.valid).toBe(true)
+    expect(document.openapi).toMatch(/^3\.1\./)
+  })
+
+  it('has no anchors, no aliases and no reference into nothing', () => {
+    expect(committed).not.toMatch(/: [&*]a\d/)
+    const named = [...committed.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name)
+    expect(new Set(named)).toEqual(new Set(Object.keys(document.components.schemas)))
+  })
+
+  it('has no word of the libraries that made it', () => {
+    expect(committed).not.toMatch(/Default Response|zod|fastify|__/i)
+  })
+
+  it('is what the service serves', async () => {
+    const app = testApp()
+    const yaml = await app.inject('/api/openapi.yaml')
+    expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8')
+    expect(yaml.body).toBe(committed)
+    const json = await app.inject('/api/openapi.json')
+    expect(json.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(json.json()).toEqual(parse(committed))
+  })
+})
+
+describe('every route', () => {
+  it('is in the document, and the document has no other', async () => {
+    const app = testApp()
+    await app.ready()
+    const served = app
+      .listRoutes()
+      .filter(({ method, path }) => method !== 'HEAD' && method !== 'OPTIONS' && !path.startsWith('/docs'))
+      .map(({ method, path }) => `${method} ${path}`)
+    expect(operations.map(({ name }) => name).sort()).toEqual([...served].sort())
+  })
+
+  it('has an id of its own and belongs to a known group', () => {
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
+    const groups = document.tags.map(({ name }) => name)
+    for (const { tags } of operations) expect(groups).toEqual(expect.arrayContaining(tags))
+  })
+
+  it.each(operations)('$name has a summary, a description, and examples of its answers', (described) => {
+    expect(described.summary.length).toBeGreaterThan(10)
+    expect(described.summary.length).toBeLessThan(80)
+    expect(described.description.length).toBeGreaterThan(40)
+    for (const [status, answer] of Object.entries(described.responses)) {
+      expect(answer.description.length, status).toBeGreaterThan(10)
+      expect(Object.keys(answer.headers), status).toContain('X-Request-ID')
+      const [media] = Object.values(answer.content ?? {})
+      expect(Object.keys(media?.examples ?? {}).length, status).toBeGreaterThan(0)
+    }
+  })
+
+  it.each(operations.filter(({ name }) => !name.startsWith('GET /api/')))(
+    '$name describes its errors by their codes',
+    ({ responses }) => {
+      const errors = Object.entries(responses).filter(([status]) => status !== '200')
+      expect(errors.map(([status]) => status)).toContain('500')
+      for (const [status, { content: contents, description }] of errors) {
+        const [media] = Object.values(contents ?? {})
+        for (const [code, { value }] of Object.entries(media?.examples ?? {})) {
+          if (code === 'unready') continue
+          expect(value, status).toMatchObject({ code, message: expect.any(String) })
+          expect(description).toContain(`\`${code}\``)
+        }
+      }
+    },
+  )
+})
+
+describe('the examples', () => {
+  const exampleValues = (name: string, status: string) =>
+    Object.values(
+      operations.find((each) => each.name === name)?.responses[status]?.content?.['application/json']
+        ?.examples ?? {},
+    ).map(({ value }) => value)
+
+  it.each(Object.entries(paymentRequests))('%s is a payment that the service reads', (_name, { value }) => {
+    const payment = readPayment(wirePaymentRequest.parse(value))
+    expect(isRefused(payment)).toBe(false)
+    expect(payment).toMatchObject({
+      requirements: { scheme: 'exact', network: 'eip155:84532', amount: 10_000n },
+      proof: { signature: expect.any(String), authorization: { value: '10000' } },
+    })
+  })
+
+  it.each([
+    ['POST /verify', verifyResult],
+    ['POST /settle', settleResult],
+    ['GET /v1/settlements/{id}', settlementView],
+    ['GET /v1/settlements', settlementView],
+  ] as const)('of the answers of %s are such answers', (name, schema) => {
+    const values = exampleValues(name, '200')
+    expect(values.length).toBeGreaterThan(1)
+    for (const value of values) expect(z.strictObject(schema.shape).parse(value)).toEqual(value)
+  })
+})

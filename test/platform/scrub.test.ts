@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { describeError, scrubFields, scrubText } from '../../src/platform/scrub.js'
+import { Secret } from '../../src/platform/secret.js'
+
+const hex = 'ab'.repeat(32)
+
+describe('a text', () => {
+  it.each([
+    ['https://rpc.example/v2/key', 'https://rpc.example'],
+    ['https://rpc.example:8545/?apikey=key', 'https://rpc.example:8545'],
+    ['wss://user:word@rpc.example/key', 'wss://rpc.example'],
+    ['postgres://admin:word@db.internal:5432/quittance', 'postgres://db.internal:5432'],
+    ['redis://:word@cache:6379/0', 'redis://cache:6379'],
+    ['(https://rpc.example/key)', '(https://rpc.example'],
+    ['"https://rpc.example/key", and more', '"https://rpc.example", and more'],
+    ['https://[2001:db8::1]:8545/key', 'https://[2001:db8::1]:8545'],
+    ['two: http://a/b http://c/d', 'two: http://a http://c'],
+    ['http://:0/key', '[url]'],
+  ])('keeps of the URL in %o no more than its origin', (text, expected) => {
+    expect(scrubText(text).startsWith(expected)).toBe(true)
+    expect(scrubText(text)).not.toMatch(/key|word|admin|quittance/)
+  })
+
+  it.each([
+    `0x${hex}`,
+    hex,
+    hex.toUpperCase(),
+    `key=${hex}end`,
+    `0x${'12'.repeat(65)}`,
+    '5'.repeat(70) + 'Kd'.repeat(9),
+    Buffer.from('x'.repeat(120)).toString('base64'),
+    'Bearer abc.def.ghi',
+    'Authorization: Basic dXNlcjpwYXNz',
+    'qtn_sk_0123456789abcdef',
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    'EVM_PRIVATE_KEY=tooShortToBeAKey',
+    '{"password": "letmein", "api_key":"abc"}',
+    'legal winner thank year wave sausage worth useful legal winner thank yellow',
+  ])('loses what may be a secret: %s', (secret) => {
+    const scrubbed = scrubText(`before ${secret} after`)
+    const kept = scrubbed.split(/[^A-Za-z0-9]+/).filter((word) => word.length > 3 && secret.includes(word))
+    const harmless = ['Bearer', 'Basic', 'Authorization', 'password', 'PRIVATE', 'key=', 'before', 'after']
+    expect(kept.filter((word) => !harmless.includes(word))).toEqual([])
+  })
+
+  it.each([
+    'insufficient funds for gas * price + value: address 0x18f77dd01186556F1F745E7847A4686421dEE072 have 0 want 1',
+    'at settle (file:///work/app/dist/usecases/core/settleAuthorization.js:120:11)',
+    'at /srv/quittance/node_modules/fastify/lib/some-longer-folder-name/another_folder/yet-another/handle-request.js:1:1',
+    `amount ${2n ** 256n - 1n} is too large`,
+    'The node did not answer within 5000 ms',
+  ])('keeps what is none: %s', (text) => {
+    expect(scrubText(text)).toBe(text)
+  })
+
+  it('is cut when it is endless, and never through a word', () => {
+    const scrubbed = scrubText(`${'word '.repeat(799)}0x${hex}${hex}`)
+    expect(scrubbed).not.toContain('abab')
+    expect(scrubbed.length).toBeLessThan(4_100)
+  })
+
+  it('takes time in proportion to its length, however it is made', () => {
+    const nasty = [
+      'a'.repeat(1e6),
+      'a://'.repeat(2e5),
+      'abc '.repeat(2e5),
+      'Bearer '.repeat(1e5),
+      '0x'.repeat(4e5),
+    ]
+    const startedAt = performance.now()
+    for (const text of nasty) scrubText(text)
+    expect(performance.now() - startedAt).toBeLessThan(500)
+  })
+})
+
+describe('an error', () => {
+  it('is described with its causes, without anything but name, message, code and stack', () => {
+    const cause = Object.assign(new TypeError('fetch failed at https://rpc.example/key'), {
+      code: 'ECONNREFUSED',
+      request: { body: hex },
+    })
+    expect(describeError(new Error('No node answers', { cause }))).toEqual({
+      type: 'Error',
+      message: 'No node answers',
+      stack: expect.stringContaining('scrub.test.ts'),
+      cause: {
+        type: 'TypeError',
+        message: 'fetch failed at https://rpc.example',
+        code: 'ECONNREFUSED',
+        stack: expect.any(String),
+      },
+    })
+  })
+
+  it('that is its own cause is described all the same', () => {
+    const error = new Error('round')
+    error.cause = error
+    expect(JSON.stringify(describeError(error)).length).toBeLessThan(50_000)
+  })
+
+  it('that gathers others shows some of them', () => {
+    const error = new AggregateError(
+      Array.from({ length: 100 }, (_, at) => new Error(`node ${at}`)),
+      'all failed',
+    )
+    expect(describeError(error).errors).toHaveLength(5)
+  })
+
+  it.each([
+    ['a word', { type: 'string', message: 'a word' }],
+    [7, { type: 'number', message: '7' }],
+    [null, { type: 'object', message: 'not an Error' }],
+    [undefined, { type: 'undefined', message: 'undefined' }],
+    [{ privateKey: hex }, { type: 'object', message: 'not an Error' }],
+    [`0x${hex}`, { type: 'string', message: '[hex]' }],
+  ])('that is none, such as %o, is described without what it holds', (thrown, description) => {
+    expect(describeError(thrown)).toEqual(description)
+  })
+})
+
+describe('the fields of a log line', () => {
+  it('keep numbers, booleans, dates and what is empty', () => {
+    const fields = { count: 3, isServing: true, at: new Date(0), reason: null, missing: undefined }
+    expect(scrubFields(fields)).toEqual(fields)
+  })
+
+  it('print amounts in digits and secrets as themselves', () => {
+    const printed = JSON.parse(
+      JSON.stringify(scrubFields({ amount: 10n ** 30n, mail: new Secret('letmein') })),
+    )
+    expect(printed).toEqual({ amount: '1000000000000000000000000000000', mail: '[secret]' })
+  })
+
+  it('end where they are too deep, or round', () => {
+    const round: Record<string, unknown> = {}
+    round.self = round
+    expect(JSON.stringify(scrubFields(round))).toContain('[deep]')
+  })
+})
