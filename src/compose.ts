@@ -33,8 +33,8 @@ export interface Service {
 export interface Core {
   readonly useCases: UseCases
   readonly kinds: readonly Kind[]
-  /** One round of the reconciler. */
-  reconcileSettlements(): Promise<void>
+  /** One round of the reconciler; the signal ends it early. */
+  reconcileSettlements(stopped?: AbortSignal): Promise<void>
   /** Starts the timed work and answers how to stop it. */
   startJobs(): () => Promise<void>
   close(): Promise<void>
@@ -124,7 +124,7 @@ export const composeCore = async (config: Config, { clock, logger }: Surrounding
       },
     },
     kinds: registry.list().map(({ kind }) => kind),
-    reconcileSettlements,
+    reconcileSettlements: (stopped = new AbortController().signal) => reconcileSettlements(stopped),
     startJobs: () =>
       startJobs(listJobs({ reconcileSettlements, purgeIdempotencyKeys: idempotency.purge }), clock, logger),
     close: async () => {

@@ -5,12 +5,13 @@ import type { Logger } from './ports/logger.js'
 export interface Job {
   readonly name: string
   readonly everyMs: number
-  run(): Promise<void>
+  /** The signal says that the service is closing: what can wait, waits for the next start. */
+  run(stopped: AbortSignal): Promise<void>
 }
 
 /** The timed work of the service. */
 export interface JobVerbs {
-  reconcileSettlements(): Promise<void>
+  reconcileSettlements(stopped: AbortSignal): Promise<void>
   purgeIdempotencyKeys(): Promise<void>
 }
 
@@ -26,7 +27,7 @@ export const startJobs = (jobs: readonly Job[], clock: Clock, logger: Logger): (
   const repeat = async ({ name, everyMs, run }: Job): Promise<void> => {
     do {
       try {
-        await run()
+        await run(stopped.signal)
       } catch (error) {
         logger.error({ job: name, error }, 'job.failed')
       }

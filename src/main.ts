@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import closeWithGrace from 'close-with-grace'
 import { compose } from './compose.js'
 import { ConfigError, readConfig } from './config.js'
+import { scrubText } from './platform/scrub.js'
 
 // Longer than any settle: what has been accepted is answered.
 const drainMs = 40_000
@@ -19,7 +20,8 @@ const start = async (): Promise<void> => {
 }
 
 start().catch((error: unknown) => {
-  const isPlain = error instanceof ConfigError || error instanceof Error
-  process.stderr.write(`${isPlain ? error.message : 'The service could not start'}\n`)
+  const message = error instanceof Error ? error.message : 'The service could not start'
+  // A library's words may hold a URL with its key; our own list of bad variables holds no value.
+  process.stderr.write(`${error instanceof ConfigError ? message : scrubText(message)}\n`)
   process.exit(1)
 })

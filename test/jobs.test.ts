@@ -116,7 +116,7 @@ describe('listJobs', () => {
       reconcileSettlements: async () => void calls.push('reconcile'),
       purgeIdempotencyKeys: async () => void calls.push('purge'),
     })
-    for (const { run } of jobs) await run()
+    for (const { run } of jobs) await run(new AbortController().signal)
     expect(calls).toEqual(['reconcile', 'purge'])
     expect(jobs.map(({ everyMs }) => everyMs)).toEqual([2_000, 3_600_000])
   })

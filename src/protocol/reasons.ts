@@ -88,6 +88,10 @@ export const reasons = {
     message: 'The settlement was given up before anything was sent; it can be tried again',
     operationalCode: 'SVC-3002',
   },
+  settlement_displaced: {
+    message: 'The place of this transaction was taken by another one; the payment can be tried again',
+    operationalCode: 'SVC-3002',
+  },
   authorization_expired_unsettled: {
     message: 'The authorization expired on chain without having been executed',
     operationalCode: 'SVC-1011',

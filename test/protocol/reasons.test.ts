@@ -64,6 +64,7 @@ const operational = [
       'invalid_exact_evm_transaction_simulation_failed',
       'invalid_exact_evm_transaction_failed',
       'settlement_abandoned',
+      'settlement_displaced',
     ],
   },
 ] as const

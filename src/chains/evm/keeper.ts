@@ -49,7 +49,7 @@ export const createKeeper = (
     const chainId = await rpc.getChainId()
     if (chainId !== network.chainId) throw new WrongChainError(network.chainId, chainId)
     for (const signer of signers.addresses) {
-      const used = await rpc.getTransactionCount(signer, 'pending')
+      const used = await rpc.getTransactionCount(signer, 'latest')
       await lanes.advance({ network: network.network, signer }, used)
     }
     areLanesOpen = true

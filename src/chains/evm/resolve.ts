@@ -1,6 +1,7 @@
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Outcome } from '../../schemes/scheme.js'
 import { readAuthorizationNonce } from './authorization.js'
+import { areDisplaced } from './displaced.js'
 import { type Execution, type ExecutionQuestion, findExecution } from './execution.js'
 import { judgeReceipt } from './judge.js'
 import { findReceipt, type ReceiptPolicy } from './receipts.js'
@@ -71,6 +72,9 @@ export const resolveSettlement = async (
     case 'unused':
       if (hasExpired(settlement, head, now)) {
         return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
+      }
+      if (await areDisplaced(rpc, settlement.broadcasts, head)) {
+        return { state: 'failed', reason: 'settlement_displaced', transaction }
       }
       await rpc.send(asHex(newest.bytes))
       return { state: 'pending', transaction }

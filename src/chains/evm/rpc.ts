@@ -68,8 +68,8 @@ export interface Rpc {
   getChainId(endpoint?: Endpoint): Promise<number>
   getCode(address: Hex): Promise<Hex>
   getBalance(address: Hex): Promise<bigint>
-  /** How many transactions of an account are mined (`latest`) or known to the node (`pending`). */
-  getTransactionCount(address: Hex, tag: 'latest' | 'pending'): Promise<number>
+  /** How many transactions of an account are mined, up to a block. */
+  getTransactionCount(address: Hex, at: 'latest' | bigint): Promise<number>
   getBlock(at: 'latest' | bigint): Promise<Block | null>
   getReceipt(transaction: Hex, endpoint?: Endpoint): Promise<Receipt | null>
   getLogs(filter: LogFilter): Promise<readonly Log[]>
@@ -158,7 +158,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
       endpoint === undefined ? ask('eth_chainId', [], number) : endpoint.request('eth_chainId', [], number),
     getCode: (address) => ask('eth_getCode', [address, 'latest'], hex),
     getBalance: (address) => ask('eth_getBalance', [address, 'latest'], quantity),
-    getTransactionCount: (address, tag) => ask('eth_getTransactionCount', [address, tag], number),
+    getTransactionCount: (address, at) => ask('eth_getTransactionCount', [address, toBlockTag(at)], number),
     getBlock: (at) => ask('eth_getBlockByNumber', [toBlockTag(at), false], block.nullable()),
     getReceipt: (transaction, endpoint) =>
       endpoint === undefined

@@ -56,7 +56,7 @@ export const createSubmitter = (
         // Mined already, or displaced by a transaction that this service did not send?
         if ((await rpc.getReceipt(asHex(signed.transaction))) !== null) return signed
         logger.error({ ...lane, transaction: signed.transaction }, 'lane.number_used_elsewhere')
-        await lanes.advance(lane, await rpc.getTransactionCount(account.address, 'pending'))
+        await lanes.advance(lane, await rpc.getTransactionCount(account.address, 'latest'))
         // The displaced bytes can never be mined, and the token lets the authorization act once in any case.
         signed = await recorder.recordInLane(lane, sign)
       } catch (error) {

@@ -19,7 +19,7 @@ const heartbeat = {
 }
 
 // Longer than any request works on a row: what is older was left behind, even by a process that lives.
-const longestAttention = "interval '90 seconds'"
+const longestAttention = "interval '3 minutes'"
 
 /** SQL that is true when the instance in one column is alive and can still be at work on what began at another. */
 export const isAttended = (owner: string, since: string): string =>

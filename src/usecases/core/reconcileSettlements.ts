@@ -12,34 +12,44 @@ export interface ReconcileParts {
 
 const rowsPerRound = 200
 const atOnce = 8
+// One row may be at fault by itself; several are the network.
+const failuresPerRound = 3
 
-/** Asks the chain about every settlement that nobody attends, and closes those whose fate is proven. */
+/** Asks the chain about settlements that nobody attends, and closes those whose fate is proven; one round. */
 export const createReconcileSettlements = ({ registry, journal, logger, deadlineMs }: ReconcileParts) => {
-  const reconcile = async (settlement: Settlement): Promise<void> => {
+  const abandon = async ({ id, network }: Settlement): Promise<void> => {
+    if (await journal.abandon(id)) logger.warn({ settlementId: id, network }, 'settlement.abandoned')
+  }
+
+  const resolve = async (settlement: Settlement, stopped: AbortSignal): Promise<void> => {
     const named = { settlementId: settlement.id, network: settlement.network }
-    if (settlement.state === 'claimed') {
-      if (await journal.abandon(settlement.id)) logger.warn(named, 'settlement.abandoned')
-      return
-    }
     const scheme = registry.find(settlement.scheme, settlement.network)
     if (scheme === null) {
       logger.error(named, 'settlement.without_network: configure the network again to close it')
       return
     }
-    try {
-      const outcome = await scheme.resolve(settlement, AbortSignal.timeout(deadlineMs))
-      if (outcome.state === 'pending') return
-      if (await journal.close(settlement.id, outcome))
-        logger.info({ ...named, ...outcome }, `settlement.${outcome.state}`)
-    } catch (error) {
-      logger.warn({ ...named, error }, 'settlement.unresolved')
+    const signal = AbortSignal.any([stopped, AbortSignal.timeout(deadlineMs)])
+    const outcome = await scheme.resolve(settlement, signal)
+    if (outcome.state === 'pending') return
+    if (await journal.close(settlement.id, outcome)) {
+      logger.info({ ...named, ...outcome }, `settlement.${outcome.state}`)
     }
   }
 
-  return async (): Promise<void> => {
+  return async (stopped: AbortSignal): Promise<void> => {
     const open = [...(await journal.listUnattended(rowsPerRound))]
+    /** How often each network failed in this round: a dead one must not keep the rows of others waiting. */
+    const failures = new Map<string, number>()
     const worker = async () => {
-      for (let next = open.shift(); next !== undefined; next = open.shift()) await reconcile(next)
+      for (let next = open.shift(); next !== undefined && !stopped.aborted; next = open.shift()) {
+        if ((failures.get(next.network) ?? 0) >= failuresPerRound) continue
+        try {
+          await (next.state === 'claimed' ? abandon(next) : resolve(next, stopped))
+        } catch (error) {
+          failures.set(next.network, (failures.get(next.network) ?? 0) + 1)
+          logger.warn({ settlementId: next.id, network: next.network, error }, 'settlement.unresolved')
+        }
+      }
     }
     await Promise.all(Array.from({ length: atOnce }, worker))
   }

@@ -57,6 +57,8 @@ export const createSettlePayment = ({
     }
     if (result.success) await note(idempotency.answer(idempotent, result))
     else if (result.status === 'pending') await note(idempotency.release(idempotent))
+    // The settlement of another request is not over for us while it is open: asked again, we tell its end.
+    else if (result.errorReason === 'duplicate_settlement') await note(idempotency.forget(idempotent))
     else await note(idempotency.fail(idempotent))
     return result
   }

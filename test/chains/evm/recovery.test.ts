@@ -128,3 +128,30 @@ describe('a settlement that nobody knows', () => {
     expect(await refusal(asked)).toMatchObject({ code: 'NOT_FOUND' })
   })
 })
+
+describe('a recorded transaction whose number another program took', () => {
+  it('fails once that is certain, and the payment can be tried again', async () => {
+    const { chain } = scene
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
+    const { body, payer, payTo } = await scene.plan()
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    await service.core.close()
+    const [signer] = service.signers
+    if (signer === undefined) throw new Error('There is no signer')
+    await chain.send({ account: signer.account, to: payTo, value: 1n })
+
+    const next = await scene.open()
+    // The newest blocks may still be replaced, and then ours could be mined after all.
+    await chain.control.mine(20)
+    await next.core.reconcileSettlements()
+    expect(await readRow(payer)).toMatchObject([{ state: 'pending' }])
+    await chain.control.mine(20)
+    await next.core.reconcileSettlements()
+    expect(await readRow(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_displaced' }])
+
+    expect(await next.settle(body)).toMatchObject({ success: true })
+    expect(await chain.balanceOf(payTo)).toBe(10_000n)
+  })
+})

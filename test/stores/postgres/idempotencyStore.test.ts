@@ -130,7 +130,7 @@ describe('the idempotency store', () => {
         lose: () => pool.query('delete from instances where id = $1', [ours.id]),
       },
       { what: 'that was released', lose: () => store.release(request) },
-      { what: 'that is older than any request runs', lose: () => pass('91 seconds') },
+      { what: 'that is older than any request runs', lose: () => pass('181 seconds') },
     ]
 
     it.each(waysToLose)('starts again a request $what', async ({ lose }) => {
@@ -155,7 +155,7 @@ describe('the idempotency store', () => {
 
     it('gives the new owner as long as the first had', async () => {
       await store.begin(request)
-      await pass('91 seconds')
+      await pass('181 seconds')
       expect(await theirStore.begin(request)).toEqual({ state: 'started' })
       await pass('80 seconds')
       expect(await store.begin(request)).toEqual({ state: 'running' })
@@ -227,7 +227,7 @@ describe('the idempotency store', () => {
       await reach()
       await pass('23 hours 59 minutes')
       expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
-      await pass('2 minutes')
+      await pass('4 minutes')
       expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'started' })
       await theirStore.answer(otherFingerprint, response)
       // From then on its own 24 hours count.
@@ -250,7 +250,7 @@ describe('the idempotency store', () => {
       await store.release(request)
       await pass('23 hours 59 minutes')
       await theirStore.begin(request)
-      await pool.query("update idempotent_requests set created_at = created_at - interval '2 minutes'")
+      await pool.query("update idempotent_requests set created_at = created_at - interval '4 minutes'")
       await store.purge()
       expect(await store.begin(request)).toEqual({ state: 'running' })
       expect(await store.begin(otherFingerprint)).toEqual({ state: 'mismatch' })

@@ -526,7 +526,7 @@ describe('the settlement journal', () => {
       },
       {
         what: 'that is older than any request works on one',
-        lose: (settlement: Settlement) => age(settlement, '91 seconds'),
+        lose: (settlement: Settlement) => age(settlement, '181 seconds'),
       },
     ])('fails a claim $what', async ({ lose }) => {
       const settlement = await claim({}, theirJournal)
@@ -568,7 +568,7 @@ describe('the settlement journal', () => {
     it('and record exclude each other when they race', async () => {
       for (let round = 0; round < 20; round += 1) {
         const settlement = await claim({}, theirJournal)
-        await pool.query('update settlements set created_at = created_at - $1::interval', ['91 seconds'])
+        await pool.query('update settlements set created_at = created_at - $1::interval', ['181 seconds'])
         const [isAbandoned, isRecorded] = await Promise.all([
           journal.abandon(settlement.id),
           theirJournal
@@ -611,7 +611,7 @@ describe('the settlement journal', () => {
       const released = await claimAndRecord('0x3')
       await journal.release(released.id)
       const leftBehind = await claimAndRecord('0x4')
-      await age(leftBehind, '91 seconds')
+      await age(leftBehind, '181 seconds')
       const orphan = await claim({}, theirJournal)
       await die(theirs)
       const list = await listed()
@@ -622,7 +622,7 @@ describe('the settlement journal', () => {
 
     it('lists no more than it was asked for, and not always the same: none stands before the others', async () => {
       const ids: string[] = []
-      for (const minutes of [2, 3, 4]) {
+      for (const minutes of [4, 5, 6]) {
         const settlement = await claimAndRecord(`0x${minutes}`)
         await age(settlement, `${minutes} minutes`)
         ids.push(settlement.id)

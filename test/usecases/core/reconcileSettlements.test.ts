@@ -12,7 +12,8 @@ const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
   const journal = createMemoryJournal()
   const logger = createMemoryLogger()
   const registry = createSchemeRegistry([createToyScheme(resolve === undefined ? {} : { resolve })])
-  const reconcile = createReconcileSettlements({ registry, journal, logger, deadlineMs })
+  const round = createReconcileSettlements({ registry, journal, logger, deadlineMs })
+  const reconcile = (stopped = new AbortController().signal) => round(stopped)
   let count = 0
   /** A row that nobody attends, sent with a transaction of its own. */
   const putPending = (fields: Partial<Settlement> = {}) => {
@@ -115,6 +116,30 @@ describe('reconcileSettlements', () => {
     })
   })
 
+  it('does not ask a network again and again that does not answer', async () => {
+    let asked = 0
+    const { reconcile, putPending } = setup(async () => {
+      asked += 1
+      throw new Error('no node answers')
+    })
+    for (let row = 0; row < 100; row++) putPending()
+    await reconcile()
+    expect(asked).toBeLessThanOrEqual(3 + 8)
+  })
+
+  it('asks nothing more once the service is closing', async () => {
+    const closing = new AbortController()
+    let asked = 0
+    const { reconcile, putPending } = setup(async ({ transaction }) => {
+      asked += 1
+      closing.abort()
+      return { state: 'pending', transaction: transaction ?? '' }
+    })
+    for (let row = 0; row < 100; row++) putPending()
+    await reconcile(closing.signal)
+    expect(asked).toBeLessThanOrEqual(8)
+  })
+
   it('says nothing of a row that someone else closed first', async () => {
     const { journal, logger, reconcile, putPending } = setup(async ({ id, transaction }) => {
       journal.change(id, { state: 'confirmed', consumedBy: 'request:1' })
@@ -168,6 +193,6 @@ describe('reconcileSettlements', () => {
       logger,
       deadlineMs: 1_000,
     })
-    await expect(reconcile()).rejects.toThrow('down')
+    await expect(reconcile(new AbortController().signal)).rejects.toThrow('down')
   })
 })

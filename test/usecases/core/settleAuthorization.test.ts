@@ -314,6 +314,20 @@ describe('a failure after something was recorded', () => {
     expect(logger.messages()).toContain('settlement.not_closed')
   })
 
+  it('of the journal that closed the row but whose answer was lost is the success that it wrote', async () => {
+    const { plain, attempt } = setup({
+      journal: (journal) => ({
+        close: async (id, closing, consumer) => {
+          await journal.close(id, closing, consumer)
+          throw new Error('the answer to the commit was lost')
+        },
+      }),
+    })
+    expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-1' })
+    expect(onlyRow(plain)).toMatchObject({ state: 'confirmed', consumedBy: 'request:1' })
+    expect(await attempt({ consumer: 'request:2' })).toMatchObject(duplicateAnswer)
+  })
+
   it('of the journal that cannot let go of a pending payment is pending', async () => {
     const { attempt } = setup({
       scheme: afterRecording(async () => ({ state: 'pending', transaction: 'tx-1' })),
@@ -435,6 +449,50 @@ describe('an authorization that another request began to settle', () => {
     expect(answers.filter(({ success }) => !success)).toMatchObject([
       { ...duplicateAnswer, transaction: 'tx-1' },
     ])
+  })
+
+  it('is begun anew by a retry when the first gave its claim up', async () => {
+    const { plain, attempt } = setup({
+      onPause: (journal) => {
+        const [row] = journal.list()
+        if (row !== undefined) journal.change(row.id, { state: 'failed', reason: 'settlement_abandoned' })
+      },
+    })
+    plain.put({})
+    expect(await attempt({ consumer: 'request:2' })).toMatchObject({ success: true, transaction: 'tx-1' })
+    expect(plain.list().map(({ state }) => state)).toEqual(['failed', 'confirmed'])
+  })
+
+  it('is told to the one who was written down although the answer to that was lost', async () => {
+    const { plain, attempt } = setup({
+      journal: (journal) => ({
+        consume: async (id, consumer) => {
+          await journal.consume(id, consumer)
+          throw new Error('the answer was lost')
+        },
+      }),
+    })
+    plain.put({ ...begun, state: 'confirmed' })
+    expect(await attempt({ consumer: 'request:2' })).toMatchObject({ success: true })
+    expect(await attempt({ consumer: 'request:3' })).toMatchObject(duplicateAnswer)
+  })
+
+  it('is pending with the hash while the journal cannot say who was told', async () => {
+    const { plain, attempt } = setup({
+      journal: () => ({ consume: () => Promise.reject(new Error('down')) }),
+    })
+    plain.put({ ...begun, state: 'confirmed' })
+    expect(await attempt()).toMatchObject(pendingAnswer)
+    expect(onlyRow(plain).consumedBy).toBeNull()
+  })
+
+  it('is pending with the hash when the journal falls silent while a retry waits', async () => {
+    const { plain, attempt } = setup({
+      waitMs: 20,
+      journal: () => ({ find: () => Promise.reject(new Error('down')) }),
+    })
+    plain.put(begun)
+    expect(await attempt()).toMatchObject(pendingAnswer)
   })
 
   it('is told again to the same Idempotency-Key, however often it asks', async () => {

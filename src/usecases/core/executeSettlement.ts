@@ -1,0 +1,129 @@
+import type { Logger } from '../../ports/logger.js'
+import type { Recorder, Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
+import type { SettleResult } from '../../protocol/results.js'
+import type { Outcome } from '../../schemes/scheme.js'
+import { answerPending, failSettle, succeed } from './settleAnswers.js'
+import { asSettleFailure, describeSettlement, type SettleWork } from './settleWork.js'
+import type { TellOutcome } from './tellOutcome.js'
+
+/** Settles what we hold the claim for: nobody else sends this payment. */
+export type ExecuteSettlement = (settlement: Settlement, work: SettleWork) => Promise<SettleResult>
+
+/** What executing needs. */
+export interface ExecuteParts {
+  readonly journal: SettlementJournal
+  readonly tellOutcome: TellOutcome
+  readonly logger: Logger
+}
+
+/** Sends, waits, closes the row and answers; after a recording every doubt is answered `settlement_pending`. */
+export const createExecuteSettlement = ({
+  journal,
+  tellOutcome,
+  logger,
+}: ExecuteParts): ExecuteSettlement => {
+  const conclude = async (
+    settlement: Settlement,
+    outcome: Outcome,
+    work: SettleWork,
+  ): Promise<SettleResult> => {
+    const { callerNetwork } = work.payment
+    const named = { ...describeSettlement(settlement), ...outcome }
+    if (outcome.state === 'pending') {
+      await journal.release(settlement.id)
+      logger.warn(named, 'settlement.pending')
+      return answerPending(settlement, outcome.transaction, callerNetwork)
+    }
+    if (await journal.close(settlement.id, outcome, work.consumer)) {
+      logger.info(named, `settlement.${outcome.state}`)
+      return outcome.state === 'confirmed'
+        ? succeed(settlement, outcome.transaction, callerNetwork)
+        : failSettle(settlement, outcome.reason, callerNetwork)
+    }
+    // The reconciler was quicker; what it wrote is what everyone is told.
+    const closed = await journal.find(settlement.id)
+    if (closed !== null && closed.state !== outcome.state) {
+      logger.error({ ...named, written: closed.state }, 'settlement.contradiction')
+    }
+    const told = closed === null ? null : await tellOutcome(closed, work)
+    return told ?? answerPending(settlement, outcome.transaction ?? null, callerNetwork)
+  }
+
+  /** The journal did not answer when the row was to be closed: perhaps it was, and only the answer was lost. */
+  const tellDespiteFailure = async (
+    settlement: Settlement,
+    recorded: string,
+    work: SettleWork,
+  ): Promise<SettleResult> => {
+    const { callerNetwork } = work.payment
+    const current = await journal.find(settlement.id).catch(() => null)
+    return current?.state === 'confirmed' && current.consumedBy === work.consumer
+      ? succeed(current, current.transaction ?? recorded, callerNetwork)
+      : answerPending(settlement, recorded, callerNetwork)
+  }
+
+  /**
+   * Gives up a claim for which nothing was recorded. A recording can succeed although its answer was lost;
+   * then the bytes will be sent, and the caller is told so.
+   */
+  const giveUp = async (settlement: Settlement, { payment }: SettleWork): Promise<SettleResult | null> => {
+    try {
+      if (await journal.abandon(settlement.id)) return null
+      const found = await journal.find(settlement.id)
+      if (found === null || found.state !== 'pending') return null
+      await journal.release(settlement.id)
+      logger.warn({ ...describeSettlement(settlement), transaction: found.transaction }, 'settlement.pending')
+      return answerPending(found, found.transaction, payment.callerNetwork)
+    } catch (error) {
+      // The reconciler will find the row.
+      logger.error({ ...describeSettlement(settlement), error }, 'settlement.not_given_up')
+      return null
+    }
+  }
+
+  return async (settlement, work) => {
+    const { payment, scheme, waitUntil } = work
+    const named = describeSettlement(settlement)
+    logger.info(named, 'settlement.opened')
+    let recorded: string | null = null
+    const recorder = observe(journal.recorderFor(settlement.id), (transaction) => {
+      recorded = transaction
+      logger.info({ ...named, transaction }, 'settlement.broadcast')
+    })
+
+    let outcome: Outcome
+    try {
+      outcome = await scheme.settle(payment, recorder, { waitUntil })
+    } catch (error) {
+      if (recorded === null) {
+        const answer = await giveUp(settlement, work)
+        if (answer !== null) return answer
+        throw asSettleFailure(error)
+      }
+      logger.error({ ...named, error }, 'settlement.interrupted')
+      outcome = { state: 'pending', transaction: recorded }
+    }
+
+    try {
+      return await conclude(settlement, outcome, work)
+    } catch (error) {
+      if (recorded === null) throw asSettleFailure(error)
+      // Success may be told only when the journal holds it; otherwise the reconciler closes the row.
+      logger.error({ ...named, error }, 'settlement.not_closed')
+      return await tellDespiteFailure(settlement, recorded, work)
+    }
+  }
+}
+
+const observe = (recorder: Recorder, onRecorded: (transaction: string) => void): Recorder => ({
+  settlementId: recorder.settlementId,
+  record: async (signed) => {
+    await recorder.record(signed)
+    onRecorded(signed.transaction)
+  },
+  recordInLane: async (lane, sign) => {
+    const signed = await recorder.recordInLane(lane, sign)
+    onRecorded(signed.transaction)
+    return signed
+  },
+})

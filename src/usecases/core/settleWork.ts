@@ -1,0 +1,43 @@
+import { AppError } from '../../errors.js'
+import type { Settlement } from '../../ports/settlementJournal.js'
+import type { Payment } from '../../protocol/payment.js'
+import type { Scheme } from '../../schemes/scheme.js'
+import type { SettleRequest } from '../useCases.js'
+
+/** A request to settle, with what makes it this request and who will be told. */
+export interface SettleAttempt extends Pick<SettleRequest, 'body' | 'caller'> {
+  readonly fingerprint: string
+  /** Who is told success: the same for retries with one Idempotency-Key, else a new one each time. */
+  readonly consumer: string
+}
+
+/** An attempt that was read and has a scheme. */
+export interface SettleWork extends SettleAttempt {
+  readonly payment: Payment
+  readonly scheme: Scheme
+  /** Ends the caller's wait for the outcome, never the settlement. */
+  readonly waitUntil: AbortSignal
+}
+
+/** A retry of the same request may share its outcome; the same authorization for anything else may not. */
+export const isSameRequest = (
+  settlement: Pick<Settlement, 'caller' | 'fingerprint'>,
+  { caller, fingerprint }: Pick<SettleAttempt, 'caller' | 'fingerprint'>,
+): boolean => settlement.caller === caller && settlement.fingerprint === fingerprint
+
+/** What a log line says of a settlement: whose and how much, never the payload. */
+export const describeSettlement = ({ id, authorizationId, network, scheme, payer, amount }: Settlement) => ({
+  settlementId: id,
+  authorizationId,
+  network,
+  scheme,
+  payer,
+  amount: amount.toString(),
+})
+
+/** Whatever stopped an attempt before it was recorded, in the caller's terms. */
+export const asSettleFailure = (error: unknown): AppError => {
+  if (error instanceof AppError) return error
+  const message = 'The payment could not be settled now; the same request can be repeated'
+  return new AppError('SETTLEMENT_FAILED', message, { cause: error, operationalCode: 'SVC-3002' })
+}
