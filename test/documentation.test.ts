@@ -68,7 +68,7 @@ describe("the README's configuration table", () => {
     if (!existsSync(path)) throw new Error('There is no README.md yet')
     const rows = readText('README.md')
       .split('\n')
-      .flatMap((line) => /^\| `([A-Z][A-Z0-9_]*(?:_<chain id>)?)` \|/.exec(line)?.[1] ?? [])
+      .flatMap((line) => /^\| `([A-Z][A-Z0-9_]*(?:_<chain id>)?)` *\|/.exec(line)?.[1] ?? [])
     if (rows.length === 0) throw new Error('README.md has no row of the form | `NAME` | default | meaning |')
     return rows
   }
