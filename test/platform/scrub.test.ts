@@ -45,7 +45,7 @@ describe('a text', () => {
 
   it.each([
     'insufficient funds for gas * price + value: address 0x18f77dd01186556F1F745E7847A4686421dEE072 have 0 want 1',
-    'at settle (file:///work/app/dist/usecases/core/settleAuthorization.js:120:11)',
+    'at settle (file:///srv/app/dist/usecases/core/settleAuthorization.js:120:11)',
     'at /srv/quittance/node_modules/fastify/lib/some-longer-folder-name/another_folder/yet-another/handle-request.js:1:1',
     `amount ${2n ** 256n - 1n} is too large`,
     'The node did not answer within 5000 ms',

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { IdempotencyStore, IdempotentRequest } from '../../../src/ports/idempotencyStore.js'
 import { createIdempotencyStore } from '../../../src/stores/postgres/idempotencyStore.js'
 import type { Instance } from '../../../src/stores/postgres/instance.js'
 import { openPool } from '../../../src/stores/postgres/pool.js'
+import { addInstance, killInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
 const request: IdempotentRequest = { caller: 'key-1', key: 'order-1', fingerprint: 'a'.repeat(64) }
@@ -37,13 +37,8 @@ describe('the idempotency store', () => {
     theirStore = createIdempotencyStore(otherPool, await appear())
   })
 
-  const appear = async (): Promise<Instance> => {
-    const id = randomUUID()
-    await pool.query('insert into instances (id) values ($1)', [id])
-    return { id, close: async () => undefined }
-  }
-  const die = (instance: Instance) =>
-    pool.query("update instances set seen_at = now() - interval '11 seconds' where id = $1", [instance.id])
+  const appear = () => addInstance(pool)
+  const die = (instance: Instance) => killInstance(pool, instance)
   /** Lets time pass for every request that is there. */
   const pass = (time: string) =>
     pool.query(

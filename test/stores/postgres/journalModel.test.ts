@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Closing, Lane, SettlementJournal } from '../../../src/ports/settlementJournal.js'
-import type { Instance } from '../../../src/stores/postgres/instance.js'
 import { openPool } from '../../../src/stores/postgres/pool.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
+import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
 const network = 'eip155:84532'
@@ -106,11 +106,7 @@ describe('the settlement journal, whatever happens in whatever order', () => {
       ])
     return { journals, setSeen }
   }
-  const appear = async (): Promise<Instance> => {
-    const id = randomUUID()
-    await pool.query('insert into instances (id) values ($1)', [id])
-    return { id, close: async () => undefined }
-  }
+  const appear = () => addInstance(pool)
   const claim = (journal: SettlementJournal, authorizationId: string) =>
     journal.claim({
       authorizationId,

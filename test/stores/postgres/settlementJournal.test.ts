@@ -13,6 +13,7 @@ import { announceInstance, type Instance } from '../../../src/stores/postgres/in
 import { openPool } from '../../../src/stores/postgres/pool.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
+import { addInstance, killInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
 const network = 'eip155:84532'
@@ -82,14 +83,8 @@ describe('the settlement journal', () => {
     await createSignerLanes(pool).advance(lane, 0)
   })
 
-  /** A process without a heartbeat of its own: it lives until the test says otherwise. */
-  const appear = async (): Promise<Instance> => {
-    const id = randomUUID()
-    await pool.query('insert into instances (id) values ($1)', [id])
-    return { id, close: async () => undefined }
-  }
-  const die = (instance: Instance) =>
-    pool.query("update instances set seen_at = now() - interval '11 seconds' where id = $1", [instance.id])
+  const appear = () => addInstance(pool)
+  const die = (instance: Instance) => killInstance(pool, instance)
   const age = (settlement: Settlement, by: string) =>
     pool.query('update settlements set created_at = created_at - $2::interval where id = $1', [
       settlement.id,

@@ -3,10 +3,10 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Lane, SettlementJournal, SignedTransaction } from '../../../src/ports/settlementJournal.js'
 import type { SignerLanes } from '../../../src/ports/signerLanes.js'
-import type { Instance } from '../../../src/stores/postgres/instance.js'
 import { openPool } from '../../../src/stores/postgres/pool.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
+import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { startTcpProxy } from '../../support/tcpProxy.js'
 
@@ -62,11 +62,7 @@ describe('the signer lanes', () => {
     otherLanes = createSignerLanes(otherPool)
   })
 
-  const appear = async (): Promise<Instance> => {
-    const id = randomUUID()
-    await pool.query('insert into instances (id) values ($1)', [id])
-    return { id, close: async () => undefined }
-  }
+  const appear = () => addInstance(pool)
   const claim = async (journal: SettlementJournal, network = lane.network): Promise<string> => {
     const settlement = await journal.claim({
       authorizationId: randomUUID(),
