@@ -3,6 +3,7 @@ import { createEndpoint } from './endpoint.js'
 import { createExactScheme } from './exact.js'
 import { createFeeOracle } from './fees.js'
 import { createKeeper, WrongChainError } from './keeper.js'
+import { isRecoveryNative } from './recover.js'
 import { createRpc, type Rpc } from './rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import { createSigners, type Signers } from './signers.js'
@@ -16,6 +17,9 @@ import { highestGasCap } from './transfer.js'
  */
 export const open = async (settings: EvmSettings, context: ChainContext): Promise<OpenChain> => {
   const signers = createSigners(settings.privateKeys)
+  if (!isRecoveryNative) {
+    context.logger.warn({}, 'signature.recovery_is_slow: no native secp256k1 addon fits this machine')
+  }
   const networks = await Promise.all(
     settings.networks.map((network) => openNetwork(settings, network, signers, context)),
   )

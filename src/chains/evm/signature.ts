@@ -1,13 +1,6 @@
-import {
-  decodeAbiParameters,
-  type Hex,
-  hashTypedData,
-  isAddressEqual,
-  recoverAddress,
-  size,
-  slice,
-} from 'viem'
+import { decodeAbiParameters, type Hex, hashTypedData, isAddressEqual, size, slice } from 'viem'
 import type { Authorization } from './authorization.js'
+import { type EcdsaParts, recoverSigner } from './recover.js'
 import type { TokenDomain } from './tokens.js'
 
 /** A payer's signature in the form in which the token takes it. */
@@ -67,12 +60,6 @@ export const readSignature = async (
   return { kind: 'ecdsa', ...parts }
 }
 
-interface EcdsaParts {
-  readonly v: 27 | 28
-  readonly r: Hex
-  readonly s: Hex
-}
-
 /** 65 bytes with v as 0/1 or 27/28, or the 64 bytes of EIP-2098; FiatToken itself takes only 27 and 28. */
 const splitEcdsa = (signature: Hex): EcdsaParts | null => {
   const r = size(signature) >= 64 ? slice(signature, 0, 32) : null
@@ -93,15 +80,6 @@ const splitEcdsa = (signature: Hex): EcdsaParts | null => {
       return { v: 28, r, s }
     default:
       return null
-  }
-}
-
-const recoverSigner = async (digest: Hex, { v, r, s }: EcdsaParts): Promise<Hex | null> => {
-  try {
-    return await recoverAddress({ hash: digest, signature: { r, s, yParity: v - 27 } })
-  } catch {
-    // r or s is not on the curve: nobody's signature.
-    return null
   }
 }
 
