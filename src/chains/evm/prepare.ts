@@ -7,9 +7,10 @@ import { type Candidate, findBrokenRule, signedDomain } from './checks.js'
 import type { Diagnosis } from './diagnose.js'
 import type { Rpc } from './rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
-import { hashAuthorization, readSignature, type TransferSignature } from './signature.js'
+import { readSignature, type TransferSignature } from './signature.js'
 import type { TokenBook } from './tokens.js'
 import { planDeployingTransfer, planTransfer, type Transfer } from './transfer.js'
+import { hashAuthorization } from './typedData.js'
 
 /** A payment that breaks no rule, and the transfer that settles it if the chain accepts it. */
 export interface Prepared {
@@ -70,7 +71,11 @@ export const createPrepare = (parts: {
     const broken = findBrokenRule(candidate)
     if (broken !== null) return { refused: refuse(payer, { reason: broken }) }
 
-    const digest = hashAuthorization(proof.authorization, signedDomain(candidate), network.chainId, asset)
+    const digest = hashAuthorization(proof.authorization, {
+      ...signedDomain(candidate),
+      chainId: network.chainId,
+      asset,
+    })
     const signature = await readSignature(proof.signature, digest, payer)
     if (signature === null) {
       return { refused: refuse(payer, { reason: 'invalid_exact_evm_payload_signature' }) }

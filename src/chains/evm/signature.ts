@@ -1,7 +1,5 @@
-import { decodeAbiParameters, type Hex, hashTypedData, isAddressEqual, size, slice } from 'viem'
-import type { Authorization } from './authorization.js'
+import { decodeAbiParameters, type Hex, isAddressEqual, size, slice } from 'viem'
 import { type EcdsaParts, recoverSigner } from './recover.js'
-import type { TokenDomain } from './tokens.js'
 
 /** A payer's signature in the form in which the token takes it. */
 export type TransferSignature =
@@ -10,31 +8,6 @@ export type TransferSignature =
   | { readonly kind: 'contract'; readonly bytes: Hex }
   /** From a wallet that may not exist yet (EIP-6492): who deploys it, and what the wallet then judges. */
   | { readonly kind: 'counterfactual'; readonly factory: Hex; readonly factoryData: Hex; readonly bytes: Hex }
-
-const transferTypes = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
-
-/** The EIP-712 digest that the payer signed. */
-export const hashAuthorization = (
-  authorization: Authorization,
-  domain: Pick<TokenDomain, 'name' | 'version'>,
-  chainId: number,
-  asset: Hex,
-): Hex =>
-  hashTypedData({
-    domain: { name: domain.name, version: domain.version, chainId, verifyingContract: asset },
-    types: transferTypes,
-    primaryType: 'TransferWithAuthorization',
-    message: { ...authorization },
-  })
 
 // ERC-6492: the signature is wrapped with the factory call and ends in this marker.
 const counterfactualMarker: Hex = `0x${'6492'.repeat(16)}`

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { concatHex, type Hex, hashTypedData, serializeErc6492Signature, slice } from 'viem'
+import { concatHex, type Hex, serializeErc6492Signature, slice } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { hashAuthorization, readSignature } from '../../../src/chains/evm/signature.js'
-import { authorization, randomHex, transferAuthorizationTypedData } from '../../support/evm/authorization.js'
+import { readSignature } from '../../../src/chains/evm/signature.js'
+import { randomHex } from '../../support/evm/authorization.js'
 import { toCompact, toHighS, toParityV } from '../../support/evm/signatureForms.js'
 import { createEoa } from '../../support/evm/wallets.js'
 
@@ -11,22 +11,6 @@ const digest = randomHex(32)
 const marker: Hex = `0x${'6492'.repeat(16)}`
 const sign = () => wallet.account.sign({ hash: digest })
 const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
-
-describe('hashAuthorization', () => {
-  it("is EIP-712's hash of what the payer signs", () => {
-    const domain = { name: 'USDC', version: '2', chainId: 84532, verifyingContract: randomHex(20) }
-    const wire = authorization()
-    const message = {
-      ...wire,
-      value: BigInt(wire.value),
-      validAfter: BigInt(wire.validAfter),
-      validBefore: BigInt(wire.validBefore),
-    }
-    expect(hashAuthorization(message, domain, domain.chainId, domain.verifyingContract)).toBe(
-      hashTypedData(transferAuthorizationTypedData(domain, wire)),
-    )
-  })
-})
 
 describe('readSignature', () => {
   it.each([

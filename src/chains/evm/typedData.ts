@@ -1,0 +1,45 @@
+import { concat, domainSeparator, type Hex, keccak256, numberToHex, pad, stringToHex } from 'viem'
+import type { Authorization } from './authorization.js'
+import type { TokenDomain } from './tokens.js'
+
+const typeHash = keccak256(
+  stringToHex(
+    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+  ),
+)
+
+/** Where a signature counts: the name and version of the token's EIP-712 domain, its chain and its address. */
+export interface SigningDomain extends Pick<TokenDomain, 'name' | 'version'> {
+  readonly chainId: number
+  readonly asset: Hex
+}
+
+/**
+ * The EIP-712 digest that the payer of an EIP-3009 authorization signed. Written out for this one struct: the
+ * general encoder interprets the type description each time, at several times the cost.
+ */
+export const hashAuthorization = (
+  { from, to, value, validAfter, validBefore, nonce }: Authorization,
+  domain: SigningDomain,
+): Hex => {
+  const structHash = keccak256(
+    concat([typeHash, pad(from), pad(to), word(value), word(validAfter), word(validBefore), nonce]),
+  )
+  return keccak256(concat(['0x1901', separatorOf(domain), structHash]))
+}
+
+const word = (value: bigint): Hex => numberToHex(value, { size: 32 })
+
+// Requirements name the domain, so strangers choose what stands here.
+const maxSeparators = 1_000
+const separators = new Map<string, Hex>()
+
+const separatorOf = ({ name, version, chainId, asset }: SigningDomain): Hex => {
+  const key = JSON.stringify([name, version, chainId, asset])
+  const known = separators.get(key)
+  if (known !== undefined) return known
+  const separator = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })
+  if (separators.size >= maxSeparators) separators.clear()
+  separators.set(key, separator)
+  return separator
+}
