@@ -16,8 +16,11 @@ import { type LoadResult, runLoad } from './load.js'
  * are processes of their own; figures of one machine compare, the ratio is what travels.
  */
 
-const connectionCounts = [1, 16, 64] as const
+const verifyConnections = [1, 16, 64] as const
 const verifiesPerRun = 600
+const settleConnections = [1, 8, 32, 128] as const
+/** Few enough that the reference, which settles some ten a second, ends within a minute or so. */
+const settlesPerRun = { 1: 10, 8: 40, 32: 96, 128: 256 } as const
 
 interface Contender {
   readonly name: string
@@ -35,7 +38,10 @@ const run = async (): Promise<void> => {
     contenders.push(await startOurs(chain, dataFolder), await startReference(chain))
     console.log('\nverify: distinct valid payloads of EOA payers, automined local chain')
     console.log(row('connections', 'facilitator', 'req/s', 'p50 ms', 'p99 ms', 'CPU ms/req', 'failures'))
-    for (const connections of connectionCounts) await compareVerify(chain, contenders, connections)
+    for (const connections of verifyConnections) await compareVerify(chain, contenders, connections)
+    console.log('\nsettle: distinct valid payloads, each settled once, automined local chain')
+    console.log(row('connections', 'facilitator', 'settled/s', 'p50 ms', 'p99 ms', 'failed', 'CPU ms/req'))
+    for (const connections of settleConnections) await compareSettle(chain, contenders, connections)
     console.log(`\nmemory, idle after the run: ${contenders.map(describeMemory).join(', ')}`)
   } finally {
     for (const { process } of contenders) {
@@ -66,6 +72,37 @@ const compareVerify = async (
   const [ours = 0, reference = 1] = rates
   console.log(row(String(connections), 'ratio', `${(ours / reference).toFixed(1)} ×`, '', '', '', ''))
 }
+
+const compareSettle = async (
+  chain: LocalChain,
+  contenders: readonly Contender[],
+  connections: (typeof settleConnections)[number],
+): Promise<void> => {
+  const rates: number[] = []
+  for (const contender of contenders) {
+    const bodies = await signPayments(chain, settlesPerRun[connections])
+    const cpuBefore = readCpuMs(contender)
+    const result = await runLoad(`${contender.url}/settle`, bodies, connections, isSettled)
+    const cpuPerRequest = (readCpuMs(contender) - cpuBefore) / bodies.length
+    const settledPerSecond = result.perSecond * (1 - result.failures / bodies.length)
+    rates.push(settledPerSecond)
+    console.log(
+      row(
+        String(connections),
+        contender.name,
+        settledPerSecond.toFixed(1),
+        result.p50Ms.toFixed(0),
+        result.p99Ms.toFixed(0),
+        `${((100 * result.failures) / bodies.length).toFixed(0)} %`,
+        cpuPerRequest.toFixed(1),
+      ),
+    )
+  }
+  const [ours = 0, reference = 1] = rates
+  console.log(row(String(connections), 'ratio', `${(ours / reference).toFixed(1)} ×`, '', '', '', ''))
+}
+
+const isSettled = (answer: string): boolean => answer.includes('"success":true')
 
 const isValid = (answer: string): boolean => answer.includes('"isValid":true')
 
