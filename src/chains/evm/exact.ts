@@ -11,7 +11,8 @@ import type { Diagnosis } from './diagnose.js'
 import { type FeeOracle, highestGasPrice } from './fees.js'
 import { spendGasBudget } from './gasBudget.js'
 import { createPrepare, type Prepared, refuse } from './prepare.js'
-import { findReceipt, type ReceiptPolicy, waitForReceipt } from './receipts.js'
+import type { ReceiptPolicy } from './receipts.js'
+import type { ReceiptWatcher } from './receiptWatcher.js'
 import { concludeReceipt, resolveSettlement } from './resolve.js'
 import type { Rpc } from './rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
@@ -29,6 +30,7 @@ export interface ExactParts {
   readonly signers: Signers
   readonly fees: FeeOracle
   readonly submitter: Submitter
+  readonly receipts: ReceiptWatcher
   readonly limiter: RateLimiter
   readonly clock: Clock
   /** Whether an account can pay for the next settlement; false for all while the network is not open. */
@@ -37,7 +39,7 @@ export interface ExactParts {
 
 /** `exact` by EIP-3009 on one EVM network. */
 export const createExactScheme = (parts: ExactParts): Scheme => {
-  const { family, network, rpc, signers, fees, submitter, limiter, clock } = parts
+  const { family, network, rpc, signers, fees, submitter, receipts, limiter, clock } = parts
   const prepare = createPrepare(parts)
 
   const policyFor = (value: bigint): ReceiptPolicy => ({
@@ -109,11 +111,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       const signed = await submitter.submit({ account, transfer, gas, fees: price }, recorder)
       const transaction = asHex(signed.transaction)
       const policy = policyFor(authorization.value)
-      const receipt = await waitForReceipt(
-        () => findReceipt(rpc, transaction, policy),
-        network.pollIntervalMs,
-        waitUntil,
-      )
+      const receipt = await receipts.wait(transaction, policy, waitUntil)
       if (receipt === null) return { state: 'pending', transaction }
       const question = {
         nonce: authorization.nonce,

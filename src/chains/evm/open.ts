@@ -3,6 +3,7 @@ import { createEndpoint } from './endpoint.js'
 import { createExactScheme } from './exact.js'
 import { createFeeOracle } from './fees.js'
 import { createKeeper, WrongChainError } from './keeper.js'
+import { createReceiptWatcher } from './receiptWatcher.js'
 import { isRecoveryNative } from './recover.js'
 import { createRpc, type Rpc } from './rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
@@ -64,6 +65,7 @@ const openNetwork = async (
     signers,
     fees,
     submitter: createSubmitter(network, rpc, lanes, logger),
+    receipts: createReceiptWatcher(rpc, network.pollIntervalMs),
     limiter,
     clock,
     canPay: keeper.canPay,

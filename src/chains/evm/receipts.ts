@@ -1,5 +1,4 @@
 import type { Hex } from 'viem'
-import { sleep } from '../../platform/deadline.js'
 import type { Receipt, Rpc } from './rpc.js'
 
 /** What must hold before a receipt is believed. */
@@ -47,24 +46,4 @@ const isSeenTwice = async (rpc: Rpc, receipt: Receipt): Promise<boolean> => {
       answer.value.status === receipt.status,
   )
   return agreeing.length > 1
-}
-
-const firstPauseMs = 20
-const pauseGrowth = 1.5
-
-/** Asks for a receipt until it is there or the signal ends the wait (null); a node that fails is asked again. */
-export const waitForReceipt = async (
-  find: () => Promise<Receipt | null>,
-  pollIntervalMs: number,
-  signal: AbortSignal,
-): Promise<Receipt | null> => {
-  // Quick at first, for chains that mine at once; then at the network's own pace.
-  let pauseMs = Math.min(firstPauseMs, pollIntervalMs)
-  while (!signal.aborted) {
-    const receipt = await find().catch(() => null)
-    if (receipt !== null) return receipt
-    if (!(await sleep(pauseMs, signal))) return null
-    pauseMs = Math.min(pauseMs * pauseGrowth, pollIntervalMs)
-  }
-  return null
 }

@@ -22,6 +22,8 @@ const block = z.object({
   hash: hex,
   timestamp: quantity,
   baseFeePerGas: quantity.nullish(),
+  /** Hashes of its transactions. */
+  transactions: z.array(hex).nullish(),
 })
 
 /** A log as nodes answer it. */
