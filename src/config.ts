@@ -2,13 +2,7 @@ import { z } from 'zod'
 import type { SealedFamily } from './chains/chain.js'
 import { families as knownFamilies } from './chains/index.js'
 import { Secret } from './platform/secret.js'
-
-const wholeNumber = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,12}$/, 'must be a whole number')
-    .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, `must be between ${minimum} and ${maximum}`)
+import { wholeNumber } from './platform/wholeNumber.js'
 
 const secretUrl = (...protocols: readonly string[]) =>
   z

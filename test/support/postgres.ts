@@ -22,6 +22,8 @@ export interface TestDatabase {
   readonly url: string
   /** A pool on it, the same at each call. */
   pool(): Pool
+  /** A second one, as another process has its own. */
+  otherPool(): Pool
   /** Closes the pool and removes the database, whoever is still connected. May be called twice. */
   drop(): Promise<void>
 }
@@ -36,20 +38,23 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
-  let pool: Pool | null = null
+  const pools = new Map<'ours' | 'theirs', Pool>()
+  const open = (whose: 'ours' | 'theirs'): Pool => {
+    const pool = pools.get(whose) ?? openPool({ url: url.href, maxConnections, onError: () => undefined })
+    pools.set(whose, pool)
+    return pool
+  }
   let dropped: Promise<void> | null = null
   const drop = async () => {
     // A client that a failed test never released would keep end() waiting; the force below ends it.
-    const closed = pool?.end()
+    const closed = Promise.all([...pools.values()].map((pool) => pool.end()))
     await asAdmin(adminUrl, `drop database if exists "${name}" with (force)`)
     await closed
   }
   return {
     url: url.href,
-    pool() {
-      pool ??= openPool({ url: url.href, maxConnections, onError: () => undefined })
-      return pool
-    },
+    pool: () => open('ours'),
+    otherPool: () => open('theirs'),
     drop() {
       dropped ??= drop()
       return dropped

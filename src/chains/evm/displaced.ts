@@ -1,8 +1,8 @@
 import { parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem'
 import { z } from 'zod'
 import type { SignedTransaction } from '../../ports/settlementJournal.js'
+import { asHex } from './hex.js'
 import type { Block, Rpc } from './rpc.js'
-import { asHex } from './submit.js'
 
 const ourTransaction = z.custom<TransactionSerialized>(
   (bytes) => typeof bytes === 'string' && /^0x[0-9a-f]+$/.test(bytes),

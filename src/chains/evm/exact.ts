@@ -1,6 +1,5 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { AppError } from '../../errors.js'
 import { withSignal } from '../../platform/deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
@@ -10,6 +9,8 @@ import type { Candidate } from './checks.js'
 import type { Diagnosis } from './diagnose.js'
 import { type FeeOracle, highestGasPrice } from './fees.js'
 import { spendGasBudget } from './gasBudget.js'
+import { asHex } from './hex.js'
+import { notSettling } from './notSettling.js'
 import { createPrepare, type Prepared, refuse } from './prepare.js'
 import type { ReceiptPolicy } from './receipts.js'
 import type { ReceiptWatcher } from './receiptWatcher.js'
@@ -18,7 +19,7 @@ import type { Rpc } from './rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import type { Signers } from './signers.js'
 import { estimateTransfer, simulateTransfer } from './simulate.js'
-import { asHex, type Submitter } from './submit.js'
+import type { Submitter } from './submit.js'
 import type { TokenBook } from './tokens.js'
 
 /** What `exact` needs on one EVM network. */
@@ -51,10 +52,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
   const senderFor = ({ candidate }: Prepared): PrivateKeyAccount => {
     const sender = signers.pick(candidate.authorization.nonce, parts.canPay)
     if (sender !== null) return sender
-    throw new AppError('SERVICE_UNAVAILABLE', `${network.network} is not settling at the moment`, {
-      operationalCode: 'SVC-4001',
-      retryAfterSeconds: 10,
-    })
+    throw notSettling(network.network)
   }
 
   const simulate = async (prepared: Prepared): Promise<Diagnosis | null> => {

@@ -1,14 +1,13 @@
 import type { Hex } from 'viem'
 import { sleep } from '../../platform/deadline.js'
-import { describeError } from '../../platform/scrub.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
 import type { NetworkHealth } from '../chain.js'
 import { type FeeOracle, highestGasPrice } from './fees.js'
+import { asHex } from './hex.js'
 import type { Rpc } from './rpc.js'
 import type { EvmNetworkSettings } from './settings.js'
 import type { Signers } from './signers.js'
-import { asHex } from './submit.js'
 
 /** Looks after one network: whether it can settle, and that no lane stands still. */
 export interface Keeper {
@@ -84,7 +83,7 @@ export const createKeeper = (
     } catch (error) {
       isRpcReachable = false
       problem = error instanceof WrongChainError ? error.message : 'no node answers'
-      logger.debug({ network: network.network, error: describeError(error) }, 'network.check_failed')
+      logger.debug({ network: network.network, error }, 'network.check_failed')
     }
     if (problem === before) return
     if (problem === null) logger.info({ network: network.network }, 'network.serving')

@@ -3,10 +3,10 @@ import type { Outcome } from '../../schemes/scheme.js'
 import { readAuthorizationNonce } from './authorization.js'
 import { areDisplaced } from './displaced.js'
 import { type Execution, type ExecutionQuestion, findExecution } from './execution.js'
+import { asHex } from './hex.js'
 import { judgeReceipt } from './judge.js'
 import { findReceipt, type ReceiptPolicy } from './receipts.js'
 import type { Block, Receipt, Rpc } from './rpc.js'
-import { asHex } from './submit.js'
 
 // A chain may still replace its newest blocks by ones with an earlier timestamp; after this long it does not.
 const expirySlackMs = 30_000

@@ -1,9 +1,9 @@
 import { type Hex, hexToBigInt, hexToNumber, numberToHex } from 'viem'
 import { z } from 'zod'
 import { AppError } from '../../errors.js'
-import { describeError } from '../../platform/scrub.js'
 import type { Logger } from '../../ports/logger.js'
 import { type Endpoint, RpcRefusal } from './endpoint.js'
+import { notSettling } from './notSettling.js'
 
 const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value))
 const quantity = hex.transform((value) => hexToBigInt(value))
@@ -113,7 +113,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
       } catch (error) {
         // What the chain says of a call is the same everywhere; any other refusal is this endpoint's own.
         if (error instanceof RpcRefusal && isVerdict(error)) throw error
-        logger.warn({ network, host: endpoint.host, method, error: describeError(error) }, 'rpc.unanswered')
+        logger.warn({ network, host: endpoint.host, method, error }, 'rpc.unanswered')
         failure = error
       }
     }
@@ -129,7 +129,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
       return { succeeds: true, value: await ask(method, params, schema, isExecutionFailure) }
     } catch (error) {
       if (!(error instanceof RpcRefusal)) throw error
-      if (isEmptyGasWallet(error)) throw unpaid(network, error)
+      if (isEmptyGasWallet(error)) throw notSettling(network, error)
       return { succeeds: false, data: error.data, message: error.message }
     }
   }
@@ -142,7 +142,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
     } catch (error) {
       const answer = error instanceof RpcRefusal ? classifySendRefusal(error.message) : 'unknown'
       if (answer !== 'entered') {
-        logger.warn({ network, host: endpoint.host, answer, error: describeError(error) }, 'rpc.send_refused')
+        logger.warn({ network, host: endpoint.host, answer, error }, 'rpc.send_refused')
       }
       return answer
     }
@@ -216,13 +216,6 @@ const unavailable = (network: string, cause: unknown): AppError =>
     cause,
     operationalCode: 'SVC-2004',
     retryAfterSeconds: 2,
-  })
-
-const unpaid = (network: string, cause: unknown): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', `${network} is not settling at the moment`, {
-    cause,
-    operationalCode: 'SVC-4001',
-    retryAfterSeconds: 10,
   })
 
 const executionWords =

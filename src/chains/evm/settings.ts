@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
+import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
@@ -117,13 +118,6 @@ const tokens = z.string().transform((text, context) => {
   }
   return { offered, acceptsAny: parts.includes('*') }
 })
-
-const wholeNumber = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,15}$/, 'must be a whole number')
-    .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, `must be between ${minimum} and ${maximum}`)
 
 const chainIds = z.string().transform((text, context) => {
   const ids = list(text)

@@ -1,10 +1,10 @@
-import { type Hex, keccak256 } from 'viem'
+import { keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { describeError } from '../../platform/scrub.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Recorder, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
 import type { Fees } from './fees.js'
+import { asHex } from './hex.js'
 import type { Rpc } from './rpc.js'
 import type { Transfer } from './transfer.js'
 
@@ -60,10 +60,7 @@ export const createSubmitter = (
         // The displaced bytes can never be mined, and the token lets the authorization act once in any case.
         signed = await recorder.recordInLane(lane, sign)
       } catch (error) {
-        logger.warn(
-          { ...lane, transaction: signed.transaction, error: describeError(error) },
-          'lane.resend_failed',
-        )
+        logger.warn({ ...lane, transaction: signed.transaction, error }, 'lane.resend_failed')
         return signed
       }
     }
@@ -71,6 +68,3 @@ export const createSubmitter = (
     return signed
   },
 })
-
-/** Bytes and hashes in the journal are hex that we wrote ourselves. */
-export const asHex = (text: string): Hex => `0x${text.replace(/^0x/, '')}`

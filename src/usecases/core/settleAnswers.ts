@@ -57,13 +57,13 @@ export const answerDuplicate = (settlement: Settlement, callerNetwork: string): 
   settlementId: settlement.id,
 })
 
-const failure = (network: string, reason: Reason, message?: string): SettleResult => {
-  const fields = refusalFields(reason, message)
+const failure = (network: string, refusedFor: Reason, sentence?: string): SettleResult => {
+  const { reason, message, ...operational } = refusalFields(refusedFor, sentence)
   return {
     success: false,
-    errorReason: fields.reason,
-    errorMessage: fields.message,
-    ...(fields.operationalCode === undefined ? {} : { operationalCode: fields.operationalCode }),
+    errorReason: reason,
+    errorMessage: message,
+    ...operational,
     transaction: '',
     network,
   }

@@ -76,13 +76,13 @@ export const createVerifyPayment = ({
   }
 }
 
-const refuse = (reason: Reason, message?: string, payer?: string | null): VerifyResult => {
-  const fields = refusalFields(reason, message)
+const refuse = (refusedFor: Reason, sentence?: string, payer?: string | null): VerifyResult => {
+  const { reason, message, ...operational } = refusalFields(refusedFor, sentence)
   return {
     isValid: false,
-    invalidReason: fields.reason,
-    invalidMessage: fields.message,
-    ...(fields.operationalCode === undefined ? {} : { operationalCode: fields.operationalCode }),
+    invalidReason: reason,
+    invalidMessage: message,
+    ...operational,
     ...(payer == null ? {} : { payer }),
   }
 }

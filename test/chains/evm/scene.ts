@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address } from 'viem'
 import type { Core } from '../../../src/compose.js'
 import { AppError } from '../../../src/errors.js'
@@ -23,6 +22,7 @@ import {
 } from '../../support/evm/payment.js'
 import { type RpcProxy, startRpcProxy } from '../../support/evm/rpcProxy.js'
 import { createEoa } from '../../support/evm/wallets.js'
+import { pollUntil } from '../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
 /** A service under test, and who asks it. */
@@ -158,18 +158,8 @@ export const refusal = async (work: Promise<unknown>): Promise<AppError> => {
 }
 
 /** Asks until the answer is not null; fails after the deadline. */
-export const eventually = async <T>(
-  ask: () => Promise<T | null> | T | null,
-  deadlineMs = 5_000,
-): Promise<T> => {
-  const deadline = Date.now() + deadlineMs
-  for (;;) {
-    const answer = await ask()
-    if (answer !== null) return answer
-    if (Date.now() > deadline) throw new Error(`Nothing after ${deadlineMs} ms`)
-    await sleep(20)
-  }
-}
+export const eventually = <T>(ask: () => Promise<T | null> | T | null, deadlineMs = 5_000): Promise<T> =>
+  pollUntil(ask, 'an answer', deadlineMs)
 
 /** A clock that stands as far from the machine's as a test wants. */
 export const shiftedClock = (): Clock & { shift(milliseconds: number): void } => {

@@ -24,12 +24,9 @@ describe('the idempotency store', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     pool = database.pool()
-    otherPool = openPool({ url: database.url, maxConnections: 10, onError: () => undefined })
+    otherPool = database.otherPool()
   })
-  afterAll(async () => {
-    await otherPool.end()
-    await database.drop()
-  })
+  afterAll(() => database.drop())
   beforeEach(async () => {
     await pool.query('truncate idempotent_requests, instances')
     ours = await appear()

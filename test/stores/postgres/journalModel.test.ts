@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Closing, Lane, SettlementJournal } from '../../../src/ports/settlementJournal.js'
-import { openPool } from '../../../src/stores/postgres/pool.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
 import { addInstance } from '../../support/instances.js'
@@ -83,12 +82,9 @@ describe('the settlement journal, whatever happens in whatever order', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     pool = database.pool()
-    otherPool = openPool({ url: database.url, maxConnections: 10, onError: () => undefined })
+    otherPool = database.otherPool()
   })
-  afterAll(async () => {
-    await otherPool.end()
-    await database.drop()
-  })
+  afterAll(() => database.drop())
 
   /** Two processes on an empty database. */
   const start = async () => {

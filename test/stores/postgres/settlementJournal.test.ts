@@ -68,12 +68,9 @@ describe('the settlement journal', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     pool = database.pool()
-    otherPool = openPool({ url: database.url, maxConnections: 10, onError: () => undefined })
+    otherPool = database.otherPool()
   })
-  afterAll(async () => {
-    await otherPool.end()
-    await database.drop()
-  })
+  afterAll(() => database.drop())
   beforeEach(async () => {
     await pool.query('truncate settlements, broadcasts, signer_lanes, instances')
     ours = await appear()

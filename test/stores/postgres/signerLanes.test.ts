@@ -46,12 +46,9 @@ describe('the signer lanes', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     pool = database.pool()
-    otherPool = openPool({ url: database.url, maxConnections: 10, onError: () => undefined })
+    otherPool = database.otherPool()
   })
-  afterAll(async () => {
-    await otherPool.end()
-    await database.drop()
-  })
+  afterAll(() => database.drop())
   beforeEach(async () => {
     await pool.query('truncate settlements, broadcasts, signer_lanes, instances')
     journals = [
