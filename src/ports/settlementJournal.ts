@@ -62,8 +62,8 @@ export interface Recorder {
   readonly settlementId: string
   /** For transactions that the payer signed. Throws when the claim is no longer ours. */
   record(signed: SignedTransaction): Promise<void>
-  /** For our own transactions: takes the lane's next number, signs and stores, all or nothing. */
-  recordInLane(lane: Lane, sign: (nonce: number) => Promise<SignedTransaction>): Promise<SignedTransaction>
+  /** Hears of a transaction of our own that was recorded for this settlement, perhaps together with others. */
+  noteRecorded(signed: SignedTransaction): void
 }
 
 /**
@@ -76,7 +76,8 @@ export interface SettlementJournal {
   /** The row of an authorization that is not failed. */
   findOpen(authorizationId: string): Promise<Settlement | null>
   find(id: string): Promise<Settlement | null>
-  findByTransaction(network: string, transaction: string): Promise<Settlement | null>
+  /** Whatever a transaction settles, oldest first: a batch carries many. */
+  listByTransaction(network: string, transaction: string): Promise<readonly Settlement[]>
   recorderFor(settlementId: string): Recorder
   /** Closes a row that is open and answers whether this call did; a consumer is who is about to be told. */
   close(id: string, closing: Closing, consumer?: string): Promise<boolean>

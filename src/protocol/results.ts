@@ -75,6 +75,19 @@ export const settlementView = z
 /** A settlement as it is shown. */
 export type SettlementView = z.infer<typeof settlementView>
 
+/** What a transaction settled: payments that wait together travel in one. */
+export const settlementsOfTransaction = settlementView
+  .extend({
+    others: z
+      .array(settlementView)
+      .optional()
+      .meta({ description: 'The other payments of the same transaction, where it carried several' }),
+  })
+  .meta({ id: 'SettlementsOfTransaction' })
+
+/** What a transaction settled, as it is shown. */
+export type SettlementsOfTransaction = z.infer<typeof settlementsOfTransaction>
+
 /** The answer of /supported. */
 export const supported = z
   .object({

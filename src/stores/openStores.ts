@@ -74,7 +74,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
 
     return {
       journal: createSettlementJournal(pool, instance),
-      lanes: createSignerLanes(pool),
+      lanes: createSignerLanes(pool, instance),
       idempotency: createIdempotencyStore(pool, instance),
       limiter,
       pingDatabase: async () => {

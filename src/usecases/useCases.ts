@@ -1,4 +1,11 @@
-import type { Readiness, SettlementView, SettleResult, Supported, VerifyResult } from '../protocol/results.js'
+import type {
+  Readiness,
+  SettlementsOfTransaction,
+  SettlementView,
+  SettleResult,
+  Supported,
+  VerifyResult,
+} from '../protocol/results.js'
 import type { WirePaymentRequest } from '../protocol/wire.js'
 
 /** A request to judge a payment. */
@@ -23,6 +30,13 @@ export interface SettleAnswer {
   readonly isReplayed: boolean
 }
 
+/** Which transaction, and whose payment in it. */
+export interface TransactionQuestion {
+  readonly network: string
+  readonly transaction: string
+  readonly payer?: string | undefined
+}
+
 /** What the service says of itself, beside its endpoints. */
 export interface ServiceDescription {
   readonly name: string
@@ -38,7 +52,7 @@ export interface CoreUseCases {
   /** Throws NOT_FOUND. */
   getSettlement(id: string): Promise<SettlementView>
   /** Throws NOT_FOUND. */
-  getSettlementByTransaction(network: string, transaction: string): Promise<SettlementView>
+  getSettlementByTransaction(question: TransactionQuestion): Promise<SettlementsOfTransaction>
   listSupported(): Supported
   checkReadiness(): Promise<Readiness>
   describeService(): ServiceDescription

@@ -26,6 +26,14 @@ export interface PlannedPayment {
   countReceived(): Promise<bigint>
 }
 
+/** Who sees what a recorder is asked to store, whichever way it is asked. */
+export interface Onlooker {
+  /** May reject, as a recorder does that must not store. */
+  before?(): Promise<void>
+  /** Stored, and not yet answered; may reject, as a process does that dies now. */
+  after?(signed: SignedTransaction): Promise<void>
+}
+
 /** A scheme on a chain of the test's own, whose connection can be cut. */
 export interface SchemeHarness {
   readonly scheme: Scheme
@@ -34,7 +42,7 @@ export interface SchemeHarness {
   /** A payment of a fresh payer who can afford it. */
   plan(): Promise<PlannedPayment>
   /** A recorder that stores; the suite looks over its shoulder. */
-  openRecorder(): Recorder
+  openRecorder(onlooker: Onlooker): Recorder
   /** A transaction that nobody ever sent for any payment. */
   createStranger(): Promise<SignedTransaction>
   /** The bytes of every transaction that left for the chain. */
@@ -69,11 +77,17 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
       ).toEqual([])
     })
 
-    const openRecorder = (afterwards?: () => Promise<void>) =>
-      watch(harness.openRecorder(), async ({ bytes }) => {
-        known.add(bytes)
-        await afterwards?.()
+    const openRecorder = (afterwards?: () => Promise<void>): WatchedRecorder => {
+      const recorded: SignedTransaction[] = []
+      const recorder = harness.openRecorder({
+        after: async (signed) => {
+          recorded.push(signed)
+          known.add(signed.bytes)
+          await afterwards?.()
+        },
       })
+      return { ...recorder, recorded }
+    }
 
     /** A transaction that stands in the journal and that the chain has never seen. */
     const createStranger = async () => {
@@ -245,17 +259,13 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
         expect(listNew()).toEqual([])
         release.resolve()
         expect(await settling).toMatchObject({ state: 'confirmed' })
-        expect(recorder.calls).toBe(1)
+        expect(recorder.recorded).toHaveLength(1)
         expect(new Set(listNew())).toEqual(new Set(recorder.recorded.map(({ bytes }) => bytes)))
       })
 
       it('sends nothing when the recorder refuses', async () => {
         const { payment, countReceived } = await planValid()
-        const recorder: Recorder = {
-          settlementId: randomUUID(),
-          record: () => Promise.reject(new Error('taken over')),
-          recordInLane: () => Promise.reject(new Error('taken over')),
-        }
+        const recorder = harness.openRecorder({ before: () => Promise.reject(new Error('taken over')) })
         await expect(scheme.settle(payment, recorder, { waitUntil: never })).rejects.toThrow('taken over')
         expect(await countReceived()).toBe(0n)
       })
@@ -265,7 +275,7 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
         const recorder = openRecorder()
         const outcome = await scheme.settle(read(withProof(body, {})), recorder, { waitUntil: never })
         expect(outcome).toEqual({ state: 'failed', reason: 'invalid_payload_structure' })
-        expect(recorder.calls).toBe(0)
+        expect(recorder.recorded).toEqual([])
       })
 
       it('moves money once when it is asked twice at the same moment', async () => {
@@ -397,36 +407,6 @@ const settlementOf = (
 
 interface WatchedRecorder extends Recorder {
   readonly recorded: readonly SignedTransaction[]
-  readonly calls: number
-}
-
-/** Lets a recorder store, then does something before whoever called it may go on. */
-const watch = (
-  recorder: Recorder,
-  afterwards: (signed: SignedTransaction) => Promise<void>,
-): WatchedRecorder => {
-  const recorded: SignedTransaction[] = []
-  let calls = 0
-  return {
-    settlementId: recorder.settlementId,
-    recorded,
-    get calls() {
-      return calls
-    },
-    record: async (signed) => {
-      calls += 1
-      await recorder.record(signed)
-      recorded.push(signed)
-      await afterwards(signed)
-    },
-    recordInLane: async (lane, sign) => {
-      calls += 1
-      const signed = await recorder.recordInLane(lane, sign)
-      recorded.push(signed)
-      await afterwards(signed)
-      return signed
-    },
-  }
 }
 
 const deferred = () => {

@@ -196,7 +196,10 @@ describe('GET /v1/settlements', () => {
       query: { network: 'base-sepolia', transaction: settlement.transaction },
     })
     expect(response.json()).toEqual(settlement)
-    expect(getSettlementByTransaction).toHaveBeenCalledWith('base-sepolia', settlement.transaction)
+    expect(getSettlementByTransaction).toHaveBeenCalledWith({
+      network: 'base-sepolia',
+      transaction: settlement.transaction,
+    })
   })
 
   it.each([

@@ -74,16 +74,12 @@ export const createMemoryJournal = (): MemoryJournal => {
     claim: async (claim) => (findOpen(claim.authorizationId) === null ? put(claim) : null),
     findOpen: async (authorizationId) => findOpen(authorizationId),
     find: async (id) => rows.get(id) ?? null,
-    findByTransaction: async (network, transaction) =>
-      [...rows.values()].find((row) => row.network === network && row.transaction === transaction) ?? null,
+    listByTransaction: async (network, transaction) =>
+      [...rows.values()].filter((row) => row.network === network && row.transaction === transaction),
     recorderFor: (settlementId) => ({
       settlementId,
       record: async (signed) => record(settlementId, signed),
-      recordInLane: async (_lane, sign) => {
-        const signed = await sign(0)
-        record(settlementId, signed)
-        return signed
-      },
+      noteRecorded: (signed) => record(settlementId, signed),
     }),
     close: async (id, closing, consumer) => {
       const row = rows.get(id)

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Lane, Recorder, SignedTransaction } from '../../src/ports/settlementJournal.js'
+import type { Lane, Recorder } from '../../src/ports/settlementJournal.js'
 import type { LaneTransaction, SignerLanes } from '../../src/ports/signerLanes.js'
+import type { Onlooker } from '../contracts/schemeContract.js'
 
 /** Numbering for one scheme under test, and recorders that draw from it; in memory, so no settlement outlives it. */
 export interface MemoryLanes extends SignerLanes {
-  openRecorder(): Recorder
+  openRecorder(onlooker?: Onlooker): Recorder
 }
 
 interface State {
@@ -17,6 +18,7 @@ interface State {
 /** Creates lanes that nobody has used. */
 export const createMemoryLanes = (): MemoryLanes => {
   const states = new Map<string, State>()
+  const onlookers = new Map<string, Onlooker>()
   const stateOf = ({ network, signer }: Lane): State => {
     const key = `${network} ${signer}`
     const state = states.get(key) ?? { next: 0, transactions: [], last: Promise.resolve() }
@@ -24,28 +26,48 @@ export const createMemoryLanes = (): MemoryLanes => {
     return state
   }
 
-  const recordInLane = (lane: Lane, sign: (nonce: number) => Promise<SignedTransaction>) => {
-    const state = stateOf(lane)
-    const recorded = state.last.then(async () => {
-      const nonce = state.next
-      const signed = await sign(nonce)
-      state.next = nonce + 1
-      state.transactions.push({ ...signed, nonce })
-      return signed
-    })
-    state.last = recorded.catch(() => undefined)
-    return recorded
-  }
-
   return {
     advance: async (lane, chainNonce) => {
       const state = stateOf(lane)
       state.next = Math.max(state.next, chainNonce)
     },
+    record: async (lane, recorders, sign) => {
+      const state = stateOf(lane)
+      const watching = recorders.map(({ settlementId }) => onlookers.get(settlementId) ?? {})
+      const answer = state.last.then(async () => {
+        for (const { before } of watching) await before?.()
+        const nonce = state.next
+        const recorded = await sign(nonce)
+        state.next = nonce + 1
+        state.transactions.push({ ...recorded, nonce, recordedAt: new Date() })
+        return { recorded }
+      })
+      state.last = answer.catch(() => undefined)
+      const { recorded } = await answer
+      for (const { after } of watching) await after?.(recorded)
+      for (const recorder of recorders) recorder.noteRecorded(recorded)
+      return { recorded }
+    },
+    replace: async () => null,
+    fill: async () => null,
     listFrom: async (lane, nonce, limit) =>
       stateOf(lane)
         .transactions.filter((transaction) => transaction.nonce >= nonce)
         .slice(0, limit),
-    openRecorder: () => ({ settlementId: randomUUID(), record: async () => {}, recordInLane }),
+    readNext: async (lane) => stateOf(lane).next,
+    retreat: async () => false,
+    lease: async (_network, signers) => signers,
+    openRecorder: (onlooker = {}) => {
+      const settlementId = randomUUID()
+      onlookers.set(settlementId, onlooker)
+      return {
+        settlementId,
+        record: async (signed) => {
+          await onlooker.before?.()
+          await onlooker.after?.(signed)
+        },
+        noteRecorded: () => undefined,
+      }
+    },
   }
 }

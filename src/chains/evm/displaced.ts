@@ -1,4 +1,4 @@
-import { parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem'
+import { type Hex, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem'
 import { z } from 'zod'
 import type { SignedTransaction } from '../../ports/settlementJournal.js'
 import { asHex } from './hex.js'
@@ -21,11 +21,30 @@ export const areDisplaced = async (
   head: Block,
 ): Promise<boolean> => {
   if (head.number < settledDepth) return false
-  for (const { bytes } of broadcasts) {
-    const { nonce } = parseTransaction(asHex(bytes))
-    const signer = await recoverTransactionAddress({ serializedTransaction: ourTransaction.parse(bytes) })
+  for (const broadcast of broadcasts) {
+    const { nonce, signer } = await readPlace(broadcast)
     const used = await rpc.getTransactionCount(signer, head.number - settledDepth)
-    if (nonce === undefined || used <= nonce) return false
+    if (used <= nonce) return false
   }
   return true
 }
+
+/** Whether every one of several transactions was mined, or has a number that a mined one of them has used up. */
+export const areAllSpent = async (
+  broadcasts: readonly SignedTransaction[],
+  mined: readonly SignedTransaction[],
+): Promise<boolean> => {
+  if (broadcasts.length === mined.length) return true
+  const used = await Promise.all(mined.map(readPlace))
+  for (const broadcast of broadcasts) {
+    const place = await readPlace(broadcast)
+    if (!used.some(({ signer, nonce }) => signer === place.signer && nonce === place.nonce)) return false
+  }
+  return true
+}
+
+const readPlace = async ({ bytes }: SignedTransaction): Promise<{ signer: Hex; nonce: number }> => ({
+  // An absent number is the encoding of zero.
+  nonce: parseTransaction(asHex(bytes)).nonce ?? 0,
+  signer: await recoverTransactionAddress({ serializedTransaction: ourTransaction.parse(bytes) }),
+})

@@ -2,14 +2,11 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { withSignal } from '../../platform/deadline.js'
 import type { Clock } from '../../ports/clock.js'
-import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Outcome, Scheme, ValidVerdict, Verdict } from '../../schemes/scheme.js'
 import { formatAuthorizationId, readAddress, readExactProof } from './authorization.js'
 import type { Candidate } from './checks.js'
 import type { Diagnosis } from './diagnose.js'
-import { type FeeOracle, highestGasPrice } from './fees.js'
-import { spendGasBudget } from './gasBudget.js'
-import { asHex } from './hex.js'
+import type { FeeOracle } from './fees.js'
 import { notSettling } from './notSettling.js'
 import { createPrepare, type Prepared, refuse } from './prepare.js'
 import type { ReceiptPolicy } from './receipts.js'
@@ -18,8 +15,8 @@ import { concludeReceipt, resolveSettlement } from './resolve.js'
 import type { Rpc } from './rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import type { Signers } from './signers.js'
-import { estimateTransfer, simulateTransfer } from './simulate.js'
-import type { Submitter } from './submit.js'
+import { simulateTransfer } from './simulate.js'
+import type { Submission, Submitter } from './submit.js'
 import type { TokenBook } from './tokens.js'
 
 /** What `exact` needs on one EVM network. */
@@ -32,7 +29,6 @@ export interface ExactParts {
   readonly fees: FeeOracle
   readonly submitter: Submitter
   readonly receipts: ReceiptWatcher
-  readonly limiter: RateLimiter
   readonly clock: Clock
   /** Whether an account can pay for the next settlement; false for all while the network is not open. */
   readonly canPay: (address: Hex) => boolean
@@ -40,7 +36,7 @@ export interface ExactParts {
 
 /** `exact` by EIP-3009 on one EVM network. */
 export const createExactScheme = (parts: ExactParts): Scheme => {
-  const { family, network, rpc, signers, fees, submitter, receipts, limiter, clock } = parts
+  const { family, network, rpc, signers, fees, submitter, receipts, clock } = parts
   const prepare = createPrepare(parts)
 
   const policyFor = (value: bigint): ReceiptPolicy => ({
@@ -73,6 +69,33 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     expiresAt: toDate(authorization.validBefore),
   })
 
+  /** `spoiled`: mined in a batch without effect; nothing of it can move money any more. */
+  const submitAndConclude = async (
+    submission: Submission,
+  ): Promise<Outcome | { readonly state: 'spoiled'; readonly failure: Outcome }> => {
+    const { authorization, token } = submission.prepared.candidate
+    const submitted = await submitter.submit(submission)
+    if ('reason' in submitted) return { state: 'failed', reason: submitted.reason }
+    const { transaction, isShared } = submitted
+    const policy = policyFor(authorization.value)
+    const receipt = await receipts.wait(transaction, policy, submission.waitUntil)
+    if (receipt === null) return { state: 'pending', transaction }
+    submitter.noteMined(transaction)
+    const question = {
+      nonce: authorization.nonce,
+      expected: { ...authorization, asset: token.address },
+      since: clock.now(),
+    }
+    try {
+      const outcome = await concludeReceipt(rpc, { receipt, isShared }, question, policy)
+      const isSpoiled = isShared && outcome.state === 'failed' && outcome.reason === spoiledReason
+      return isSpoiled ? { state: 'spoiled', failure: outcome } : outcome
+    } catch {
+      // A node that fails now leaves the question to the reconciler.
+      return { state: 'pending', transaction }
+    }
+  }
+
   return {
     kind: { scheme: 'exact', network: network.network },
     signers: signers.addresses,
@@ -97,37 +120,20 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       const preparation = await prepare(payment, family.expiryMarginSeconds)
       if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
       const { prepared } = preparation
-      const { authorization, token } = prepared.candidate
-      const account = senderFor(prepared)
-      const price = await fees.read()
-      const estimate = await estimateTransfer(rpc, prepared, { sender: account.address, fees: price })
-      if ('reason' in estimate) return { state: 'failed', reason: estimate.reason }
-      const { gas } = estimate
-      await spendGasBudget(limiter, network, gas * highestGasPrice(price))
-
-      const { transfer } = prepared
-      const signed = await submitter.submit({ account, transfer, gas, fees: price }, recorder)
-      const transaction = asHex(signed.transaction)
-      const policy = policyFor(authorization.value)
-      const receipt = await receipts.wait(transaction, policy, waitUntil)
-      if (receipt === null) return { state: 'pending', transaction }
-      const question = {
-        nonce: authorization.nonce,
-        expected: { ...authorization, asset: token.address },
-        since: clock.now(),
-      }
-      try {
-        return await concludeReceipt(rpc, receipt, question, policy)
-      } catch {
-        // A node that fails now leaves the question to the reconciler.
-        return { state: 'pending', transaction }
-      }
+      const outcome = await submitAndConclude({ prepared, recorder, waitUntil })
+      if (outcome.state !== 'spoiled') return outcome
+      // Its share of a batch failed, and the authorization is unused: by itself it succeeds, or we learn why not.
+      const second = await submitAndConclude({ prepared, recorder, waitUntil, goesAlone: true })
+      return second.state === 'spoiled' ? second.failure : second
     },
 
     resolve: (settlement, signal) =>
       withSignal(resolveSettlement(rpc, settlement, policyFor(settlement.amount), clock.now()), signal),
   }
 }
+
+// What is concluded of an authorization that is unused although its transaction was mined.
+const spoiledReason = 'invalid_exact_evm_transaction_failed'
 
 // The latest instant that a Date can hold; authorizations may be valid for longer than that.
 const latestInstantMs = 8_640_000_000_000_000n

@@ -39,6 +39,21 @@ export const judgeExecution = (receipt: Receipt, nonce: Hex, expected: ExpectedT
   return isPaid ? 'paid' : 'unpaid'
 }
 
+/**
+ * The same for one payment of a batch of ours: accounts without code, tokens that are vouched for. The use must be
+ * there, and the payer's transfers of this kind must be as many as all its uses, so that each has one.
+ */
+export const judgeShare = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
+  if (!receipt.status) return 'reverted'
+  if (judgeExecution(receipt, nonce, expected) === 'paid') return 'paid'
+  const own = receipt.logs.filter(({ address }) => isAddressEqual(address, expected.asset))
+  if (!own.some((log) => isUse(log, nonce, expected))) return 'unpaid'
+  const uses = own.filter(
+    ({ topics }) => topics[0] === usedTopic && topics[1]?.toLowerCase() === pad(expected.from).toLowerCase(),
+  )
+  return own.filter((log) => isTransfer(log, expected)).length >= uses.length ? 'paid' : 'unpaid'
+}
+
 const isUse = ({ topics }: Log, nonce: Hex, { from }: ExpectedTransfer): boolean =>
   topics[0] === usedTopic &&
   topics[1]?.toLowerCase() === pad(from).toLowerCase() &&

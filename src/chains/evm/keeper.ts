@@ -4,24 +4,20 @@ import type { Logger } from '../../ports/logger.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
 import type { NetworkHealth } from '../chain.js'
 import { type FeeOracle, highestGasPrice } from './fees.js'
-import { asHex } from './hex.js'
 import type { Rpc } from './rpc.js'
 import type { EvmNetworkSettings } from './settings.js'
 import type { Signers } from './signers.js'
 
-/** Looks after one network: whether it can settle, and that no lane stands still. */
+/** Looks after one network: whether it can settle. */
 export interface Keeper {
   health(): NetworkHealth
   canPay(address: Hex): boolean
-  /** One round: nodes, gas, lanes. Never throws. */
+  /** One round: nodes and gas. Never throws. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
 const roundMs = 5_000
-
-// Numbers that the chain has not used although they were recorded: only those stand still, not those in flight.
-const transactionsPerRound = 50
 
 /** Builds the keeper; its first round is the caller's to await, later ones come by themselves. */
 export const createKeeper = (
@@ -41,8 +37,6 @@ export const createKeeper = (
   let problem: string | null = 'not asked yet'
   let isRpcReachable = false
   let areLanesOpen = false
-  /** Where each lane stood in the last round. */
-  const lastNonce = new Map<Hex, number>()
 
   const openLanes = async () => {
     const chainId = await rpc.getChainId()
@@ -60,18 +54,6 @@ export const createKeeper = (
     return new Set(signers.addresses.filter((_, index) => (balances[index] ?? 0n) >= needed))
   }
 
-  /** Sends again what was recorded and has not moved for a whole round: a hole holds up everything behind it. */
-  const fillHoles = async () => {
-    for (const signer of signers.addresses) {
-      const next = await rpc.getTransactionCount(signer, 'latest')
-      const stoodStill = lastNonce.get(signer) === next
-      lastNonce.set(signer, next)
-      if (!stoodStill) continue
-      const waiting = await lanes.listFrom({ network: network.network, signer }, next, transactionsPerRound)
-      for (const { bytes } of waiting) await rpc.send(asHex(bytes))
-    }
-  }
-
   const check = async () => {
     const before = problem
     try {
@@ -79,7 +61,6 @@ export const createKeeper = (
       able = await findAble()
       isRpcReachable = true
       problem = able.size > 0 ? null : 'no signer has enough native coin to pay for gas'
-      await fillHoles()
     } catch (error) {
       isRpcReachable = false
       problem = error instanceof WrongChainError ? error.message : 'no node answers'

@@ -3,6 +3,9 @@ import { createEndpoint } from './endpoint.js'
 import { createExactScheme } from './exact.js'
 import { createFeeOracle } from './fees.js'
 import { createKeeper, WrongChainError } from './keeper.js'
+import { createLanePool } from './lanePool.js'
+import { createLaneUpkeep } from './laneUpkeep.js'
+import { createHasMulticall } from './multicallPresence.js'
 import { createReceiptWatcher } from './receiptWatcher.js'
 import { isRecoveryNative } from './recover.js'
 import { createRpc, type Rpc } from './rpc.js'
@@ -28,7 +31,7 @@ export const open = async (settings: EvmSettings, context: ChainContext): Promis
     schemes: networks.map(({ scheme }) => scheme),
     health: () => networks.map(({ keeper }) => keeper.health()),
     close: async () => {
-      await Promise.all(networks.map(({ keeper }) => keeper.close()))
+      await Promise.all(networks.flatMap(({ keeper, upkeep }) => [keeper.close(), upkeep.close()]))
     },
   }
 }
@@ -57,6 +60,37 @@ const openNetwork = async (
   await keeper.check()
   if (keeper.health().isRpcReachable) await reportTokens(network, tokens, context)
 
+  const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
+  const { canPay } = keeper
+  const pool = createLanePool(signers.accounts, canPay)
+  const { expiryMarginSeconds, replaceAfterSeconds } = family
+  const upkeep = createLaneUpkeep(network, {
+    rpc,
+    fees,
+    accounts: signers.accounts,
+    lanes,
+    pool,
+    receipts,
+    clock,
+    logger,
+    replaceAfterMs: replaceAfterSeconds * 1_000,
+  })
+  if (keeper.health().isRpcReachable) await upkeep.check()
+  const submitter = createSubmitter({
+    network,
+    rpc,
+    signers,
+    canPay,
+    fees,
+    limiter,
+    receipts,
+    pool,
+    lanes,
+    clock,
+    logger,
+    expiryMarginSeconds,
+    hasMulticall: createHasMulticall(rpc),
+  })
   const scheme = createExactScheme({
     family,
     network,
@@ -64,13 +98,12 @@ const openNetwork = async (
     tokens,
     signers,
     fees,
-    submitter: createSubmitter(network, rpc, lanes, logger),
-    receipts: createReceiptWatcher(rpc, network.pollIntervalMs),
-    limiter,
+    submitter,
+    receipts,
     clock,
-    canPay: keeper.canPay,
+    canPay,
   })
-  return { scheme, keeper }
+  return { scheme, keeper, upkeep }
 }
 
 /** Every endpoint that answers must serve the chain that it was configured for. */

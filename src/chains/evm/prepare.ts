@@ -38,9 +38,9 @@ export const createPrepare = (parts: {
     { authorization, token }: Candidate,
     signature: TransferSignature,
   ): Promise<Transfer | Diagnosis> => {
-    if (signature.kind !== 'counterfactual') return planTransfer(token.address, authorization, signature)
+    if (signature.kind !== 'counterfactual') return planTransfer(token, authorization, signature)
     if ((await rpc.getCode(authorization.from)) !== '0x') {
-      return planTransfer(token.address, authorization, { kind: 'contract', bytes: signature.bytes })
+      return planTransfer(token, authorization, { kind: 'contract', bytes: signature.bytes })
     }
     if (!family.deploysSmartWallets) return { reason: 'invalid_exact_evm_payload_undeployed_smart_wallet' }
     if (!isListed(family.smartWalletFactories, signature.factory)) {

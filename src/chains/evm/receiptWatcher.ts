@@ -5,18 +5,29 @@ import type { Block, Receipt, Rpc } from './rpc.js'
 
 /** Waits for transactions of one network: one look at each new block serves all who wait. */
 export interface ReceiptWatcher {
-  /** Resolves with a receipt that satisfies the policy, or with null when the signal ends the wait. */
+  /**
+   * Resolves with a receipt that satisfies the policy, of the transaction or of one that replaced it, or with null
+   * when the signal ends the wait.
+   */
   wait(transaction: Hex, policy: ReceiptPolicy, signal: AbortSignal): Promise<Receipt | null>
+  /** Whoever waits for a transaction is content with its replacement, too. */
+  follow(transaction: Hex, replacement: Hex): void
 }
 
-interface Waiter {
-  readonly transaction: Hex
-  readonly policy: ReceiptPolicy
-  readonly resolve: (receipt: Receipt) => void
+/** All who wait for one transaction. */
+interface Watch {
+  /** The transaction and what replaced it; one of them at most is ever mined. */
+  readonly hashes: Set<Hex>
+  readonly waiters: Set<Waiter>
   /** Whether a block that we saw holds it; then every new block may make it deep enough. */
   isMined: boolean
   /** When to ask for it by name, whatever the blocks say: a block can be missed or replaced. */
   askAt: number
+}
+
+interface Waiter {
+  readonly policy: ReceiptPolicy
+  readonly resolve: (receipt: Receipt) => void
 }
 
 const firstPauseMs = 20
@@ -27,20 +38,20 @@ const maxBlocksPerLook = 16n
 
 /** Builds the watcher of one network; it looks at the chain only while somebody waits. */
 export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptWatcher => {
-  const waiters = new Set<Waiter>()
+  const watches = new Map<Hex, Watch>()
   let lastSeen: bigint | null = null
   let isRunning = false
   let wake = new AbortController()
 
-  /** Marks who is in the blocks since the last look; true when there were any. */
+  /** Marks what is in the blocks since the last look; true when there were any. */
   const look = async (): Promise<boolean> => {
     const head = await rpc.getBlock('latest')
     if (head === null || head.number === lastSeen) return false
     const from = lastSeen === null || head.number < lastSeen ? head.number : lastSeen + 1n
     const blocks = head.number - from < maxBlocksPerLook ? await readBlocks(from, head) : [head]
     const mined = new Set(blocks.flatMap(({ transactions }) => transactions ?? []))
-    for (const waiter of waiters) {
-      if (mined.has(waiter.transaction)) waiter.isMined = true
+    for (const watch of watches.values()) {
+      if ([...watch.hashes].some((hash) => mined.has(hash))) watch.isMined = true
     }
     lastSeen = head.number
     return true
@@ -52,23 +63,33 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
     return [...older.filter((block) => block !== null), head]
   }
 
-  const ask = async (waiter: Waiter): Promise<void> => {
-    waiter.askAt = performance.now() + askAgainMs
-    // A node that fails is asked again.
-    const receipt = await findReceipt(rpc, waiter.transaction, waiter.policy).catch(() => null)
-    if (receipt !== null) waiter.resolve(receipt)
+  /** Asks once for all who demand the same of a receipt. */
+  const ask = async (watch: Watch): Promise<void> => {
+    watch.askAt = performance.now() + askAgainMs
+    const policies = new Map([...watch.waiters].map(({ policy }) => [nameOf(policy), policy]))
+    await Promise.all(
+      [...policies].map(async ([name, policy]) => {
+        for (const hash of watch.hashes) {
+          // A node that fails is asked again.
+          const receipt = await findReceipt(rpc, hash, policy).catch(() => null)
+          if (receipt === null) continue
+          for (const waiter of watch.waiters) if (nameOf(waiter.policy) === name) waiter.resolve(receipt)
+          return
+        }
+      }),
+    )
   }
 
   const run = async (): Promise<void> => {
     // Quick at first, for chains that mine at once; then at the network's own pace.
     let pauseMs = Math.min(firstPauseMs, pollIntervalMs)
-    while (waiters.size > 0) {
+    while (watches.size > 0) {
       const woken = wake.signal
       const isNews = await look().catch(() => false)
       const now = performance.now()
-      const due = [...waiters].filter(({ isMined, askAt }) => (isMined && isNews) || askAt <= now)
+      const due = [...watches.values()].filter(({ isMined, askAt }) => (isMined && isNews) || askAt <= now)
       await Promise.all(due.map(ask))
-      if (waiters.size === 0) return
+      if (watches.size === 0) return
       const hasRested = await sleep(pauseMs, woken)
       pauseMs = hasRested && !isNews ? pauseMs * pauseGrowth : firstPauseMs
       pauseMs = Math.min(pauseMs, pollIntervalMs)
@@ -88,19 +109,34 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
     void run().finally(() => {
       isRunning = false
       // Somebody may have come between the last look and now.
-      if (waiters.size > 0) start()
+      if (watches.size > 0) start()
     })
   }
 
+  const watchFor = (transaction: Hex): Watch => {
+    const known = watches.get(transaction)
+    if (known !== undefined) return known
+    const watch: Watch = { hashes: new Set([transaction]), waiters: new Set(), isMined: false, askAt: 0 }
+    watches.set(transaction, watch)
+    return watch
+  }
+
   return {
+    follow: (transaction, replacement) => {
+      for (const watch of watches.values()) {
+        if (watch.hashes.has(transaction)) watch.hashes.add(replacement)
+      }
+    },
     wait: (transaction, policy, signal) =>
       new Promise((resolve) => {
         if (signal.aborted) {
           resolve(null)
           return
         }
+        const watch = watchFor(transaction)
         const end = (receipt: Receipt | null) => {
-          waiters.delete(waiter)
+          watch.waiters.delete(waiter)
+          if (watch.waiters.size === 0 && watches.get(transaction) === watch) watches.delete(transaction)
           signal.removeEventListener('abort', onAbort)
           resolve(receipt)
         }
@@ -108,10 +144,14 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
           end(null)
           wakeUp()
         }
-        const waiter: Waiter = { transaction, policy, resolve: end, isMined: false, askAt: 0 }
+        const waiter: Waiter = { policy, resolve: end }
         signal.addEventListener('abort', onAbort, { once: true })
-        waiters.add(waiter)
+        watch.waiters.add(waiter)
+        watch.askAt = 0
         start()
       }),
   }
 }
+
+const nameOf = ({ confirmations, isCrossChecked }: ReceiptPolicy): string =>
+  `${confirmations} ${isCrossChecked}`

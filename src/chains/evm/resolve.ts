@@ -1,25 +1,34 @@
-import type { Settlement } from '../../ports/settlementJournal.js'
+import type { Settlement, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { Outcome } from '../../schemes/scheme.js'
 import { readAuthorizationNonce } from './authorization.js'
-import { areDisplaced } from './displaced.js'
+import { isBatch } from './batch.js'
+import { areAllSpent, areDisplaced } from './displaced.js'
 import { type Execution, type ExecutionQuestion, findExecution } from './execution.js'
 import { asHex } from './hex.js'
-import { judgeReceipt } from './judge.js'
+import { judgeReceipt, judgeShare } from './judge.js'
 import { findReceipt, type ReceiptPolicy } from './receipts.js'
 import type { Block, Receipt, Rpc } from './rpc.js'
 
 // A chain may still replace its newest blocks by ones with an earlier timestamp; after this long it does not.
 const expirySlackMs = 30_000
 
+/** A receipt of a transaction of ours. */
+export interface OwnReceipt {
+  readonly receipt: Receipt
+  /** Whether the transaction carried other payments too. */
+  readonly isShared: boolean
+}
+
 /** What a mined transaction proves; `pending` while the nodes cannot say. */
 export const concludeReceipt = async (
   rpc: Rpc,
-  receipt: Receipt,
+  { receipt, isShared }: OwnReceipt,
   question: ExecutionQuestion,
   policy: ReceiptPolicy,
 ): Promise<Outcome> => {
   const transaction = receipt.transactionHash
-  const judgement = judgeReceipt(receipt, question.expected)
+  const { nonce, expected } = question
+  const judgement = isShared ? judgeShare(receipt, nonce, expected) : judgeReceipt(receipt, expected)
   if (judgement === 'paid') return { state: 'confirmed', transaction }
   const head = await rpc.getBlock('latest')
   const at = head === null || head.number < receipt.blockNumber ? receipt.blockNumber : head.number
@@ -31,12 +40,17 @@ export const concludeReceipt = async (
       return { state: 'pending', transaction }
     case 'unused':
     case 'void':
-      return { state: 'failed', reason: failureOf(judgement, execution), transaction }
+      return { state: 'failed', reason: failureOf({ judgement, isShared }, execution), transaction }
   }
 }
 
-const failureOf = (judgement: 'reverted' | 'unpaid', execution: Execution) => {
-  if (judgement === 'unpaid') return 'invalid_exact_evm_transfer_event_mismatch'
+const failureOf = (
+  { judgement, isShared }: { readonly judgement: 'reverted' | 'unpaid'; readonly isShared: boolean },
+  execution: Execution,
+) => {
+  // In a batch a payment that fails leaves no event and does not revert the transaction.
+  const hasReverted = judgement === 'reverted' || (isShared && execution.state === 'unused')
+  if (!hasReverted) return 'invalid_exact_evm_transfer_event_mismatch'
   return execution.state === 'void'
     ? 'invalid_exact_evm_nonce_already_used'
     : 'invalid_exact_evm_transaction_failed'
@@ -54,10 +68,23 @@ export const resolveSettlement = async (
   const transaction = asHex(newest.transaction)
   const question = questionOf(settlement)
 
+  const mined: SignedTransaction[] = []
+  let failure: Outcome | null = null
   for (const broadcast of settlement.broadcasts) {
     const receipt = await findReceipt(rpc, asHex(broadcast.transaction), policy)
-    if (receipt !== null) return await concludeReceipt(rpc, receipt, question, policy)
+    if (receipt === null) continue
+    const outcome = await concludeReceipt(
+      rpc,
+      { receipt, isShared: isBatch(broadcast.bytes) },
+      question,
+      policy,
+    )
+    if (outcome.state !== 'failed') return outcome
+    mined.push(broadcast)
+    failure = outcome
   }
+  // One that failed proves nothing of another that may still be mined.
+  if (failure !== null && (await areAllSpent(settlement.broadcasts, mined))) return failure
 
   const head = await rpc.getBlock('latest')
   if (head === null) return { state: 'pending', transaction }

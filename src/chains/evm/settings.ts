@@ -37,6 +37,8 @@ export interface EvmSettings {
   readonly rpcTimeoutMs: number
   /** An authorization must live this much longer than now to be settled. */
   readonly expiryMarginSeconds: number
+  /** A transaction of ours that waits longer is offered again at a higher price. */
+  readonly replaceAfterSeconds: number
   readonly deploysSmartWallets: boolean
   readonly smartWalletFactories: readonly `0x${string}`[]
   /** From this value on, in smallest units, a second endpoint must confirm the receipt. */
@@ -133,6 +135,7 @@ const familyShape = {
   EVM_NETWORKS: chainIds.optional(),
   EVM_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
   EVM_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(6),
+  EVM_REPLACE_AFTER_SECONDS: wholeNumber(1, 3_600).default(30),
   DEPLOY_ERC4337_WITH_EIP6492: z.enum(['true', 'false'], 'must be true or false').default('false'),
   EVM_SMART_WALLET_FACTORIES: z
     .string()
@@ -232,6 +235,7 @@ export const readEvmSettings = (
       networks,
       rpcTimeoutMs: family.data.EVM_RPC_TIMEOUT_MS,
       expiryMarginSeconds: family.data.EVM_EXPIRY_MARGIN_SECONDS,
+      replaceAfterSeconds: family.data.EVM_REPLACE_AFTER_SECONDS,
       deploysSmartWallets: family.data.DEPLOY_ERC4337_WITH_EIP6492 === 'true',
       smartWalletFactories: family.data.EVM_SMART_WALLET_FACTORIES,
       crossCheckAmount: family.data.EVM_CROSS_CHECK_AMOUNT,

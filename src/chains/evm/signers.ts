@@ -5,6 +5,7 @@ import type { Secret } from '../../platform/secret.js'
 /** Our accounts; the same on every EVM network. */
 export interface Signers {
   readonly addresses: readonly Hex[]
+  readonly accounts: readonly PrivateKeyAccount[]
   /** The account that sends a given authorization, from those that can pay for gas; null when none can. */
   pick(nonce: Hex, canPay: (address: Hex) => boolean): PrivateKeyAccount | null
 }
@@ -20,6 +21,7 @@ export const createSigners = (privateKeys: readonly Secret[]): Signers => {
   })
   return {
     addresses: accounts.map(({ address }) => address),
+    accounts,
     pick: (nonce, canPay) => {
       const able = accounts.filter(({ address }) => canPay(address))
       // By the authorization's own random number: verify and settle arrive at the same account.

@@ -1,70 +1,113 @@
-import { keccak256 } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Logger } from '../../ports/logger.js'
-import type { Recorder, SignedTransaction } from '../../ports/settlementJournal.js'
-import type { SignerLanes } from '../../ports/signerLanes.js'
-import type { Fees } from './fees.js'
-import { asHex } from './hex.js'
-import type { Rpc } from './rpc.js'
-import type { Transfer } from './transfer.js'
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Recorder } from '../../ports/settlementJournal.js'
+import type { Diagnosis } from './diagnose.js'
+import { createInclusionTimes, type InclusionTimes } from './inclusionTimes.js'
+import { maxInFlight } from './lanePool.js'
+import { notSettling } from './notSettling.js'
+import type { Prepared } from './prepare.js'
+import { createSendPayments, type Outgoing, type SendPaymentsParts, type Submitted } from './sendPayments.js'
+import { createSettleQueue, type Waiting, waitingKey } from './settleQueue.js'
 
-/** What is submitted, by whom and at which price. */
+/** A payment that is to be sent. */
 export interface Submission {
-  readonly account: PrivateKeyAccount
-  readonly transfer: Pick<Transfer, 'to' | 'data'>
-  readonly gas: bigint
-  readonly fees: Fees
+  readonly prepared: Prepared
+  readonly recorder: Recorder
+  /** Ends the wait for a place in a transaction. */
+  readonly waitUntil: AbortSignal
+  /** Whether it goes in a transaction of its own, whatever else waits. */
+  readonly goesAlone?: boolean
 }
 
-/** Sends transactions of our own on one network. */
-export interface Submitter {
-  /** Records, then sends. Throws only when nothing was recorded; answers the newest transaction. */
-  submit(submission: Submission, recorder: Recorder): Promise<SignedTransaction>
+/** Sends payments on one network, together where they wait together. */
+export interface Submitter extends Pick<InclusionTimes, 'noteMined'> {
+  /** Records, then sends. Throws only when nothing was recorded; a diagnosis says why the chain would refuse. */
+  submit(submission: Submission): Promise<Submitted | Diagnosis>
 }
 
-// A number can be used up by another program that holds the same key; more than this is not an accident.
-const maxAttempts = 3
+/** What submitting needs. */
+export interface SubmitterParts extends Omit<SendPaymentsParts, 'inclusion'> {
+  readonly clock: Clock
+  readonly expiryMarginSeconds: number
+}
+
+// More payments save little gas each: 51.1k at 50 against 50.7k at 100 for Circle's USDC.
+const maxPaymentsPerTransaction = 50
+const longestGatheringMs = 25
+// A queue that is longer is one that does not move.
+const maxWaiting = 5_000
 
 /** Builds the submitter of one network. */
-export const createSubmitter = (
-  { network, chainId }: { readonly network: string; readonly chainId: number },
-  rpc: Rpc,
-  lanes: SignerLanes,
-  logger: Logger,
-): Submitter => ({
-  submit: async ({ account, transfer, gas, fees }, recorder) => {
-    const lane = { network, signer: account.address }
-    const sign = async (nonce: number): Promise<SignedTransaction> => {
-      const bytes = await account.signTransaction({
-        chainId,
-        nonce,
-        gas,
-        to: transfer.to,
-        data: transfer.data,
-        // Whatever the payer asks to be called, it never gets native coin from us.
-        value: 0n,
-        ...fees,
-      })
-      return { transaction: keccak256(bytes), bytes }
-    }
+export const createSubmitter = (parts: SubmitterParts): Submitter => {
+  const { network, pool, signers, canPay, clock, expiryMarginSeconds } = parts
+  const inclusion = createInclusionTimes(pool)
+  const sendPayments = createSendPayments({ ...parts, inclusion })
 
-    let signed = await recorder.recordInLane(lane, sign)
-    for (let attempt = 1; attempt < maxAttempts; attempt++) {
-      const answer = await rpc.send(asHex(signed.bytes))
-      if (answer !== 'nonce_used') return signed
-      try {
-        // Mined already, or displaced by a transaction that this service did not send?
-        if ((await rpc.getReceipt(asHex(signed.transaction))) !== null) return signed
-        logger.error({ ...lane, transaction: signed.transaction }, 'lane.number_used_elsewhere')
-        await lanes.advance(lane, await rpc.getTransactionCount(account.address, 'latest'))
-        // The displaced bytes can never be mined, and the token lets the authorization act once in any case.
-        signed = await recorder.recordInLane(lane, sign)
-      } catch (error) {
-        logger.warn({ ...lane, transaction: signed.transaction, error }, 'lane.resend_failed')
-        return signed
+  const queue = createSettleQueue<Outgoing & Waiting>({
+    maxItems: maxPaymentsPerTransaction,
+    longestWaitMs: longestGatheringMs,
+    whenReady: async () => {
+      while (pool.countRoom() === 0) {
+        if (!signers.addresses.some(canPay)) throw notSettling(network.network)
+        await pool.whenRoom()
       }
-    }
-    await rpc.send(asHex(signed.bytes))
-    return signed
-  },
-})
+    },
+    send: sendPayments,
+    refuse: (payments, error) => {
+      for (const payment of payments) payment.reject(error)
+    },
+  })
+
+  /** How long a payment that comes now would wait for a place in a lane. */
+  const expectedWaitMs = (): number => {
+    if (pool.countRoom() > 0) return 0
+    const lanes = signers.addresses.filter(canPay).length
+    const perInclusion = Math.max(1, lanes) * maxInFlight * maxPaymentsPerTransaction
+    return (
+      Math.ceil((queue.length + 1) / perInclusion) * Math.max(inclusion.typicalMs, network.pollIntervalMs)
+    )
+  }
+
+  const refuseHopeless = (validBefore: bigint): void => {
+    const nowMs = clock.now().getTime()
+    const waitMs = expectedWaitMs()
+    const remainingMs = Number(validBefore) * 1_000 - nowMs - expiryMarginSeconds * 1_000
+    if (queue.length < maxWaiting && waitMs <= remainingMs) return
+    throw new AppError('SERVICE_UNAVAILABLE', `${network.network} cannot settle this payment in time`, {
+      operationalCode: 'SVC-3002',
+      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
+    })
+  }
+
+  return {
+    noteMined: inclusion.noteMined,
+    submit: async ({ prepared, recorder, waitUntil, goesAlone = false }) => {
+      const { authorization, token } = prepared.candidate
+      const { from, nonce, validBefore } = authorization
+      refuseHopeless(validBefore)
+      return await new Promise((resolve, reject) => {
+        const giveUp = () => {
+          if (queue.remove(payment)) payment.reject(notSettling(network.network))
+        }
+        const end = () => waitUntil.removeEventListener('abort', giveUp)
+        const payment: Outgoing & Waiting = {
+          prepared,
+          recorder,
+          goesAlone,
+          key: waitingKey(token.address, from, nonce),
+          validBefore,
+          resolve: (answer) => {
+            end()
+            resolve(answer)
+          },
+          reject: (error) => {
+            end()
+            reject(error)
+          },
+        }
+        waitUntil.addEventListener('abort', giveUp, { once: true })
+        queue.add(payment)
+      })
+    },
+  }
+}

@@ -2,6 +2,7 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { multicallAbi, multicallAddress, tokenAbi } from './abi.js'
 import type { Authorization } from './authorization.js'
 import type { TransferSignature } from './signature.js'
+import type { Token } from './tokens.js'
 
 /** The transaction that settles a payment, without sender, number and fees. */
 export interface Transfer {
@@ -11,6 +12,8 @@ export interface Transfer {
   readonly gasCap: bigint
   /** Whether it first deploys the payer's wallet. */
   readonly deploysWallet: boolean
+  /** Whether nothing but a token that is vouched for runs, as long as the payer's account has no code. */
+  readonly isPlain: boolean
 }
 
 /*
@@ -28,14 +31,15 @@ export const highestGasCap = (deploysWallets: boolean): bigint =>
 
 /** The transfer for a wallet that exists: `transferWithAuthorization` on the token itself. */
 export const planTransfer = (
-  asset: Hex,
+  { address, isListed }: Pick<Token, 'address' | 'isListed'>,
   authorization: Authorization,
   signature: TransferSignature,
 ): Transfer => ({
-  to: asset,
+  to: address,
   data: encodeTransfer(authorization, signature),
   gasCap: signature.kind === 'ecdsa' ? ecdsaGasCap : contractGasCap,
   deploysWallet: false,
+  isPlain: isListed && signature.kind === 'ecdsa',
 })
 
 /**
@@ -62,6 +66,7 @@ export const planDeployingTransfer = (
   }),
   gasCap: deploymentGasCap,
   deploysWallet: true,
+  isPlain: false,
 })
 
 /** The token's calldata; smart wallets get the inner signature, never the ERC-6492 wrapper. */

@@ -129,7 +129,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
   app.get(
     '/v1/settlements',
     { schema: settlementByTransactionSchema, config: { access: 'public' } },
-    async ({ query }) => await useCases.getSettlementByTransaction(query.network, query.transaction),
+    async ({ query }) => await useCases.getSettlementByTransaction(query),
   )
   done()
 }

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../errors.js'
 import {
   readiness,
   serviceInfo,
+  settlementsOfTransaction,
   settlementView,
   settleResult,
   supported,
@@ -262,7 +263,9 @@ export const settlementByTransactionSchema = {
   operationId: 'findSettlement',
   tags: ['Payments'],
   summary: 'Which settlement does a transaction belong to?',
-  description: 'For when all you have is the transaction hash of an answer. Both parameters are required.',
+  description:
+    'For when all you have is the transaction hash of an answer. Payments that wait together are settled by one ' +
+    'transaction: `payer` picks one of them; without it the first is shown and the rest stand in `others`.',
   querystring: z.object({
     network: z
       .string()
@@ -274,7 +277,8 @@ export const settlementByTransactionSchema = {
       .min(1)
       .max(256)
       .meta({ description: 'Transaction hash', examples: [parameters.transaction] }),
+    payer: z.string().min(1).max(128).optional().meta({ description: 'Whose payment' }),
   }),
-  response: { 200: answer('The settlement.', settlementView), ...describeErrors(lookUpErrors) },
+  response: { 200: answer('The settlement.', settlementsOfTransaction), ...describeErrors(lookUpErrors) },
   'x-reference': { answers: { 200: settlementAnswers, ...exemplifyErrors(lookUpErrors) } },
 } satisfies FastifySchema

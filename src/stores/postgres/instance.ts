@@ -21,10 +21,13 @@ const heartbeat = {
 // Longer than any request works on a row: what is older was left behind, even by a process that lives.
 const longestAttention = "interval '3 minutes'"
 
+/** SQL that is true when the instance in a column is alive. */
+export const isAlive = (owner: string): string =>
+  `exists (select 1 from instances i where i.id = ${owner} and i.seen_at > now() - interval '10 seconds')`
+
 /** SQL that is true when the instance in one column is alive and can still be at work on what began at another. */
 export const isAttended = (owner: string, since: string): string =>
-  `(${since} > now() - ${longestAttention} and exists (
-     select 1 from instances i where i.id = ${owner} and i.seen_at > now() - interval '10 seconds'))`
+  `(${since} > now() - ${longestAttention} and ${isAlive(owner)})`
 
 /**
  * Announces this process and keeps saying that it lives. Where it is the only one that can use the database,
@@ -53,6 +56,9 @@ export const announceInstance = async (
       clearInterval(timer)
       // Waits for a heartbeat that is under way: it would bring the row back.
       await pulse.end()
+      await pool.query('update signer_lanes set holder = null, lease_expires_at = null where holder = $1', [
+        id,
+      ])
       await pool.query('delete from instances where id = $1', [id])
     },
   }

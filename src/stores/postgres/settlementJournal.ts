@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { type Instance, isAttended } from './instance.js'
-import { createLaneQueue, createRecorder } from './recorder.js'
+import { createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
 const isOpen = "state in ('claimed', 'pending')"
 
 /** The journal in Postgres: every transition is one statement that names the state it leaves. */
 export const createSettlementJournal = (pool: Pool, instance: Instance): SettlementJournal => {
-  const queue = createLaneQueue()
   const select = async (where: string, values: readonly unknown[]): Promise<readonly Settlement[]> => {
     const { rows } = await pool.query(`select ${settlementColumns} from settlements s where ${where}`, [
       ...values,
@@ -54,17 +53,18 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
       selectOne("s.authorization_id = $1 and s.state <> 'failed'", [authorizationId]),
     find: async (id) => (idForm.test(id) ? await selectOne('s.id = $1', [id]) : null),
     // A caller may hold the hash of an earlier transaction than the one that settled the payment.
-    findByTransaction: async (network, transaction) =>
+    listByTransaction: async (network, transaction) =>
       hasNul(network) || hasNul(transaction)
-        ? null
-        : await selectOne(
-            `s.network = $1 and (s.transaction = $2 or s.id = (
-               select b.settlement_id from broadcasts b where b.network = $1 and b.transaction = $2))
-             order by s.created_at limit 1`,
+        ? []
+        : await select(
+            `s.id in (
+               select id from settlements where network = $1 and transaction = $2
+               union select settlement_id from broadcast_settlements where network = $1 and transaction = $2)
+             order by s.created_at, s.id`,
             [network, transaction],
           ),
 
-    recorderFor: (settlementId) => createRecorder({ pool, instance, queue }, settlementId),
+    recorderFor: (settlementId) => createRecorder({ pool, instance }, settlementId),
 
     close: (id, closing, consumer) =>
       update(

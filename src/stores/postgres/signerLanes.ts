@@ -1,24 +1,133 @@
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type { SignerLanes } from '../../ports/signerLanes.js'
+import { withSignal } from '../../platform/deadline.js'
+import type { Lane, Recorder } from '../../ports/settlementJournal.js'
+import type { LaneTransaction, RecordAnswer, SignerLanes, SignNumbered } from '../../ports/signerLanes.js'
+import { fillNumber } from './fillNumber.js'
+import type { Instance } from './instance.js'
+import { leaseLanes } from './laneLeases.js'
+import { createLaneQueue, longestSigningMs } from './laneQueue.js'
+import { replaceBroadcast } from './replaceBroadcast.js'
+import { storeBroadcast } from './storeBroadcast.js'
+import { inTransaction } from './transaction.js'
 
-const laneTransaction = z.object({ transaction: z.string(), bytes: z.string(), nonce: z.coerce.number() })
+const laneTransaction = z
+  .object({ transaction: z.string(), bytes: z.string(), nonce: z.coerce.number(), recorded_at: z.date() })
+  .transform(
+    ({ recorded_at: recordedAt, ...rest }): LaneTransaction => ({
+      ...rest,
+      recordedAt,
+    }),
+  )
 
 /** Lanes in Postgres, shared by every instance. */
-export const createSignerLanes = (pool: Pool): SignerLanes => ({
-  advance: async ({ network, signer }, chainNonce) => {
-    await pool.query(
-      `insert into signer_lanes as lane (network, signer, next_nonce) values ($1, $2, $3)
-       on conflict (network, signer) do update set next_nonce = greatest(lane.next_nonce, excluded.next_nonce)`,
-      [network, signer, chainNonce],
-    )
-  },
-  listFrom: async ({ network, signer }, nonce, limit) => {
-    const { rows } = await pool.query(
-      `select transaction, bytes, nonce from broadcasts where network = $1 and signer = $2 and nonce >= $3
-       order by nonce limit $4`,
-      [network, signer, nonce, limit],
-    )
-    return rows.map((row) => laneTransaction.parse(row))
-  },
-})
+export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes => {
+  const queue = createLaneQueue()
+
+  const storeInLane = async (
+    client: PoolClient,
+    lane: Lane,
+    settlementIds: readonly string[],
+    sign: SignNumbered,
+  ): Promise<RecordAnswer> => {
+    const nonce = await drawNumber(client, lane)
+    const signed = await withSignal(sign(nonce), AbortSignal.timeout(longestSigningMs))
+    const held = await storeBroadcast(client, instance, { signed, place: { ...lane, nonce }, settlementIds })
+    if (held.length === settlementIds.length) return { recorded: signed }
+    throw new LostError(settlementIds.filter((id) => !held.includes(id)))
+  }
+
+  return {
+    advance: async ({ network, signer }, chainNonce) => {
+      await pool.query(
+        `insert into signer_lanes as lane (network, signer, next_nonce) values ($1, $2, $3)
+         on conflict (network, signer) do update set next_nonce = greatest(lane.next_nonce, excluded.next_nonce)`,
+        [network, signer, chainNonce],
+      )
+    },
+
+    record: async (lane, recorders, sign) => {
+      const ids = recorders.map(({ settlementId }) => settlementId)
+      const answer = await queue(lane, () =>
+        inTransaction(pool, (client) => storeInLane(client, lane, ids, sign)),
+      ).catch(readLost)
+      if ('recorded' in answer) noteAll(recorders, answer.recorded)
+      return answer
+    },
+
+    replace: (lane, replaced, sign) =>
+      queue(lane, () =>
+        inTransaction(pool, (client) => replaceBroadcast(client, instance, { lane, replaced, sign })),
+      ),
+
+    fill: (lane, nonce, sign) =>
+      queue(lane, () => inTransaction(pool, (client) => fillNumber(client, instance, { lane, nonce, sign }))),
+
+    listFrom: async ({ network, signer }, nonce, limit) => {
+      const { rows } = await pool.query(
+        `select distinct on (nonce) transaction, bytes, nonce, recorded_at from broadcasts
+         where network = $1 and signer = $2 and nonce >= $3
+         order by nonce, recorded_at desc limit $4`,
+        [network, signer, nonce, limit],
+      )
+      return rows.map((row) => laneTransaction.parse(row))
+    },
+
+    readNext: async ({ network, signer }) => {
+      const { rows } = await pool.query<{ next_nonce: string }>(
+        'select next_nonce from signer_lanes where network = $1 and signer = $2',
+        [network, signer],
+      )
+      return Number(rows[0]?.next_nonce ?? 0)
+    },
+
+    retreat: async ({ network, signer }, chainNonce) => {
+      const { rowCount } = await pool.query(
+        // The lane's row is locked first: what another instance records meanwhile is seen.
+        `with lane as (
+           select next_nonce from signer_lanes where network = $1 and signer = $2 for update
+         )
+         update signer_lanes s set next_nonce = $3 from lane
+         where s.network = $1 and s.signer = $2 and lane.next_nonce > $3 and not exists (
+           select 1 from broadcasts b where b.network = $1 and b.signer = $2 and b.nonce >= $3)`,
+        [network, signer, chainNonce],
+      )
+      return rowCount === 1
+    },
+
+    lease: (network, signers) =>
+      inTransaction(pool, (client) => leaseLanes(client, instance, { network, signers })),
+  }
+}
+
+/** Some of the settlements were taken over: nothing is recorded for any of them. */
+class LostError extends Error {
+  readonly lost: readonly string[]
+
+  constructor(lost: readonly string[]) {
+    super('A settlement was taken over: nothing may be sent for it')
+    this.name = 'LostError'
+    this.lost = lost
+  }
+}
+
+const readLost = (error: unknown): RecordAnswer => {
+  if (error instanceof LostError) return { lost: error.lost }
+  throw error
+}
+
+const noteAll = (recorders: readonly Recorder[], signed: Parameters<Recorder['noteRecorded']>[0]): void => {
+  for (const recorder of recorders) recorder.noteRecorded(signed)
+}
+
+/** The row's lock makes the numbering gapless across all instances, until the transaction ends. */
+const drawNumber = async (client: PoolClient, lane: Lane): Promise<number> => {
+  const { rows } = await client.query<{ nonce: string }>(
+    `update signer_lanes set next_nonce = next_nonce + 1 where network = $1 and signer = $2
+     returning next_nonce - 1 as nonce, set_config('idle_in_transaction_session_timeout', $3, true)`,
+    [lane.network, lane.signer, `${longestSigningMs}`],
+  )
+  const drawn = rows[0]
+  if (drawn === undefined) throw new Error(`The lane of ${lane.signer} on ${lane.network} is not open`)
+  return Number(drawn.nonce)
+}

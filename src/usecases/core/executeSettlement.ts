@@ -121,9 +121,8 @@ const observe = (recorder: Recorder, onRecorded: (transaction: string) => void):
     await recorder.record(signed)
     onRecorded(signed.transaction)
   },
-  recordInLane: async (lane, sign) => {
-    const signed = await recorder.recordInLane(lane, sign)
+  noteRecorded: (signed) => {
+    recorder.noteRecorded(signed)
     onRecorded(signed.transaction)
-    return signed
   },
 })

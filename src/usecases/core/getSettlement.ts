@@ -8,13 +8,26 @@ import type { CoreUseCases } from '../useCases.js'
 export const createGetSettlement = (
   journal: SettlementJournal,
 ): Pick<CoreUseCases, 'getSettlement' | 'getSettlementByTransaction'> => ({
-  getSettlement: async (id) => view(await journal.find(id)),
-  getSettlementByTransaction: async (network, transaction) =>
-    view(await journal.findByTransaction(canonicalNetwork(network), transaction)),
+  getSettlement: async (id) => {
+    const found = await journal.find(id)
+    if (found === null) throw notFound()
+    return view(found)
+  },
+  getSettlementByTransaction: async ({ network, transaction, payer }) => {
+    const carried = await journal.listByTransaction(canonicalNetwork(network), transaction)
+    const [first, ...others] = carried.filter((settlement) => isPayer(settlement, payer)).map(view)
+    if (first === undefined) throw notFound()
+    return others.length === 0 ? first : { ...first, others }
+  },
 })
 
-const view = (settlement: Settlement | null): SettlementView => {
-  if (settlement === null) throw new AppError('NOT_FOUND', 'There is no such settlement')
+const notFound = (): AppError => new AppError('NOT_FOUND', 'There is no such settlement')
+
+// Some families tell letters apart in addresses and some do not; nobody pays for two that differ only in case.
+const isPayer = (settlement: Settlement, payer: string | undefined): boolean =>
+  payer === undefined || settlement.payer.toLowerCase() === payer.toLowerCase()
+
+const view = (settlement: Settlement): SettlementView => {
   const refusal = settlement.reason === null ? null : refusalFields(settlement.reason)
   return {
     id: settlement.id,

@@ -124,7 +124,10 @@ describe('a settlement that nobody knows', () => {
     const { core } = (await scene.open()).core.useCases
     const id = '00000000-0000-4000-8000-000000000000'
     expect(await refusal(core.getSettlement(id))).toMatchObject({ code: 'NOT_FOUND' })
-    const asked = core.getSettlementByTransaction(scene.chain.network, `0x${'00'.repeat(32)}`)
+    const asked = core.getSettlementByTransaction({
+      network: scene.chain.network,
+      transaction: `0x${'00'.repeat(32)}`,
+    })
     expect(await refusal(asked)).toMatchObject({ code: 'NOT_FOUND' })
   })
 })

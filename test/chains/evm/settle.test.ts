@@ -83,7 +83,10 @@ describe('a settlement', () => {
     const service = await scene.open()
     const { body, payer } = await scene.plan()
     const { transaction } = await service.settle(body)
-    const view = await service.core.useCases.core.getSettlementByTransaction('base-sepolia', transaction)
+    const view = await service.core.useCases.core.getSettlementByTransaction({
+      network: 'base-sepolia',
+      transaction,
+    })
     expect(view).toMatchObject({ status: 'confirmed', payer })
   })
 
@@ -112,10 +115,12 @@ describe('a settlement', () => {
     const plans = await Promise.all(Array.from({ length: 30 }, () => scene.plan()))
     const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
     expect(countSuccesses(answers)).toBe(30)
-    expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(30)
+    const transactions = new Set(answers.map(({ transaction }) => transaction)).size
+    // Those that wait together travel together.
+    expect(transactions).toBeLessThan(15)
     const address = service.signers[0]?.address ?? '0x'
-    expect(await listNonces(address)).toEqual(Array.from({ length: 30 }, (_, index) => index))
-    expect(await scene.chain.client.getTransactionCount({ address })).toBe(30)
+    expect(await listNonces(address)).toEqual(Array.from({ length: transactions }, (_, index) => index))
+    expect(await scene.chain.client.getTransactionCount({ address })).toBe(transactions)
   })
 
   it('that is refused uses no number', async () => {
@@ -125,7 +130,11 @@ describe('a settlement', () => {
     )
     const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
     expect(answers.map(({ success }) => success)).toEqual(plans.map((_, index) => index % 2 === 0))
-    expect(await listNonces(service.signers[0]?.address ?? '')).toEqual([0, 1, 2, 3])
+    const transactions = new Set(
+      answers.flatMap(({ success, transaction }) => (success ? [transaction] : [])),
+    )
+    const address = service.signers[0]?.address ?? '0x'
+    expect(await listNonces(address)).toEqual(Array.from({ length: transactions.size }, (_, index) => index))
   })
 
   it('is sent by one of several signers, each with numbers of its own', async () => {
@@ -134,8 +143,8 @@ describe('a settlement', () => {
     const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
     expect(countSuccesses(answers)).toBe(12)
     const lanes = await Promise.all(service.signers.map(({ address }) => listNonces(address)))
-    expect(lanes.flat()).toHaveLength(12)
-    // With three signers, twelve random authorizations all fall to one of them once in 177,147 runs.
+    expect(lanes.flat()).toHaveLength(new Set(answers.map(({ transaction }) => transaction)).size)
+    // What is under way in one lane sends the next batch to another.
     expect(lanes.filter(({ length }) => length > 0).length).toBeGreaterThan(1)
     for (const nonces of lanes) expect(nonces).toEqual(nonces.map((_, index) => index))
   })

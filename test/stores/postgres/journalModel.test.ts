@@ -3,10 +3,12 @@ import fc from 'fast-check'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Closing, Lane, SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import type { SignerLanes } from '../../../src/ports/signerLanes.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
 import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { recordInLane } from '../../support/recordInLane.js'
 
 const network = 'eip155:84532'
 const lane: Lane = { network, signer: '0x1111111111111111111111111111111111111111' }
@@ -72,6 +74,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
+/** The lanes of the instance that a journal belongs to. */
+const lanesOf = new Map<SettlementJournal, SignerLanes>()
+
 const isOpen = ({ state }: Pick<ModelRow, 'state'>): boolean => state === 'claimed' || state === 'pending'
 
 describe('the settlement journal, whatever happens in whatever order', () => {
@@ -88,13 +93,16 @@ describe('the settlement journal, whatever happens in whatever order', () => {
 
   /** Two processes on an empty database. */
   const start = async () => {
-    await pool.query('truncate settlements, broadcasts, signer_lanes, instances')
-    await createSignerLanes(pool).advance(lane, 0)
+    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
     const instances = { ours: await appear(), theirs: await appear() }
+    const ourLanes = createSignerLanes(pool, instances.ours)
+    await ourLanes.advance(lane, 0)
     const journals: Readonly<Record<InstanceName, SettlementJournal>> = {
       ours: createSettlementJournal(pool, instances.ours),
       theirs: createSettlementJournal(otherPool, instances.theirs),
     }
+    lanesOf.set(journals.ours, ourLanes)
+    lanesOf.set(journals.theirs, createSignerLanes(otherPool, instances.theirs))
     const setSeen = (name: InstanceName, ago: string) =>
       pool.query('update instances set seen_at = now() - $2::interval where id = $1', [
         instances[name].id,
@@ -120,10 +128,11 @@ describe('the settlement journal, whatever happens in whatever order', () => {
   /** Whether the recorder took it. */
   const record = async (journal: SettlementJournal, id: string, inLane: boolean): Promise<string | null> => {
     const signed = { transaction: randomUUID(), bytes: 'bytes' }
-    const recorder = journal.recorderFor(id)
+    const lanes = lanesOf.get(journal)
+    if (lanes === undefined) throw new Error('The journal has no lanes')
     try {
-      if (inLane) await recorder.recordInLane(lane, async () => signed)
-      else await recorder.record(signed)
+      if (inLane) await recordInLane({ journal, lanes }, id, { lane, sign: async () => signed })
+      else await journal.recorderFor(id).record(signed)
       return signed.transaction
     } catch (error) {
       expect(error).toMatchObject({ message: expect.stringContaining('taken over') })

@@ -9,12 +9,14 @@ import type {
   SettlementJournal,
   SignedTransaction,
 } from '../../../src/ports/settlementJournal.js'
+import type { SignerLanes, SignNumbered } from '../../../src/ports/signerLanes.js'
 import { announceInstance, type Instance } from '../../../src/stores/postgres/instance.js'
 import { openPool } from '../../../src/stores/postgres/pool.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
 import { addInstance, killInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { recordInLane } from '../../support/recordInLane.js'
 
 const network = 'eip155:84532'
 const lane: Lane = { network, signer: '0x1111111111111111111111111111111111111111' }
@@ -39,6 +41,19 @@ const signedAs = (transaction: string): SignedTransaction => ({
   bytes: `bytes of ${transaction}`,
 })
 
+/** The lanes of the instance that a journal belongs to. */
+const lanesOf = new Map<SettlementJournal, SignerLanes>()
+
+const recordOne = (
+  journal: SettlementJournal,
+  id: string,
+  sign: SignNumbered,
+): Promise<SignedTransaction> => {
+  const lanes = lanesOf.get(journal)
+  if (lanes === undefined) throw new Error('The journal has no lanes')
+  return recordInLane({ journal, lanes }, id, { lane, sign })
+}
+
 /** How each way of recording is asked for one transaction. */
 const waysToRecord = [
   {
@@ -48,9 +63,9 @@ const waysToRecord = [
     },
   },
   {
-    way: 'recordInLane',
+    way: 'record in a lane',
     record: async (journal: SettlementJournal, id: string, signed: SignedTransaction) => {
-      await journal.recorderFor(id).recordInLane(lane, async () => signed)
+      await recordOne(journal, id, async () => signed)
     },
   },
 ] as const
@@ -72,12 +87,15 @@ describe('the settlement journal', () => {
   })
   afterAll(() => database.drop())
   beforeEach(async () => {
-    await pool.query('truncate settlements, broadcasts, signer_lanes, instances')
+    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
     ours = await appear()
     theirs = await appear()
     journal = createSettlementJournal(pool, ours)
     theirJournal = createSettlementJournal(otherPool, theirs)
-    await createSignerLanes(pool).advance(lane, 0)
+    const lanes = createSignerLanes(pool, ours)
+    lanesOf.set(journal, lanes)
+    lanesOf.set(theirJournal, createSignerLanes(otherPool, theirs))
+    await lanes.advance(lane, 0)
   })
 
   const appear = () => addInstance(pool)
@@ -220,8 +238,8 @@ describe('the settlement journal', () => {
       expect(await journal.find('not-an-id')).toBeNull()
       expect(await journal.find('')).toBeNull()
       expect(await journal.findOpen('unknown')).toBeNull()
-      expect(await journal.findByTransaction(network, '0xunknown')).toBeNull()
-      expect(await journal.findByTransaction(network, '\0')).toBeNull()
+      expect(await journal.listByTransaction(network, '0xunknown')).toEqual([])
+      expect(await journal.listByTransaction(network, '\0')).toEqual([])
     })
 
     it('finds the open row of an authorization, and none once it failed', async () => {
@@ -239,20 +257,22 @@ describe('the settlement journal', () => {
 
     it('finds by network and transaction, not by transaction alone', async () => {
       const settlement = await claimAndRecord('0x1')
-      expect((await journal.findByTransaction(network, '0x1'))?.id).toBe(settlement.id)
-      expect(await journal.findByTransaction('eip155:1', '0x1')).toBeNull()
+      expect((await journal.listByTransaction(network, '0x1')).map(({ id }) => id)).toEqual([settlement.id])
+      expect(await journal.listByTransaction('eip155:1', '0x1')).toEqual([])
     })
 
     it('finds by every transaction that was ever recorded: a caller may hold an earlier hash', async () => {
       const settlement = await claimAndRecord('0x1')
       await journal.recorderFor(settlement.id).record(signedAs('0x2'))
-      expect((await journal.findByTransaction(network, '0x1'))?.id).toBe(settlement.id)
-      expect((await journal.findByTransaction(network, '0x2'))?.id).toBe(settlement.id)
+      expect((await journal.listByTransaction(network, '0x1')).map(({ id }) => id)).toEqual([settlement.id])
+      expect((await journal.listByTransaction(network, '0x2')).map(({ id }) => id)).toEqual([settlement.id])
 
       // Anyone may submit an EVM authorization: the transaction that paid need not be one of ours.
       await journal.close(settlement.id, { state: 'confirmed', transaction: '0xsomeone' })
       for (const transaction of ['0x1', '0x2', '0xsomeone']) {
-        expect((await journal.findByTransaction(network, transaction))?.id).toBe(settlement.id)
+        expect((await journal.listByTransaction(network, transaction)).map(({ id }) => id)).toEqual([
+          settlement.id,
+        ])
       }
     })
   })
@@ -279,11 +299,9 @@ describe('the settlement journal', () => {
       })
     })
 
-    it('answers from recordInLane what was signed for the number', async () => {
+    it('answers from a lane what was signed for the number', async () => {
       const settlement = await claim()
-      const signed = await journal
-        .recorderFor(settlement.id)
-        .recordInLane(lane, async (nonce) => signedAs(`0x${nonce}`))
+      const signed = await recordOne(journal, settlement.id, async (nonce) => signedAs(`0x${nonce}`))
       expect(signed).toEqual(signedAs('0x0'))
       expect(await nextNonce()).toBe(1)
     })
@@ -357,7 +375,7 @@ describe('the settlement journal', () => {
         const second = await claim()
         await expect(record(journal, second.id, signedAs('0x1'))).rejects.toThrow()
         expect(await journal.find(second.id)).toMatchObject({ state: 'claimed', transaction: null })
-        expect((await journal.findByTransaction(network, '0x1'))?.id).toBe(first.id)
+        expect((await journal.listByTransaction(network, '0x1')).map(({ id }) => id)).toEqual([first.id])
         expect(await nextNonce()).toBe(0)
       })
     })
@@ -563,13 +581,10 @@ describe('the settlement journal', () => {
         await pool.query('update settlements set created_at = created_at - $1::interval', ['181 seconds'])
         const [isAbandoned, isRecorded] = await Promise.all([
           journal.abandon(settlement.id),
-          theirJournal
-            .recorderFor(settlement.id)
-            .recordInLane(lane, async (nonce) => signedAs(`0x${round}-${nonce}`))
-            .then(
-              () => true,
-              () => false,
-            ),
+          recordOne(theirJournal, settlement.id, async (nonce) => signedAs(`0x${round}-${nonce}`)).then(
+            () => true,
+            () => false,
+          ),
         ])
         expect(isRecorded).toBe(!isAbandoned)
         expect((await journal.find(settlement.id))?.state).toBe(isAbandoned ? 'failed' : 'pending')

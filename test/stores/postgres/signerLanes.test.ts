@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Lane, SettlementJournal, SignedTransaction } from '../../../src/ports/settlementJournal.js'
-import type { SignerLanes } from '../../../src/ports/signerLanes.js'
+import type { SignerLanes, SignNumbered } from '../../../src/ports/signerLanes.js'
 import { openPool } from '../../../src/stores/postgres/pool.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
 import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { recordInLane } from '../../support/recordInLane.js'
 import { startTcpProxy } from '../../support/tcpProxy.js'
 
 const lane: Lane = { network: 'eip155:84532', signer: '0x1111111111111111111111111111111111111111' }
@@ -50,13 +51,11 @@ describe('the signer lanes', () => {
   })
   afterAll(() => database.drop())
   beforeEach(async () => {
-    await pool.query('truncate settlements, broadcasts, signer_lanes, instances')
-    journals = [
-      createSettlementJournal(pool, await appear()),
-      createSettlementJournal(otherPool, await appear()),
-    ]
-    lanes = createSignerLanes(pool)
-    otherLanes = createSignerLanes(otherPool)
+    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    const [ours, theirs] = [await appear(), await appear()]
+    journals = [createSettlementJournal(pool, ours), createSettlementJournal(otherPool, theirs)]
+    lanes = createSignerLanes(pool, ours)
+    otherLanes = createSignerLanes(otherPool, theirs)
   })
 
   const appear = () => addInstance(pool)
@@ -77,11 +76,13 @@ describe('the signer lanes', () => {
     if (settlement === null) throw new Error('The authorization already has an open row')
     return settlement.id
   }
+  const recordOne = (journal: SettlementJournal, id: string, target: Lane, sign: SignNumbered) =>
+    recordInLane({ journal, lanes: journal === journals[0] ? lanes : otherLanes }, id, { lane: target, sign })
   /** Records one transaction of a new settlement and answers its number. */
   const recordIn = async (target: Lane, journal = journals[0]): Promise<number> => {
     const id = await claim(journal, target.network)
     let taken = -1
-    await journal.recorderFor(id).recordInLane(target, async (nonce) => {
+    await recordOne(journal, id, target, async (nonce) => {
       taken = nonce
       return await signFor(target)(nonce)
     })
@@ -90,7 +91,7 @@ describe('the signer lanes', () => {
   const noncesFrom = async (target: Lane, nonce = 0): Promise<readonly number[]> =>
     (await lanes.listFrom(target, nonce, 1_000)).map((transaction) => transaction.nonce)
 
-  describe('recordInLane', () => {
+  describe('record', () => {
     it('numbers 200 transactions of two instances without a gap and without a repetition', async () => {
       await lanes.advance(lane, 7)
       const taken = await Promise.all(
@@ -109,9 +110,7 @@ describe('the signer lanes', () => {
     it('gives each settlement the transaction that was signed for its own number', async () => {
       await lanes.advance(lane, 0)
       const ids = await Promise.all(range(0, 20).map(() => claim(journals[0])))
-      const signed = await Promise.all(
-        ids.map((id) => journals[0].recorderFor(id).recordInLane(lane, signFor(lane))),
-      )
+      const signed = await Promise.all(ids.map((id) => recordOne(journals[0], id, lane, signFor(lane))))
       for (const [index, id] of ids.entries()) {
         const settlement = await journals[1].find(id)
         expect(settlement?.broadcasts).toEqual([signed[index]])
@@ -121,7 +120,7 @@ describe('the signer lanes', () => {
     it('uses no number and leaves the row claimed when signing fails', async () => {
       await lanes.advance(lane, 5)
       const id = await claim(journals[0])
-      const failing = journals[0].recorderFor(id).recordInLane(lane, async () => {
+      const failing = recordOne(journals[0], id, lane, async () => {
         throw new Error('no key')
       })
       await expect(failing).rejects.toThrow('no key')
@@ -138,7 +137,7 @@ describe('the signer lanes', () => {
       const attempts = range(0, 40).map(async (index) => {
         const journal = journals[index % 2 === 0 ? 0 : 1]
         const id = await claim(journal)
-        return await journal.recorderFor(id).recordInLane(lane, async (nonce) => {
+        return await recordOne(journal, id, lane, async (nonce) => {
           if (index % 4 === 0) throw new Error('no key')
           return await signFor(lane)(nonce)
         })
@@ -156,7 +155,7 @@ describe('the signer lanes', () => {
         create constraint trigger refuse after update on signer_lanes deferrable initially deferred
           for each row execute function refuse()`)
       try {
-        const recording = journals[0].recorderFor(id).recordInLane(lane, signFor(lane))
+        const recording = recordOne(journals[0], id, lane, signFor(lane))
         await expect(recording).rejects.toThrow('no commit')
       } finally {
         await pool.query('drop function refuse cascade')
@@ -175,7 +174,7 @@ describe('the signer lanes', () => {
       await lanes.advance(otherNetwork, 0)
       const id = await claim(journals[0])
       let hasSigned = false
-      const recording = journals[0].recorderFor(id).recordInLane(lane, async (nonce) => {
+      const recording = recordOne(journals[0], id, lane, async (nonce) => {
         hasSigned = true
         return await signFor(lane)(nonce)
       })
@@ -199,7 +198,7 @@ describe('the signer lanes', () => {
       const signing = gate()
       const begun = gate()
       const id = await claim(journals[1])
-      const slow = journals[1].recorderFor(id).recordInLane(lane, async (nonce) => {
+      const slow = recordOne(journals[1], id, lane, async (nonce) => {
         begun.open()
         await signing.opened
         return await signFor(lane)(nonce)
@@ -217,7 +216,7 @@ describe('the signer lanes', () => {
     it('takes a lane back from a signer that hangs', async () => {
       await lanes.advance(lane, 0)
       const id = await claim(journals[0])
-      const hanging = journals[0].recorderFor(id).recordInLane(lane, () => new Promise(() => undefined))
+      const hanging = recordOne(journals[0], id, lane, () => new Promise(() => undefined))
       const refused = expect(hanging).rejects.toThrow('timeout')
       expect(await recordIn(lane)).toBe(0)
       await refused
@@ -230,14 +229,19 @@ describe('the signer lanes', () => {
       const url = new URL(database.url)
       url.port = `${proxy.port}`
       const farPool = openPool({ url: url.href, maxConnections: 2, onError: () => undefined })
-      const far = createSettlementJournal(farPool, await appear())
+      const farInstance = await appear()
+      const far = createSettlementJournal(farPool, farInstance)
+      const farLanes = createSignerLanes(farPool, farInstance)
       try {
         const id = await claim(far)
         const gone = gate()
-        const vanished = far.recorderFor(id).recordInLane(lane, async (nonce) => {
-          proxy.hang()
-          gone.open()
-          return await signFor(lane)(nonce)
+        const vanished = recordInLane({ journal: far, lanes: farLanes }, id, {
+          lane,
+          sign: async (nonce) => {
+            proxy.hang()
+            gone.open()
+            return await signFor(lane)(nonce)
+          },
         })
         const refused = expect(vanished).rejects.toThrow()
         await gone.opened
@@ -305,6 +309,7 @@ describe('the signer lanes', () => {
           transaction: `${lane.network}/${lane.signer}/${nonce}`,
           bytes: `bytes ${nonce}`,
           nonce,
+          recordedAt: expect.any(Date),
         })),
       )
     })

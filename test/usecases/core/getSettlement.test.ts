@@ -87,13 +87,13 @@ describe('getSettlementByTransaction', () => {
         state: 'pending',
         transaction,
       })
-      expect((await getSettlementByTransaction(name, transaction)).id).toBe(row.id)
+      expect((await getSettlementByTransaction({ network: name, transaction })).id).toBe(row.id)
     },
   )
 
   it('throws NOT_FOUND for a transaction of another network', async () => {
     const { getSettlementByTransaction } = setup({ network: 'eip155:8453', state: 'pending', transaction })
-    await expect(getSettlementByTransaction('eip155:1', transaction)).rejects.toMatchObject({
+    await expect(getSettlementByTransaction({ network: 'eip155:1', transaction })).rejects.toMatchObject({
       code: 'NOT_FOUND',
     })
   })

@@ -230,7 +230,7 @@ describe('a failure before anything was recorded', () => {
             await recorder.record(sent)
             throw new Error('the answer to the commit was lost')
           }
-          return { settlementId, record: loseAnswer, recordInLane: loseAnswer }
+          return { settlementId, record: loseAnswer, noteRecorded: () => undefined }
         },
       }),
     })
@@ -262,7 +262,7 @@ describe('a failure before anything was recorded', () => {
         recorderFor: (settlementId) => ({
           settlementId,
           record: () => Promise.reject(new Error('taken over')),
-          recordInLane: () => Promise.reject(new Error('taken over')),
+          noteRecorded: () => undefined,
         }),
       }),
     })
@@ -284,7 +284,7 @@ describe('a failure after something was recorded', () => {
     const { attempt } = setup({
       scheme: {
         settle: async (_payment, recorder) => {
-          await recorder.recordInLane({ network: 'toy:1', signer: 'us' }, async () => sent)
+          recorder.noteRecorded(sent)
           throw new Error('lost')
         },
       },

@@ -1,0 +1,114 @@
+import type { Hex } from 'viem'
+
+/** Something that waits to be sent. */
+export interface Waiting {
+  /** The authorization: the same one never travels twice in one transaction. */
+  readonly key: string
+  /** Who waits shortest goes first, in Unix seconds. */
+  readonly validBefore: bigint
+}
+
+/** What gathers payments until a transaction is sent. */
+export interface SettleQueue<Item extends Waiting> {
+  readonly length: number
+  add(item: Item): void
+  /** False when the item is no longer waiting: then it is being sent. */
+  remove(item: Item): boolean
+}
+
+/** How a queue gathers. */
+export interface QueueOptions<Item> {
+  readonly maxItems: number
+  readonly longestWaitMs: number
+  /** Resolves when something can be sent; rejects when nothing can be sent at all. */
+  whenReady(): Promise<void>
+  /** Sends; never rejects. */
+  send(items: readonly Item[]): Promise<void>
+  /** Tells who waits that nothing can be sent. */
+  refuse(items: readonly Item[], error: unknown): void
+}
+
+/**
+ * Gathers what waits together: goes at once when nothing is under way, else when what is under way has gone, when
+ * enough wait, or when the first has waited long enough.
+ */
+export const createSettleQueue = <Item extends Waiting>(options: QueueOptions<Item>): SettleQueue<Item> => {
+  const { maxItems, longestWaitMs } = options
+  let waiting: { readonly item: Item; readonly since: number }[] = []
+  let underWay = 0
+  let isTaking = false
+  let timer: NodeJS.Timeout | undefined
+
+  /** The next batch: those whose authorization ends first, none twice. */
+  const take = (): readonly Item[] => {
+    waiting.sort((left, right) => compare(left.item.validBefore, right.item.validBefore))
+    const keys = new Set<string>()
+    const taken: Item[] = []
+    waiting = waiting.filter(({ item }) => {
+      if (taken.length >= maxItems || keys.has(item.key)) return true
+      keys.add(item.key)
+      taken.push(item)
+      return false
+    })
+    return taken
+  }
+
+  const isDue = (): boolean => {
+    if (waiting.length === 0) return false
+    if (underWay === 0 || waiting.length >= maxItems) return true
+    return performance.now() - Math.min(...waiting.map(({ since }) => since)) >= longestWaitMs
+  }
+
+  const run = async (): Promise<void> => {
+    try {
+      await options.whenReady()
+    } catch (error) {
+      const refused = waiting.map(({ item }) => item)
+      waiting = []
+      options.refuse(refused, error)
+      return
+    }
+    const items = take()
+    if (items.length === 0) return
+    underWay += 1
+    void options.send(items).finally(() => {
+      underWay -= 1
+      void pump()
+    })
+  }
+
+  const pump = async (): Promise<void> => {
+    if (isTaking) return
+    isTaking = true
+    clearTimeout(timer)
+    try {
+      // Whoever comes in the same moment comes along.
+      await Promise.resolve()
+      while (isDue()) await run()
+    } finally {
+      isTaking = false
+    }
+    if (waiting.length > 0) timer = setTimeout(() => void pump(), longestWaitMs)
+  }
+
+  return {
+    get length() {
+      return waiting.length
+    },
+    add: (item) => {
+      waiting.push({ item, since: performance.now() })
+      void pump()
+    },
+    remove: (item) => {
+      const before = waiting.length
+      waiting = waiting.filter((each) => each.item !== item)
+      return waiting.length < before
+    },
+  }
+}
+
+const compare = (left: bigint, right: bigint): number => (left < right ? -1 : left > right ? 1 : 0)
+
+/** What an authorization is known by among those that wait. */
+export const waitingKey = (asset: Hex, from: Hex, nonce: Hex): string =>
+  `${asset}/${from}/${nonce}`.toLowerCase()

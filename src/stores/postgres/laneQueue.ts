@@ -1,0 +1,33 @@
+import type { Lane } from '../../ports/settlementJournal.js'
+
+/** Who signs holds the lane of every instance; neither a signer that hangs nor a machine that vanishes may for longer. */
+export const longestSigningMs = 5_000
+
+// Longer than a vanished machine holds a lane; after that, what was estimated and judged is too old to be sent.
+const longestWaitMs = 2 * longestSigningMs
+
+/** Runs work one after the other for each lane. */
+export type LaneQueue = <T>(lane: Lane, work: () => Promise<T>) => Promise<T>
+
+/**
+ * The lanes of one process. The database would keep the order too, but there each who waits holds a connection:
+ * one lane that stands still would take all of them from everyone else.
+ */
+export const createLaneQueue = (): LaneQueue => {
+  const lastTurns = new Map<string, Promise<unknown>>()
+  return (lane, work) => {
+    const key = `${lane.network} ${lane.signer}`
+    const since = performance.now()
+    const before = lastTurns.get(key)
+    const turn = (async () => {
+      await before
+      if (performance.now() - since > longestWaitMs) throw new Error(`The lane of ${key} is too busy`)
+      return await work()
+    })()
+    lastTurns.set(
+      key,
+      turn.catch(() => undefined),
+    )
+    return turn
+  }
+}

@@ -1,0 +1,19 @@
+import type { Lane, SettlementJournal, SignedTransaction } from '../../src/ports/settlementJournal.js'
+import type { SignerLanes, SignNumbered } from '../../src/ports/signerLanes.js'
+
+/** The journal and the lanes of one instance. */
+export interface Books {
+  readonly journal: SettlementJournal
+  readonly lanes: SignerLanes
+}
+
+/** Records a transaction that carries one settlement; throws when that was taken over. */
+export const recordInLane = async (
+  { journal, lanes }: Books,
+  settlementId: string,
+  { lane, sign }: { readonly lane: Lane; readonly sign: SignNumbered },
+): Promise<SignedTransaction> => {
+  const answer = await lanes.record(lane, [journal.recorderFor(settlementId)], sign)
+  if ('recorded' in answer) return answer.recorded
+  throw new Error(`taken over: ${answer.lost}`)
+}
