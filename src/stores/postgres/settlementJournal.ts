@@ -1,9 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
+import { claimSettlements } from './claimSettlements.js'
+import { closeSettlements } from './closeSettlements.js'
+import { coalesce } from './coalesce.js'
 import { type Instance, isAttended } from './instance.js'
 import { createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
+import { hasNul } from './text.js'
 
 const isOpen = "state in ('claimed', 'pending')"
 
@@ -17,40 +20,21 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
   }
   const selectOne = async (where: string, values: readonly unknown[]): Promise<Settlement | null> =>
     (await select(where, values))[0] ?? null
+  const claimTogether = coalesce(claimSettlements(pool, instance))
+  const closeTogether = coalesce(closeSettlements(pool))
+  const findOpenTogether = coalesce(async (ids: readonly string[]) => {
+    const open = await select("s.authorization_id = any($1) and s.state <> 'failed'", [ids])
+    const byAuthorization = new Map(open.map((settlement) => [settlement.authorizationId, settlement]))
+    return ids.map((id) => ({ settlement: byAuthorization.get(id) ?? null }))
+  })
   /** True when exactly this call changed the row. */
   const update = async (statement: string, values: readonly unknown[]): Promise<boolean> =>
     (await pool.query(statement, [...values])).rowCount === 1
 
   return {
-    claim: async (claim) => {
-      const { rows } = await pool.query(
-        `insert into settlements as s (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
-           pay_to, amount, resource, expires_at, state, owner)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'claimed', $13)
-         on conflict (authorization_id) where state <> 'failed' do nothing
-         returning ${settlementColumns}`,
-        [
-          randomUUID(),
-          claim.authorizationId,
-          claim.caller,
-          claim.fingerprint,
-          claim.scheme,
-          claim.network,
-          claim.asset,
-          claim.payer,
-          claim.payTo,
-          claim.amount.toString(),
-          // A stranger's words, and only for people to read.
-          claim.resource?.replaceAll(nul, '') ?? null,
-          toTimestamp(claim.expiresAt),
-          instance.id,
-        ],
-      )
-      return rows[0] === undefined ? null : readSettlement(rows[0])
-    },
+    claim: async (claim) => (await claimTogether(claim)).settlement,
 
-    findOpen: (authorizationId) =>
-      selectOne("s.authorization_id = $1 and s.state <> 'failed'", [authorizationId]),
+    findOpen: async (authorizationId) => (await findOpenTogether(authorizationId)).settlement,
     find: async (id) => (idForm.test(id) ? await selectOne('s.id = $1', [id]) : null),
     // A caller may hold the hash of an earlier transaction than the one that settled the payment.
     listByTransaction: async (network, transaction) =>
@@ -66,19 +50,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
 
     recorderFor: (settlementId) => createRecorder({ pool, instance }, settlementId),
 
-    close: (id, closing, consumer) =>
-      update(
-        `update settlements set state = $2, transaction = coalesce($3, transaction), reason = $4, consumed_by = $5,
-           closed_at = now(), owner = null
-         where id = $1 and ${isOpen}`,
-        [
-          id,
-          closing.state,
-          closing.transaction ?? null,
-          closing.state === 'failed' ? closing.reason : null,
-          closing.state === 'confirmed' ? (consumer ?? null) : null,
-        ],
-      ),
+    close: (id, closing, consumer) => closeTogether({ id, closing, consumer }),
 
     abandon: (id) =>
       update(
@@ -124,13 +96,3 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
 }
 
 const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-// The one character that a text in Postgres cannot hold: a statement that carries it is refused.
-const nul = '\0'
-const hasNul = (text: string): boolean => text.includes(nul)
-
-// Postgres ends at the year 294276; an authorization that never expires is as good as that.
-const latestTimestamp = Date.UTC(9999, 0, 1)
-
-const toTimestamp = (date: Date | null): Date | null =>
-  date === null || date.getTime() > latestTimestamp ? null : date

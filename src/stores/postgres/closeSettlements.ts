@@ -1,0 +1,44 @@
+import type { Pool } from 'pg'
+import type { Closing } from '../../ports/settlementJournal.js'
+import type { RunTogether } from './coalesce.js'
+
+/** A row that is to be closed. */
+export interface ClosingOf {
+  readonly id: string
+  readonly closing: Closing
+  /** Who is about to be told. */
+  readonly consumer: string | undefined
+}
+
+/** Closes rows that are open, and answers for each whether this call did. */
+export const closeSettlements =
+  (pool: Pool): RunTogether<ClosingOf, boolean> =>
+  async (asked) => {
+    // A row that is closed twice in one moment is closed by the first.
+    const first = new Map(asked.toReversed().map((each) => [each.id, each]))
+    const closings = [...first.values()]
+    const { rows } = await pool.query<{ id: string }>(
+      // Locked in one order, so that two statements over several rows cannot wait for each other.
+      `with closing as (
+         select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+           as c (id, state, transaction, reason, consumer)
+       ), open as (
+         select id from settlements
+         where id = any($1) and state in ('claimed', 'pending') order by id for update
+       )
+       update settlements s set state = c.state, transaction = coalesce(c.transaction, s.transaction),
+         reason = c.reason, consumed_by = c.consumer, closed_at = now(), owner = null
+       from closing c join open using (id)
+       where s.id = c.id
+       returning s.id`,
+      [
+        closings.map(({ id }) => id),
+        closings.map(({ closing }) => closing.state),
+        closings.map(({ closing }) => closing.transaction ?? null),
+        closings.map(({ closing }) => (closing.state === 'failed' ? closing.reason : null)),
+        closings.map(({ closing, consumer }) => (closing.state === 'confirmed' ? (consumer ?? null) : null)),
+      ],
+    )
+    const closed = new Set(rows.map(({ id }) => id))
+    return asked.map((each) => first.get(each.id) === each && closed.has(each.id))
+  }
