@@ -13,6 +13,7 @@ import { createSchemeRegistry } from './schemes/registry.js'
 import type { Kind } from './schemes/scheme.js'
 import { openStores, type Stores } from './stores/openStores.js'
 import { createCheckReadiness } from './usecases/core/checkReadiness.js'
+import { createConcurrencyLimits } from './usecases/core/concurrencyLimits.js'
 import { createGetSettlement } from './usecases/core/getSettlement.js'
 import { createListSupported } from './usecases/core/listSupported.js'
 import { createReconcileSettlements } from './usecases/core/reconcileSettlements.js'
@@ -97,6 +98,7 @@ export const composeCore = async (config: Config, { clock, logger }: Surrounding
     registry,
     journal,
     limits,
+    concurrency: createConcurrencyLimits(config.concurrency),
     clock,
     logger,
     waitMs: config.settleWaitMs,

@@ -43,6 +43,8 @@ const environmentShape = z.object({
   VERIFY_DEADLINE_SECONDS: wholeNumber(1, 60).default(10),
   SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(3_600),
   SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(36_000),
+  SETTLES_AT_ONCE_PER_PAYER: wholeNumber(0, 100_000).default(16),
+  SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
 })
 
 /** Names of the settings that belong to no chain family. */
@@ -65,6 +67,10 @@ export interface Config {
   readonly spending: {
     readonly settlesPerPayerPerHour: number
     readonly settlesPerRecipientPerHour: number
+  }
+  readonly concurrency: {
+    readonly settlesAtOncePerPayer: number
+    readonly settlesAtOncePerCaller: number
   }
   /** The chain families that are configured, ready to be opened. */
   readonly chains: readonly EnabledChain[]
@@ -124,6 +130,10 @@ export const readConfig = (
     spending: {
       settlesPerPayerPerHour: variables.SETTLES_PER_PAYER_PER_HOUR,
       settlesPerRecipientPerHour: variables.SETTLES_PER_RECIPIENT_PER_HOUR,
+    },
+    concurrency: {
+      settlesAtOncePerPayer: variables.SETTLES_AT_ONCE_PER_PAYER,
+      settlesAtOncePerCaller: variables.SETTLES_AT_ONCE_PER_CALLER,
     },
     chains,
   })

@@ -45,6 +45,7 @@ describe('an empty environment', () => {
       settleWaitMs: 25_000,
       verifyDeadlineMs: 10_000,
       spending: { settlesPerPayerPerHour: 3_600, settlesPerRecipientPerHour: 36_000 },
+      concurrency: { settlesAtOncePerPayer: 16, settlesAtOncePerCaller: 2_000 },
       chains: [],
     })
   })

@@ -6,6 +6,7 @@ import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { ValidVerdict } from '../../schemes/scheme.js'
+import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findScheme } from './findScheme.js'
 import { createJoinSettlement } from './joinSettlement.js'
@@ -22,6 +23,7 @@ export interface SettleAuthorizationParts {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly limits: SpendingLimits
+  readonly concurrency: ConcurrencyLimits
   readonly clock: Clock
   readonly logger: Logger
   /** How long a caller waits for the outcome; what takes longer is answered `settlement_pending`. */
@@ -36,6 +38,7 @@ export const createSettleAuthorization = ({
   registry,
   journal,
   limits,
+  concurrency,
   clock,
   logger,
   waitMs,
@@ -62,9 +65,17 @@ export const createSettleAuthorization = ({
         if (settled !== null) continue
         return refuseSettle(payment.callerNetwork, verdict.reason, verdict.message, verdict.payer)
       }
-      await limits.spend(payment, verdict.payer)
-      const claimed = await claim(work, verdict)
-      if (claimed !== null) return await execute(claimed, work)
+      const leave = concurrency.enterPayer(
+        `${payment.requirements.network} ${verdict.payer}`,
+        verdict.authorizationId,
+      )
+      try {
+        await limits.spend(payment, verdict.payer)
+        const claimed = await claim(work, verdict)
+        if (claimed !== null) return await execute(claimed, work)
+      } finally {
+        leave()
+      }
     }
     throw new AppError('SERVICE_UNAVAILABLE', 'This authorization is being settled by others', {
       retryAfterSeconds: 2,
@@ -93,10 +104,13 @@ export const createSettleAuthorization = ({
     if (isRefused(payment)) return refuseSettle(payment.callerNetwork, payment.reason, payment.message)
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return refuseSettle(payment.callerNetwork, scheme)
+    const leave = concurrency.enterCaller(attempt.caller)
     try {
       return await settle({ ...attempt, payment, scheme, waitUntil: AbortSignal.timeout(waitMs) })
     } catch (error) {
       throw asSettleFailure(error)
+    } finally {
+      leave()
     }
   }
 }

@@ -3,6 +3,10 @@ import { AppError } from '../../../src/errors.js'
 import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
+import {
+  type ConcurrencyLimitSettings,
+  createConcurrencyLimits,
+} from '../../../src/usecases/core/concurrencyLimits.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
 import { settleDown } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
@@ -16,6 +20,7 @@ interface World {
   readonly journal?: (plain: MemoryJournal) => Partial<SettlementJournal>
   readonly spend?: () => Promise<void>
   readonly waitMs?: number
+  readonly atOnce?: ConcurrencyLimitSettings
   /** Called at each pause of a caller who waits for somebody else's settlement. */
   readonly onPause?: (plain: MemoryJournal) => void
 }
@@ -25,6 +30,7 @@ const setup = ({
   journal = () => ({}),
   spend = async () => {},
   waitMs = 5_000,
+  atOnce = { settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 },
   onPause,
 }: World = {}) => {
   const plain = createMemoryJournal()
@@ -33,6 +39,7 @@ const setup = ({
     registry: createSchemeRegistry([createToyScheme(scheme)]),
     journal: { ...plain, ...journal(plain) },
     limits: { spend },
+    concurrency: createConcurrencyLimits(atOnce),
     // Pauses take no time here; they only let others work.
     clock: {
       now: () => new Date('2026-01-01T00:00:00Z'),
@@ -603,5 +610,42 @@ describe('many requests for one authorization at once', () => {
     expect(answers.filter(({ success }) => success)).toHaveLength(1)
     expect(answers.filter(({ errorReason }) => errorReason === 'duplicate_settlement')).toHaveLength(19)
     expect(onlyRow(plain).state).toBe('confirmed')
+  })
+})
+
+describe('one who asks for much at once', () => {
+  /** Settlements that end when the test says so. */
+  const slow = () => {
+    let finish: () => void = () => undefined
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const scheme: Partial<Scheme> = {
+      settle: async (_payment, recorder) => {
+        await recorder.record({ transaction: recorder.settlementId, bytes: 'bytes' })
+        await finished
+        return { state: 'confirmed', transaction: recorder.settlementId }
+      },
+    }
+    return { scheme, finish: () => finish() }
+  }
+  const tooMany = { code: 'RATE_LIMITED', retryAfterSeconds: 1 }
+
+  it.each([
+    ['payer', { settlesAtOncePerPayer: 2, settlesAtOncePerCaller: 0 }],
+    ['caller', { settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 2 }],
+  ])('as a %s is refused beyond the limit, keeps what is under way, and may come back', async (_, atOnce) => {
+    const { scheme, finish } = slow()
+    const { plain, attempt } = setup({ scheme, atOnce })
+    const begun = ['1', '2'].map((nonce) => attempt({ body: toyBody(nonce), consumer: nonce }))
+    await settleDown()
+    await expect(attempt({ body: toyBody('3'), consumer: '3' })).rejects.toMatchObject(tooMany)
+    expect(plain.list()).toHaveLength(2)
+    finish()
+    expect(await Promise.all(begun)).toEqual([
+      expect.objectContaining({ success: true }),
+      expect.objectContaining({ success: true }),
+    ])
+    expect(await attempt({ body: toyBody('3'), consumer: '3' })).toMatchObject({ success: true })
   })
 })
