@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import type { FacilitatorKey } from '../test/support/evm/localChain.js'
+import { findFreePort } from '../test/support/freePort.js'
+import { type Contender, launch, root } from './launch.js'
+import { makeFolder } from './makeFolder.js'
+
+/** What a contender is started with. */
+export interface ContenderOptions {
+  readonly rpcUrl: string
+  readonly key: FacilitatorKey
+}
+
+/** Starts our service as it is built, with the defaults of its settings but for the limits against strangers. */
+export const startOurs = async (
+  { rpcUrl, key }: ContenderOptions,
+  databaseUrl?: string,
+): Promise<Contender> => {
+  const port = await findFreePort()
+  const folder = await makeFolder()
+  const contender = await launch({
+    name: databaseUrl === undefined ? 'quittance' : 'quittance on Postgres',
+    port,
+    args: [join(root, 'dist/main.js')],
+    readyPath: '/ready',
+    environment: {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'error',
+      DATA_FOLDER: folder.path,
+      EVM_PRIVATE_KEY: key.privateKey,
+      EVM_RPC_URL_84532: rpcUrl,
+      SETTLES_PER_PAYER_PER_HOUR: '0',
+      SETTLES_PER_RECIPIENT_PER_HOUR: '0',
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+    },
+  })
+  return {
+    ...contender,
+    stop: async () => {
+      await contender.stop()
+      await folder.remove()
+    },
+  }
+}
+
+/** Starts the protocol's reference facilitator from its npm packages. */
+export const startReference = async ({ rpcUrl, key }: ContenderOptions): Promise<Contender> => {
+  const port = await findFreePort()
+  return await launch({
+    name: 'reference',
+    port,
+    args: ['--import', 'tsx', join(root, 'bench/reference.ts'), rpcUrl, key.privateKey, String(port)],
+    readyPath: '/health',
+    environment: {},
+  })
+}

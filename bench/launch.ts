@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { readResidentMib } from './readUsage.js'
+
+/** A facilitator that is measured, in a process of its own. */
+export interface Contender {
+  readonly name: string
+  readonly url: string
+  readonly pid: number
+  /** What it holds before the first request. */
+  readonly idleMib: number
+  stop(): Promise<void>
+}
+
+/** How a contender is started. */
+export interface Launch {
+  readonly name: string
+  readonly port: number
+  /** Arguments of node. */
+  readonly args: readonly string[]
+  /** A path that answers 200 once the contender can work. */
+  readonly readyPath: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+const startDeadlineMs = 60_000
+
+/** The repository. */
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Starts a contender and waits until it is ready. Whatever ends this process, the contender ends too. */
+export const launch = async ({ name, port, args, readyPath, environment }: Launch): Promise<Contender> => {
+  const child = spawn(process.execPath, [...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const kill = (): void => {
+    child.kill('SIGKILL')
+  }
+  process.once('exit', kill)
+  const ended = once(child, 'exit')
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await ended
+    process.off('exit', kill)
+  }
+  const url = `http://127.0.0.1:${port}`
+  const deadline = Date.now() + startDeadlineMs
+  while (child.exitCode === null && Date.now() < deadline) {
+    if (await isReady(`${url}${readyPath}`)) {
+      const pid = child.pid ?? 0
+      return { name, url, pid, idleMib: readResidentMib(pid), stop }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  await stop()
+  throw new Error(`${name} did not start`)
+}
+
+const isReady = (url: string): Promise<boolean> =>
+  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  )

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import type { LocalChain } from '../test/support/evm/localChain.js'
+import { createSettler } from './createSettler.js'
+import { isSettled } from './measureLoad.js'
+import type { Exchange } from './runLoad.js'
+import { withStage } from './stage.js'
+import { facilitatorColumn, figure, printTable, times, toColumns } from './table.js'
+import { atMost, type Verdict } from './verdict.js'
+
+const bursts = [1, 10, 50] as const
+const repetitions = 4
+const limitMs = 30_000
+
+interface GasUse {
+  readonly payments: number
+  readonly transactions: number
+  readonly gasPerPayment: number
+}
+
+/** Compares what a settlement costs on chain when payments come alone and when they come at once. */
+export const measureGas = async (): Promise<readonly Verdict[]> => {
+  const verdicts: Verdict[] = []
+  await withStage({}, async ({ chain, ours, reference }) => {
+    const settle = createSettler(chain)
+    const table = printTable(
+      'Gas of a settlement',
+      `Payments of distinct payers that arrive at once, to a recipient who held the token before; ${repetitions} bursts each.`,
+      [
+        ...toColumns('at once'),
+        facilitatorColumn,
+        ...toColumns('payments', 'transactions', 'gas of a payment'),
+      ],
+    )
+    const measure = async (contender: typeof ours, burst: number): Promise<GasUse> => {
+      const exchanges: Exchange[] = []
+      for (let repetition = 0; repetition < repetitions; repetition++) {
+        const result = await settle(contender, { connections: burst, count: burst, limitMs })
+        exchanges.push(...result.exchanges)
+      }
+      const use = await readGasUse(chain, exchanges)
+      table.row(
+        ...[String(burst), contender.name, String(use.payments), String(use.transactions)],
+        figure(use.gasPerPayment),
+      )
+      return use
+    }
+    const alone = await measure(reference, 1)
+    for (const burst of bursts) {
+      const use = await measure(ours, burst)
+      table.row(String(burst), 'ratio, to one alone', '', '', times(use.gasPerPayment, alone.gasPerPayment))
+      if (burst === 50) {
+        const bound = { limit: 52_000, unit: 'gas' }
+        verdicts.push(atMost('gas of a settlement, 50 at once', use.gasPerPayment, bound))
+      }
+    }
+  })
+  return verdicts
+}
+
+const settled = z.object({ transaction: z.templateLiteral(['0x', z.string()]) })
+
+const readGasUse = async ({ client }: LocalChain, exchanges: readonly Exchange[]): Promise<GasUse> => {
+  const answers = exchanges.map(({ answer }) => answer).filter(isSettled)
+  const hashes = new Set(answers.map((answer) => settled.parse(JSON.parse(answer)).transaction))
+  const receipts = await Promise.all([...hashes].map((hash) => client.getTransactionReceipt({ hash })))
+  const gas = receipts.reduce((sum, { gasUsed }) => sum + Number(gasUsed), 0)
+  return { payments: answers.length, transactions: hashes.size, gasPerPayment: gas / answers.length }
+}

@@ -1,0 +1,34 @@
+import type { Exchange } from './runLoad.js'
+
+/** What a load says about the server that answered it. */
+export interface LoadSummary {
+  readonly sent: number
+  /** Requests whose answer was what the load expects. */
+  readonly successes: number
+  readonly failures: number
+  /** Successes per second until the last of them, so that a request that hangs does not slow down the others. */
+  readonly perSecond: number
+  /** Of the successes. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+/** Counts and times the exchanges of one load. */
+export const summarizeLoad = (
+  exchanges: readonly Exchange[],
+  isSuccess: (answer: string) => boolean,
+): LoadSummary => {
+  const good = exchanges.filter(({ answer }) => isSuccess(answer))
+  const latencies = good.map(({ latencyMs }) => latencyMs).sort((left, right) => left - right)
+  const at = (share: number): number =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN
+  const lastMs = good.reduce((latest, { endedAtMs }) => Math.max(latest, endedAtMs), 0)
+  return {
+    sent: exchanges.length,
+    successes: good.length,
+    failures: exchanges.length - good.length,
+    perSecond: good.length === 0 ? 0 : (good.length * 1_000) / lastMs,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  }
+}
