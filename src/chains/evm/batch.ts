@@ -6,25 +6,16 @@ import type { Transfer } from './transfer.js'
 /** A call as part of a batch. */
 export type BatchedCall = Pick<Transfer, 'to' | 'data'>
 
-/** Whether one call that fails takes the others with it: only in a rehearsal, which then says so. */
-export type BatchPurpose = 'rehearsal' | 'settlement'
-
 /**
  * Several transfers in one transaction, through Multicall3: whoever sends it, the token obeys the payers'
  * signatures. Each call may fail by itself, so one payer's empty account costs the others nothing.
  */
-export const planBatch = (calls: readonly BatchedCall[], purpose: BatchPurpose): BatchedCall => ({
+export const planBatch = (calls: readonly BatchedCall[]): BatchedCall => ({
   to: multicallAddress,
   data: encodeFunctionData({
     abi: multicallAbi,
     functionName: 'aggregate3',
-    args: [
-      calls.map(({ to, data }) => ({
-        target: to,
-        allowFailure: purpose === 'settlement',
-        callData: data,
-      })),
-    ],
+    args: [calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))],
   }),
 })
 

@@ -1,6 +1,6 @@
 import { decodeFunctionResult, type Hex } from 'viem'
 import { multicallAbi } from './abi.js'
-import { planBatch } from './batch.js'
+import { type BatchedCall, planBatch } from './batch.js'
 import { highestGasPrice } from './fees.js'
 import type { Prepared } from './prepare.js'
 import type { Rpc } from './rpc.js'
@@ -8,7 +8,7 @@ import type { Sending } from './simulate.js'
 
 /** What came of a rehearsal of several payments in one transaction. */
 export type Rehearsal<Item> =
-  | { readonly result: 'passes'; readonly gas: bigint }
+  | { readonly result: 'passes'; readonly call: BatchedCall }
   | {
       readonly result: 'divided'
       /** Passed, and may be rehearsed again without the others. */
@@ -19,39 +19,35 @@ export type Rehearsal<Item> =
       readonly conflicting: readonly Item[]
     }
 
-/** How much gas a batch that settles may use while it is asked which payments fail. */
-const rehearsalGas = 16_000_000n
+/** Who would send a batch, at which price, and with how much gas. */
+export interface BatchSending extends Sending {
+  readonly gas: bigint
+}
 
-/** Runs a batch against the chain's present state, and finds out who would spoil it. */
+/**
+ * Runs a batch against the chain's present state, with the very gas that it will have, and finds out who would
+ * spoil it.
+ */
 export const rehearseBatch = async <Item extends { readonly prepared: Prepared }>(
   rpc: Rpc,
   items: readonly Item[],
-  { sender, fees }: Sending,
+  { sender, fees, gas }: BatchSending,
 ): Promise<Rehearsal<Item>> => {
-  const transfers = items.map(({ prepared }) => prepared.transfer)
-  const call = { from: sender, gasPrice: highestGasPrice(fees) }
-  const [codes, estimate] = await Promise.all([
+  const call = planBatch(items.map(({ prepared }) => prepared.transfer))
+  const [codes, answer] = await Promise.all([
     Promise.all(items.map((item) => rpc.getCode(payerOf(item)))),
-    // One failure fails all here: an estimate that forgives failures would leave the last ones without gas.
-    rpc.estimateGas({ ...call, ...planBatch(transfers, 'rehearsal') }),
+    rpc.call({ from: sender, gasPrice: highestGasPrice(fees), ...call, gas }),
   ])
-  const alone = items.filter((_, index) => codes[index] !== '0x')
-  if (alone.length > 0) {
-    return {
-      result: 'divided',
-      together: items.filter((item) => !alone.includes(item)),
-      alone,
-      conflicting: [],
-    }
+  const hasCode = items.filter((_, index) => codes[index] !== '0x')
+  if (hasCode.length > 0) {
+    const together = items.filter((item) => !hasCode.includes(item))
+    return { result: 'divided', together, alone: hasCode, conflicting: [] }
   }
-  if (estimate.succeeds) return { result: 'passes', gas: withReserve(estimate.value, items.length) }
-
-  const answer = await rpc.call({ ...call, ...planBatch(transfers, 'settlement'), gas: rehearsalGas })
   const succeeds = answer.succeeds ? readSuccess(answer.value) : []
   const together = items.filter((_, index) => succeeds[index] === true)
-  if (together.length === 0 || together.length === items.length) {
-    return { result: 'divided', together: [], alone: items, conflicting: [] }
-  }
+  if (together.length === items.length) return { result: 'passes', call }
+  if (together.length === 0) return { result: 'divided', together: [], alone: items, conflicting: [] }
+
   const payers = new Set(together.map(payerOf))
   const failing = items.filter((item) => !together.includes(item))
   return {
@@ -61,12 +57,6 @@ export const rehearseBatch = async <Item extends { readonly prepared: Prepared }
     conflicting: failing.filter((item) => payers.has(payerOf(item))),
   }
 }
-
-// What a transfer costs changes a little with the state: a first payment to a recipient writes one more slot.
-const reservePerPayment = 3_000n
-
-const withReserve = (gas: bigint, payments: number): bigint =>
-  (gas * 11n) / 10n + reservePerPayment * BigInt(payments) + 25_000n
 
 const payerOf = ({ prepared }: { readonly prepared: Prepared }): Hex => prepared.candidate.authorization.from
 

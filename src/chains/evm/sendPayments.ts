@@ -2,15 +2,15 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Recorder } from '../../ports/settlementJournal.js'
-import { planBatch } from './batch.js'
 import type { Diagnosis } from './diagnose.js'
 import { type FeeOracle, highestGasPrice } from './fees.js'
+import { createGasAllowance, gasForBatch } from './gasAllowance.js'
 import { spendGasBudget } from './gasBudget.js'
 import { asHex } from './hex.js'
 import type { InclusionTimes } from './inclusionTimes.js'
 import type { LanePool } from './lanePool.js'
 import type { HasMulticall } from './multicallPresence.js'
-import { notSettling } from './notSettling.js'
+import { isNotSettling, notSettling } from './notSettling.js'
 import type { Prepared } from './prepare.js'
 import type { ReceiptWatcher } from './receiptWatcher.js'
 import { rehearseBatch } from './rehearseBatch.js'
@@ -18,7 +18,7 @@ import type { Rpc } from './rpc.js'
 import { createSendInLane, type LaneParts, type Sending } from './sendInLane.js'
 import type { EvmNetworkSettings } from './settings.js'
 import type { Signers } from './signers.js'
-import { estimateTransfer } from './simulate.js'
+import { estimateTransfer, type Sending as SimulatedSending } from './simulate.js'
 
 /** A payment that was sent, or may have been. */
 export interface Submitted {
@@ -58,12 +58,16 @@ export interface SendPaymentsParts extends Omit<LaneParts, 'network' | 'chainId'
 // Ethereum refuses transactions of more than 16,777,216 gas (EIP-7825); half of that finds room in a block sooner.
 const maxGasPerTransaction = 8_000_000n
 
+// For when the node will not estimate the payment that it was asked about.
+const defaultGasPerPayment = 150_000n
+
 // How long a payment waits for another one of its payer that spoils it.
 const longestConflictMs = 10_000
 
 /** Builds what sends payments on one network. */
 export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
   const { network, rpc, signers, canPay, pool, fees, limiter, receipts, inclusion, hasMulticall } = parts
+  const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...parts, network: network.network, chainId: network.chainId })
 
   /** Strangers' code is run by the account with which it was simulated; plain transfers by any that has room. */
@@ -100,7 +104,8 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
       payment.resolve(estimate)
       return null
     }
-    const { to, data } = prepared.transfer
+    const { to, data, isPlain } = prepared.transfer
+    if (isPlain) allowance.noteEstimate(estimate.gas)
     return await send([payment], { account, call: { to, data }, gas: estimate.gas, fees: price })
   }
 
@@ -110,31 +115,41 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
     if (second === undefined) return await sendAlone(first)
     const account = senderFor(first.prepared)
     const price = await fees.read()
-    const rehearsal = await rehearseBatch(rpc, payments, { sender: account.address, fees: price })
-    if (rehearsal.result === 'divided') {
-      const { together, alone, conflicting } = rehearsal
-      const [transaction] = await Promise.all([
-        attempt(together),
-        ...alone.map((payment) => attempt([payment])),
-      ])
-      if (conflicting.length === 0) return transaction
+    const sending = { sender: account.address, fees: price }
+    const gas = gasForBatch(await gasPerPayment(first, sending), payments.length)
+    if (gas > maxGasPerTransaction) return await sendHalves(payments)
+    const rehearsal = await rehearseBatch(rpc, payments, { ...sending, gas })
+    if (rehearsal.result === 'passes') {
+      return await send(payments, { account, call: rehearsal.call, gas, fees: price })
+    }
+    const { together, alone, conflicting } = rehearsal
+    const [transaction] = await Promise.all([
+      attempt(together),
+      ...alone.map((payment) => attempt([payment])),
+    ])
+    if (conflicting.length > 0) {
       await waitUntilMined(transaction)
       await Promise.all(conflicting.map((payment) => attempt([payment])))
-      return transaction
     }
-    if (rehearsal.gas > maxGasPerTransaction) {
-      const middle = Math.ceil(payments.length / 2)
-      const [transaction] = await Promise.all([
-        attempt(payments.slice(0, middle)),
-        attempt(payments.slice(middle)),
-      ])
-      return transaction
+    return transaction
+  }
+
+  const gasPerPayment = async ({ prepared }: Outgoing, sending: SimulatedSending): Promise<bigint> => {
+    if (allowance.perPayment === 0n) {
+      const estimate = await estimateTransfer(rpc, prepared, sending)
+      if ('reason' in estimate) return defaultGasPerPayment
+      allowance.noteEstimate(estimate.gas)
     }
-    const call = planBatch(
-      payments.map(({ prepared }) => prepared.transfer),
-      'settlement',
-    )
-    return await send(payments, { account, call, gas: rehearsal.gas, fees: price })
+    return allowance.perPayment
+  }
+
+  const sendHalves = async (payments: readonly Outgoing[]): Promise<Hex | null> => {
+    const middle = Math.ceil(payments.length / 2)
+    const [transaction] = await Promise.all([
+      attempt(payments.slice(0, middle)),
+      attempt(payments.slice(middle)),
+    ])
+    return transaction
   }
 
   const waitUntilMined = async (transaction: Hex | null): Promise<void> => {
@@ -147,6 +162,8 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
     try {
       return await sendTogether(payments)
     } catch (error) {
+      // An account that cannot pay for a large batch may still pay for a small one.
+      if (payments.length > 1 && isNotSettling(error)) return await sendHalves(payments)
       rejectAll(payments, error)
       return null
     }

@@ -140,9 +140,19 @@ describe('a settlement', () => {
   it('is sent by one of several signers, each with numbers of its own', async () => {
     const service = await scene.open({ signerCount: 3 })
     const plans = await Promise.all(Array.from({ length: 12 }, () => scene.plan()))
-    const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
+    await scene.chain.control.setAutomine(false)
+    const listAll = () => Promise.all(service.signers.map(({ address }) => listNonces(address)))
+    const settling: Promise<SettleResult>[] = []
+    for (const half of [plans.slice(0, 6), plans.slice(6)]) {
+      const before = (await listAll()).flat().length
+      settling.push(...half.map(({ body }) => service.settle(body)))
+      await eventually(async () => ((await listAll()).flat().length > before ? true : null))
+    }
+    await scene.chain.control.setAutomine(true)
+    await scene.chain.control.mine()
+    const answers = await Promise.all(settling)
     expect(countSuccesses(answers)).toBe(12)
-    const lanes = await Promise.all(service.signers.map(({ address }) => listNonces(address)))
+    const lanes = await listAll()
     expect(lanes.flat()).toHaveLength(new Set(answers.map(({ transaction }) => transaction)).size)
     // What is under way in one lane sends the next batch to another.
     expect(lanes.filter(({ length }) => length > 0).length).toBeGreaterThan(1)
