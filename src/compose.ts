@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.js'
 import type { ChainContext, NetworkHealth, OpenChain } from './chains/chain.js'
+import { summariseRunways } from './chains/runway.js'
 import type { Config, EnabledChain } from './config.js'
 import { listJobs, startJobs } from './jobs.js'
 import { systemClock } from './platform/clock.js'
@@ -34,6 +35,8 @@ export interface Service {
 export interface Core {
   readonly useCases: UseCases
   readonly kinds: readonly Kind[]
+  /** How each network does at this moment. */
+  listNetworks(): readonly NetworkHealth[]
   /** One round of the reconciler; the signal ends it early. */
   reconcileSettlements(stopped?: AbortSignal): Promise<void>
   /** Starts the timed work and answers how to stop it. */
@@ -60,7 +63,7 @@ export const compose = async (config: Config): Promise<Service> => {
   const app = await buildApp({
     settings: { trustProxy: config.server.trustProxy, bodyLimitBytes },
     logger,
-    metrics: createMetrics({ kinds: core.kinds }),
+    metrics: createMetrics({ kinds: core.kinds, listNetworks: core.listNetworks }),
     useCases: core.useCases,
   })
   return {
@@ -126,6 +129,7 @@ export const composeCore = async (config: Config, { clock, logger }: Surrounding
       },
     },
     kinds: registry.list().map(({ kind }) => kind),
+    listNetworks: readHealth,
     reconcileSettlements: (stopped = new AbortController().signal) => reconcileSettlements(stopped),
     startJobs: () =>
       startJobs(listJobs({ reconcileSettlements, purgeIdempotencyKeys: idempotency.purge }), clock, logger),
@@ -173,7 +177,20 @@ const listChecks = ({ pingDatabase, limiter }: Stores, readHealth: () => readonl
       return health.some(({ isRpcReachable }) => isRpcReachable) ? 'ok' : 'unreachable'
     },
   },
+  {
+    // Our other instances have the same wallets, and what is pending must be told even when nothing can be sent.
+    name: 'gas',
+    accepts: runways,
+    ask: async () => summariseRunways(readHealth()),
+  },
+  ...readHealth().map(({ network }) => ({
+    name: `gas:${network}`,
+    accepts: runways,
+    ask: async () => readHealth().find((health) => health.network === network)?.runway ?? 'unknown',
+  })),
 ]
+
+const runways = ['ok', 'low', 'empty', 'unknown', 'none']
 
 const listFeatures = (config: Config): Record<string, boolean> => ({
   ...Object.fromEntries(config.chains.map(({ namespace }) => [namespace, true])),

@@ -12,6 +12,29 @@ export interface NetworkHealth {
   readonly isRpcReachable: boolean
   /** What an operator should know, without secrets; null when all is well. */
   readonly problem: string | null
+  /** Whether the signers can pay: for enough settlements, for few, or for none; `unknown` before they were looked at. */
+  readonly runway: 'ok' | 'low' | 'empty' | 'unknown'
+  readonly signers: readonly SignerHealth[]
+  readonly endpoints: readonly EndpointStatus[]
+}
+
+/** What one of our accounts can pay for on a network. */
+export interface SignerHealth {
+  readonly signer: string
+  /** In the smallest unit of the network's coin. */
+  readonly balance: bigint
+  /** An estimate at the current price; 0 when it cannot pay for the next settlement. */
+  readonly settlesLeft: number
+}
+
+/** How one of a network's nodes does. */
+export interface EndpointStatus {
+  /** Host name only, numbered where several endpoints share one. */
+  readonly host: string
+  readonly isUp: boolean
+  /** The number of the newest block that it told. */
+  readonly head: bigint | null
+  readonly latencyMs: number | null
 }
 
 /** What a chain family needs from the rest of the service. */

@@ -20,6 +20,23 @@ export interface MeasuredRequest {
   readonly durationSeconds: number
 }
 
+/** How a network does at the moment when it is asked. */
+export interface MeasuredNetwork {
+  readonly network: string
+  readonly isServing: boolean
+  readonly signers: readonly {
+    readonly signer: string
+    readonly balance: bigint
+    readonly settlesLeft: number
+  }[]
+  readonly endpoints: readonly {
+    readonly host: string
+    readonly isUp: boolean
+    readonly head: bigint | null
+    readonly latencyMs: number | null
+  }[]
+}
+
 /** What the service counts, and the page that a scraper reads. */
 export interface Metrics {
   readonly registry: Registry
@@ -35,6 +52,8 @@ export interface MetricsSettings {
   readonly kinds: readonly MeasuredKind[]
   /** Memory, event loop and garbage collection of this process; on unless told. */
   readonly measuresProcess?: boolean
+  /** Asked whenever somebody reads the page; their names come from the configuration, never from callers. */
+  readonly listNetworks?: () => readonly MeasuredNetwork[]
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
@@ -42,9 +61,14 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 40]
 
 /** Creates the registry. A label's values are bounded here, so that no caller can fill the memory with new ones. */
-export const createMetrics = ({ kinds, measuresProcess = true }: MetricsSettings): Metrics => {
+export const createMetrics = ({
+  kinds,
+  measuresProcess = true,
+  listNetworks = () => [],
+}: MetricsSettings): Metrics => {
   const registry = new Registry()
   const registers = [registry]
+  gaugeNetworks(registry, listNetworks)
   if (measuresProcess) collectDefaultMetrics({ register: registry })
 
   const requests = new Counter({
@@ -97,4 +121,71 @@ export const createMetrics = ({ kinds, measuresProcess = true }: MetricsSettings
     countVerify: (kind, result) => verifies.inc({ ...kindLabels(kind), result }),
     countSettle: (kind, result) => settles.inc({ ...kindLabels(kind), result }),
   }
+}
+
+interface Sample {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number | bigint | null
+}
+
+/** Gauges that are read when the page is; what is not known has no sample, rather than a zero. */
+const gaugeNetworks = (registry: Registry, listNetworks: () => readonly MeasuredNetwork[]): void => {
+  const gauge = (
+    name: string,
+    help: string,
+    { labelNames, sample }: { labelNames: string[]; sample: (network: MeasuredNetwork) => readonly Sample[] },
+  ) => {
+    const created: Gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect: () => {
+        created.reset()
+        for (const { labels, value } of listNetworks().flatMap(sample)) {
+          if (value !== null) created.set(labels, Number(value))
+        }
+      },
+    })
+  }
+  const ofSigners = (value: (signer: MeasuredNetwork['signers'][number]) => Sample['value']) => ({
+    labelNames: ['network', 'signer'],
+    sample: ({ network, signers }: MeasuredNetwork) =>
+      signers.map((signer) => ({ labels: { network, signer: signer.signer }, value: value(signer) })),
+  })
+  const ofEndpoints = (value: (endpoint: MeasuredNetwork['endpoints'][number]) => Sample['value']) => ({
+    labelNames: ['network', 'host'],
+    sample: ({ network, endpoints }: MeasuredNetwork) =>
+      endpoints.map((endpoint) => ({ labels: { network, host: endpoint.host }, value: value(endpoint) })),
+  })
+
+  gauge('quittance_network_serving', 'Whether a network is offered: 1 or 0', {
+    labelNames: ['network'],
+    sample: ({ network, isServing }) => [{ labels: { network }, value: Number(isServing) }],
+  })
+  gauge(
+    'quittance_signer_settles_left',
+    'Settlements that a signer can pay for at the current price',
+    ofSigners(({ settlesLeft }) => settlesLeft),
+  )
+  gauge(
+    'quittance_signer_balance_wei',
+    'What a signer owns of the coin of a network, in its smallest unit',
+    ofSigners(({ balance }) => balance),
+  )
+  gauge(
+    'quittance_rpc_endpoint_up',
+    'Whether an endpoint answers, serves the right chain and is at its head: 1 or 0',
+    ofEndpoints(({ isUp }) => Number(isUp)),
+  )
+  gauge(
+    'quittance_rpc_endpoint_head',
+    'Number of the newest block that an endpoint told',
+    ofEndpoints(({ head }) => head),
+  )
+  gauge(
+    'quittance_rpc_endpoint_latency_seconds',
+    'How long an endpoint usually takes to answer a small question',
+    ofEndpoints(({ latencyMs }) => (latencyMs === null ? null : latencyMs / 1_000)),
+  )
 }

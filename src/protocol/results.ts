@@ -121,7 +121,9 @@ export const readiness = z
   .object({
     status: z.enum(['ready', 'unready']),
     checks: z.record(z.string(), z.string()).meta({
-      description: '`ok`, `none` where nothing is configured, or what is wrong, by the name of the check',
+      description:
+        '`ok`, `none` where nothing is configured, or what is wrong, by the name of the check; `gas:<network>` ' +
+        'says `low` or `empty` without making the service unready',
     }),
   })
   .meta({ id: 'Readiness' })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
+import { createMetrics, type MeasuredNetwork } from '../../src/platform/metrics.js'
 import { type TestAppParts, testApp, testMetrics } from './support/app.js'
 import { paymentBody, paymentBodyWith } from './support/payment.js'
 
@@ -106,6 +107,40 @@ describe('GET /metrics', () => {
     ])
     expect(await lines('facilitator_settle_total')).toEqual([
       'facilitator_settle_total{network="other",scheme="other",result="confirmed"} 200',
+    ])
+  })
+})
+
+describe('networks in GET /metrics', () => {
+  const network = 'eip155:84532'
+  const node = { host: 'a.example', isUp: true, head: 123n, latencyMs: 40 }
+  const ours = { signer: '0xabc', balance: 10n ** 18n, settlesLeft: 77 }
+
+  const open = () => {
+    let networks: readonly MeasuredNetwork[] = []
+    const metrics = createMetrics({ kinds: [], measuresProcess: false, listNetworks: () => networks })
+    return async (now: readonly MeasuredNetwork[]) => {
+      networks = now
+      const page = await metrics.registry.metrics()
+      return page.split('\n').filter((line) => /^quittance_/.test(line))
+    }
+  }
+
+  it('are told with what each signer can pay for and how each endpoint does, as it is at that moment', async () => {
+    const read = open()
+    const serving = { network, isServing: true, signers: [ours], endpoints: [node] }
+    expect(await read([serving])).toEqual([
+      `quittance_network_serving{network="${network}"} 1`,
+      `quittance_signer_settles_left{network="${network}",signer="0xabc"} 77`,
+      `quittance_signer_balance_wei{network="${network}",signer="0xabc"} 1000000000000000000`,
+      `quittance_rpc_endpoint_up{network="${network}",host="a.example"} 1`,
+      `quittance_rpc_endpoint_head{network="${network}",host="a.example"} 123`,
+      `quittance_rpc_endpoint_latency_seconds{network="${network}",host="a.example"} 0.04`,
+    ])
+    const away = { host: 'a.example', isUp: false, head: null, latencyMs: null }
+    expect(await read([{ network, isServing: false, signers: [], endpoints: [away] }])).toEqual([
+      `quittance_network_serving{network="${network}"} 0`,
+      `quittance_rpc_endpoint_up{network="${network}",host="a.example"} 0`,
     ])
   })
 })

@@ -1,18 +1,31 @@
 import type { Fees } from './fees.js'
 
-/** The fees with which nodes accept a replacement: an eighth more than before on everything, and at least today's. */
-export const bumpFees = (old: Fees, current: Fees): Fees | null => {
-  if (old.type === 'legacy') {
-    const today = current.type === 'legacy' ? current.gasPrice : current.maxFeePerGas
-    return { type: 'legacy', gasPrice: larger(raise(old.gasPrice), today) }
-  }
-  if (current.type === 'legacy') return null
-  return {
-    type: 'eip1559',
-    maxFeePerGas: larger(raise(old.maxFeePerGas), current.maxFeePerGas),
-    maxPriorityFeePerGas: larger(raise(old.maxPriorityFeePerGas), current.maxPriorityFeePerGas),
-  }
+interface Offer {
+  readonly highest: bigint
+  readonly tip: bigint
 }
 
-const raise = (fee: bigint): bigint => (fee * 9n) / 8n + 1n
+/**
+ * The fees with which a stuck transaction is replaced: at least what clients demand over the old ones, and at
+ * least the current ones; null when that is above the cap, in wei per gas (null for no cap).
+ */
+export const bumpFees = (old: Fees, current: Fees, cap: bigint | null): Fees | null => {
+  const [before, now] = [readOffer(old), readOffer(current)]
+  const tip = larger(raise(before.tip), now.tip)
+  const highest = larger(larger(raise(before.highest), now.highest), tip)
+  if (cap !== null && highest > cap) return null
+  return current.type === 'legacy'
+    ? { type: 'legacy', gasPrice: highest }
+    : { type: 'eip1559', maxFeePerGas: highest, maxPriorityFeePerGas: tip }
+}
+
+/** To a pool, a legacy transaction offers all of its price as tip. */
+const readOffer = (fees: Fees): Offer =>
+  fees.type === 'legacy'
+    ? { highest: fees.gasPrice, tip: fees.gasPrice }
+    : { highest: fees.maxFeePerGas, tip: fees.maxPriorityFeePerGas }
+
+// An eighth more, rounded up: geth and its relatives demand a tenth of either price, and a wei more of a zero.
+const raise = (price: bigint): bigint => (price === 0n ? 1n : (price * 9n + 7n) / 8n)
+
 const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)

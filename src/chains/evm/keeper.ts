@@ -3,7 +3,8 @@ import { sleep } from '../../platform/deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
 import type { NetworkHealth } from '../chain.js'
-import { type FeeOracle, highestGasPrice } from './fees.js'
+import type { FeeOracle } from './fees.js'
+import { createGasRunway } from './gasRunway.js'
 import type { Rpc } from './rpc.js'
 import type { EvmNetworkSettings } from './settings.js'
 import type { Signers } from './signers.js'
@@ -28,12 +29,13 @@ export const createKeeper = (
     readonly signers: Signers
     /** An account that cannot pay for this much is not asked to: it could not even simulate a transfer. */
     readonly gasPerSettlement: bigint
+    readonly lowRunwaySettles: number
     readonly lanes: SignerLanes
     readonly logger: Logger
   },
 ): Keeper => {
-  const { rpc, fees, signers, gasPerSettlement, lanes, logger } = parts
-  let able: ReadonlySet<Hex> = new Set()
+  const { rpc, fees, signers, lowRunwaySettles, lanes, logger } = parts
+  const runway = createGasRunway(network.network, parts)
   let problem: string | null = 'not asked yet'
   let isRpcReachable = false
   let areLanesOpen = false
@@ -48,22 +50,38 @@ export const createKeeper = (
     areLanesOpen = true
   }
 
-  const findAble = async (): Promise<ReadonlySet<Hex>> => {
-    const needed = gasPerSettlement * highestGasPrice(await fees.read())
-    const balances = await Promise.all(signers.addresses.map((signer) => rpc.getBalance(signer)))
-    return new Set(signers.addresses.filter((_, index) => (balances[index] ?? 0n) >= needed))
+  /** Who can pay, and what stands in the way of settling even so. */
+  const findProblem = async (): Promise<string | null> => {
+    const reading = await fees.refresh()
+    await runway.measure(reading)
+    if (reading.fees === null) return `gas costs more than EVM_MAX_FEE_GWEI_${network.chainId} allows`
+    return signers.addresses.some(runway.canPay) ? null : 'no signer has enough native coin to pay for gas'
+  }
+
+  const describeFailure = (error: unknown): string => {
+    if (error instanceof WrongChainError) return error.message
+    const strange = rpc.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain
+    return strange == null ? 'no node answers' : new WrongChainError(network.chainId, strange).message
+  }
+
+  const describeRunway = (): NetworkHealth['runway'] => {
+    const known = runway.list()
+    if (known.length === 0) return 'unknown'
+    const settlesLeft = known.reduce((sum, signer) => sum + signer.settlesLeft, 0)
+    if (settlesLeft === 0) return 'empty'
+    return settlesLeft < lowRunwaySettles ? 'low' : 'ok'
   }
 
   const check = async () => {
     const before = problem
     try {
+      if (!(await rpc.probe())) throw new Error('No endpoint answers')
       if (!areLanesOpen) await openLanes()
-      able = await findAble()
+      problem = await findProblem()
       isRpcReachable = true
-      problem = able.size > 0 ? null : 'no signer has enough native coin to pay for gas'
     } catch (error) {
       isRpcReachable = false
-      problem = error instanceof WrongChainError ? error.message : 'no node answers'
+      problem = describeFailure(error)
       logger.debug({ network: network.network, error }, 'network.check_failed')
     }
     if (problem === before) return
@@ -77,8 +95,16 @@ export const createKeeper = (
   })()
 
   return {
-    health: () => ({ network: network.network, isServing: problem === null, isRpcReachable, problem }),
-    canPay: (address) => areLanesOpen && able.has(address),
+    health: () => ({
+      network: network.network,
+      isServing: problem === null,
+      isRpcReachable,
+      problem,
+      runway: describeRunway(),
+      signers: runway.list(),
+      endpoints: rpc.listHealth(),
+    }),
+    canPay: (address) => areLanesOpen && runway.canPay(address),
     check,
     close: async () => {
       stopped.abort()

@@ -82,7 +82,7 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
     stuck: LaneTransaction,
   ): Promise<boolean> => {
     const { to, data, gas, ...old } = parseTransaction(asHex(stuck.bytes))
-    const higher = bumpFees(readFees(old), await fees.read())
+    const higher = bumpFees(readFees(old), await fees.read(), network.maxFeePerGas)
     if (to == null || gas === undefined || higher === null) return false
     const call = { to, gas, fees: higher, ...(data === undefined ? {} : { data }) }
     const replacement = await lanes.replace(lane, stuck, sign(account, call))

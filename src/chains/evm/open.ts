@@ -53,9 +53,18 @@ const openNetwork = async (
   }
   await refuseWrongChains(rpc, network)
 
-  const fees = createFeeOracle(rpc, clock)
+  const fees = createFeeOracle(network, rpc, clock)
   const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
-  const keeper = createKeeper(network, { rpc, fees, signers, gasPerSettlement, lanes, logger })
+  const { lowRunwaySettles } = family
+  const keeper = createKeeper(network, {
+    rpc,
+    fees,
+    signers,
+    gasPerSettlement,
+    lowRunwaySettles,
+    lanes,
+    logger,
+  })
   const tokens = createTokenBook(network, rpc)
   await keeper.check()
   if (keeper.health().isRpcReachable) await reportTokens(network, tokens, context)
@@ -108,11 +117,9 @@ const openNetwork = async (
 
 /** Every endpoint that answers must serve the chain that it was configured for. */
 const refuseWrongChains = async (rpc: Rpc, network: EvmNetworkSettings): Promise<void> => {
-  const answers = await Promise.allSettled(rpc.endpoints.map((endpoint) => rpc.getChainId(endpoint)))
-  for (const answer of answers) {
-    if (answer.status === 'fulfilled' && answer.value !== network.chainId) {
-      throw new WrongChainError(network.chainId, answer.value)
-    }
+  await rpc.probe()
+  for (const { wrongChain } of rpc.listHealth()) {
+    if (wrongChain !== null) throw new WrongChainError(network.chainId, wrongChain)
   }
 }
 

@@ -28,6 +28,8 @@ export interface EvmNetworkSettings {
   readonly pollIntervalMs: number
   /** The most native coin, in gwei, that settlements on this network may cost within one hour. */
   readonly gasBudgetGweiPerHour: number
+  /** The most, in wei, that a transaction offers per gas; while more is needed, the network does not settle. */
+  readonly maxFeePerGas: bigint | null
 }
 
 /** The EVM family as configured. */
@@ -43,6 +45,8 @@ export interface EvmSettings {
   readonly smartWalletFactories: readonly `0x${string}`[]
   /** From this value on, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
+  /** When a signer can pay for fewer settlements than this, the operator is told. */
+  readonly lowRunwaySettles: number
 }
 
 /**
@@ -130,6 +134,15 @@ const chainIds = z.string().transform((text, context) => {
   return ids.map(Number)
 })
 
+/** A decimal number of gwei, as wei. */
+const gwei = z.string().transform((text, context) => {
+  const [, whole = '', fraction = ''] = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(text) ?? []
+  const wei = BigInt(`${whole}${fraction.padEnd(9, '0')}`)
+  if (whole !== '' && wei > 0n) return wei
+  context.addIssue({ code: 'custom', message: 'must be a number of gwei above 0, such as 50 or 0.25' })
+  return z.NEVER
+})
+
 const familyShape = {
   EVM_PRIVATE_KEY: privateKeys.optional(),
   EVM_NETWORKS: chainIds.optional(),
@@ -152,6 +165,7 @@ const familyShape = {
     .regex(/^[0-9]{1,78}$/, 'must be an amount in smallest units')
     .transform(BigInt)
     .default(1_000_000_000n),
+  EVM_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
 }
 
 /** The settings that exist once per chain id, by the part of the name before the id. */
@@ -161,6 +175,7 @@ const networkShapes = {
   EVM_CONFIRMATIONS: wholeNumber(1, 1_000).default(1),
   EVM_POLL_INTERVAL_MS: wholeNumber(10, 60_000).optional(),
   EVM_GAS_BUDGET_GWEI_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(500_000_000),
+  EVM_MAX_FEE_GWEI: gwei.optional(),
 }
 
 const networkShape = z.object(networkShapes)
@@ -239,6 +254,7 @@ export const readEvmSettings = (
       deploysSmartWallets: family.data.DEPLOY_ERC4337_WITH_EIP6492 === 'true',
       smartWalletFactories: family.data.EVM_SMART_WALLET_FACTORIES,
       crossCheckAmount: family.data.EVM_CROSS_CHECK_AMOUNT,
+      lowRunwaySettles: family.data.EVM_LOW_RUNWAY_SETTLES,
     },
   }
 }
@@ -274,5 +290,6 @@ const assembleNetwork = (
     confirmations: reading.EVM_CONFIRMATIONS,
     pollIntervalMs: reading.EVM_POLL_INTERVAL_MS ?? known?.pollIntervalMs ?? 500,
     gasBudgetGweiPerHour: reading.EVM_GAS_BUDGET_GWEI_PER_HOUR,
+    maxFeePerGas: reading.EVM_MAX_FEE_GWEI ?? null,
   }
 }

@@ -91,7 +91,8 @@ export const readySchema = {
   summary: 'Can payments be handled right now?',
   description:
     'Checks what the service needs (database, store, at least one RPC) and names each. For readiness probes: ' +
-    'while it answers 503, a load balancer should send requests elsewhere.',
+    'while it answers 503, a load balancer should send requests elsewhere. It also says whose gas is `low` or ' +
+    '`empty`, which no other instance could help.',
   response: {
     200: answer('Everything that is needed answers.', readiness),
     ...describeErrors(readErrors),
@@ -113,7 +114,7 @@ export const metricsSchema = {
   summary: 'Counters for a scraper',
   description:
     'Prometheus text: requests and their durations, verifications and settlements by network, scheme and ' +
-    'result, and the process itself.',
+    'result, what each signer can still pay for, how each RPC endpoint does, and the process itself.',
   response: {
     200: text('The text exposition format.', 'text/plain'),
     ...describeErrors(readErrors),

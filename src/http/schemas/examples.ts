@@ -212,8 +212,18 @@ export const settlementAnswers = {
 
 /** Answers of /ready. */
 export const readinessAnswers = {
-  ready: { value: { status: 'ready', checks: { database: 'ok', store: 'ok', rpc: 'ok' } } },
-  unready: { value: { status: 'unready', checks: { database: 'ok', store: 'ok', rpc: 'unreachable' } } },
+  ready: {
+    value: {
+      status: 'ready',
+      checks: { database: 'ok', store: 'ok', rpc: 'ok', gas: 'low', 'gas:eip155:84532': 'low' },
+    },
+  },
+  unready: {
+    value: {
+      status: 'unready',
+      checks: { database: 'ok', store: 'ok', rpc: 'unreachable', gas: 'ok', 'gas:eip155:84532': 'ok' },
+    },
+  },
 } as const
 
 /** An answer of /supported. */

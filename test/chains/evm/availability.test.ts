@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unixNow } from '../../support/evm/authorization.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { eventually, openScene, refusal, type Scene, type Service, shiftedClock } from './scene.js'
 
 /*
@@ -51,6 +52,87 @@ describe.concurrent('a network', () => {
     await scene.chain.fundGas(address)
     await untilOffered(service, true)
     expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('stays while one endpoint of two is there, leaves without any, and comes back with either', async () => {
+    const [first, second] = [await scene.openProxy(), await scene.openProxy()]
+    const rpcUrls = [first.url, second.url]
+    const service = await scene.open({ rpcUrls, environment: { EVM_RPC_TIMEOUT_MS: '2000' } })
+    const settleOne = async () => {
+      const { body } = await scene.plan()
+      return await service.settle(body)
+    }
+    first.setFault('*', { kind: 'refuse' })
+    const before = second.count('eth_chainId')
+    // Two rounds in which it could have left.
+    await eventually(() => {
+      expect(isOffered(service)).toBe(true)
+      return second.count('eth_chainId') >= before + 2 ? true : null
+    }, 2 * twoRoundsMs)
+    expect(await settleOne()).toMatchObject({ success: true })
+    expect(service.core.listNetworks()[0]?.endpoints.map(({ isUp }) => isUp)).toEqual([false, true])
+    second.setFault('*', { kind: 'hang' })
+    await untilOffered(service, false)
+    first.clearFaults()
+    await untilOffered(service, true)
+    expect(await settleOne()).toMatchObject({ success: true })
+  }, 60_000)
+
+  it('says when its gas is low and when it is empty, and is ready even so', async () => {
+    const logger = createMemoryLogger()
+    const service = await scene.open({ logger, environment: { EVM_LOW_RUNWAY_SETTLES: '1000000000' } })
+    const { network } = scene.chain
+    const address = service.signers[0]?.address ?? '0x'
+    const readChecks = async () => {
+      const { status, checks } = await service.core.useCases.core.checkReadiness()
+      return { status, word: checks.gas, own: checks[`gas:${network}`] }
+    }
+    expect(await readChecks()).toEqual({ status: 'ready', word: 'low', own: 'low' })
+    expect(service.core.listNetworks()).toMatchObject([{ isServing: true, signers: [{ signer: address }] }])
+    expect(service.core.listNetworks()[0]?.signers[0]?.settlesLeft).toBeGreaterThan(0)
+    await scene.chain.fundGas(address, 1n)
+    await untilOffered(service, false)
+    expect(await readChecks()).toEqual({ status: 'ready', word: 'empty', own: 'empty' })
+    expect(logger.messages().filter((message) => message === 'signer.gas_low')).toHaveLength(1)
+  })
+
+  it('where gas costs more than is allowed is not offered until it costs less', async () => {
+    const proxy = await scene.openProxy()
+    const dear = { kind: 'tamper', change: () => ({ baseFeePerGas: ['0x174876e801'] }) } as const
+    proxy.setFault('eth_feeHistory', dear)
+    const service = await scene.open({
+      rpcUrls: [proxy.url],
+      environment: { [`EVM_MAX_FEE_GWEI_${scene.chain.chainId}`]: '100' },
+    })
+    expect(isOffered(service)).toBe(false)
+    expect(service.core.listNetworks()).toMatchObject([
+      { problem: `gas costs more than EVM_MAX_FEE_GWEI_${scene.chain.chainId} allows`, isRpcReachable: true },
+    ])
+    const { body } = await scene.plan()
+    expect(await refusal(service.settle(body))).toMatchObject({ operationalCode: 'SVC-4001' })
+    expect(proxy.count('eth_sendRawTransaction')).toBe(0)
+    proxy.clearFaults()
+    await untilOffered(service, true)
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('never asks an endpoint again that comes up as another chain', async () => {
+    const logger = createMemoryLogger()
+    const strange = await scene.openProxy()
+    strange.setFault('*', { kind: 'refuse' })
+    const service = await scene.open({ rpcUrls: [strange.url, scene.chain.url], logger })
+    strange.clearFaults()
+    strange.setFault('eth_chainId', { kind: 'tamper', change: () => '0x1' })
+    await eventually(
+      () => logger.messages().some((message) => message.startsWith('rpc.wrong_chain')) || null,
+      twoRoundsMs,
+    )
+    strange.clearCalls()
+    const { body } = await scene.plan()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    const probing = ['eth_chainId', 'eth_getBlockByNumber']
+    expect(strange.calls.filter(({ method }) => !probing.includes(method))).toEqual([])
+    expect(isOffered(service)).toBe(true)
   })
 
   it('with one empty wallet of two settles with the other', async () => {

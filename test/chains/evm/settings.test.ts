@@ -180,3 +180,32 @@ describe('values', () => {
     )
   })
 })
+
+describe('the most that gas may cost', () => {
+  it.each([
+    ['50', 50_000_000_000n],
+    ['0.25', 250_000_000n],
+    ['0.000000001', 1n],
+    ['123456789.987654321', 123_456_789_987_654_321n],
+  ])('is read as gwei: %s', (text, wei) => {
+    expect(readNetwork({ EVM_MAX_FEE_GWEI: text }).maxFeePerGas).toBe(wei)
+  })
+
+  it('is unlimited unless told', () => {
+    expect(readNetwork({}).maxFeePerGas).toBeNull()
+  })
+
+  it.each(['0', '0.0', '-1', '1e9', '1.', '.5', '0.0000000001', 'fifty', '0x10', '1,5'])(
+    'is no %s',
+    (text) => {
+      const environment = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453', EVM_MAX_FEE_GWEI_8453: text }
+      expect(problemsOf(environment)).toEqual([expect.stringContaining('EVM_MAX_FEE_GWEI_8453: must be')])
+    },
+  )
+})
+
+it('calls a runway low under 100 settlements unless told', () => {
+  const environment = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453' }
+  expect(read(environment).lowRunwaySettles).toBe(100)
+  expect(read({ ...environment, EVM_LOW_RUNWAY_SETTLES: '7' }).lowRunwaySettles).toBe(7)
+})

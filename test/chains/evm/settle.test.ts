@@ -527,6 +527,7 @@ describe('a node that knows no EIP-1559', () => {
   it('gets legacy transactions', async () => {
     const proxy = await scene.openProxy()
     proxy.setFault('eth_getBlockByNumber', { kind: 'tamper', change: withoutBaseFee })
+    proxy.setFault('eth_feeHistory', { kind: 'error', code: -32601, message: 'Method not found' })
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body, payTo } = await scene.plan()
     const { success, transaction } = await service.settle(body)

@@ -1,0 +1,95 @@
+/**
+ * What became of handing signed bytes to a node. `entered`: it has them. `refused`: they never entered.
+ * `nonce_used`: their number is taken on chain, perhaps by themselves. `unknown`: they may have entered or not.
+ */
+export type SendAnswer = 'entered' | 'nonce_used' | 'refused' | 'unknown'
+
+interface Reading {
+  readonly answer: SendAnswer
+  readonly words: readonly RegExp[]
+}
+
+/*
+ * Nodes answer a send in words only. Read from top to bottom, the first that fits: what stands further up is
+ * contained in what stands further down ("replacement transaction underpriced", "transaction underpriced").
+ * geth's words are those of op-geth, bor, erigon and of current reth, nethermind and anvil as well.
+ */
+const readings: readonly Reading[] = [
+  {
+    answer: 'entered',
+    words: [
+      /already[ _]?(known|imported)|already in (the )?(mem)?(pool|system)|already exists? in (the )?(mem)?pool/i,
+      /\bknown transaction/i,
+      // erigon
+      /existing tx with same hash/i,
+    ],
+  },
+  {
+    answer: 'nonce_used',
+    words: [
+      /nonce (is )?too low|nonce provided .* lower|nonce has already been used|too stale nonce/i,
+      // nethermind; nodes built on substrate; harmony
+      /\bOldNonce\b|Pool\(Stale\)|transaction already (finalized|mined)/,
+    ],
+  },
+  {
+    // The pool had no room and would have evicted others for it: turned away, whatever "replace" suggests.
+    answer: 'refused',
+    words: [/future transaction tries to replace pending/i],
+  },
+  {
+    // The number is taken in the pool, perhaps by these very bytes.
+    answer: 'unknown',
+    words: [
+      /replac/i,
+      // openethereum; nethermind
+      /another (transaction|tx) (with|which has the) same nonce|\bOwnNonceAlreadyUsed\b/i,
+    ],
+  },
+  {
+    // An execution that somebody waited for too long, on nodes that answer only once it is sequenced.
+    answer: 'unknown',
+    words: [/timed? ?out|deadline exceeded|context canceled/i],
+  },
+  {
+    answer: 'refused',
+    words: [
+      // No room
+      /pool (is )?(full|overflow)|pool full|queue (is )?full|queue limit|account limit exceeded|too many transactions/i,
+      /pool size constraints|discarded on insert|identified as a spammer|in-flight transaction limit|already reserved/i,
+      /gapped-nonce tx/i,
+      // Price
+      /underpriced|(fee|price|tip) (cap )?(is )?too low|FeeTooLow|fee cap (less than|below)|feecap .* below/i,
+      /less than block base fee|below (configured minimum|current base fee|chain minimum)|less than gas price minimum/i,
+      /exceeds the configured cap|fee cap exceeded|priority fee per gas (higher than|exceeds) max fee/i,
+      // Gas
+      /intrinsic gas|floor data gas|exceeds (the )?(block|max transaction) gas limit|gas limit too high/i,
+      /\bGasLimitExceeded\b|gas limit (reached|exceeded)|cost exceeds current gas limit|gas uint64 overflow/i,
+      // Funds
+      /insufficient ?(funds|balance)|not enough funds|upfront cost exceeds account balance|cause overdraft/i,
+      // Form
+      /(tx|transaction) type not supported|not supported tx type|\bNotSupportedTxType\b|invalid transaction type/i,
+      /invalid sender|invalid signature|\bFailedToResolveSender\b|sender (is|not an?) |\bSenderIsContract\b/i,
+      /invalid chain id|wrong chainid|chainid (not supported|is required)|replay-protected/i,
+      /oversized data|\bMaxTxSizeExceeded\b|too (big|large)|negative value|\bInt256Overflow\b|initcode size|\brlp\b/i,
+      // A number too far ahead, on nodes that keep none of those
+      /nonce too high|\bNonceGap\b|\bNonceTooFarInFuture\b|too distant from current sender nonce/i,
+      /invalid transaction with a lower nonce exists/i,
+      // Not ours to send to
+      /rate.?limit|too many requests|request (limit|rate|count)|compute units|throttl/i,
+      /pool not enabled|sync is still in progress|is syncing|not authorized|unauthori[sz]ed|must be authenticated/i,
+      /forbidden sender|method (not found|.* (not (available|supported|found)|does not exist))/i,
+    ],
+  },
+]
+
+/** Reads what a node says to a send that it does not simply accept; words that nobody knows prove nothing. */
+export const readSendAnswer = (message: string): SendAnswer =>
+  readings.find(({ words }) => words.some((word) => word.test(message)))?.answer ?? 'unknown'
+
+// An answer that leaves the fate open outweighs a refusal: another node may have passed the bytes on.
+const weights = ['entered', 'unknown', 'nonce_used', 'refused'] as const
+
+/** What several nodes' answers come to. Without any, the bytes have left for nowhere. */
+export const weighSendAnswers = (answers: readonly SendAnswer[]): SendAnswer =>
+  weights.find((answer) => answers.includes(answer)) ?? 'refused'
