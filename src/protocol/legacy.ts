@@ -32,7 +32,8 @@ const payloadShape = z.looseObject({
   payload: record,
   resource: z
     .union(
-      [resourceUrl, z.looseObject({ url: resourceUrl.optional() })],
+      // The usual form first: every one that does not fit costs.
+      [z.looseObject({ url: resourceUrl.optional() }), resourceUrl],
       'must be a URL or an object with `url`',
     )
     .nullish(),

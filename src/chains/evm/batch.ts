@@ -1,5 +1,6 @@
-import { decodeFunctionData, encodeFunctionData, type Hex, isAddressEqual, parseTransaction } from 'viem'
+import { decodeFunctionData, type Hex, isAddressEqual, parseTransaction } from 'viem'
 import { multicallAbi, multicallAddress } from './abi.js'
+import { encodeAggregate } from './aggregate.js'
 import { asHex } from './hex.js'
 import type { Transfer } from './transfer.js'
 
@@ -12,11 +13,7 @@ export type BatchedCall = Pick<Transfer, 'to' | 'data'>
  */
 export const planBatch = (calls: readonly BatchedCall[]): BatchedCall => ({
   to: multicallAddress,
-  data: encodeFunctionData({
-    abi: multicallAbi,
-    functionName: 'aggregate3',
-    args: [calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))],
-  }),
+  data: encodeAggregate(calls.map(({ to, data }) => ({ target: to, data }))),
 })
 
 /** Whether recorded bytes carry several payments, so that the transaction's own success says nothing of each. */

@@ -1,7 +1,7 @@
-import { isAddressEqual } from 'viem'
 import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
-import { type ExactProof, readAddress } from './authorization.js'
+import { isSameAddress, readAddress } from './address.js'
+import type { ExactProof } from './authorization.js'
 import type { Token, TokenDomain } from './tokens.js'
 
 /** A readable proof beside what it must satisfy. */
@@ -18,14 +18,14 @@ type Check = (candidate: Candidate) => Reason | null
 
 const paysRecipient: Check = ({ authorization, payment }) => {
   const payTo = readAddress(payment.requirements.payTo)
-  return payTo !== null && isAddressEqual(authorization.to, payTo)
+  return payTo !== null && isSameAddress(authorization.to, payTo)
     ? null
     : 'invalid_exact_evm_payload_recipient_mismatch'
 }
 
 // A transfer to oneself moves nothing but our gas.
 const paysSomeoneElse: Check = ({ authorization }) =>
-  isAddressEqual(authorization.from, authorization.to) ? 'self_payment' : null
+  isSameAddress(authorization.from, authorization.to) ? 'self_payment' : null
 
 const coversAmount: Check = ({ authorization, payment }) =>
   authorization.value > 0n && authorization.value >= payment.requirements.amount

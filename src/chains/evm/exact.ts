@@ -2,8 +2,10 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { withSignal } from '../../platform/deadline.js'
 import type { Clock } from '../../ports/clock.js'
+import type { Payment } from '../../protocol/payment.js'
 import type { Outcome, Scheme, ValidVerdict, Verdict } from '../../schemes/scheme.js'
-import { formatAuthorizationId, readAddress, readExactProof } from './authorization.js'
+import { readAddress } from './address.js'
+import { formatAuthorizationId, readExactProof } from './authorization.js'
 import type { Candidate } from './checks.js'
 import type { Diagnosis } from './diagnose.js'
 import type { FeeOracle } from './fees.js'
@@ -15,7 +17,7 @@ import { concludeReceipt, resolveSettlement } from './resolve.js'
 import type { Rpc } from './rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import type { Signers } from './signers.js'
-import { simulateTransfer } from './simulate.js'
+import type { Simulator } from './simulator.js'
 import type { Submission, Submitter } from './submit.js'
 import type { TokenBook } from './tokens.js'
 
@@ -27,6 +29,7 @@ export interface ExactParts {
   readonly tokens: TokenBook
   readonly signers: Signers
   readonly fees: FeeOracle
+  readonly simulator: Simulator
   readonly submitter: Submitter
   readonly receipts: ReceiptWatcher
   readonly clock: Clock
@@ -36,7 +39,7 @@ export interface ExactParts {
 
 /** `exact` by EIP-3009 on one EVM network. */
 export const createExactScheme = (parts: ExactParts): Scheme => {
-  const { family, network, rpc, signers, fees, submitter, receipts, clock } = parts
+  const { family, network, rpc, signers, fees, simulator, submitter, receipts, clock } = parts
   const prepare = createPrepare(parts)
 
   const policyFor = (value: bigint): ReceiptPolicy => ({
@@ -53,7 +56,17 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
 
   const simulate = async (prepared: Prepared): Promise<Diagnosis | null> => {
     const sender = senderFor(prepared).address
-    return await simulateTransfer(rpc, prepared, { sender, fees: await fees.read() })
+    return await simulator.simulate(prepared, { sender, fees: await fees.read() })
+  }
+
+  const judge = async (payment: Payment, signal: AbortSignal): Promise<Verdict> => {
+    const preparation = await prepare(payment, 0)
+    if ('refused' in preparation) return preparation.refused
+    // Nobody waits for an answer any more.
+    signal.throwIfAborted()
+    const { candidate } = preparation.prepared
+    const diagnosis = await simulate(preparation.prepared)
+    return diagnosis === null ? toVerdict(candidate) : refuse(candidate.authorization.from, diagnosis)
   }
 
   const toVerdict = ({ authorization, token }: Candidate): ValidVerdict => ({
@@ -108,13 +121,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       return formatAuthorizationId({ network: network.network, asset, from, nonce })
     },
 
-    verify: async (payment, signal): Promise<Verdict> => {
-      const preparation = await withSignal(prepare(payment, 0), signal)
-      if ('refused' in preparation) return preparation.refused
-      const { candidate } = preparation.prepared
-      const diagnosis = await withSignal(simulate(preparation.prepared), signal)
-      return diagnosis === null ? toVerdict(candidate) : refuse(candidate.authorization.from, diagnosis)
-    },
+    verify: (payment, signal) => withSignal(judge(payment, signal), signal),
 
     settle: async (payment, recorder, { waitUntil }): Promise<Outcome> => {
       const preparation = await prepare(payment, family.expiryMarginSeconds)

@@ -1,7 +1,8 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { multicallAbi, multicallAddress, tokenAbi } from './abi.js'
 import type { Authorization } from './authorization.js'
 import type { CallRequest, Rpc } from './rpc.js'
+import { addressWord } from './words.js'
 
 /** What the token says of an authorization right now; null where the token does not answer the question. */
 export interface AuthorizationFacts {
@@ -20,22 +21,27 @@ export const readAuthorizationFacts = async (
 ): Promise<AuthorizationFacts> => {
   const block = at === undefined ? {} : { at }
   const [state, balance] = await Promise.all([
-    rpc.call({
-      ...block,
-      to: asset,
-      data: encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [from, nonce] }),
-    }),
-    rpc.call({
-      ...block,
-      to: asset,
-      data: encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [from] }),
-    }),
+    rpc.call({ ...block, to: asset, data: encodeStateQuestion(from, nonce) }),
+    rpc.call({ ...block, to: asset, data: encodeBalanceQuestion(from) }),
   ])
-  return {
-    isUsed: state.succeeds ? readWord(state.value, (word) => word !== 0n) : null,
-    balance: balance.succeeds ? readWord(balance.value, (word) => word) : null,
-  }
+  return toFacts(state.succeeds ? state.value : null, balance.succeeds ? balance.value : null)
 }
+
+const stateSelector = toFunctionSelector('authorizationState(address,bytes32)')
+const balanceSelector = toFunctionSelector('balanceOf(address)')
+
+/** Calldata that asks whether an authorization is used or cancelled. */
+export const encodeStateQuestion = (from: Hex, nonce: Hex): Hex =>
+  `${stateSelector}${addressWord(from)}${nonce.slice(2)}`
+
+/** Calldata that asks for a balance. */
+export const encodeBalanceQuestion = (owner: Hex): Hex => `${balanceSelector}${addressWord(owner)}`
+
+/** The facts from the answers to both questions, null where the token failed. */
+export const toFacts = (state: Hex | null, balance: Hex | null): AuthorizationFacts => ({
+  isUsed: state === null ? null : readWord(state, (word) => word !== 0n),
+  balance: balance === null ? null : readWord(balance, (word) => word),
+})
 
 /** A single returned word; a token that returns nothing has not answered. */
 const readWord = <T>(data: Hex, read: (word: bigint) => T): T | null =>

@@ -5,12 +5,13 @@ import { createFeeOracle } from './fees.js'
 import { createKeeper, WrongChainError } from './keeper.js'
 import { createLanePool } from './lanePool.js'
 import { createLaneUpkeep } from './laneUpkeep.js'
-import { createHasMulticall } from './multicallPresence.js'
+import { createMulticallPresence } from './multicallPresence.js'
 import { createReceiptWatcher } from './receiptWatcher.js'
 import { isRecoveryNative } from './recover.js'
 import { createRpc, type Rpc } from './rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import { createSigners, type Signers } from './signers.js'
+import { createSimulator } from './simulator.js'
 import { createSubmitter } from './submit.js'
 import { createTokenBook, type TokenBook } from './tokens.js'
 import { highestGasCap } from './transfer.js'
@@ -66,8 +67,12 @@ const openNetwork = async (
     logger,
   })
   const tokens = createTokenBook(network, rpc)
+  const multicall = createMulticallPresence(rpc)
   await keeper.check()
-  if (keeper.health().isRpcReachable) await reportTokens(network, tokens, context)
+  if (keeper.health().isRpcReachable) {
+    await multicall.ask()
+    await reportTokens(network, tokens, context)
+  }
 
   const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
   const { canPay } = keeper
@@ -98,7 +103,7 @@ const openNetwork = async (
     clock,
     logger,
     expiryMarginSeconds,
-    hasMulticall: createHasMulticall(rpc),
+    multicall,
   })
   const scheme = createExactScheme({
     family,
@@ -109,6 +114,7 @@ const openNetwork = async (
     fees,
     submitter,
     receipts,
+    simulator: createSimulator(rpc, multicall),
     clock,
     canPay,
   })

@@ -1,8 +1,9 @@
-import { getAddress, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import type { Clock } from '../../ports/clock.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { InvalidVerdict } from '../../schemes/scheme.js'
-import { readAddress, readExactProof } from './authorization.js'
+import { isSameAddress, readAddress } from './address.js'
+import { readExactProof } from './authorization.js'
 import { type Candidate, findBrokenRule, signedDomain } from './checks.js'
 import type { Diagnosis } from './diagnose.js'
 import type { Rpc } from './rpc.js'
@@ -86,7 +87,7 @@ export const createPrepare = (parts: {
 }
 
 const isListed = (factories: readonly Hex[], factory: Hex): boolean =>
-  factories.some((allowed) => getAddress(allowed) === getAddress(factory))
+  factories.some((allowed) => isSameAddress(allowed, factory))
 
 /** The verdict that goes with a diagnosis. */
 export const refuse = (payer: Hex | null, { reason, message }: Diagnosis): InvalidVerdict =>

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
-import { bytesToHex, type Hex, hexToBytes, recoverAddress } from 'viem'
-import { publicKeyToAddress } from 'viem/accounts'
+import { type Hex, recoverAddress } from 'viem'
 import { z } from 'zod'
+import { readAddress } from './address.js'
+import { keccak } from './keccak.js'
 
 /** An ECDSA signature in parts. */
 export interface EcdsaParts {
@@ -33,9 +34,10 @@ export const loadNativeRecover = (): RecoverSigner | null => {
     const { ecdsaRecover } = nativeModule.parse(createRequire(import.meta.url)('secp256k1/bindings'))
     return async (digest, { v, r, s }) => {
       try {
-        const signature = hexToBytes(`${r}${s.slice(2)}`)
-        const publicKey = ecdsaRecover(signature, v - 27, hexToBytes(digest), false)
-        return publicKeyToAddress(bytesToHex(publicKey))
+        const signature = Buffer.from(r.slice(2) + s.slice(2), 'hex')
+        const publicKey = ecdsaRecover(signature, v - 27, Buffer.from(digest.slice(2), 'hex'), false)
+        // The address is the end of the hash of the key without its leading byte, which says `not compressed`.
+        return readAddress(`0x${keccak(publicKey.subarray(1)).slice(-40)}`)
       } catch {
         // r or s is out of range or not on the curve.
         return null

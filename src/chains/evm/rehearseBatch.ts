@@ -1,5 +1,5 @@
-import { decodeFunctionResult, type Hex } from 'viem'
-import { multicallAbi } from './abi.js'
+import type { Hex } from 'viem'
+import { decodeAggregate } from './aggregate.js'
 import { type BatchedCall, planBatch } from './batch.js'
 import { highestGasPrice } from './fees.js'
 import type { Prepared } from './prepare.js'
@@ -43,8 +43,9 @@ export const rehearseBatch = async <Item extends { readonly prepared: Prepared }
     const together = items.filter((item) => !hasCode.includes(item))
     return { result: 'divided', together, alone: hasCode, conflicting: [] }
   }
-  const succeeds = answer.succeeds ? readSuccess(answer.value) : []
-  const together = items.filter((_, index) => succeeds[index] === true)
+  // Nothing to read: the whole call failed.
+  const results = (answer.succeeds ? decodeAggregate(answer.value, items.length) : null) ?? []
+  const together = items.filter((_, index) => results[index]?.succeeds === true)
   if (together.length === items.length) return { result: 'passes', call }
   if (together.length === 0) return { result: 'divided', together: [], alone: items, conflicting: [] }
 
@@ -59,14 +60,3 @@ export const rehearseBatch = async <Item extends { readonly prepared: Prepared }
 }
 
 const payerOf = ({ prepared }: { readonly prepared: Prepared }): Hex => prepared.candidate.authorization.from
-
-const readSuccess = (data: Hex): readonly boolean[] => {
-  try {
-    return decodeFunctionResult({ abi: multicallAbi, functionName: 'aggregate3', data }).map(
-      ({ success }) => success,
-    )
-  } catch {
-    // No Multicall3 on this chain.
-    return []
-  }
-}

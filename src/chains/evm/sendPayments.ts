@@ -9,7 +9,7 @@ import { spendGasBudget } from './gasBudget.js'
 import { asHex } from './hex.js'
 import type { InclusionTimes } from './inclusionTimes.js'
 import type { LanePool } from './lanePool.js'
-import type { HasMulticall } from './multicallPresence.js'
+import type { MulticallPresence } from './multicallPresence.js'
 import { isNotSettling, notSettling } from './notSettling.js'
 import type { Prepared } from './prepare.js'
 import type { ReceiptWatcher } from './receiptWatcher.js'
@@ -52,7 +52,7 @@ export interface SendPaymentsParts extends Omit<LaneParts, 'network' | 'chainId'
   readonly receipts: ReceiptWatcher
   readonly pool: LanePool
   readonly inclusion: InclusionTimes
-  readonly hasMulticall: HasMulticall
+  readonly multicall: MulticallPresence
 }
 
 // Ethereum refuses transactions of more than 16,777,216 gas (EIP-7825); half of that finds room in a block sooner.
@@ -66,7 +66,7 @@ const longestConflictMs = 10_000
 
 /** Builds what sends payments on one network. */
 export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
-  const { network, rpc, signers, canPay, pool, fees, limiter, receipts, inclusion, hasMulticall } = parts
+  const { network, rpc, signers, canPay, pool, fees, limiter, receipts, inclusion, multicall } = parts
   const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...parts, network: network.network, chainId: network.chainId })
 
@@ -170,7 +170,7 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
   }
 
   return async (payments) => {
-    const canShare = payments.length > 1 && (await hasMulticall())
+    const canShare = payments.length > 1 && (await multicall.ask())
     const together = canShare ? payments.filter(isShareable) : []
     const alone = payments.filter((payment) => !together.includes(payment))
     await Promise.all([attempt(together), ...alone.map((payment) => attempt([payment]))])

@@ -1,4 +1,5 @@
-import { decodeAbiParameters, type Hex, isAddressEqual, size, slice } from 'viem'
+import { decodeAbiParameters, type Hex, size, slice } from 'viem'
+import { isSameAddress } from './address.js'
 import { type EcdsaParts, recoverSigner } from './recover.js'
 
 /** A payer's signature in the form in which the token takes it. */
@@ -28,7 +29,7 @@ export const readSignature = async (
   if (parts === null) return { kind: 'contract', bytes: signature }
   const signer = await recoverSigner(digest, parts)
   // Someone else's 65 bytes: perhaps an owner's signature that the payer's wallet contract accepts.
-  if (signer === null || !isAddressEqual(signer, payer)) return { kind: 'contract', bytes: signature }
+  if (signer === null || !isSameAddress(signer, payer)) return { kind: 'contract', bytes: signature }
   if (BigInt(parts.s) > highestLowS) return null
   return { kind: 'ecdsa', ...parts }
 }

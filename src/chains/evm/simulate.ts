@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { sleep } from '../../platform/deadline.js'
 import { type Diagnosis, diagnoseFailure, isNotYetValid } from './diagnose.js'
-import { readAuthorizationFacts, simulateCredit } from './facts.js'
+import { type AuthorizationFacts, readAuthorizationFacts, simulateCredit } from './facts.js'
 import { type Fees, highestGasPrice } from './fees.js'
 import type { Prepared } from './prepare.js'
 import type { CallAnswer, CallRequest, Rpc } from './rpc.js'
@@ -29,13 +29,22 @@ export const simulateTransfer = async (
       : simulateCredit(rpc, token.address, authorization.to, call),
   ])
   if (!answer.succeeds) return diagnoseFailure(answer, facts, authorization, transfer)
-  // Some tokens do not revert on a used authorization or a missing balance: their word alone is not enough.
-  if (facts.isUsed === null) return { reason: 'invalid_exact_evm_eip3009_not_supported' }
-  if (facts.isUsed) return { reason: 'invalid_exact_evm_nonce_already_used' }
-  if (facts.balance === null || facts.balance < authorization.value) return { reason: 'insufficient_funds' }
+  const contradiction = findContradiction(facts, authorization.value)
+  if (contradiction !== null) return contradiction
   if (credit !== null && credit !== authorization.value) {
     return { reason: 'invalid_exact_evm_transfer_event_mismatch' }
   }
+  return null
+}
+
+/** Some tokens do not revert on a used authorization or a missing balance: their word alone is not enough. */
+export const findContradiction = (
+  { isUsed, balance }: AuthorizationFacts,
+  value: bigint,
+): Diagnosis | null => {
+  if (isUsed === null) return { reason: 'invalid_exact_evm_eip3009_not_supported' }
+  if (isUsed) return { reason: 'invalid_exact_evm_nonce_already_used' }
+  if (balance === null || balance < value) return { reason: 'insufficient_funds' }
   return null
 }
 

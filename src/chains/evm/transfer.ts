@@ -1,8 +1,9 @@
-import { encodeFunctionData, type Hex } from 'viem'
+import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { multicallAbi, multicallAddress, tokenAbi } from './abi.js'
 import type { Authorization } from './authorization.js'
 import type { TransferSignature } from './signature.js'
 import type { Token } from './tokens.js'
+import { addressWord, numberWord } from './words.js'
 
 /** The transaction that settles a payment, without sender, number and fees. */
 export interface Transfer {
@@ -75,13 +76,14 @@ export const encodeTransfer = (
   signature: TransferSignature,
 ): Hex =>
   signature.kind === 'ecdsa'
-    ? encodeFunctionData({
-        abi: tokenAbi,
-        functionName: 'transferWithAuthorization',
-        args: [from, to, value, validAfter, validBefore, nonce, signature.v, signature.r, signature.s],
-      })
+    ? `${ecdsaSelector}${addressWord(from)}${addressWord(to)}${numberWord(value)}${numberWord(validAfter)}${numberWord(
+        validBefore,
+      )}${nonce.slice(2)}${numberWord(signature.v)}${signature.r.slice(2)}${signature.s.slice(2)}`
     : encodeFunctionData({
         abi: tokenAbi,
         functionName: 'transferWithAuthorization',
         args: [from, to, value, validAfter, validBefore, nonce, signature.bytes],
       })
+
+const [vrsForm] = tokenAbi
+const ecdsaSelector = toFunctionSelector(vrsForm)

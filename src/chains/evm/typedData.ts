@@ -1,12 +1,12 @@
-import { concat, domainSeparator, type Hex, keccak256, numberToHex, pad, stringToHex } from 'viem'
+import { domainSeparator, type Hex } from 'viem'
 import type { Authorization } from './authorization.js'
+import { keccak } from './keccak.js'
 import type { TokenDomain } from './tokens.js'
+import { addressWord, numberWord } from './words.js'
 
-const typeHash = keccak256(
-  stringToHex(
-    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
-  ),
-)
+const typeHash = keccak(
+  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+).slice(2)
 
 /** Where a signature counts: the name and version of the token's EIP-712 domain, its chain and its address. */
 export interface SigningDomain extends Pick<TokenDomain, 'name' | 'version'> {
@@ -22,13 +22,11 @@ export const hashAuthorization = (
   { from, to, value, validAfter, validBefore, nonce }: Authorization,
   domain: SigningDomain,
 ): Hex => {
-  const structHash = keccak256(
-    concat([typeHash, pad(from), pad(to), word(value), word(validAfter), word(validBefore), nonce]),
-  )
-  return keccak256(concat(['0x1901', separatorOf(domain), structHash]))
+  const fields =
+    addressWord(from) + addressWord(to) + numberWord(value) + numberWord(validAfter) + numberWord(validBefore)
+  const structHash = keccak(Buffer.from(typeHash + fields + nonce.slice(2), 'hex'))
+  return keccak(Buffer.from(`1901${separatorOf(domain).slice(2)}${structHash.slice(2)}`, 'hex'))
 }
-
-const word = (value: bigint): Hex => numberToHex(value, { size: 32 })
 
 // Requirements name the domain, so strangers choose what stands here.
 const maxSeparators = 1_000

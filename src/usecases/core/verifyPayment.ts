@@ -29,14 +29,23 @@ export const createVerifyPayment = ({
     scheme: Scheme,
     ...[payment, signal]: Parameters<Scheme['verify']>
   ): Promise<Verdict> => {
+    // What `AbortSignal.any` and `AbortSignal.timeout` do together, at a fraction of their cost.
+    const ending = new AbortController()
+    const timer = setTimeout(() => ending.abort(new Error('The deadline passed')), deadlineMs)
+    const hangUp = () => ending.abort(signal.reason)
+    signal.addEventListener('abort', hangUp, { once: true })
+    if (signal.aborted) hangUp()
     try {
-      return await scheme.verify(payment, AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]))
+      return await scheme.verify(payment, ending.signal)
     } catch (error) {
       if (error instanceof AppError || signal.aborted) throw error
       throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified', {
         cause: error,
         operationalCode: 'SVC-4001',
       })
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', hangUp)
     }
   }
 

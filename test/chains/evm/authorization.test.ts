@@ -3,7 +3,6 @@ import { getAddress, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import {
   formatAuthorizationId,
-  readAddress,
   readAuthorizationNonce,
   readExactProof,
 } from '../../../src/chains/evm/authorization.js'
@@ -74,18 +73,6 @@ describe('readExactProof', () => {
         expect(reading).toEqual({ problem: expect.stringContaining(`payload.authorization.${field}`) })
       }),
     )
-  })
-})
-
-describe('readAddress', () => {
-  it.each(['', '0x', 'vitalik.eth', `0x${'1'.repeat(39)}`, ` 0x${'1'.repeat(40)}`, `0X${'1'.repeat(40)}`])(
-    'refuses %j',
-    (text) => expect(readAddress(text)).toBeNull(),
-  )
-
-  it('does not care for a checksum', () => {
-    const address = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
-    expect(readAddress(address.replace('036C', '036c'))).toBe(address)
   })
 })
 

@@ -137,13 +137,16 @@ const createSigners = async (chain: LocalChain, count: number): Promise<Facilita
 
 const asking = (core: Core): Omit<Service, 'signers'> => {
   const { verifyPayment, settlePayment, listSupported } = core.useCases.core
-  const signal = new AbortController().signal
   const settleWithKey = (body: unknown, idempotencyKey: string | null, caller = 'anonymous') =>
     settlePayment({ body: wirePaymentRequest.parse(body), caller, idempotencyKey })
   return {
     core,
     verify: (body, caller = 'anonymous') =>
-      verifyPayment({ body: wirePaymentRequest.parse(body), caller, signal }),
+      verifyPayment({
+        body: wirePaymentRequest.parse(body),
+        caller,
+        signal: new AbortController().signal,
+      }),
     settle: async (body, caller) => (await settleWithKey(body, null, caller)).result,
     settleWithKey,
     listNetworks: () => listSupported().kinds.map(({ network }) => network),

@@ -1,0 +1,38 @@
+import type { Hex } from 'viem'
+import { keccak } from './keccak.js'
+
+const addressForm = /^0x[0-9a-fA-F]{40}$/
+
+/** Reads an address in any letter case and answers it in EIP-55 form; null for what is no address. */
+export const readAddress = (text: unknown): Hex | null =>
+  typeof text === 'string' && addressForm.test(text) ? findChecksummed(text.slice(2).toLowerCase()) : null
+
+// Recipients and tokens are the same few; strangers choose what else stands here.
+const maxRemembered = 10_000
+const remembered = new Map<string, Hex>()
+
+const findChecksummed = (digits: string): Hex => {
+  const known = remembered.get(digits)
+  if (known !== undefined) return known
+  const address = toChecksum(digits)
+  if (remembered.size >= maxRemembered) remembered.clear()
+  remembered.set(digits, address)
+  return address
+}
+
+/** EIP-55: a letter is a capital where the hash of the address in lower case has a digit above 7. */
+const toChecksum = (digits: string): Hex => {
+  const hash = keccak(digits)
+  let address = ''
+  for (let at = 0; at < digits.length; at++) {
+    const digit = digits.charAt(at)
+    address += hash.charCodeAt(at + 2) > highestSmallDigit ? digit.toUpperCase() : digit
+  }
+  return `0x${address}`
+}
+
+const highestSmallDigit = '7'.charCodeAt(0)
+
+/** Whether two addresses are the same, whatever their letter case. */
+export const isSameAddress = (left: Hex, right: Hex): boolean =>
+  left === right || left.toLowerCase() === right.toLowerCase()

@@ -1,0 +1,17 @@
+import type { Hex } from 'viem'
+
+/*
+ * The ABI encodes in words of 32 bytes. Here a word is its 64 hex digits in lower case, without `0x`, so that
+ * calldata is put together by joining.
+ */
+
+/** A number as a word. */
+export const numberWord = (value: bigint | number): string => value.toString(16).padStart(64, '0')
+
+/** An address, in any letter case, as a word. */
+export const addressWord = (address: Hex): string => `${addressPadding}${address.slice(2).toLowerCase()}`
+
+const addressPadding = '0'.repeat(24)
+
+/** Hex digits filled up with zeros on the right to whole words, as `bytes` are. */
+export const paddedBytes = (digits: string): string => digits.padEnd(Math.ceil(digits.length / 64) * 64, '0')
