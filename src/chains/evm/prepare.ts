@@ -34,6 +34,8 @@ export const createPrepare = (parts: {
   readonly clock: Clock
 }): Prepare => {
   const { family, network, rpc, tokens, clock } = parts
+  // One request is verified and then settled: a signature by a key is the same both times, only the time passes.
+  const plain = new WeakMap<Payment, Prepared>()
 
   const planFor = async (
     { authorization, token }: Candidate,
@@ -50,7 +52,12 @@ export const createPrepare = (parts: {
     return planDeployingTransfer(token.address, authorization, signature)
   }
 
-  return async (payment, marginSeconds) => {
+  const readTime = (marginSeconds: number) => ({
+    nowSeconds: BigInt(Math.floor(clock.now().getTime() / 1_000)),
+    marginSeconds: BigInt(marginSeconds),
+  })
+
+  const prepareAnew: Prepare = async (payment, marginSeconds) => {
     const reading = readExactProof(payment.proof)
     if ('problem' in reading) {
       return { refused: refuse(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
@@ -66,8 +73,7 @@ export const createPrepare = (parts: {
       ...proof,
       payment,
       token: finding.token,
-      nowSeconds: BigInt(Math.floor(clock.now().getTime() / 1_000)),
-      marginSeconds: BigInt(marginSeconds),
+      ...readTime(marginSeconds),
     }
     const broken = findBrokenRule(candidate)
     if (broken !== null) return { refused: refuse(payer, { reason: broken }) }
@@ -83,6 +89,22 @@ export const createPrepare = (parts: {
     }
     const transfer = await planFor(candidate, signature)
     return 'reason' in transfer ? { refused: refuse(payer, transfer) } : { prepared: { candidate, transfer } }
+  }
+
+  return async (payment, marginSeconds) => {
+    const known = plain.get(payment)
+    if (known === undefined) {
+      const preparation = await prepareAnew(payment, marginSeconds)
+      if ('prepared' in preparation && preparation.prepared.transfer.isPlain) {
+        plain.set(payment, preparation.prepared)
+      }
+      return preparation
+    }
+    const candidate = { ...known.candidate, ...readTime(marginSeconds) }
+    const broken = findBrokenRule(candidate)
+    return broken === null
+      ? { prepared: { ...known, candidate } }
+      : { refused: refuse(candidate.authorization.from, { reason: broken }) }
   }
 }
 
