@@ -15,6 +15,7 @@ const core: CoreUseCases = {
   settlePayment: refuse,
   getSettlement: refuse,
   getSettlementByTransaction: refuse,
+  listSettlements: refuse,
   listSupported: refuse,
   checkReadiness: refuse,
   describeService: refuse,

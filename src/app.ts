@@ -1,11 +1,13 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { createFastifyLogger } from './http/fastifyLogger.js'
+import { createOperatorGate } from './http/operatorGate.js'
 import { cors } from './http/plugins/cors.js'
 import { draining } from './http/plugins/draining.js'
 import { answerBrokenRequest, answerUnroutable, errorAnswers } from './http/plugins/errorAnswers.js'
 import { jsonBodies } from './http/plugins/jsonBodies.js'
 import { measureRequest, measureRequests } from './http/plugins/metrics.js'
 import { openapi, referenceRoutes } from './http/plugins/openapi.js'
+import { operatorAccess } from './http/plugins/operatorAccess.js'
 import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
@@ -14,6 +16,7 @@ import { compileSerializer } from './http/serialization.js'
 import { compileValidator } from './http/validation.js'
 import { silentLogger } from './platform/logger.js'
 import type { Metrics } from './platform/metrics.js'
+import type { Secret } from './platform/secret.js'
 import type { Logger } from './ports/logger.js'
 import type { UseCases } from './usecases/useCases.js'
 import './http/access.js'
@@ -25,6 +28,8 @@ export interface AppSettings {
   readonly bodyLimitBytes: number
   /** How long a request may take to arrive; 15 s unless told. */
   readonly requestTimeoutMs?: number
+  /** What an operator shows to be one; without it nobody is. */
+  readonly operatorToken?: Secret | null
 }
 
 /** What the HTTP side is made of. */
@@ -69,10 +74,12 @@ export const buildApp = ({
   app.register(cors)
   app.register(errorAnswers, { logger })
   app.register(draining)
+  const requireOperator = createOperatorGate(settings.operatorToken ?? null)
+  app.register(operatorAccess, { requireOperator })
   app.register(jsonBodies)
   app.register(openapi)
 
-  app.register(paymentRoutes, { useCases: useCases.core, metrics })
+  app.register(paymentRoutes, { useCases: useCases.core, metrics, requireOperator })
   app.register(serviceRoutes, { useCases: useCases.core, metrics })
   app.register(referenceRoutes)
   return app

@@ -6,17 +6,19 @@ import type { Config, EnabledChain } from './config.js'
 import { listJobs, startJobs } from './jobs.js'
 import { systemClock } from './platform/clock.js'
 import { createLogger } from './platform/logger.js'
-import { createMetrics } from './platform/metrics.js'
+import { createMetrics, type Metrics } from './platform/metrics.js'
 import { description, version } from './platform/version.js'
 import type { Clock } from './ports/clock.js'
 import type { Logger } from './ports/logger.js'
 import { createSchemeRegistry } from './schemes/registry.js'
-import type { Kind } from './schemes/scheme.js'
 import { openStores, type Stores } from './stores/openStores.js'
 import { createCheckReadiness } from './usecases/core/checkReadiness.js'
 import { createConcurrencyLimits } from './usecases/core/concurrencyLimits.js'
 import { createGetSettlement } from './usecases/core/getSettlement.js'
+import { createListSettlements } from './usecases/core/listSettlements.js'
 import { createListSupported } from './usecases/core/listSupported.js'
+import { createMeasureOpenSettlements } from './usecases/core/measureOpenSettlements.js'
+import { createRecheckBlocks } from './usecases/core/recheckBlocks.js'
 import { createReconcileSettlements } from './usecases/core/reconcileSettlements.js'
 import { createSettleAuthorization } from './usecases/core/settleAuthorization.js'
 import { createSettlePayment } from './usecases/core/settlePayment.js'
@@ -34,11 +36,13 @@ export interface Service {
 /** The service without its HTTP side. */
 export interface Core {
   readonly useCases: UseCases
-  readonly kinds: readonly Kind[]
+  readonly metrics: Metrics
   /** How each network does at this moment. */
   listNetworks(): readonly NetworkHealth[]
   /** One round of the reconciler; the signal ends it early. */
   reconcileSettlements(stopped?: AbortSignal): Promise<void>
+  /** One round of looking after the blocks of confirmed payments. */
+  recheckBlocks(stopped?: AbortSignal): Promise<void>
   /** Starts the timed work and answers how to stop it. */
   startJobs(): () => Promise<void>
   close(): Promise<void>
@@ -48,6 +52,8 @@ export interface Core {
 export interface Surroundings {
   readonly clock: Clock
   readonly logger: Logger
+  /** Memory, event loop and garbage collection of this process; on unless told. */
+  readonly measuresProcess?: boolean
 }
 
 const resolveDeadlineMs = 15_000
@@ -61,9 +67,9 @@ export const compose = async (config: Config): Promise<Service> => {
   const core = await composeCore(config, { clock: systemClock, logger })
   const stopJobs = core.startJobs()
   const app = await buildApp({
-    settings: { trustProxy: config.server.trustProxy, bodyLimitBytes },
+    settings: { trustProxy: config.server.trustProxy, bodyLimitBytes, operatorToken: config.operatorToken },
     logger,
-    metrics: createMetrics({ kinds: core.kinds, listNetworks: core.listNetworks }),
+    metrics: core.metrics,
     useCases: core.useCases,
   })
   return {
@@ -77,7 +83,8 @@ export const compose = async (config: Config): Promise<Service> => {
 }
 
 /** Opens stores and chains and wires the use cases. */
-export const composeCore = async (config: Config, { clock, logger }: Surroundings): Promise<Core> => {
+export const composeCore = async (config: Config, surroundings: Surroundings): Promise<Core> => {
+  const { clock, logger, measuresProcess = true } = surroundings
   const stores = await openStores(config.stores, clock, logger)
   let chains: readonly OpenChain[]
   try {
@@ -90,9 +97,14 @@ export const composeCore = async (config: Config, { clock, logger }: Surrounding
     logger.warn({}, 'No chain is configured: the service starts and supports nothing. Set EVM_PRIVATE_KEY.')
   }
 
-  const { journal, limiter, idempotency } = stores
+  const { journal, paidBlocks, overview, limiter, idempotency } = stores
   const registry = createSchemeRegistry(chains.flatMap(({ schemes }) => schemes))
   const readHealth = () => chains.flatMap((chain) => chain.health())
+  const metrics = createMetrics({
+    kinds: registry.list().map(({ kind }) => kind),
+    listNetworks: readHealth,
+    measuresProcess,
+  })
   const isServing = (network: string) =>
     readHealth().find((health) => health.network === network)?.isServing ?? false
 
@@ -109,9 +121,19 @@ export const composeCore = async (config: Config, { clock, logger }: Surrounding
   const reconcileSettlements = createReconcileSettlements({
     registry,
     journal,
+    counter: metrics,
     logger,
     deadlineMs: resolveDeadlineMs,
   })
+  const recheckBlocks = createRecheckBlocks({
+    registry,
+    blocks: paidBlocks,
+    counter: metrics,
+    clock,
+    logger,
+    deadlineMs: resolveDeadlineMs,
+  })
+  const measureOpenSettlements = createMeasureOpenSettlements(overview, metrics.showOpenSettlements)
   return {
     useCases: {
       core: {
@@ -123,16 +145,27 @@ export const composeCore = async (config: Config, { clock, logger }: Surrounding
         }),
         settlePayment: createSettlePayment({ idempotency, settleAuthorization, logger }),
         ...createGetSettlement(journal),
+        listSettlements: createListSettlements({ overview, journal, clock }),
         listSupported: createListSupported(registry, isServing),
         checkReadiness: createCheckReadiness(listChecks(stores, readHealth)),
         describeService: () => ({ name: 'quittance', version, description, features: listFeatures(config) }),
       },
     },
-    kinds: registry.list().map(({ kind }) => kind),
+    metrics,
     listNetworks: readHealth,
     reconcileSettlements: (stopped = new AbortController().signal) => reconcileSettlements(stopped),
+    recheckBlocks: (stopped = new AbortController().signal) => recheckBlocks(stopped),
     startJobs: () =>
-      startJobs(listJobs({ reconcileSettlements, purgeIdempotencyKeys: idempotency.purge }), clock, logger),
+      startJobs(
+        listJobs({
+          reconcileSettlements,
+          recheckBlocks,
+          measureOpenSettlements,
+          purgeIdempotencyKeys: idempotency.purge,
+        }),
+        clock,
+        logger,
+      ),
     close: async () => {
       await Promise.all(chains.map((chain) => chain.close()))
       await stores.close()

@@ -35,6 +35,11 @@ const environmentShape = z.object({
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
     .default('info'),
   TRUST_PROXY: cidrBlocks.default([]),
+  OPERATOR_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$/, 'must be 16 or more visible ASCII characters')
+    .transform((text) => new Secret(text))
+    .optional(),
   DATABASE_URL: secretUrl('postgres:', 'postgresql:').optional(),
   DATABASE_POOL_SIZE: wholeNumber(2, 500).default(20),
   DATA_FOLDER: z.string().default('./data'),
@@ -53,6 +58,8 @@ export const serviceVariables: readonly string[] = Object.keys(environmentShape.
 /** Everything that the environment decides; secrets print as `[secret]`. */
 export interface Config {
   readonly server: { readonly host: string; readonly port: number; readonly trustProxy: readonly string[] }
+  /** What an operator shows to be one; null: nobody is. */
+  readonly operatorToken: Secret | null
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly stores: {
     /** Null: the embedded database in `dataFolder`. */
@@ -118,6 +125,7 @@ export const readConfig = (
   const variables = parsed.data
   return freezeDeeply({
     server: { host: variables.HOST, port: variables.PORT, trustProxy: variables.TRUST_PROXY },
+    operatorToken: variables.OPERATOR_TOKEN ?? null,
     logLevel: variables.LOG_LEVEL,
     stores: {
       databaseUrl: variables.DATABASE_URL ?? null,

@@ -12,13 +12,17 @@ export interface Job {
 /** The timed work of the service. */
 export interface JobVerbs {
   reconcileSettlements(stopped: AbortSignal): Promise<void>
+  recheckBlocks(stopped: AbortSignal): Promise<void>
+  measureOpenSettlements(): Promise<void>
   purgeIdempotencyKeys(): Promise<void>
 }
 
 /** The list of timed work. */
-export const listJobs = ({ reconcileSettlements, purgeIdempotencyKeys }: JobVerbs): readonly Job[] => [
-  { name: 'reconcileSettlements', everyMs: 2_000, run: reconcileSettlements },
-  { name: 'purgeIdempotencyKeys', everyMs: 3_600_000, run: purgeIdempotencyKeys },
+export const listJobs = (verbs: JobVerbs): readonly Job[] => [
+  { name: 'reconcileSettlements', everyMs: 2_000, run: verbs.reconcileSettlements },
+  { name: 'recheckBlocks', everyMs: 4_000, run: verbs.recheckBlocks },
+  { name: 'measureOpenSettlements', everyMs: 5_000, run: verbs.measureOpenSettlements },
+  { name: 'purgeIdempotencyKeys', everyMs: 3_600_000, run: verbs.purgeIdempotencyKeys },
 ]
 
 /** Starts jobs at once and answers how to stop them; a job never overlaps itself and never ends the process. */

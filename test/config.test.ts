@@ -40,6 +40,7 @@ describe('an empty environment', () => {
   it('is enough to start: embedded database, limits of this process, no chain', () => {
     expect(readConfig({})).toEqual({
       server: { host: '0.0.0.0', port: 8_080, trustProxy: [] },
+      operatorToken: null,
       logLevel: 'info',
       stores: { databaseUrl: null, databasePoolSize: 20, dataFolder: './data', redisUrl: null },
       settleWaitMs: 25_000,
@@ -79,6 +80,8 @@ describe('a value', () => {
     ['PORT', '0x50', 'must be a whole number'],
     ['PORT', '1e3', 'must be a whole number'],
     ['PORT', '８０', 'must be a whole number'],
+    ['OPERATOR_TOKEN', 'fifteen-letters', 'must be 16 or more visible ASCII characters'],
+    ['OPERATOR_TOKEN', 'sixteen letters, and more', 'must be 16 or more visible ASCII characters'],
     ['DATABASE_POOL_SIZE', '1', 'must be between 2 and 500'],
     ['SETTLE_WAIT_SECONDS', '0', 'must be between 1 and 60'],
     ['VERIFY_DEADLINE_SECONDS', '61', 'must be between 1 and 60'],
@@ -104,6 +107,7 @@ describe('a value', () => {
     ['EVM_RPC_URL_8453', 'https://node,node', 'must be one or several http(s) URLs, comma separated'],
     ['EVM_TOKENS_8453', 'USDC', 'must list address or address:name:version[:decimals], or *'],
     ['EVM_CONFIRMATIONS_8453', '0', 'must be between 1 and 1000'],
+    ['EVM_FINALITY_DEPTH_8453', '0', 'must be between 1 and 100000'],
     ['EVM_POLL_INTERVAL_MS_8453', '9', 'must be between 10 and 60000'],
     ['EVM_GAS_BUDGET_GWEI_PER_HOUR_8453', '0', 'must be between 1 and 1000000000000'],
   ])('%s=%s is refused: %s', (name, value, problem) => {
@@ -322,7 +326,9 @@ describe('the configuration', () => {
   })
 
   it('reveals its secrets when it is asked to, and only then', () => {
-    const { stores } = readConfig(environment)
+    const { stores, operatorToken } = readConfig({ ...environment, OPERATOR_TOKEN: 'an-operator-token' })
+    expect(operatorToken?.reveal()).toBe('an-operator-token')
+    expect(`${operatorToken}`).toBe('[secret]')
     expect(stores.databaseUrl?.reveal()).toBe(environment.DATABASE_URL)
     expect(stores.redisUrl?.reveal()).toBe(environment.REDIS_URL)
   })

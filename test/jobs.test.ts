@@ -110,14 +110,16 @@ describe('startJobs', () => {
 })
 
 describe('listJobs', () => {
-  it('asks the chain about open settlements often and clears old keys now and then', async () => {
+  it('asks the chain about open settlements and unfinal blocks often, and clears old keys now and then', async () => {
     const calls: string[] = []
     const jobs = listJobs({
       reconcileSettlements: async () => void calls.push('reconcile'),
+      recheckBlocks: async () => void calls.push('recheck'),
+      measureOpenSettlements: async () => void calls.push('measure'),
       purgeIdempotencyKeys: async () => void calls.push('purge'),
     })
     for (const { run } of jobs) await run(new AbortController().signal)
-    expect(calls).toEqual(['reconcile', 'purge'])
-    expect(jobs.map(({ everyMs }) => everyMs)).toEqual([2_000, 3_600_000])
+    expect(calls).toEqual(['reconcile', 'recheck', 'measure', 'purge'])
+    expect(jobs.map(({ everyMs }) => everyMs)).toEqual([2_000, 4_000, 5_000, 3_600_000])
   })
 })

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { SettlementCounter } from '../ports/settlementCounter.js'
 
 /** A scheme on a network, as a label may name it. */
 export interface MeasuredKind {
@@ -37,13 +38,23 @@ export interface MeasuredNetwork {
   }[]
 }
 
+/** How many settlements of a network are open in one state, and the age of the oldest. */
+export interface MeasuredOpen {
+  readonly network: string
+  readonly state: 'claimed' | 'pending'
+  readonly count: number
+  readonly oldestSeconds: number
+}
+
 /** What the service counts, and the page that a scraper reads. */
-export interface Metrics {
+export interface Metrics extends SettlementCounter {
   readonly registry: Registry
   countRequestStarted(): void
   countRequestEnded(request: MeasuredRequest): void
   countVerify(kind: MeasuredKind, result: VerifyLabel): void
   countSettle(kind: MeasuredKind, result: SettleLabel): void
+  /** What is not named is none. */
+  showOpenSettlements(open: readonly MeasuredOpen[]): void
 }
 
 /** Which labels may appear, and whether the process itself is measured. */
@@ -56,6 +67,7 @@ export interface MetricsSettings {
   readonly listNetworks?: () => readonly MeasuredNetwork[]
 }
 
+const openStates = ['claimed', 'pending'] as const
 const methods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 // Answers come in microseconds (a refused body) to 25 s (a settle that waits for its receipt).
 const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 40]
@@ -102,12 +114,44 @@ export const createMetrics = ({
     registers,
   })
 
+  const open = new Gauge({
+    name: 'quittance_settlements_open',
+    help: 'Settlements whose fate is open; claimed: nothing was sent, pending: sent',
+    labelNames: ['network', 'state'],
+    registers,
+  })
+  const oldest = new Gauge({
+    name: 'quittance_settlements_open_oldest_seconds',
+    help: 'Age of the oldest settlement whose fate is open',
+    labelNames: ['network', 'state'],
+    registers,
+  })
+  const reorged = new Counter({
+    name: 'quittance_settlements_reorged_total',
+    help: 'Confirmed settlements whose block was taken back by its network',
+    labelNames: ['network'],
+    registers,
+  })
+  const lost = new Counter({
+    name: 'quittance_settlements_lost_total',
+    help: 'Settlements that somebody was told success for and that came to nothing',
+    labelNames: ['network'],
+    registers,
+  })
+
   const networks = new Set(kinds.map(({ network }) => network))
   const schemes = new Set(kinds.map(({ scheme }) => scheme))
+  const nameNetwork = (network: string) => (networks.has(network) ? network : 'other')
   const kindLabels = ({ scheme, network }: MeasuredKind) => ({
-    network: networks.has(network) ? network : 'other',
+    network: nameNetwork(network),
     scheme: schemes.has(scheme) ? scheme : 'other',
   })
+
+  // An alarm on a rise needs the zero before it.
+  for (const network of networks) {
+    reorged.inc({ network }, 0)
+    lost.inc({ network }, 0)
+  }
 
   return {
     registry,
@@ -120,6 +164,24 @@ export const createMetrics = ({
     },
     countVerify: (kind, result) => verifies.inc({ ...kindLabels(kind), result }),
     countSettle: (kind, result) => settles.inc({ ...kindLabels(kind), result }),
+    countReorged: (network) => reorged.inc({ network: nameNetwork(network) }),
+    countLost: (network) => lost.inc({ network: nameNetwork(network) }),
+    showOpenSettlements: (counts) => {
+      for (const gauge of [open, oldest]) {
+        gauge.reset()
+        for (const network of networks) for (const state of openStates) gauge.set({ network, state }, 0)
+      }
+      // Networks that are not served any more share one name.
+      const ages = new Map<string, number>()
+      for (const { network, state, count, oldestSeconds } of counts) {
+        const labels = { network: nameNetwork(network), state }
+        const key = `${labels.network} ${state}`
+        const age = Math.max(ages.get(key) ?? 0, oldestSeconds)
+        ages.set(key, age)
+        open.inc(labels, count)
+        oldest.set(labels, age)
+      }
+    },
   }
 }
 

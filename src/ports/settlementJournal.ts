@@ -32,12 +32,22 @@ export interface Settlement extends SettlementClaim {
   /** Every transaction ever recorded for it, oldest first, with the bytes that were signed. */
   readonly broadcasts: readonly SignedTransaction[]
   readonly reason: Reason | null
-  /** Who was told `success: true`; null while nobody was. */
+  /** Who was told `success: true`; null while nobody was. Stays when the payment's block is taken back. */
   readonly consumedBy: string | null
   /** Whether a living instance works on it. */
   readonly isAttended: boolean
   readonly createdAt: Date
   readonly closedAt: Date | null
+  /** Where the payment stands on chain; null while it is open, and where the chain has no such thing. */
+  readonly block: BlockReference | null
+  /** Whether the block can be taken back no more. */
+  readonly isFinal: boolean
+}
+
+/** A block as its network names it; another hash at the same height is another block. */
+export interface BlockReference {
+  readonly number: bigint
+  readonly hash: string
 }
 
 /** Signed bytes, and the transaction id that they will have on chain. */
@@ -54,7 +64,12 @@ export interface Lane {
 
 /** How a settlement ended. */
 export type Closing =
-  | { readonly state: 'confirmed'; readonly transaction: string }
+  | {
+      readonly state: 'confirmed'
+      readonly transaction: string
+      /** Where it was paid, if the network could still take that back. */
+      readonly block?: BlockReference
+    }
   | { readonly state: 'failed'; readonly reason: Reason; readonly transaction?: string }
 
 /** Writes down what is about to be sent. Nothing leaves before it resolves, and nothing but the recorded bytes. */
@@ -68,18 +83,22 @@ export interface Recorder {
 
 /**
  * The durable record of every settlement. The database decides every race: at most one row per
- * authorization that is not failed, one consumer per row, one closing.
+ * authorization that is not failed, one consumer per row, one closing (until the payment's block is taken back).
  */
 export interface SettlementJournal {
-  /** Opens a row, or answers null when the authorization already has one that is not failed. */
+  /** Opens a row, or answers null when the authorization already has one that `findOpen` finds. */
   claim(claim: SettlementClaim): Promise<Settlement | null>
-  /** The row of an authorization that is not failed. */
+  /** The row of an authorization that is not failed, or for which somebody was told success. */
   findOpen(authorizationId: string): Promise<Settlement | null>
   find(id: string): Promise<Settlement | null>
   /** Whatever a transaction settles, oldest first: a batch carries many. */
   listByTransaction(network: string, transaction: string): Promise<readonly Settlement[]>
   recorderFor(settlementId: string): Recorder
-  /** Closes a row that is open and answers whether this call did; a consumer is who is about to be told. */
+  /**
+   * Closes a row that is open and answers whether this call did; a consumer is who is about to be told. Where
+   * somebody was told success before the payment's block was taken back, only that one may be told it again, and
+   * only the reconciler, who tells nobody, may fail the row.
+   */
   close(id: string, closing: Closing, consumer?: string): Promise<boolean>
   /** Fails a row for which nothing was recorded and that nobody living attends, or that we claimed ourselves. */
   abandon(id: string): Promise<boolean>
@@ -92,5 +111,4 @@ export interface SettlementJournal {
    * before those that can be closed.
    */
   listUnattended(limit: number): Promise<readonly Settlement[]>
-  countByState(): Promise<Readonly<Record<'pending' | 'confirmed' | 'failed', number>>>
 }

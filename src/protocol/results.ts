@@ -56,7 +56,9 @@ export const settlementView = z
   .object({
     id: z.string(),
     status: z.enum(['confirmed', 'failed', 'pending']).meta({
-      description: '`confirmed` and `failed` are final and proven; `pending` becomes one of them',
+      description:
+        '`confirmed` and `failed` are proven; `pending` becomes one of them. A `confirmed` payment is `pending` again ' +
+        'where the network takes its block back, until it is proven anew',
     }),
     scheme: z.string(),
     network: z.string().meta({ description: 'CAIP-2 identifier' }),
@@ -87,6 +89,43 @@ export const settlementsOfTransaction = settlementView
 
 /** What a transaction settled, as it is shown. */
 export type SettlementsOfTransaction = z.infer<typeof settlementsOfTransaction>
+
+/** A settlement as those who run the service see it. */
+export const operatorSettlementView = settlementView
+  .extend({
+    caller: z.string().meta({ description: "Whose request it was: an API key's id, or `anonymous`" }),
+    ageSeconds: z.int().meta({ description: 'Since it was opened' }),
+    isAttended: z
+      .boolean()
+      .meta({ description: 'Whether an instance works on it; else the reconciler does' }),
+    hasToldSuccess: z.boolean().meta({ description: 'Whether somebody was told `success: true`' }),
+    transactions: z
+      .array(z.string())
+      .meta({ description: 'Every transaction that was recorded for it, oldest first' }),
+    block: z
+      .object({
+        number: z.string(),
+        hash: z.string(),
+        isFinal: z.boolean().meta({ description: 'Whether it is too deep to be taken back' }),
+      })
+      .optional()
+      .meta({ description: 'Where it was paid' }),
+  })
+  .meta({ id: 'OperatorSettlement' })
+
+/** A settlement as an operator is shown it. */
+export type OperatorSettlementView = z.infer<typeof operatorSettlementView>
+
+/** A page of settlements. */
+export const settlementPage = z
+  .object({
+    settlements: z.array(operatorSettlementView).meta({ description: 'The newest first' }),
+    nextCursor: z.string().optional().meta({ description: 'For the next page; absent where there is none' }),
+  })
+  .meta({ id: 'SettlementPage' })
+
+/** A page of settlements, as it is shown. */
+export type SettlementPage = z.infer<typeof settlementPage>
 
 /** The answer of /supported. */
 export const supported = z

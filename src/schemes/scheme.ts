@@ -1,4 +1,4 @@
-import type { Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
+import type { BlockReference, Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
 import type { Payment } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
 
@@ -36,6 +36,12 @@ export interface InvalidVerdict {
 /** How a settlement stands. `pending`: sent, fate unknown. `failed`: proven that no money moved and none can. */
 export type Outcome = Closing | { readonly state: 'pending'; readonly transaction: string }
 
+/**
+ * How a block stands. `final`: it will not be taken back. `standing`: it is there, and could be. `gone`: the network
+ * has another one in its place. `unknown`: the nodes cannot tell, or do not agree.
+ */
+export type BlockStanding = 'final' | 'standing' | 'gone' | 'unknown'
+
 /** What settles beside the payment itself. */
 export interface SettleOptions {
   /** Ends the wait for the outcome, never the settlement. */
@@ -55,4 +61,6 @@ export interface Scheme {
   settle(payment: Payment, recorder: Recorder, options: SettleOptions): Promise<Outcome>
   /** The reconciler's one question: what became of a recorded settlement? */
   resolve(settlement: Settlement, signal: AbortSignal): Promise<Outcome>
+  /** Whether the block of an `Outcome` is still on the chain. Networks that take nothing back say `final`. */
+  judgeBlock(block: BlockReference, signal: AbortSignal): Promise<BlockStanding>
 }

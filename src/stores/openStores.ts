@@ -4,16 +4,20 @@ import type { Secret } from '../platform/secret.js'
 import type { Clock } from '../ports/clock.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { Logger } from '../ports/logger.js'
+import type { PaidBlocks } from '../ports/paidBlocks.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { SettlementJournal } from '../ports/settlementJournal.js'
+import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import { createMemoryRateLimiter } from './memory/rateLimiter.js'
 import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
 import { createIdempotencyStore } from './postgres/idempotencyStore.js'
 import { announceInstance } from './postgres/instance.js'
 import { migrate } from './postgres/migrate.js'
+import { createPaidBlocks } from './postgres/paidBlocks.js'
 import { openPool } from './postgres/pool.js'
 import { createSettlementJournal } from './postgres/settlementJournal.js'
+import { createSettlementOverview } from './postgres/settlementOverview.js'
 import { createSignerLanes } from './postgres/signerLanes.js'
 import { openRedis } from './redis/client.js'
 import { createRedisRateLimiter } from './redis/rateLimiter.js'
@@ -31,6 +35,8 @@ export interface StoreSettings {
 /** Everything that is kept, behind its ports. */
 export interface Stores {
   readonly journal: SettlementJournal
+  readonly paidBlocks: PaidBlocks
+  readonly overview: SettlementOverview
   readonly lanes: SignerLanes
   readonly idempotency: IdempotencyStore
   readonly limiter: RateLimiter
@@ -74,6 +80,8 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
 
     return {
       journal: createSettlementJournal(pool, instance),
+      paidBlocks: createPaidBlocks(pool),
+      overview: createSettlementOverview(pool),
       lanes: createSignerLanes(pool, instance),
       idempotency: createIdempotencyStore(pool, instance),
       limiter,

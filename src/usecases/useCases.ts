@@ -1,5 +1,6 @@
 import type {
   Readiness,
+  SettlementPage,
   SettlementsOfTransaction,
   SettlementView,
   SettleResult,
@@ -37,6 +38,17 @@ export interface TransactionQuestion {
   readonly payer?: string | undefined
 }
 
+/** Which settlements an operator wants to see, and from where on. */
+export interface SettlementsQuestion {
+  readonly status: 'pending' | 'confirmed' | 'failed'
+  readonly network?: string | undefined
+  /** Those that were opened at this time or later. */
+  readonly since?: Date | undefined
+  readonly limit: number
+  /** What an earlier page named in `nextCursor`. */
+  readonly cursor?: string | undefined
+}
+
 /** What the service says of itself, beside its endpoints. */
 export interface ServiceDescription {
   readonly name: string
@@ -53,6 +65,8 @@ export interface CoreUseCases {
   getSettlement(id: string): Promise<SettlementView>
   /** Throws NOT_FOUND. */
   getSettlementByTransaction(question: TransactionQuestion): Promise<SettlementsOfTransaction>
+  /** For those who run the service. Throws INVALID_REQUEST for a cursor that no page named. */
+  listSettlements(question: SettlementsQuestion): Promise<SettlementPage>
   listSupported(): Supported
   checkReadiness(): Promise<Readiness>
   describeService(): ServiceDescription

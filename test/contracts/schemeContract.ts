@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Recorder, Settlement, SignedTransaction } from '../../src/ports/settlementJournal.js'
+import type {
+  BlockReference,
+  Recorder,
+  Settlement,
+  SignedTransaction,
+} from '../../src/ports/settlementJournal.js'
 import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
@@ -235,7 +240,10 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
         const { payment, verdict, countReceived } = await planValid()
         const recorder = openRecorder()
         const outcome = await scheme.settle(payment, recorder, { waitUntil: AbortSignal.timeout(15_000) })
-        expect(outcome).toEqual({ state: 'confirmed', transaction: recorder.recorded.at(-1)?.transaction })
+        expect(outcome).toMatchObject({
+          state: 'confirmed',
+          transaction: recorder.recorded.at(-1)?.transaction,
+        })
         expect(await countReceived()).toBe(verdict.amount)
         expect(await verify(payment)).toMatchObject({ isValid: false })
         // The reconciler says the same of it.
@@ -312,8 +320,8 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
       ])('that %s is told as %j with its transaction, and becomes the payment', async (_, states, fail) => {
         const { outcome, settlement, amount, countReceived } = await settleBadly(fail)
         expect(states).toContain(outcome.state)
-        expect(outcome).toEqual({ state: outcome.state, transaction: settlement.transaction })
-        expect(await resolveFully(settlement)).toEqual({
+        expect(outcome).toMatchObject({ state: outcome.state, transaction: settlement.transaction })
+        expect(await resolveFully(settlement)).toMatchObject({
           state: 'confirmed',
           transaction: settlement.transaction,
         })
@@ -330,6 +338,37 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
         expect(harness.listSent()).toContain(recorder.recorded[0]?.bytes)
         expect(await resolveFully(settlement)).toMatchObject({ state: 'confirmed' })
         expect(await countReceived()).toBe(verdict.amount)
+      })
+    })
+
+    describe('the block of a payment', () => {
+      const settleInBlock = async (): Promise<BlockReference | null> => {
+        const { payment } = await planValid()
+        const outcome = await scheme.settle(payment, openRecorder(), {
+          waitUntil: AbortSignal.timeout(15_000),
+        })
+        expect(outcome.state).toBe('confirmed')
+        return outcome.state === 'confirmed' ? (outcome.block ?? null) : null
+      }
+
+      it('stands, where the network could take it back at all', async () => {
+        const block = await settleInBlock()
+        if (block === null) return
+        expect(['standing', 'final']).toContain(await scheme.judgeBlock(block, AbortSignal.timeout(5_000)))
+      })
+
+      it('is never gone because the chain does not answer or has not come so far', async () => {
+        const block = await settleInBlock()
+        if (block === null) return
+        const beyond = { number: block.number + 1_000_000n, hash: block.hash }
+        expect(await scheme.judgeBlock(beyond, AbortSignal.timeout(5_000))).toBe('unknown')
+        harness.silence()
+        try {
+          const asked = scheme.judgeBlock(block, AbortSignal.timeout(500))
+          expect(['unknown', 'threw']).toContain(await asked.catch(() => 'threw'))
+        } finally {
+          await restore()
+        }
       })
     })
 
@@ -403,6 +442,8 @@ const settlementOf = (
   isAttended: false,
   createdAt: new Date(Date.now() - 10_000),
   closedAt: null,
+  block: null,
+  isFinal: false,
 })
 
 interface WatchedRecorder extends Recorder {

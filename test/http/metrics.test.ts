@@ -9,6 +9,7 @@ const measured = (parts: TestAppParts = {}) => {
   const app = testApp({ ...parts, metrics })
   return {
     app,
+    metrics,
     lines: async (name: string) =>
       (await metrics.registry.metrics())
         .split('\n')
@@ -142,6 +143,50 @@ describe('networks in GET /metrics', () => {
       `quittance_network_serving{network="${network}"} 0`,
       `quittance_rpc_endpoint_up{network="${network}",host="a.example"} 0`,
     ])
+  })
+})
+
+describe('what befalls settlements without a request', () => {
+  const networks = ['eip155:84532', 'eip155:8453']
+
+  it('is shown as zero from the start, so that an alarm sees the first', async () => {
+    const { lines, metrics } = measured()
+    for (const name of ['quittance_settlements_reorged_total', 'quittance_settlements_lost_total']) {
+      expect(await lines(name)).toEqual(networks.map((network) => `${name}{network="${network}"} 0`))
+    }
+    metrics.countReorged('eip155:8453')
+    metrics.countLost('eip155:8453')
+    metrics.countLost('eip155:8453')
+    expect(await lines('quittance_settlements_reorged_total')).toContain(
+      'quittance_settlements_reorged_total{network="eip155:8453"} 1',
+    )
+    expect(await lines('quittance_settlements_lost_total')).toContain(
+      'quittance_settlements_lost_total{network="eip155:8453"} 2',
+    )
+  })
+
+  it('shows the open settlements as they were counted last, and none where there are none any more', async () => {
+    const { lines, metrics } = measured()
+    const network = 'eip155:8453'
+    metrics.showOpenSettlements([
+      { network, state: 'pending', count: 3, oldestSeconds: 12.5 },
+      { network: 'gone:1', state: 'claimed', count: 1, oldestSeconds: 4 },
+      { network: 'gone:2', state: 'claimed', count: 2, oldestSeconds: 9 },
+    ])
+    expect(await lines('quittance_settlements_open')).toEqual([
+      'quittance_settlements_open{network="eip155:84532",state="claimed"} 0',
+      'quittance_settlements_open{network="eip155:84532",state="pending"} 0',
+      'quittance_settlements_open{network="eip155:8453",state="claimed"} 0',
+      'quittance_settlements_open{network="eip155:8453",state="pending"} 3',
+      'quittance_settlements_open{network="other",state="claimed"} 3',
+    ])
+    const ages = await lines('quittance_settlements_open_oldest_seconds')
+    expect(ages).toContain(
+      'quittance_settlements_open_oldest_seconds{network="eip155:8453",state="pending"} 12.5',
+    )
+    expect(ages).toContain('quittance_settlements_open_oldest_seconds{network="other",state="claimed"} 9')
+    metrics.showOpenSettlements([])
+    expect((await lines('quittance_settlements_open')).filter((line) => !line.endsWith(' 0'))).toEqual([])
   })
 })
 

@@ -15,6 +15,7 @@ const secrets = {
   password: 'hunter2hunter2',
   apiKey: `qtn_sk_${'a1B2c3D4'.repeat(4)}`,
   bearer: 'bearer-token-value',
+  operatorToken: 'operator-token-0123456789',
   payment: Buffer.from(JSON.stringify({ payload: { signature: 'x'.repeat(130) } })).toString('base64'),
   signature: paymentBody().paymentPayload.payload.signature,
   phrase: 'legal winner thank year wave sausage worth useful legal winner thank yellow',
@@ -22,7 +23,7 @@ const secrets = {
 const rpcUrl = `https://user:${secrets.password}@base.rpc.example/v2/${secrets.rpcKey}?apikey=${secrets.rpcKey}`
 
 /** An app whose log a test can read. */
-const observed = (core: Partial<CoreUseCases>) => {
+const observed = (core: Partial<CoreUseCases>, operatorToken?: string) => {
   const chunks: string[] = []
   const destination = new Writable({
     write: (chunk, _encoding, done) => {
@@ -31,7 +32,15 @@ const observed = (core: Partial<CoreUseCases>) => {
     },
   })
   const logger = createLogger({ level: 'debug', destination })
-  return { app: testApp({ core, logger }), logger, readLog: () => chunks.join('') }
+  return {
+    app: testApp({
+      core,
+      logger,
+      ...(operatorToken === undefined ? {} : { operatorToken: new Secret(operatorToken) }),
+    }),
+    logger,
+    readLog: () => chunks.join(''),
+  }
 }
 
 const expectNoSecret = (text: string) => {
@@ -93,7 +102,7 @@ describe('secrets in an error (A33)', () => {
 
 describe('secrets in a request (A33)', () => {
   it('reach neither the answer nor the log, wherever they stand', async () => {
-    const { app, readLog } = observed({})
+    const { app, readLog } = observed({}, secrets.operatorToken)
     const headers = {
       authorization: `Bearer ${secrets.bearer}`,
       'x-api-key': secrets.apiKey,
@@ -113,6 +122,8 @@ describe('secrets in a request (A33)', () => {
       { method: 'GET', url: `/nothing/${secrets.apiKey}/${secrets.bareKey}?key=${secrets.rpcKey}` },
       { method: 'GET', url: `/%?key=${secrets.apiKey}` },
       { method: 'GET', url: `/v1/settlements/${secrets.apiKey}` },
+      { method: 'GET', url: '/v1/settlements?status=pending' },
+      { method: 'GET', url: `/v1/settlements?status=pending&token=${secrets.operatorToken}` },
     ] as const
     for (const request of requests) {
       const response = await app.inject({

@@ -34,4 +34,5 @@ export const openCore = (options: CoreOptions): Promise<Core> =>
   composeCore(readConfig(environmentFor(options)), {
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
+    measuresProcess: false,
   })

@@ -32,6 +32,8 @@ const blank: Settlement = {
   isAttended: true,
   createdAt: new Date('2026-01-01T00:00:00Z'),
   closedAt: null,
+  block: null,
+  isFinal: false,
 }
 
 /** A row as a test needs it. */
@@ -57,8 +59,9 @@ export const createMemoryJournal = (): MemoryJournal => {
     else if (row !== undefined) rows.set(id, { ...row, ...fields })
   }
   const findOpen = (authorizationId: string) =>
-    [...rows.values()].find((row) => row.authorizationId === authorizationId && row.state !== 'failed') ??
-    null
+    [...rows.values()].find(
+      (row) => row.authorizationId === authorizationId && (row.state !== 'failed' || row.consumedBy !== null),
+    ) ?? null
 
   const record = (id: string, signed: SignedTransaction) => {
     const row = rows.get(id)
@@ -84,11 +87,14 @@ export const createMemoryJournal = (): MemoryJournal => {
     close: async (id, closing, consumer) => {
       const row = rows.get(id)
       if (!isOpen(row)) return false
+      const mayTell = closing.state === 'confirmed' && row.consumedBy === consumer
+      if (row.consumedBy !== null && consumer !== undefined && !mayTell) return false
       change(id, {
         state: closing.state,
         transaction: closing.transaction ?? row.transaction,
         reason: closing.state === 'failed' ? closing.reason : null,
-        consumedBy: closing.state === 'confirmed' ? (consumer ?? null) : null,
+        consumedBy: row.consumedBy ?? (closing.state === 'confirmed' ? (consumer ?? null) : null),
+        block: closing.state === 'confirmed' ? (closing.block ?? null) : null,
         isAttended: false,
         closedAt: new Date(),
       })
@@ -110,10 +116,5 @@ export const createMemoryJournal = (): MemoryJournal => {
     },
     listUnattended: async (limit) =>
       [...rows.values()].filter((row) => isOpen(row) && !row.isAttended).slice(0, limit),
-    countByState: async () => {
-      const count = (...states: readonly string[]) =>
-        [...rows.values()].filter(({ state }) => states.includes(state)).length
-      return { pending: count('claimed', 'pending'), confirmed: count('confirmed'), failed: count('failed') }
-    },
   }
 }

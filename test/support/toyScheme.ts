@@ -40,5 +40,6 @@ export const createToyScheme = (script: Partial<Scheme> = {}): Scheme => ({
     return { state: 'confirmed', transaction: 'tx-1' }
   },
   resolve: async ({ transaction }) => ({ state: 'confirmed', transaction: transaction ?? '' }),
+  judgeBlock: async () => 'standing',
   ...script,
 })

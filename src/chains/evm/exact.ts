@@ -9,6 +9,7 @@ import { formatAuthorizationId, readExactProof } from './authorization.js'
 import type { Candidate } from './checks.js'
 import type { Diagnosis } from './diagnose.js'
 import type { FeeOracle } from './fees.js'
+import { judgeBlock } from './judgeBlock.js'
 import { notSettling } from './notSettling.js'
 import { createPrepare, type Prepared, refuse } from './prepare.js'
 import type { ReceiptPolicy } from './receipts.js'
@@ -135,7 +136,17 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     },
 
     resolve: (settlement, signal) =>
-      withSignal(resolveSettlement(rpc, settlement, policyFor(settlement.amount), clock.now()), signal),
+      withSignal(
+        resolveSettlement(rpc, settlement, {
+          ...policyFor(settlement.amount),
+          finalityDepth: network.finalityDepth,
+          now: clock.now(),
+        }),
+        signal,
+      ),
+
+    judgeBlock: (block, signal) =>
+      withSignal(judgeBlock(rpc.endpoints, block, network.finalityDepth), signal),
   }
 }
 

@@ -3,7 +3,7 @@ import { tokenAbi } from './abi.js'
 import { readAuthorizationFacts } from './facts.js'
 import { type ExpectedTransfer, judgeExecution } from './judge.js'
 import { findReceipt, type ReceiptPolicy } from './receipts.js'
-import type { Log, Rpc } from './rpc.js'
+import type { Log, Receipt, Rpc } from './rpc.js'
 
 /**
  * What became of an authorization, whoever sent it: anyone may submit one, so our own transaction's failure
@@ -11,7 +11,7 @@ import type { Log, Rpc } from './rpc.js'
  */
 export type Execution =
   | { readonly state: 'unused' }
-  | { readonly state: 'paid'; readonly transaction: Hex }
+  | { readonly state: 'paid'; readonly receipt: Receipt }
   /** Used without the payment, or cancelled by the payer. */
   | { readonly state: 'void' }
   | { readonly state: 'unknown' }
@@ -50,9 +50,7 @@ export const findExecution = async (
   const transaction = (await findEnd(rpc, nonce, expected, since, at))?.transactionHash
   const receipt = transaction == null ? null : await findReceipt(rpc, transaction, policy)
   if (receipt === null) return { state: 'unknown' }
-  return judgeExecution(receipt, nonce, expected) === 'paid'
-    ? { state: 'paid', transaction: receipt.transactionHash }
-    : { state: 'void' }
+  return judgeExecution(receipt, nonce, expected) === 'paid' ? { state: 'paid', receipt } : { state: 'void' }
 }
 
 /** The log of the use or of the payer's cancellation, or null when the nodes have none. */

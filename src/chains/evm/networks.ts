@@ -12,6 +12,8 @@ export interface KnownNetwork {
   readonly publicRpcUrl: string
   /** How often at most to ask for a receipt, in milliseconds: a fraction of the block time. */
   readonly pollIntervalMs: number
+  /** How many blocks on top of one make it unlikely beyond doubt that the network takes it back. */
+  readonly finalityDepth: number
   readonly isTestnet: boolean
   readonly tokens: readonly KnownToken[]
 }
@@ -26,6 +28,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'Ethereum',
     publicRpcUrl: 'https://ethereum.reth.rs/rpc',
     pollIntervalMs: 2_000,
+    finalityDepth: 64,
     isTestnet: false,
     tokens: [usdc('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48')],
   },
@@ -34,6 +37,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'OP Mainnet',
     publicRpcUrl: 'https://mainnet.optimism.io',
     pollIntervalMs: 500,
+    finalityDepth: 64,
     isTestnet: false,
     tokens: [
       usdc('0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'),
@@ -45,6 +49,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'Base',
     publicRpcUrl: 'https://mainnet.base.org',
     pollIntervalMs: 500,
+    finalityDepth: 64,
     isTestnet: false,
     tokens: [usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913')],
   },
@@ -53,6 +58,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'Arbitrum One',
     publicRpcUrl: 'https://arb1.arbitrum.io/rpc',
     pollIntervalMs: 250,
+    finalityDepth: 256,
     isTestnet: false,
     tokens: [
       usdc('0xaf88d065e77c8cC2239327C5EDb3A432268e5831'),
@@ -64,6 +70,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'Ink',
     publicRpcUrl: 'https://rpc-gel.inkonchain.com',
     pollIntervalMs: 500,
+    finalityDepth: 128,
     isTestnet: false,
     tokens: [
       usdc('0x2D270e6886d130D724215A266106e6832161EAEd'),
@@ -75,6 +82,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'Berachain',
     publicRpcUrl: 'https://rpc.berachain.com',
     pollIntervalMs: 500,
+    finalityDepth: 64,
     isTestnet: false,
     tokens: [usdt0('0x779Ded0c9e1022225f8E0630b35a9b54bE713736')],
   },
@@ -83,6 +91,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'Base Sepolia',
     publicRpcUrl: 'https://sepolia.base.org',
     pollIntervalMs: 500,
+    finalityDepth: 64,
     isTestnet: true,
     tokens: [usdc('0x036CbD53842c5426634e7929541eC2318f3dCF7e')],
   },
@@ -91,6 +100,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'Sepolia',
     publicRpcUrl: 'https://11155111.rpc.thirdweb.com',
     pollIntervalMs: 2_000,
+    finalityDepth: 64,
     isTestnet: true,
     tokens: [usdc('0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238')],
   },
@@ -99,6 +109,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'Arbitrum Sepolia',
     publicRpcUrl: 'https://sepolia-rollup.arbitrum.io/rpc',
     pollIntervalMs: 250,
+    finalityDepth: 256,
     isTestnet: true,
     tokens: [usdc('0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d')],
   },
@@ -107,6 +118,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     name: 'OP Sepolia',
     publicRpcUrl: 'https://sepolia.optimism.io',
     pollIntervalMs: 500,
+    finalityDepth: 64,
     isTestnet: true,
     tokens: [usdc('0x5fd84259d66Cd46123540766Be93DFE6D43130D7')],
   },

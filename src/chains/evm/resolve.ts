@@ -29,13 +29,13 @@ export const concludeReceipt = async (
   const transaction = receipt.transactionHash
   const { nonce, expected } = question
   const judgement = isShared ? judgeShare(receipt, nonce, expected) : judgeReceipt(receipt, expected)
-  if (judgement === 'paid') return { state: 'confirmed', transaction }
+  if (judgement === 'paid') return confirmBy(receipt)
   const head = await rpc.getBlock('latest')
   const at = head === null || head.number < receipt.blockNumber ? receipt.blockNumber : head.number
   const execution = await findExecution(rpc, question, policy, at)
   switch (execution.state) {
     case 'paid':
-      return { state: 'confirmed', transaction: execution.transaction }
+      return confirmBy(execution.receipt)
     case 'unknown':
       return { state: 'pending', transaction }
     case 'unused':
@@ -43,6 +43,13 @@ export const concludeReceipt = async (
       return { state: 'failed', reason: failureOf({ judgement, isShared }, execution), transaction }
   }
 }
+
+/** The payment of a receipt, with the block in which it stands. */
+const confirmBy = ({ transactionHash, blockNumber, blockHash }: Receipt): Outcome => ({
+  state: 'confirmed',
+  transaction: transactionHash,
+  block: { number: blockNumber, hash: blockHash },
+})
 
 const failureOf = (
   { judgement, isShared }: { readonly judgement: 'reverted' | 'unpaid'; readonly isShared: boolean },
@@ -56,13 +63,27 @@ const failureOf = (
     : 'invalid_exact_evm_transaction_failed'
 }
 
+/** What is believed of a chain when a settlement is resolved, and when that is. */
+export interface ResolvePolicy extends ReceiptPolicy {
+  /** Blocks with so many on top of them are not taken back. */
+  readonly finalityDepth: number
+  readonly now: Date
+}
+
 /** What became of a recorded settlement; sends its bytes again while they can still be mined. */
 export const resolveSettlement = async (
   rpc: Rpc,
   settlement: Settlement,
-  policy: ReceiptPolicy,
-  now: Date,
+  policy: ResolvePolicy,
 ): Promise<Outcome> => {
+  const outcome = await findOutcome(rpc, settlement, policy)
+  if (outcome.state !== 'failed' || settlement.consumedBy === null) return outcome
+  // Somebody was told success, so this chain has taken back a block: one that it can still take back proves nothing.
+  const confirmations = Math.max(policy.confirmations, policy.finalityDepth)
+  return await findOutcome(rpc, settlement, { ...policy, confirmations })
+}
+
+const findOutcome = async (rpc: Rpc, settlement: Settlement, policy: ResolvePolicy): Promise<Outcome> => {
   const newest = settlement.broadcasts.at(-1)
   if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
   const transaction = asHex(newest.transaction)
@@ -91,13 +112,13 @@ export const resolveSettlement = async (
   const execution = await findExecution(rpc, question, policy, head.number)
   switch (execution.state) {
     case 'paid':
-      return { state: 'confirmed', transaction: execution.transaction }
+      return confirmBy(execution.receipt)
     case 'void':
       return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used', transaction }
     case 'unknown':
       return { state: 'pending', transaction }
     case 'unused':
-      if (hasExpired(settlement, head, now)) {
+      if (await hasExpired(rpc, settlement, head, policy)) {
         return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
       }
       if (await areDisplaced(rpc, settlement.broadcasts, head)) {
@@ -111,11 +132,22 @@ export const resolveSettlement = async (
 /**
  * Unused in a block from which on the token refuses it: no money moved and none can. Our own clock must agree,
  * so that a node which is ahead of the time, or lies about it, does not close a payment that may still be mined.
+ * Where somebody was told success, the block must be final.
  */
-const hasExpired = ({ expiresAt }: Settlement, head: Block, now: Date): boolean => {
+const hasExpired = async (
+  rpc: Rpc,
+  { expiresAt, consumedBy }: Settlement,
+  head: Block,
+  { finalityDepth, now }: ResolvePolicy,
+): Promise<boolean> => {
   if (expiresAt === null) return false
   const surely = expiresAt.getTime() + expirySlackMs
-  return Number(head.timestamp) * 1_000 >= surely && now.getTime() >= surely
+  const isPast = ({ timestamp }: Block) => Number(timestamp) * 1_000 >= surely
+  if (!isPast(head) || now.getTime() < surely) return false
+  if (consumedBy === null) return true
+  const deep = head.number - BigInt(finalityDepth)
+  const block = deep < 0n ? null : await rpc.getBlock(deep)
+  return block !== null && isPast(block)
 }
 
 const questionOf = (settlement: Settlement): ExecutionQuestion => ({

@@ -25,6 +25,8 @@ export interface EvmNetworkSettings {
   readonly acceptsAnyToken: boolean
   /** Blocks on top of and including the transaction's own before a payment counts. */
   readonly confirmations: number
+  /** A block with so many on top of it is not taken back any more. */
+  readonly finalityDepth: number
   readonly pollIntervalMs: number
   /** The most native coin, in gwei, that settlements on this network may cost within one hour. */
   readonly gasBudgetGweiPerHour: number
@@ -173,6 +175,7 @@ const networkShapes = {
   EVM_RPC_URL: rpcUrls.optional(),
   EVM_TOKENS: tokens.optional(),
   EVM_CONFIRMATIONS: wholeNumber(1, 1_000).default(1),
+  EVM_FINALITY_DEPTH: wholeNumber(1, 100_000).optional(),
   EVM_POLL_INTERVAL_MS: wholeNumber(10, 60_000).optional(),
   EVM_GAS_BUDGET_GWEI_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(500_000_000),
   EVM_MAX_FEE_GWEI: gwei.optional(),
@@ -288,6 +291,7 @@ const assembleNetwork = (
     // A chain that only the operator knows, without a list, takes any token.
     acceptsAnyToken: reading.EVM_TOKENS?.acceptsAny ?? known === null,
     confirmations: reading.EVM_CONFIRMATIONS,
+    finalityDepth: reading.EVM_FINALITY_DEPTH ?? known?.finalityDepth ?? 64,
     pollIntervalMs: reading.EVM_POLL_INTERVAL_MS ?? known?.pollIntervalMs ?? 500,
     gasBudgetGweiPerHour: reading.EVM_GAS_BUDGET_GWEI_PER_HOUR,
     maxFeePerGas: reading.EVM_MAX_FEE_GWEI ?? null,

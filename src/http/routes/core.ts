@@ -7,13 +7,14 @@ import { tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
 import type { CoreUseCases, SettleAnswer } from '../../usecases/useCases.js'
 import { createHangUpSignal } from '../ending.js'
+import type { OperatorGate } from '../operatorGate.js'
 import {
   healthSchema,
   infoSchema,
   metricsSchema,
   readySchema,
-  settlementByTransactionSchema,
   settlementSchema,
+  settlementsSchema,
   settleSchema,
   supportedSchema,
   tiersSchema,
@@ -24,10 +25,11 @@ import {
 export interface CoreRoutesParts {
   readonly useCases: CoreUseCases
   readonly metrics: Metrics
+  readonly requireOperator: OperatorGate
 }
 
 /** The endpoints that tell of the service itself. */
-export const serviceRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
+export const serviceRoutes: FastifyPluginCallbackZod<Omit<CoreRoutesParts, 'requireOperator'>> = (
   app,
   { useCases, metrics },
   done,
@@ -68,7 +70,7 @@ export const serviceRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
 /** The endpoints that judge, carry out and look up payments. */
 export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
   app,
-  { useCases, metrics },
+  { useCases, metrics, requireOperator },
   done,
 ) => {
   app.addHook('onRequest', (_request, reply, next) => {
@@ -128,8 +130,14 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
 
   app.get(
     '/v1/settlements',
-    { schema: settlementByTransactionSchema, config: { access: 'public' } },
-    async ({ query }) => await useCases.getSettlementByTransaction(query),
+    // Public by transaction; the list is for operators, who are asked for their token when the query is known.
+    { schema: settlementsSchema, config: { access: 'public' } },
+    async (request, reply) => {
+      const { query } = request
+      if ('ofTransaction' in query) return await useCases.getSettlementByTransaction(query.ofTransaction)
+      requireOperator(request, reply)
+      return await useCases.listSettlements(query.ofStatus)
+    },
   )
   done()
 }

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../errors.js'
 import {
   readiness,
   serviceInfo,
+  settlementPage,
   settlementsOfTransaction,
   settlementView,
   settleResult,
@@ -19,9 +20,11 @@ import {
   readinessAnswers,
   settleAnswers,
   settlementAnswers,
+  settlementPages,
   supportedAnswer,
   verifyAnswers,
 } from './examples.js'
+import { settlementsQuery } from './settlementsQuery.js'
 
 const tier = z
   .object({
@@ -67,6 +70,13 @@ const settleErrors = [
   'SERVICE_UNAVAILABLE',
 ] as const
 const lookUpErrors = ['INVALID_REQUEST', 'NOT_FOUND', 'INTERNAL_ERROR'] as const
+const settlementsErrors = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'INTERNAL_ERROR',
+] as const
 const readErrors = ['INTERNAL_ERROR'] as const
 
 /** `GET /health` */
@@ -114,7 +124,8 @@ export const metricsSchema = {
   summary: 'Counters for a scraper',
   description:
     'Prometheus text: requests and their durations, verifications and settlements by network, scheme and ' +
-    'result, what each signer can still pay for, how each RPC endpoint does, and the process itself.',
+    'result, settlements that are open, were opened again or lost, what each signer can still pay for, how each ' +
+    'RPC endpoint does, and the process itself.',
   response: {
     200: text('The text exposition format.', 'text/plain'),
     ...describeErrors(readErrors),
@@ -259,27 +270,31 @@ export const settlementSchema = {
   'x-reference': { answers: { 200: settlementAnswers, ...exemplifyErrors(lookUpErrors) } },
 } satisfies FastifySchema
 
-/** `GET /v1/settlements?network=&transaction=` */
-export const settlementByTransactionSchema = {
+/** `GET /v1/settlements?network=&transaction=` and `?status=` */
+export const settlementsSchema = {
   operationId: 'findSettlement',
   tags: ['Payments'],
-  summary: 'Which settlement does a transaction belong to?',
-  description:
-    'For when all you have is the transaction hash of an answer. Payments that wait together are settled by one ' +
-    'transaction: `payer` picks one of them; without it the first is shown and the rest stand in `others`.',
-  querystring: z.object({
-    network: z
-      .string()
-      .min(1)
-      .max(128)
-      .meta({ description: 'As in the answer that named the transaction', examples: [parameters.network] }),
-    transaction: z
-      .string()
-      .min(1)
-      .max(256)
-      .meta({ description: 'Transaction hash', examples: [parameters.transaction] }),
-    payer: z.string().min(1).max(128).optional().meta({ description: 'Whose payment' }),
-  }),
-  response: { 200: answer('The settlement.', settlementsOfTransaction), ...describeErrors(lookUpErrors) },
-  'x-reference': { answers: { 200: settlementAnswers, ...exemplifyErrors(lookUpErrors) } },
+  summary: 'The settlements of a transaction, or, for operators, of a status',
+  description: [
+    '**By `network` and `transaction`**, for when all you have is the transaction hash of an answer. Payments that ' +
+      'wait together are settled by one transaction: `payer` picks one of them; without it the first is shown and ' +
+      'the rest stand in `others`.',
+    '**By `status`**, for those who run the instance: pages of all settlements that stand so, the newest first, ' +
+      'where you like of one network or since a time. It needs `Authorization: Bearer` with the `OPERATOR_TOKEN` ' +
+      'of the instance, and is forbidden where none is set.',
+  ].join('\n\n'),
+  querystring: settlementsQuery,
+  response: {
+    200: answer(
+      'The settlement, or a page of settlements.',
+      z.union([settlementsOfTransaction, settlementPage]),
+    ),
+    ...describeErrors(settlementsErrors),
+  },
+  'x-reference': {
+    answers: {
+      200: { ...settlementAnswers, ...settlementPages },
+      ...exemplifyErrors(settlementsErrors),
+    },
+  },
 } satisfies FastifySchema

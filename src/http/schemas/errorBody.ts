@@ -17,8 +17,8 @@ export const errorBody = z
 const meanings: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'The request is malformed; the message names the field',
   INVALID_IDEMPOTENCY_KEY: 'The header `Idempotency-Key` is not 1 to 64 letters, digits and hyphens',
-  UNAUTHORIZED: 'An API key is missing or wrong',
-  FORBIDDEN: 'The API key may not be used from here',
+  UNAUTHORIZED: "An API key, or the operator's token, is missing or wrong",
+  FORBIDDEN: 'The API key may not be used from here, or the instance has no operator token',
   NOT_FOUND: 'There is no such thing',
   METHOD_NOT_ALLOWED: 'The path exists under another method; see the header `Allow`',
   REQUEST_IN_PROGRESS:

@@ -210,6 +210,26 @@ export const settlementAnswers = {
   },
 } as const
 
+/** Answers to an operator who lists settlements. */
+export const settlementPages = {
+  page: {
+    summary: 'For operators: a page of pending settlements',
+    value: {
+      settlements: [
+        {
+          ...settlementAnswers.pending.value,
+          caller: 'anonymous',
+          ageSeconds: 42,
+          isAttended: false,
+          hasToldSuccess: false,
+          transactions: [transaction],
+        },
+      ],
+      nextCursor: settlementId,
+    },
+  },
+} as const
+
 /** Answers of /ready. */
 export const readinessAnswers = {
   ready: {

@@ -26,7 +26,7 @@ export const claimSettlements =
          pay_to, amount, resource, expires_at, state, owner)
        select c.*, 'claimed', $13 from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
          $7::text[], $8::text[], $9::text[], $10::numeric[], $11::text[], $12::timestamptz[]) as c
-       on conflict (authorization_id) where state <> 'failed' do nothing
+       on conflict (authorization_id) where state <> 'failed' or consumed_by is not null do nothing
        returning ${settlementColumns}`,
       [
         column(({ id }) => id),

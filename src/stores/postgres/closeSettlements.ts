@@ -18,27 +18,35 @@ export const closeSettlements =
     const first = new Map(asked.toReversed().map((each) => [each.id, each]))
     const closings = [...first.values()]
     const { rows } = await pool.query<{ id: string }>(
-      // Locked in one order, so that two statements over several rows cannot wait for each other.
+      // Locked in one order, so that two statements over several rows cannot wait for each other. A row whose
+      // consumer was told success before may be closed for that one again, or by the reconciler.
       `with closing as (
-         select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
-           as c (id, state, transaction, reason, consumer)
+         select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[])
+           as c (id, state, transaction, reason, consumer, block_number, block_hash)
        ), open as (
          select id from settlements
          where id = any($1) and state in ('claimed', 'pending') order by id for update
        )
        update settlements s set state = c.state, transaction = coalesce(c.transaction, s.transaction),
-         reason = c.reason, consumed_by = c.consumer, closed_at = now(), owner = null
+         reason = c.reason, closed_at = now(), owner = null,
+         consumed_by = coalesce(s.consumed_by, case when c.state = 'confirmed' then c.consumer end),
+         block_number = c.block_number, block_hash = c.block_hash
        from closing c join open using (id)
-       where s.id = c.id
+       where s.id = c.id and (s.consumed_by is null or c.consumer is null
+         or (c.state = 'confirmed' and s.consumed_by = c.consumer))
        returning s.id`,
       [
         closings.map(({ id }) => id),
         closings.map(({ closing }) => closing.state),
         closings.map(({ closing }) => closing.transaction ?? null),
         closings.map(({ closing }) => (closing.state === 'failed' ? closing.reason : null)),
-        closings.map(({ closing, consumer }) => (closing.state === 'confirmed' ? (consumer ?? null) : null)),
+        closings.map(({ consumer }) => consumer ?? null),
+        closings.map(({ closing }) => blockOf(closing)?.number.toString() ?? null),
+        closings.map(({ closing }) => blockOf(closing)?.hash ?? null),
       ],
     )
     const closed = new Set(rows.map(({ id }) => id))
     return asked.map((each) => first.get(each.id) === each && closed.has(each.id))
   }
+
+const blockOf = (closing: Closing) => (closing.state === 'confirmed' ? closing.block : undefined)

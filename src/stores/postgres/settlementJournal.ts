@@ -23,7 +23,10 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
   const claimTogether = coalesce(claimSettlements(pool, instance))
   const closeTogether = coalesce(closeSettlements(pool))
   const findOpenTogether = coalesce(async (ids: readonly string[]) => {
-    const open = await select("s.authorization_id = any($1) and s.state <> 'failed'", [ids])
+    const open = await select(
+      "s.authorization_id = any($1) and (s.state <> 'failed' or s.consumed_by is not null)",
+      [ids],
+    )
     const byAuthorization = new Map(open.map((settlement) => [settlement.authorizationId, settlement]))
     return ids.map((id) => ({ settlement: byAuthorization.get(id) ?? null }))
   })
@@ -79,19 +82,6 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
          order by random() limit $1`,
         [limit],
       ),
-
-    countByState: async () => {
-      const { rows } = await pool.query<{ state: string; count: string }>(
-        `select case state when 'claimed' then 'pending' else state end as state, count(*) as count
-         from settlements group by 1`,
-      )
-      const counts = new Map(rows.map(({ state, count }) => [state, Number(count)]))
-      return {
-        pending: counts.get('pending') ?? 0,
-        confirmed: counts.get('confirmed') ?? 0,
-        failed: counts.get('failed') ?? 0,
-      }
-    },
   }
 }
 

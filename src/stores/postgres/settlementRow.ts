@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Settlement } from '../../ports/settlementJournal.js'
+import type { BlockReference, Settlement } from '../../ports/settlementJournal.js'
 import { type Reason, reasons } from '../../protocol/reasons.js'
 import { isAttended } from './instance.js'
 
@@ -26,13 +26,17 @@ const row = z.object({
   is_attended: z.boolean(),
   created_at: z.date(),
   closed_at: z.date().nullable(),
+  block_number: z.string().nullable(),
+  block_hash: z.string().nullable(),
+  is_final: z.boolean(),
 })
 
 /** What a query selects from `settlements s` to make a settlement of. */
 export const settlementColumns = `
   s.id, s.authorization_id, s.caller, s.fingerprint, s.scheme, s.network, s.asset, s.payer, s.pay_to,
   s.amount::text as amount, s.resource, s.expires_at, s.state, s.transaction, s.reason, s.consumed_by,
-  s.created_at, s.closed_at, ${isAttended('s.owner', 's.created_at')} as is_attended,
+  s.created_at, s.closed_at, s.block_number::text as block_number, s.block_hash, s.is_final,
+  ${isAttended('s.owner', 's.created_at')} as is_attended,
   (select coalesce(
       json_agg(json_build_object('transaction', b.transaction, 'bytes', b.bytes) order by t.position), '[]')
     from unnest(s.transactions) with ordinality as t (transaction, position)
@@ -62,5 +66,10 @@ export const readSettlement = (value: unknown): Settlement => {
     isAttended: parsed.is_attended,
     createdAt: parsed.created_at,
     closedAt: parsed.closed_at,
+    block: readBlock(parsed.block_number, parsed.block_hash),
+    isFinal: parsed.is_final,
   }
 }
+
+const readBlock = (number: string | null, hash: string | null): BlockReference | null =>
+  number === null || hash === null ? null : { number: BigInt(number), hash }

@@ -3,7 +3,7 @@ import type { Recorder, Settlement, SettlementJournal } from '../../ports/settle
 import type { SettleResult } from '../../protocol/results.js'
 import type { Outcome } from '../../schemes/scheme.js'
 import { answerPending, failSettle, succeed } from './settleAnswers.js'
-import { asSettleFailure, describeSettlement, type SettleWork } from './settleWork.js'
+import { asSettleFailure, describeOutcome, describeSettlement, type SettleWork } from './settleWork.js'
 import type { TellOutcome } from './tellOutcome.js'
 
 /** Settles what we hold the claim for: nobody else sends this payment. */
@@ -28,7 +28,7 @@ export const createExecuteSettlement = ({
     work: SettleWork,
   ): Promise<SettleResult> => {
     const { callerNetwork } = work.payment
-    const named = { ...describeSettlement(settlement), ...outcome }
+    const named = { ...describeSettlement(settlement), ...describeOutcome(outcome) }
     if (outcome.state === 'pending') {
       await journal.release(settlement.id)
       logger.warn(named, 'settlement.pending')
@@ -40,13 +40,15 @@ export const createExecuteSettlement = ({
         ? succeed(settlement, outcome.transaction, callerNetwork)
         : failSettle(settlement, outcome.reason, callerNetwork)
     }
-    // The reconciler was quicker; what it wrote is what everyone is told.
+    // The reconciler was quicker; what it wrote is what everyone is told. Open again: its block was taken back.
     const closed = await journal.find(settlement.id)
-    if (closed !== null && closed.state !== outcome.state) {
+    const isClosed = closed?.state === 'confirmed' || closed?.state === 'failed'
+    if (isClosed && closed.state !== outcome.state) {
       logger.error({ ...named, written: closed.state }, 'settlement.contradiction')
     }
     const told = closed === null ? null : await tellOutcome(closed, work)
-    return told ?? answerPending(settlement, outcome.transaction ?? null, callerNetwork)
+    const transaction = outcome.transaction ?? closed?.transaction ?? null
+    return told ?? answerPending(settlement, transaction, callerNetwork)
   }
 
   /** The journal did not answer when the row was to be closed: perhaps it was, and only the answer was lost. */

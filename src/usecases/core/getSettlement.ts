@@ -1,8 +1,8 @@
 import { AppError } from '../../errors.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { canonicalNetwork } from '../../protocol/network.js'
-import { refusalFields, type SettlementView } from '../../protocol/results.js'
 import type { CoreUseCases } from '../useCases.js'
+import { viewSettlement } from './viewSettlement.js'
 
 /** Tells what became of a settlement. */
 export const createGetSettlement = (
@@ -11,11 +11,11 @@ export const createGetSettlement = (
   getSettlement: async (id) => {
     const found = await journal.find(id)
     if (found === null) throw notFound()
-    return view(found)
+    return viewSettlement(found)
   },
   getSettlementByTransaction: async ({ network, transaction, payer }) => {
     const carried = await journal.listByTransaction(canonicalNetwork(network), transaction)
-    const [first, ...others] = carried.filter((settlement) => isPayer(settlement, payer)).map(view)
+    const [first, ...others] = carried.filter((settlement) => isPayer(settlement, payer)).map(viewSettlement)
     if (first === undefined) throw notFound()
     return others.length === 0 ? first : { ...first, others }
   },
@@ -26,22 +26,3 @@ const notFound = (): AppError => new AppError('NOT_FOUND', 'There is no such set
 // Some families tell letters apart in addresses and some do not; nobody pays for two that differ only in case.
 const isPayer = (settlement: Settlement, payer: string | undefined): boolean =>
   payer === undefined || settlement.payer.toLowerCase() === payer.toLowerCase()
-
-const view = (settlement: Settlement): SettlementView => {
-  const refusal = settlement.reason === null ? null : refusalFields(settlement.reason)
-  return {
-    id: settlement.id,
-    // Outside, a claim is a payment whose fate is open like any other.
-    status: settlement.state === 'claimed' ? 'pending' : settlement.state,
-    scheme: settlement.scheme,
-    network: settlement.network,
-    asset: settlement.asset,
-    payer: settlement.payer,
-    payTo: settlement.payTo,
-    amount: settlement.amount.toString(),
-    transaction: settlement.transaction ?? '',
-    ...(refusal === null ? {} : { errorReason: refusal.reason, errorMessage: refusal.message }),
-    createdAt: settlement.createdAt.toISOString(),
-    ...(settlement.closedAt === null ? {} : { closedAt: settlement.closedAt.toISOString() }),
-  }
-}

@@ -1,11 +1,14 @@
 import type { Logger } from '../../ports/logger.js'
+import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
+import { describeOutcome, describeSettlement } from './settleWork.js'
 
 /** What reconciling needs. */
 export interface ReconcileParts {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
+  readonly counter: SettlementCounter
   readonly logger: Logger
   readonly deadlineMs: number
 }
@@ -16,7 +19,8 @@ const atOnce = 8
 const failuresPerRound = 3
 
 /** Asks the chain about settlements that nobody attends, and closes those whose fate is proven; one round. */
-export const createReconcileSettlements = ({ registry, journal, logger, deadlineMs }: ReconcileParts) => {
+export const createReconcileSettlements = (parts: ReconcileParts) => {
+  const { registry, journal, counter, logger, deadlineMs } = parts
   const abandon = async ({ id, network }: Settlement): Promise<void> => {
     if (await journal.abandon(id)) logger.warn({ settlementId: id, network }, 'settlement.abandoned')
   }
@@ -31,8 +35,16 @@ export const createReconcileSettlements = ({ registry, journal, logger, deadline
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(deadlineMs)])
     const outcome = await scheme.resolve(settlement, signal)
     if (outcome.state === 'pending') return
-    if (await journal.close(settlement.id, outcome)) {
-      logger.info({ ...named, ...outcome }, `settlement.${outcome.state}`)
+    if (!(await journal.close(settlement.id, outcome))) return
+    logger.info({ ...named, ...describeOutcome(outcome) }, `settlement.${outcome.state}`)
+    if (outcome.state === 'failed' && settlement.consumedBy !== null) {
+      // Its block was taken back, and it did not come again: what was delivered for it is not paid.
+      counter.countLost(settlement.network)
+      const { consumedBy } = settlement
+      logger.error(
+        { ...describeSettlement(settlement), ...describeOutcome(outcome), consumedBy },
+        'settlement.lost_after_success',
+      )
     }
   }
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
-import type { Scheme } from '../../schemes/scheme.js'
+import type { Outcome, Scheme } from '../../schemes/scheme.js'
 import type { SettleRequest } from '../useCases.js'
 
 /** A request to settle, with what makes it this request and who will be told. */
@@ -34,6 +34,13 @@ export const describeSettlement = ({ id, authorizationId, network, scheme, payer
   payer,
   amount: amount.toString(),
 })
+
+/** What a log line says of an outcome: plain JSON, in one level. */
+export const describeOutcome = (outcome: Outcome) => {
+  if (outcome.state !== 'confirmed' || outcome.block === undefined) return outcome
+  const { block, ...rest } = outcome
+  return { ...rest, blockNumber: block.number.toString(), blockHash: block.hash }
+}
 
 /** Whatever stopped an attempt before it was recorded, in the caller's terms. */
 export const asSettleFailure = (error: unknown): AppError => {

@@ -100,6 +100,22 @@ describe('a network', () => {
     ])
   })
 
+  it('is final at the depth that is known of it, at 64 where none is, or at the one that is set', () => {
+    const depthOf = (chainId: number, environment: Readonly<Record<string, string>> = {}) => {
+      const reading = readEvmSettings({
+        EVM_PRIVATE_KEY: key,
+        EVM_NETWORKS: `${chainId}`,
+        [`EVM_RPC_URL_${chainId}`]: 'https://node.example',
+        ...environment,
+      })
+      return 'settings' in reading ? reading.settings?.networks[0]?.finalityDepth : null
+    }
+    expect([1, 8_453, 42_161, 57_073, 31_337].map((chainId) => depthOf(chainId))).toEqual([
+      64, 64, 256, 128, 64,
+    ])
+    expect(depthOf(8_453, { EVM_FINALITY_DEPTH_8453: '7' })).toBe(7)
+  })
+
   it('reads its endpoints in order', () => {
     const { rpcUrls } = readNetwork({ EVM_RPC_URL: 'https://a.example/key, http://b.example' })
     expect(rpcUrls.map((url) => url.reveal())).toEqual(['https://a.example/key', 'http://b.example'])
@@ -124,6 +140,7 @@ describe('a bad variable', () => {
     ['EVM_TOKENS_84532', 'USDC'],
     ['EVM_TOKENS_84532', `${address}:name`],
     ['EVM_CONFIRMATIONS_84532', '0'],
+    ['EVM_FINALITY_DEPTH_84532', '0'],
     ['EVM_POLL_INTERVAL_MS_84532', '9'],
     ['EVM_GAS_BUDGET_GWEI_PER_HOUR_84532', '0'],
   ]

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../../src/app.js'
 import { AppError } from '../../../src/errors.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
+import type { Secret } from '../../../src/platform/secret.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import type { CoreUseCases } from '../../../src/usecases/useCases.js'
 
@@ -24,6 +25,7 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
   getSettlementByTransaction: async () => {
     throw new AppError('NOT_FOUND', 'There is no settlement with this transaction')
   },
+  listSettlements: async () => ({ settlements: [] }),
   listSupported: () => ({ kinds: [], extensions: [], signers: {} }),
   checkReadiness: async () => ({ status: 'ready', checks: { store: 'ok', rpc: 'ok' } }),
   describeService: () => ({
@@ -41,6 +43,7 @@ export interface TestAppParts {
   readonly trustProxy?: readonly string[]
   readonly bodyLimitBytes?: number
   readonly requestTimeoutMs?: number
+  readonly operatorToken?: Secret
   readonly logger?: Logger
   readonly metrics?: Metrics
 }
@@ -58,11 +61,13 @@ export const testMetrics = (): Metrics =>
 /** An app with fake use cases. */
 export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
   const { core, trustProxy = [], bodyLimitBytes = 1_048_576, requestTimeoutMs, logger, metrics } = parts
+  const { operatorToken = null } = parts
   return buildApp({
     useCases: { core: coreUseCases(core) },
     settings: {
       trustProxy,
       bodyLimitBytes,
+      operatorToken,
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     },
     metrics: metrics ?? testMetrics(),

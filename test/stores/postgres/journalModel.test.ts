@@ -2,8 +2,15 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Closing, Lane, SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import type { PaidBlock, PaidBlocks } from '../../../src/ports/paidBlocks.js'
+import type {
+  BlockReference,
+  Closing,
+  Lane,
+  SettlementJournal,
+} from '../../../src/ports/settlementJournal.js'
 import type { SignerLanes } from '../../../src/ports/signerLanes.js'
+import { createPaidBlocks } from '../../../src/stores/postgres/paidBlocks.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
 import { addInstance } from '../../support/instances.js'
@@ -25,9 +32,11 @@ type Step =
       readonly row: number
       readonly as: 'confirmed' | 'failed'
       readonly consumer: string | undefined
+      readonly block: bigint | undefined
     }
   | { readonly does: 'consume'; readonly by: InstanceName; readonly row: number; readonly consumer: string }
   | { readonly does: 'abandon' | 'release'; readonly by: InstanceName; readonly row: number }
+  | { readonly does: 'takeBack'; readonly by: InstanceName; readonly block: bigint }
   | { readonly does: 'fallSilent'; readonly by: InstanceName }
   | { readonly does: 'comeBack'; readonly by: InstanceName }
 
@@ -41,10 +50,12 @@ interface ModelRow {
   transaction: string | null
   reason: string | null
   consumedBy: string | null
+  block: bigint | null
 }
 
 const by = fc.constantFrom<InstanceName[]>('ours', 'theirs')
 const authorization = fc.constantFrom('one', 'two')
+const block = fc.constantFrom(1n, 2n)
 const consumer = fc.constantFrom('request:1', 'request:2')
 const row = fc.nat(2)
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -61,6 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       row,
       as: fc.constantFrom('confirmed' as const, 'failed' as const),
       consumer: fc.option(consumer, { nil: undefined }),
+      block: fc.option(block, { nil: undefined }),
     }),
   },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('consume' as const), by, row, consumer }) },
@@ -68,6 +80,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ does: fc.constantFrom('abandon' as const, 'release' as const), by, row }),
   },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('takeBack' as const), by, block }) },
   {
     weight: 1,
     arbitrary: fc.record({ does: fc.constantFrom('fallSilent' as const, 'comeBack' as const), by }),
@@ -77,17 +90,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** The lanes of the instance that a journal belongs to. */
 const lanesOf = new Map<SettlementJournal, SignerLanes>()
 
+const referTo = (number: bigint): BlockReference => ({ number, hash: `0x${number}` })
+const paidIn = (number: bigint): PaidBlock => ({ network, scheme: 'exact', block: referTo(number) })
+
 const isOpen = ({ state }: Pick<ModelRow, 'state'>): boolean => state === 'claimed' || state === 'pending'
 
 describe('the settlement journal, whatever happens in whatever order', () => {
   let database: TestDatabase
   let pool: Pool
   let otherPool: Pool
+  let blocks: PaidBlocks
 
   beforeAll(async () => {
     database = await createTestDatabase()
     pool = database.pool()
     otherPool = database.otherPool()
+    blocks = createPaidBlocks(otherPool)
   })
   afterAll(() => database.drop())
 
@@ -139,9 +157,13 @@ describe('the settlement journal, whatever happens in whatever order', () => {
       return null
     }
   }
-  const closingFor = (as: 'confirmed' | 'failed'): Closing =>
+  const closingFor = ({ as, block: number }: Step & { readonly does: 'close' }): Closing =>
     as === 'confirmed'
-      ? { state: as, transaction: `paid ${randomUUID()}` }
+      ? {
+          state: as,
+          transaction: `paid ${randomUUID()}`,
+          ...(number === undefined ? {} : { block: referTo(number) }),
+        }
       : { state: as, reason: 'insufficient_funds' }
   const countLaneRecords = async () => {
     const { rows } = await pool.query<{ next: string; used: string; orphans: string }>(
@@ -166,7 +188,9 @@ describe('the settlement journal, whatever happens in whatever order', () => {
           const journal = journals[next.by]
           if (next.does === 'claim') {
             const holder = model.find(
-              (each) => each.authorization === next.authorization && each.state !== 'failed',
+              (each) =>
+                each.authorization === next.authorization &&
+                (each.state !== 'failed' || each.consumedBy !== null),
             )
             const granted = await claim(journal, next.authorization)
             expect(granted === null).toBe(holder !== undefined)
@@ -180,7 +204,15 @@ describe('the settlement journal, whatever happens in whatever order', () => {
               transaction: null,
               reason: null,
               consumedBy: null,
+              block: null,
             })
+            continue
+          }
+          if (next.does === 'takeBack') {
+            const gone = model.filter((each) => each.block === next.block)
+            const reopened = await blocks.reopen(paidIn(next.block))
+            expect(reopened.map(({ id }) => id).sort()).toEqual(gone.map(({ id }) => id).sort())
+            for (const each of gone) Object.assign(each, { state: 'pending', owner: null, block: null })
             continue
           }
           if (next.does === 'fallSilent' || next.does === 'comeBack') {
@@ -203,15 +235,20 @@ describe('the settlement journal, whatever happens in whatever order', () => {
               break
             }
             case 'close': {
-              const closing = closingFor(next.as)
+              const closing = closingFor(next)
               const isClosed = await journal.close(target.id, closing, next.consumer)
-              expect(isClosed).toBe(isOpen(target))
+              const { consumedBy: told } = target
+              const mayTell = next.as === 'confirmed' && told === next.consumer
+              expect(isClosed).toBe(
+                isOpen(target) && (told === null || next.consumer === undefined || mayTell),
+              )
               if (!isClosed) break
               target.state = closing.state
               target.owner = null
               target.transaction = closing.transaction ?? target.transaction
               target.reason = closing.state === 'failed' ? closing.reason : null
-              target.consumedBy = closing.state === 'confirmed' ? (next.consumer ?? null) : null
+              target.consumedBy ??= closing.state === 'confirmed' ? (next.consumer ?? null) : null
+              target.block = closing.state === 'confirmed' ? (closing.block?.number ?? null) : null
               break
             }
             case 'consume': {
@@ -245,6 +282,7 @@ describe('the settlement journal, whatever happens in whatever order', () => {
             transaction: each.transaction,
             reason: each.reason,
             consumedBy: each.consumedBy,
+            block: each.block === null ? null : referTo(each.block),
             isAttended: isAttended(each),
             broadcasts: each.recorded.map((transaction) => ({ transaction, bytes: 'bytes' })),
           })
@@ -252,11 +290,6 @@ describe('the settlement journal, whatever happens in whatever order', () => {
         const unattended = await journals.theirs.listUnattended(1_000)
         const expected = model.filter((each) => isOpen(each) && !isAttended(each))
         expect(unattended.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort())
-        expect(await journals.ours.countByState()).toEqual({
-          pending: model.filter(isOpen).length,
-          confirmed: model.filter(({ state }) => state === 'confirmed').length,
-          failed: model.filter(({ state }) => state === 'failed').length,
-        })
         expect(await countLaneRecords()).toEqual({
           next: `${laneRecords}`,
           used: `${laneRecords}`,
@@ -286,6 +319,10 @@ describe('the settlement journal, whatever happens in whatever order', () => {
             if (granted !== null) opened.push(granted.id)
             return
           }
+          if (next.does === 'takeBack') {
+            for (const { id } of await blocks.reopen(paidIn(next.block))) closed.delete(id)
+            return
+          }
           if (next.does === 'fallSilent' || next.does === 'comeBack') {
             await setSeen(next.by, next.does === 'comeBack' ? '0 seconds' : '11 seconds')
             return
@@ -297,7 +334,7 @@ describe('the settlement journal, whatever happens in whatever order', () => {
               if ((await record(journal, id, next.inLane)) !== null) sent.add(id)
               return
             case 'close': {
-              const isClosed = await journal.close(id, closingFor(next.as), next.consumer)
+              const isClosed = await journal.close(id, closingFor(next), next.consumer)
               if (isClosed && next.as === 'confirmed' && next.consumer !== undefined)
                 tell(consumers, id, next.consumer)
               return
@@ -323,18 +360,20 @@ describe('the settlement journal, whatever happens in whatever order', () => {
             const settlement = await journals.ours.find(id)
             if (settlement === null) throw new Error('A row disappeared')
             const { authorizationId, state, reason } = settlement
-            if (state !== 'failed') open.set(authorizationId, (open.get(authorizationId) ?? 0) + 1)
+            if (state !== 'failed' || settlement.consumedBy !== null)
+              open.set(authorizationId, (open.get(authorizationId) ?? 0) + 1)
             // Nothing recorded is ever abandoned.
             if (reason === 'settlement_abandoned') expect(sent.has(id)).toBe(false)
             if (sent.has(id)) expect(state).not.toBe('claimed')
-            // Closed is for good.
+            // Closed is for good, unless its block was taken back.
             const ending = `${state} ${settlement.transaction} ${reason} ${settlement.closedAt?.getTime()}`
             if (closed.has(id)) expect(ending).toBe(closed.get(id))
             else if (!isOpen(settlement)) closed.set(id, ending)
-            // One consumer, and only of what is confirmed.
+            // One consumer for ever, and only of what was confirmed.
             const told = [...(consumers.get(id) ?? [])]
             expect(told.length).toBeLessThanOrEqual(1)
-            if (told.length > 0) expect(settlement).toMatchObject({ state: 'confirmed', consumedBy: told[0] })
+            if (told.length > 0) expect(settlement.consumedBy).toBe(told[0])
+            if (settlement.consumedBy !== null) expect(settlement.state).not.toBe('claimed')
           }
           // At most one row of an authorization that is not failed.
           for (const rowsOfOne of open.values()) expect(rowsOfOne).toBe(1)

@@ -150,6 +150,8 @@ describe('the settlement journal', () => {
         isAttended: true,
         createdAt: expect.any(Date),
         closedAt: null,
+        block: null,
+        isFinal: false,
       })
     })
 
@@ -647,23 +649,6 @@ describe('the settlement journal', () => {
       await journal.release(settlement.id)
       expect(await journal.listUnattended(1)).toEqual([await journal.find(settlement.id)])
       expect((await journal.listUnattended(1))[0]?.broadcasts).toEqual([signedAs('0x1'), signedAs('0x2')])
-    })
-  })
-
-  describe('countByState', () => {
-    it('counts nothing in an empty journal', async () => {
-      expect(await journal.countByState()).toEqual({ pending: 0, confirmed: 0, failed: 0 })
-    })
-
-    it('counts a claim as pending: outside, its fate is open like any other', async () => {
-      await claim()
-      await claimAndRecord('0x1')
-      await confirm('0x2')
-      for (let failures = 0; failures < 3; failures += 1) {
-        const { id } = await claim()
-        await journal.abandon(id)
-      }
-      expect(await theirJournal.countByState()).toEqual({ pending: 2, confirmed: 1, failed: 3 })
     })
   })
 

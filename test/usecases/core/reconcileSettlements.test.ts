@@ -4,6 +4,7 @@ import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createReconcileSettlements } from '../../../src/usecases/core/reconcileSettlements.js'
 import { settleDown } from '../../support/manualClock.js'
+import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { createToyScheme } from '../../support/toyScheme.js'
@@ -11,8 +12,9 @@ import { createToyScheme } from '../../support/toyScheme.js'
 const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
   const journal = createMemoryJournal()
   const logger = createMemoryLogger()
+  const counter = createMemoryCounter()
   const registry = createSchemeRegistry([createToyScheme(resolve === undefined ? {} : { resolve })])
-  const round = createReconcileSettlements({ registry, journal, logger, deadlineMs })
+  const round = createReconcileSettlements({ registry, journal, counter, logger, deadlineMs })
   const reconcile = (stopped = new AbortController().signal) => round(stopped)
   let count = 0
   /** A row that nobody attends, sent with a transaction of its own. */
@@ -26,7 +28,7 @@ const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
       ...fields,
     })
   }
-  return { journal, logger, reconcile, putPending }
+  return { journal, logger, counter, reconcile, putPending }
 }
 
 describe('reconcileSettlements', () => {
@@ -58,6 +60,39 @@ describe('reconcileSettlements', () => {
       transaction: 'tx-1',
     })
     expect(logger.messages()).toEqual(['settlement.failed'])
+  })
+
+  it('says loudly when a payment that somebody was told success for is proven void', async () => {
+    const { journal, logger, counter, reconcile, putPending } = setup(async () => ({
+      state: 'failed',
+      reason: 'authorization_expired_unsettled',
+    }))
+    const { id } = putPending({ consumedBy: 'request:1' })
+    await reconcile()
+    expect(await journal.find(id)).toMatchObject({ state: 'failed', consumedBy: 'request:1' })
+    expect(logger.messages()).toEqual(['settlement.failed', 'settlement.lost_after_success'])
+    expect(logger.lines[1]).toMatchObject({
+      level: 'error',
+      fields: { settlementId: id, payer: 'alice', amount: '10000', consumedBy: 'request:1' },
+    })
+    expect(counter.counted).toEqual(['lost toy:1'])
+  })
+
+  it('keeps the block of a payment that is confirmed again, and who was told', async () => {
+    const { journal, logger, counter, reconcile, putPending } = setup(async () => ({
+      state: 'confirmed',
+      transaction: 'tx-1',
+      block: { number: 8n, hash: 'b8' },
+    }))
+    const { id } = putPending({ consumedBy: 'request:1' })
+    await reconcile()
+    expect(await journal.find(id)).toMatchObject({
+      state: 'confirmed',
+      block: { number: 8n, hash: 'b8' },
+      consumedBy: 'request:1',
+    })
+    expect(logger.lines).toMatchObject([{ fields: { blockNumber: '8', blockHash: 'b8' } }])
+    expect(counter.counted).toEqual([])
   })
 
   it('leaves alone what is not proven, and says nothing', async () => {
@@ -190,6 +225,7 @@ describe('reconcileSettlements', () => {
     const reconcile = createReconcileSettlements({
       registry: createSchemeRegistry([]),
       journal: { ...journal, listUnattended: () => Promise.reject(new Error('down')) },
+      counter: createMemoryCounter(),
       logger,
       deadlineMs: 1_000,
     })

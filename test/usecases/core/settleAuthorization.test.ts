@@ -399,6 +399,72 @@ describe('a close that the reconciler won', () => {
   })
 })
 
+describe('a payment whose block was taken back after somebody was told success', () => {
+  const reopened: Partial<Settlement> = {
+    state: 'pending',
+    transaction: 'tx-1',
+    isAttended: false,
+    consumedBy: 'request:0',
+  }
+
+  it('is pending to a retry of its request, and a duplicate to any other', async () => {
+    const { plain, attempt } = setup({ waitMs: 1 })
+    plain.put(reopened)
+    expect(await attempt()).toMatchObject(pendingAnswer)
+    expect(await attempt({ caller: 'key-2' })).toMatchObject(duplicateAnswer)
+  })
+
+  it('is a duplicate to a retry of its request once it is back', async () => {
+    const { plain, attempt } = setup({
+      onPause: (journal) => {
+        for (const { id } of journal.list()) journal.change(id, { state: 'confirmed' })
+      },
+    })
+    plain.put(reopened)
+    expect(await attempt()).toMatchObject(duplicateAnswer)
+    expect(onlyRow(plain).consumedBy).toBe('request:0')
+  })
+
+  it('is told again to the same Idempotency-Key once it is back', async () => {
+    const { plain, attempt } = setup({
+      onPause: (journal) => {
+        for (const { id } of journal.list()) journal.change(id, { state: 'confirmed' })
+      },
+    })
+    plain.put(reopened)
+    expect(await attempt({ consumer: 'request:0' })).toMatchObject({ success: true })
+  })
+
+  it('is told as failed when it is lost, and never begun anew', async () => {
+    const { plain, attempt } = setup()
+    plain.put({ ...reopened, state: 'failed', reason: 'authorization_expired_unsettled' })
+    expect(await attempt()).toMatchObject({
+      success: false,
+      status: 'failed',
+      errorReason: 'authorization_expired_unsettled',
+    })
+    expect(plain.list()).toHaveLength(1)
+  })
+
+  it.each(['confirmed', 'failed'] as const)(
+    'is pending to the one who began it and learns late that it %s',
+    async (state) => {
+      const { plain, logger, attempt } = setup({
+        scheme: afterRecording(async () => {
+          // Meanwhile another one was told, and then the block vanished.
+          plain.change(onlyRow(plain).id, { consumedBy: 'request:0' })
+          return state === 'confirmed'
+            ? { state, transaction: 'tx-1' }
+            : { state, reason: 'authorization_expired_unsettled' }
+        }),
+      })
+      expect(await attempt()).toMatchObject(pendingAnswer)
+      expect(onlyRow(plain)).toMatchObject({ state: 'pending', consumedBy: 'request:0' })
+      expect(logger.messages()).not.toContain('settlement.contradiction')
+    },
+  )
+})
+
 describe('an authorization that another request began to settle', () => {
   const begun = { state: 'pending', transaction: 'tx-1', broadcasts: [sent] } as const
 

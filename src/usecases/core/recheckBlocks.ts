@@ -1,0 +1,133 @@
+import type { Clock } from '../../ports/clock.js'
+import type { Logger } from '../../ports/logger.js'
+import type { PaidBlock, PaidBlocks } from '../../ports/paidBlocks.js'
+import type { SettlementCounter } from '../../ports/settlementCounter.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { BlockStanding } from '../../schemes/scheme.js'
+import { describeSettlement } from './settleWork.js'
+
+/** What looking after the blocks of payments needs. */
+export interface RecheckParts {
+  readonly registry: SchemeRegistry
+  readonly blocks: PaidBlocks
+  readonly counter: SettlementCounter
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly deadlineMs: number
+}
+
+const blocksPerRound = 500
+const atOnce = 8
+// One block may be at fault by itself; several are the network.
+const failuresPerRound = 3
+
+// A block that has stood for long is asked for less often: most of those that vanish do so at once.
+const firstPauseMs = 4_000
+const longestPauseMs = 60_000
+
+/** What earlier rounds found out of a block; only a saving and a caution, so that a restart may forget it. */
+interface Memory {
+  readonly pauseMs: number
+  readonly askAt: number
+  /** Whether it was gone in the last round. */
+  readonly isSuspected: boolean
+}
+
+/**
+ * Asks the chains whether the blocks of confirmed payments still stand, one question a block and not a payment, until
+ * they are final; one round. A block that is gone in two rounds in a row has its payments opened again.
+ */
+export const createRecheckBlocks = (parts: RecheckParts) => {
+  const { registry, blocks, counter, clock, logger, deadlineMs } = parts
+  let memories: ReadonlyMap<string, Memory> = new Map()
+
+  const ask = async ({ scheme, network, block }: PaidBlock, stopped: AbortSignal): Promise<BlockStanding> => {
+    const judge = registry.find(scheme, network)
+    // The operator took the network out of the settings: it is asked again when it is back.
+    if (judge === null) return 'unknown'
+    return await judge.judgeBlock(block, AbortSignal.any([stopped, AbortSignal.timeout(deadlineMs)]))
+  }
+
+  const reopen = async (gone: PaidBlock): Promise<void> => {
+    for (const settlement of await blocks.reopen(gone)) {
+      counter.countReorged(settlement.network)
+      logger.warn(
+        {
+          ...describeSettlement(settlement),
+          transaction: settlement.transaction,
+          blockNumber: gone.block.number.toString(),
+          blockHash: gone.block.hash,
+          hasToldSuccess: settlement.consumedBy !== null,
+        },
+        'settlement.reorged',
+      )
+    }
+  }
+
+  /** Does what the answer asks for, and says what is to be remembered of the block. */
+  const conclude = async (
+    asked: PaidBlock,
+    standing: BlockStanding,
+    before: Memory | undefined,
+  ): Promise<Memory | null> => {
+    const now = clock.now().getTime()
+    switch (standing) {
+      case 'final':
+        await blocks.markFinal(asked)
+        return null
+      case 'gone':
+        if (before?.isSuspected !== true) return { pauseMs: firstPauseMs, askAt: now, isSuspected: true }
+        await reopen(asked)
+        return null
+      case 'standing': {
+        const pauseMs = Math.min(before === undefined ? firstPauseMs : before.pauseMs * 2, longestPauseMs)
+        return { pauseMs, askAt: now + pauseMs, isSuspected: false }
+      }
+      case 'unknown':
+        return { pauseMs: before?.pauseMs ?? firstPauseMs, askAt: now, isSuspected: false }
+    }
+  }
+
+  return async (stopped: AbortSignal): Promise<void> => {
+    const listed = await blocks.list(blocksPerRound)
+    const startedAt = clock.now().getTime()
+    const isDue = (block: PaidBlock): boolean => (memories.get(keyOf(block))?.askAt ?? 0) <= startedAt
+    const kept = new Map<string, Memory>()
+    const failures = new Map<string, number>()
+    const shaken = new Set<string>()
+
+    const visit = async (block: PaidBlock): Promise<void> => {
+      const { network } = block
+      if ((failures.get(network) ?? 0) >= failuresPerRound) return
+      try {
+        const standing = await ask(block, stopped)
+        if (standing === 'gone') shaken.add(network)
+        const memory = await conclude(block, standing, memories.get(keyOf(block)))
+        if (memory !== null) kept.set(keyOf(block), memory)
+      } catch (error) {
+        failures.set(network, (failures.get(network) ?? 0) + 1)
+        logger.warn({ network, blockHash: block.block.hash, error }, 'block.not_judged')
+      }
+    }
+    const visitAll = async (queue: PaidBlock[]): Promise<void> => {
+      const worker = async () => {
+        for (let next = queue.shift(); next !== undefined && !stopped.aborted; next = queue.shift()) {
+          await visit(next)
+        }
+      }
+      await Promise.all(Array.from({ length: atOnce }, worker))
+    }
+
+    const waiting = listed.filter((block) => !isDue(block))
+    for (const block of waiting) {
+      const memory = memories.get(keyOf(block))
+      if (memory !== undefined) kept.set(keyOf(block), memory)
+    }
+    await visitAll(listed.filter(isDue))
+    // Where a network takes one block back, its others do not wait for their turn.
+    await visitAll(waiting.filter(({ network }) => shaken.has(network)))
+    memories = kept
+  }
+}
+
+const keyOf = ({ network, block }: PaidBlock): string => `${network} ${block.number} ${block.hash}`

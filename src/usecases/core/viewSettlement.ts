@@ -1,0 +1,22 @@
+import type { Settlement } from '../../ports/settlementJournal.js'
+import { refusalFields, type SettlementView } from '../../protocol/results.js'
+
+/** A settlement as anyone may see it who knows its id or its transaction. */
+export const viewSettlement = (settlement: Settlement): SettlementView => {
+  const refusal = settlement.reason === null ? null : refusalFields(settlement.reason)
+  return {
+    id: settlement.id,
+    // Outside, a claim is a payment whose fate is open like any other.
+    status: settlement.state === 'claimed' ? 'pending' : settlement.state,
+    scheme: settlement.scheme,
+    network: settlement.network,
+    asset: settlement.asset,
+    payer: settlement.payer,
+    payTo: settlement.payTo,
+    amount: settlement.amount.toString(),
+    transaction: settlement.transaction ?? '',
+    ...(refusal === null ? {} : { errorReason: refusal.reason, errorMessage: refusal.message }),
+    createdAt: settlement.createdAt.toISOString(),
+    ...(settlement.closedAt === null ? {} : { closedAt: settlement.closedAt.toISOString() }),
+  }
+}
