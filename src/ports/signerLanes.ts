@@ -5,6 +5,8 @@ export interface LaneTransaction extends SignedTransaction {
   readonly nonce: number
   /** When its number was drawn; replacements have times of their own. */
   readonly recordedAt: Date
+  /** Transactions that it replaced: one of all of them at most is ever mined. */
+  readonly replaced: readonly string[]
 }
 
 /** Signs for the number that was drawn. Takes long only at the expense of everyone who uses the lane. */

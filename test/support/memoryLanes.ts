@@ -39,7 +39,7 @@ export const createMemoryLanes = (): MemoryLanes => {
         const nonce = state.next
         const recorded = await sign(nonce)
         state.next = nonce + 1
-        state.transactions.push({ ...recorded, nonce, recordedAt: new Date() })
+        state.transactions.push({ ...recorded, nonce, recordedAt: new Date(), replaced: [] })
         return { recorded }
       })
       state.last = answer.catch(() => undefined)

@@ -84,28 +84,44 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
   })
 
   /** `spoiled`: mined in a batch without effect; nothing of it can move money any more. */
-  const submitAndConclude = async (
-    submission: Submission,
-  ): Promise<Outcome | { readonly state: 'spoiled'; readonly failure: Outcome }> => {
+  const submitAndConclude = async (submission: Submission): Promise<Outcome | Spoiled> => {
     const { authorization, token } = submission.prepared.candidate
     const submitted = await submitter.submit(submission)
     if ('reason' in submitted) return { state: 'failed', reason: submitted.reason }
-    const { transaction, isShared } = submitted
+    const { transaction, isShared, sender, nonce } = submitted
     const policy = policyFor(authorization.value)
     const receipt = await receipts.wait(transaction, policy, submission.waitUntil)
     if (receipt === null) return { state: 'pending', transaction }
-    submitter.noteMined(transaction)
+    submitter.noteMined(sender, nonce)
     const question = {
       nonce: authorization.nonce,
       expected: { ...authorization, asset: token.address },
       since: clock.now(),
     }
+    const conclude = () => concludeReceipt(rpc, { receipt, isShared }, question, policy)
     try {
-      const outcome = await concludeReceipt(rpc, { receipt, isShared }, question, policy)
+      const outcome = await conclude()
       const isSpoiled = isShared && outcome.state === 'failed' && outcome.reason === spoiledReason
-      return isSpoiled ? { state: 'spoiled', failure: outcome } : outcome
+      return isSpoiled ? { state: 'spoiled', transaction, conclude } : outcome
     } catch {
       // A node that fails now leaves the question to the reconciler.
+      return { state: 'pending', transaction }
+    }
+  }
+
+  /** Its share of a batch failed, and the authorization is unused: by itself it succeeds, or we learn why not. */
+  const settleAlone = async (submission: Submission, spoiled: Spoiled): Promise<Outcome> => {
+    const { transaction } = spoiled
+    try {
+      const second = await submitAndConclude({ ...submission, goesAlone: true })
+      if (second.state === 'spoiled') return { state: 'pending', transaction }
+      if (second.state !== 'failed' || second.transaction !== undefined) return second
+      // Refused before it was sent, perhaps because a stranger's transaction has paid it since.
+      const outcome = await spoiled.conclude()
+      const isUnused = outcome.state === 'failed' && outcome.reason === spoiledReason
+      return isUnused ? { ...second, transaction } : outcome
+    } catch {
+      // Perhaps it was recorded again, and only the answer was lost.
       return { state: 'pending', transaction }
     }
   }
@@ -128,11 +144,9 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       const preparation = await prepare(payment, family.expiryMarginSeconds)
       if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
       const { prepared } = preparation
-      const outcome = await submitAndConclude({ prepared, recorder, waitUntil })
-      if (outcome.state !== 'spoiled') return outcome
-      // Its share of a batch failed, and the authorization is unused: by itself it succeeds, or we learn why not.
-      const second = await submitAndConclude({ prepared, recorder, waitUntil, goesAlone: true })
-      return second.state === 'spoiled' ? second.failure : second
+      const submission = { prepared, recorder, waitUntil }
+      const outcome = await submitAndConclude(submission)
+      return outcome.state === 'spoiled' ? await settleAlone(submission, outcome) : outcome
     },
 
     resolve: (settlement, signal) =>
@@ -148,6 +162,13 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     judgeBlock: (block, signal) =>
       withSignal(judgeBlock(rpc.endpoints, block, network.finalityDepth), signal),
   }
+}
+
+interface Spoiled {
+  readonly state: 'spoiled'
+  readonly transaction: Hex
+  /** Asks again what the chain says of the payment. */
+  conclude(): Promise<Outcome>
 }
 
 // What is concluded of an authorization that is unused although its transaction was mined.

@@ -2,7 +2,7 @@
 export interface GasAllowance {
   /** Zero until a transfer that goes alone was estimated. */
   readonly perPayment: bigint
-  /** Hears what the node says that a plain transfer needs in a transaction of its own. */
+  /** Hears what a plain transfer gets in a transaction of its own: the node's estimate with some room. */
   noteEstimate(gas: bigint): void
 }
 
@@ -20,8 +20,7 @@ export const createGasAllowance = (): GasAllowance => {
   return {
     get perPayment() {
       if (highest === 0n) return 0n
-      const roomy = (highest * 13n) / 10n
-      return roomy > leastPerPayment ? roomy : leastPerPayment
+      return highest > leastPerPayment ? highest : leastPerPayment
     },
     noteEstimate: (gas) => {
       // Falls slowly: a dear hour must not make every batch small for ever.

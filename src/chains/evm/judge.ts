@@ -1,5 +1,6 @@
-import { encodeEventTopics, type Hex, hexToBigInt, isAddressEqual, pad } from 'viem'
+import { encodeEventTopics, type Hex, hexToBigInt, pad } from 'viem'
 import { tokenAbi } from './abi.js'
+import { isSameAddress } from './address.js'
 import type { Log, Receipt } from './rpc.js'
 
 /** The transfer that a payment must have caused. */
@@ -30,7 +31,7 @@ export const judgeExecution = (receipt: Receipt, nonce: Hex, expected: ExpectedT
   if (!receipt.status) return 'reverted'
   const events = receipt.logs.filter(
     ({ address, topics }) =>
-      isAddressEqual(address, expected.asset) && (topics[0] === transferTopic || topics[0] === usedTopic),
+      isSameAddress(address, expected.asset) && (topics[0] === transferTopic || topics[0] === usedTopic),
   )
   const isPaid = events.some((event, index) => {
     const next = events[index + 1]
@@ -41,17 +42,21 @@ export const judgeExecution = (receipt: Receipt, nonce: Hex, expected: ExpectedT
 
 /**
  * The same for one payment of a batch of ours: accounts without code, tokens that are vouched for. The use must be
- * there, and the payer's transfers of this kind must be as many as all its uses, so that each has one.
+ * there and a transfer of this kind, and of all the payer's uses each must have moved something: some tokens tell
+ * of the transfer first.
  */
 export const judgeShare = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'
   if (judgeExecution(receipt, nonce, expected) === 'paid') return 'paid'
-  const own = receipt.logs.filter(({ address }) => isAddressEqual(address, expected.asset))
-  if (!own.some((log) => isUse(log, nonce, expected))) return 'unpaid'
-  const uses = own.filter(
-    ({ topics }) => topics[0] === usedTopic && topics[1]?.toLowerCase() === pad(expected.from).toLowerCase(),
-  )
-  return own.filter((log) => isTransfer(log, expected)).length >= uses.length ? 'paid' : 'unpaid'
+  const own = receipt.logs.filter(({ address }) => isSameAddress(address, expected.asset))
+  const isPayers = ({ topics }: Log) => topics[1]?.toLowerCase() === pad(expected.from).toLowerCase()
+  const uses = own.filter((log) => log.topics[0] === usedTopic && isPayers(log))
+  const transfers = own.filter((log) => log.topics[0] === transferTopic && isPayers(log))
+  const isPaid =
+    uses.some((log) => isUse(log, nonce, expected)) &&
+    transfers.some((log) => isTransfer(log, expected)) &&
+    transfers.length >= uses.length
+  return isPaid ? 'paid' : 'unpaid'
 }
 
 const isUse = ({ topics }: Log, nonce: Hex, { from }: ExpectedTransfer): boolean =>
@@ -60,7 +65,7 @@ const isUse = ({ topics }: Log, nonce: Hex, { from }: ExpectedTransfer): boolean
   topics[2]?.toLowerCase() === nonce.toLowerCase()
 
 const isTransfer = (log: Log, { asset, from, to, value }: ExpectedTransfer): boolean =>
-  isAddressEqual(log.address, asset) &&
+  isSameAddress(log.address, asset) &&
   log.topics[0] === transferTopic &&
   log.topics[1]?.toLowerCase() === pad(from).toLowerCase() &&
   log.topics[2]?.toLowerCase() === pad(to).toLowerCase() &&

@@ -1,15 +1,26 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { createInclusionTimes } from './inclusionTimes.js'
+
+/** Room for one transaction in a lane, taken before its number is drawn. */
+export interface Place {
+  readonly account: PrivateKeyAccount
+  /** A number was drawn: from now on the transaction fills the place until it is mined. */
+  noteDrawn(nonce: number): void
+  /** Gives the place back, unless a number was drawn. */
+  release(): void
+}
 
 /** The lanes of one network as this process sees them: which may be used, and how full they are. */
 export interface LanePool {
-  /** The least full account that can pay and has room, ours to look after first; null when there is none. */
-  choose(): PrivateKeyAccount | null
+  /** A place with one account, or else with the least full one that can pay, ours to look after first. */
+  take(address?: Hex): Place | null
   /** How many transactions the accounts that can pay still take before the pools of nodes may drop some. */
   countRoom(): number
-  /** Resolves when a transaction was mined, or soon. */
+  /** Resolves when there may be more room than before, or soon. */
   whenRoom(): Promise<void>
-  noteDrawn(address: Hex, nonce: number): void
+  /** How long a transaction that is sent now is likely to take: as long as others did, or still do. */
+  expectInclusionMs(): number
   noteMined(address: Hex, nonce: number): void
   /** What the chain says: how many transactions of an account are mined. */
   setMined(address: Hex, count: number): void
@@ -18,10 +29,14 @@ export interface LanePool {
 }
 
 interface LaneState {
-  /** One more than the highest number that is known to be drawn. */
+  /** One more than the highest number that this process drew. */
   drawn: number
   /** One more than the highest number that is known to be mined. */
   mined: number
+  /** Places that are taken and have no number yet. */
+  reserved: number
+  /** When this process drew the numbers that are not mined. */
+  readonly drawnAt: Map<number, number>
 }
 
 /** Nodes keep at least so many transactions of one account; some drop what is beyond (geth: `accountslots` 16). */
@@ -35,13 +50,16 @@ export const createLanePool = (
   accounts: readonly PrivateKeyAccount[],
   canPay: (address: Hex) => boolean,
 ): LanePool => {
-  const states = new Map<Hex, LaneState>(accounts.map(({ address }) => [address, { drawn: 0, mined: 0 }]))
+  const states = new Map<Hex, LaneState>(
+    accounts.map(({ address }) => [address, { drawn: 0, mined: 0, reserved: 0, drawnAt: new Map() }]),
+  )
+  const inclusion = createInclusionTimes()
   const waiters = new Set<() => void>()
   let held: readonly string[] = []
 
-  const inFlight = (address: Hex): number => {
+  const load = (address: Hex): number => {
     const state = states.get(address)
-    return state === undefined ? 0 : Math.max(0, state.drawn - state.mined)
+    return state === undefined ? maxInFlight : Math.max(0, state.drawn - state.mined) + state.reserved
   }
   const change = (address: Hex, update: (state: LaneState) => void) => {
     const state = states.get(address)
@@ -49,21 +67,62 @@ export const createLanePool = (
     update(state)
     for (const wake of waiters) wake()
   }
+  const forgetMined = (state: LaneState) => {
+    const now = performance.now()
+    for (const [nonce, at] of state.drawnAt) {
+      if (nonce >= state.mined) continue
+      state.drawnAt.delete(nonce)
+      inclusion.note(now - at)
+    }
+  }
   const listAble = () => accounts.filter(({ address }) => canPay(address))
 
+  const choose = (): PrivateKeyAccount | null => {
+    const free = listAble().filter(({ address }) => load(address) < maxInFlight)
+    const own = free.filter(({ address }) => held.includes(address))
+    const [first, ...rest] = own.length > 0 ? own : free
+    if (first === undefined) return null
+    return rest.reduce((best, each) => (load(each.address) < load(best.address) ? each : best), first)
+  }
+
+  const openPlace = (account: PrivateKeyAccount): Place => {
+    let isReserved = true
+    const { address } = account
+    const release = () => {
+      if (!isReserved) return
+      isReserved = false
+      change(address, (state) => {
+        state.reserved -= 1
+      })
+    }
+    change(address, (state) => {
+      state.reserved += 1
+    })
+    return {
+      account,
+      release,
+      noteDrawn: (nonce) => {
+        change(address, (state) => {
+          // The first number that this process draws says where the lane stands.
+          if (state.drawn === 0 && state.mined === 0) state.mined = nonce
+          state.drawn = Math.max(state.drawn, nonce + 1)
+          state.drawnAt.set(nonce, performance.now())
+        })
+        release()
+      },
+    }
+  }
+
   return {
-    choose: () => {
-      const free = listAble().filter(({ address }) => inFlight(address) < maxInFlight)
-      const own = free.filter(({ address }) => held.includes(address))
-      const [first, ...rest] = own.length > 0 ? own : free
-      if (first === undefined) return null
-      return rest.reduce(
-        (best, each) => (inFlight(each.address) < inFlight(best.address) ? each : best),
-        first,
-      )
+    take: (address) => {
+      const account =
+        address === undefined
+          ? choose()
+          : accounts.find((each) => each.address === address && load(address) < maxInFlight)
+      return account == null ? null : openPlace(account)
     },
     countRoom: () =>
-      listAble().reduce((room, { address }) => room + Math.max(0, maxInFlight - inFlight(address)), 0),
+      listAble().reduce((room, { address }) => room + Math.max(0, maxInFlight - load(address)), 0),
     whenRoom: () =>
       new Promise((resolve) => {
         const wake = () => {
@@ -74,20 +133,20 @@ export const createLanePool = (
         const timer = setTimeout(wake, longestWaitMs)
         waiters.add(wake)
       }),
-    noteDrawn: (address, nonce) =>
-      change(address, (state) => {
-        // The first number that this process draws says where the lane stands.
-        if (state.drawn === 0 && state.mined === 0) state.mined = nonce
-        state.drawn = Math.max(state.drawn, nonce + 1)
-      }),
+    expectInclusionMs: () => {
+      const since = [...states.values()].flatMap(({ drawnAt }) => [...drawnAt.values()])
+      const oldestMs = since.length === 0 ? 0 : performance.now() - Math.min(...since)
+      return Math.max(inclusion.typicalMs, oldestMs)
+    },
     noteMined: (address, nonce) =>
       change(address, (state) => {
         state.mined = Math.max(state.mined, nonce + 1)
+        forgetMined(state)
       }),
     setMined: (address, count) =>
       change(address, (state) => {
         state.mined = count
-        state.drawn = Math.max(state.drawn, count)
+        forgetMined(state)
       }),
     setHeld: (addresses) => {
       held = addresses

@@ -1,4 +1,4 @@
-import { type Hex, isAddressEqual, keccak256, parseTransaction } from 'viem'
+import { getAddress, type Hex, keccak256, parseTransaction } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { sleep } from '../../platform/deadline.js'
 import type { Clock } from '../../ports/clock.js'
@@ -6,7 +6,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { LaneTransaction, SignerLanes } from '../../ports/signerLanes.js'
 import { bumpFees } from './bumpFees.js'
-import type { FeeOracle, Fees } from './fees.js'
+import { type FeeOracle, type Fees, highestGasPrice } from './fees.js'
 import { asHex } from './hex.js'
 import type { LanePool } from './lanePool.js'
 import type { ReceiptWatcher } from './receiptWatcher.js'
@@ -37,6 +37,8 @@ export interface UpkeepParts {
 const roundMs = 2_000
 // Nodes take only so many of one account at once; the next round goes on where this one ends.
 const transactionsPerRound = 50
+// What offers so much more than is asked today does not wait for its price.
+const mostOverTodays = 4n
 // A transfer of nothing to oneself.
 const fillingGas = 21_000n
 
@@ -45,6 +47,9 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
   const { rpc, fees, accounts, lanes, pool, receipts, clock, logger, replaceAfterMs } = parts
   /** Where each lane stood in the last round. */
   const lastCount = new Map<Hex, number>()
+  /** The newest block when a lane was last seen to wait. */
+  const lastHead = new Map<Hex, bigint>()
+  const stopped = new AbortController()
 
   const sign =
     (account: PrivateKeyAccount, transaction: Omit<Unsigned, 'nonce'>) =>
@@ -67,7 +72,7 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
       return
     }
     const filling = { to: account.address, gas: fillingGas, fees: await fees.read() }
-    for (let nonce = from; nonce < until; nonce++) {
+    for (let nonce = from; nonce < until && !stopped.signal.aborted; nonce++) {
       const filled = await lanes.fill(lane, nonce, sign(account, filling))
       if (filled === null) continue
       logger.error({ ...lane, nonce, transaction: filled.transaction }, 'lane.gap_filled')
@@ -82,7 +87,9 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
     stuck: LaneTransaction,
   ): Promise<boolean> => {
     const { to, data, gas, ...old } = parseTransaction(asHex(stuck.bytes))
-    const higher = bumpFees(readFees(old), await fees.read(), network.maxFeePerGas)
+    const [offered, today] = [readFees(old), await fees.read()]
+    if (highestGasPrice(offered) > mostOverTodays * highestGasPrice(today)) return false
+    const higher = bumpFees(offered, today, network.maxFeePerGas)
     if (to == null || gas === undefined || higher === null) return false
     const call = { to, gas, fees: higher, ...(data === undefined ? {} : { data }) }
     const replacement = await lanes.replace(lane, stuck, sign(account, call))
@@ -97,14 +104,17 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
   const isOverdue = ({ recordedAt }: LaneTransaction): boolean =>
     clock.now().getTime() - recordedAt.getTime() >= replaceAfterMs
 
-  const checkLane = async (account: PrivateKeyAccount): Promise<void> => {
-    const { address } = account
-    const lane = { network: network.network, signer: address }
-    const count = await rpc.getTransactionCount(address, 'latest')
-    pool.setMined(address, count)
-    const hasStoodStill = lastCount.get(address) === count
-    lastCount.set(address, count)
-    if (!hasStoodStill) return
+  /** Whether the chain has gone on since the lane was last seen to wait: else no price would help. */
+  const hasChainMoved = async (address: Hex): Promise<boolean> => {
+    const head = await rpc.getBlock('latest')
+    const before = lastHead.get(address)
+    if (head === null) return false
+    lastHead.set(address, head.number)
+    return before !== undefined && head.number > before
+  }
+
+  const unblock = async (account: PrivateKeyAccount, count: number): Promise<void> => {
+    const lane = { network: network.network, signer: account.address }
     const next = await lanes.readNext(lane)
     if (next <= count) return
 
@@ -115,29 +125,49 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
       await closeGap(account, lane, count, until)
       return
     }
+    const canReplace = await hasChainMoved(account.address)
     for (const transaction of waiting) {
-      if (isOverdue(transaction) && (await replace(account, lane, transaction))) continue
+      if (stopped.signal.aborted) return
+      if (canReplace && isOverdue(transaction) && (await replace(account, lane, transaction))) continue
       await rpc.send(asHex(transaction.bytes))
+    }
+  }
+
+  /** Another instance replaces here: whoever waits in this one is content with that, too. */
+  const followOthers = async (signer: Hex, from: number): Promise<void> => {
+    const newest = await lanes.listFrom({ network: network.network, signer }, from, transactionsPerRound)
+    for (const { transaction, replaced } of newest) {
+      for (const old of replaced) receipts.follow(asHex(old), asHex(transaction))
+    }
+  }
+
+  const checkLane = async (account: PrivateKeyAccount, isHeld: boolean): Promise<void> => {
+    const { address } = account
+    try {
+      const count = await rpc.getTransactionCount(address, 'latest')
+      const before = lastCount.get(address)
+      lastCount.set(address, count)
+      pool.setMined(address, count)
+      if (!isHeld) await followOthers(address, before ?? count)
+      else if (before === count) await unblock(account, count)
+    } catch (error) {
+      // One lane that cannot be looked after must not keep the others from it.
+      logger.warn({ network: network.network, signer: address, error }, 'lane.check_failed')
     }
   }
 
   const check = async () => {
     try {
-      const held = await lanes.lease(
-        network.network,
-        accounts.map(({ address }) => address),
-      )
-      pool.setHeld(held)
-      for (const account of accounts) {
-        if (held.some((address) => isAddressEqual(asHex(address), account.address))) await checkLane(account)
-        else pool.setMined(account.address, await rpc.getTransactionCount(account.address, 'latest'))
-      }
+      const signers = accounts.map(({ address }) => address)
+      const leased = await lanes.lease(network.network, signers)
+      const held = new Set(leased.map((signer) => getAddress(signer)))
+      pool.setHeld([...held])
+      await Promise.all(accounts.map((account) => checkLane(account, held.has(account.address))))
     } catch (error) {
       logger.warn({ network: network.network, error }, 'lane.check_failed')
     }
   }
 
-  const stopped = new AbortController()
   const rounds = (async () => {
     while (await sleep(roundMs, stopped.signal)) await check()
   })()

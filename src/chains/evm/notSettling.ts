@@ -7,7 +7,3 @@ export const notSettling = (network: string, cause?: unknown): AppError =>
     operationalCode: 'SVC-4001',
     retryAfterSeconds: 10,
   })
-
-/** Whether an error says that no account of ours can pay for gas. */
-export const isNotSettling = (error: unknown): boolean =>
-  error instanceof AppError && error.operationalCode === 'SVC-4001'

@@ -107,6 +107,7 @@ const findOutcome = async (rpc: Rpc, settlement: Settlement, policy: ResolvePoli
   // One that failed proves nothing of another that may still be mined.
   if (failure !== null && (await areAllSpent(settlement.broadcasts, mined))) return failure
 
+  const open = settlement.broadcasts.findLast((broadcast) => !mined.includes(broadcast))
   const head = await rpc.getBlock('latest')
   if (head === null) return { state: 'pending', transaction }
   const execution = await findExecution(rpc, question, policy, head.number)
@@ -124,7 +125,7 @@ const findOutcome = async (rpc: Rpc, settlement: Settlement, policy: ResolvePoli
       if (await areDisplaced(rpc, settlement.broadcasts, head)) {
         return { state: 'failed', reason: 'settlement_displaced', transaction }
       }
-      await rpc.send(asHex(newest.bytes))
+      await rpc.send(asHex((open ?? newest).bytes))
       return { state: 'pending', transaction }
   }
 }

@@ -75,6 +75,8 @@ export interface Rpc {
   getTransactionCount(address: Hex, at: 'latest' | bigint): Promise<number>
   getBlock(at: 'latest' | bigint, endpoint?: Endpoint): Promise<Block | null>
   getReceipt(transaction: Hex, endpoint?: Endpoint): Promise<Receipt | null>
+  /** All receipts of a block; null where the node has not got the block. Not every node has the method. */
+  getBlockReceipts(at: bigint): Promise<readonly Receipt[] | null>
   getLogs(filter: LogFilter): Promise<readonly Log[]>
   getPriorityFee(): Promise<bigint>
   getGasPrice(): Promise<bigint>
@@ -142,6 +144,8 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
       endpoint === undefined
         ? ask('eth_getTransactionReceipt', [transaction], receiptShape.nullable())
         : endpoint.request('eth_getTransactionReceipt', [transaction], receiptShape.nullable()),
+    getBlockReceipts: (at) =>
+      ask('eth_getBlockReceipts', [numberToHex(at)], z.array(receiptShape).nullable()),
     getLogs: ({ address, topics, fromBlock, toBlock }) =>
       ask(
         'eth_getLogs',

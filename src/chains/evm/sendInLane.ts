@@ -1,17 +1,16 @@
 import { keccak256 } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Logger } from '../../ports/logger.js'
 import type { Recorder, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
 import type { BatchedCall } from './batch.js'
 import type { Fees } from './fees.js'
 import { asHex } from './hex.js'
-import type { LanePool } from './lanePool.js'
+import type { Place } from './lanePool.js'
 import type { Rpc } from './rpc.js'
 
-/** What is sent, by whom and at which price, and which settlements it carries. */
+/** What is sent, from which place and at which price, and which settlements it carries. */
 export interface Sending {
-  readonly account: PrivateKeyAccount
+  readonly place: Place
   readonly call: BatchedCall
   readonly gas: bigint
   readonly fees: Fees
@@ -32,7 +31,6 @@ export interface LaneParts {
   readonly chainId: number
   readonly rpc: Rpc
   readonly lanes: SignerLanes
-  readonly pool: LanePool
   readonly logger: Logger
 }
 
@@ -40,8 +38,9 @@ export interface LaneParts {
 const maxAttempts = 3
 
 /** Sends transactions of our own on one network, each with the next number of its account. */
-export const createSendInLane = ({ network, chainId, rpc, lanes, pool, logger }: LaneParts): SendInLane => {
-  const record = async ({ account, call, gas, fees, recorders }: Sending): Promise<SendingAnswer> => {
+export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneParts): SendInLane => {
+  const record = async ({ place, call, gas, fees, recorders }: Sending): Promise<SendingAnswer> => {
+    const { account } = place
     let drawn = 0
     const answer = await lanes.record({ network, signer: account.address }, recorders, async (nonce) => {
       drawn = nonce
@@ -50,12 +49,12 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, pool, logger }:
       return { transaction: keccak256(bytes), bytes }
     })
     if ('lost' in answer) return answer
-    pool.noteDrawn(account.address, drawn)
+    place.noteDrawn(drawn)
     return { sent: { ...answer.recorded, nonce: drawn } }
   }
 
   return async (sending) => {
-    const { account } = sending
+    const { account } = sending.place
     const lane = { network, signer: account.address }
     let answer = await record(sending)
     for (let attempt = 1; 'sent' in answer; attempt++) {

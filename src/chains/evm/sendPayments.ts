@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import type { Clock } from '../../ports/clock.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Recorder } from '../../ports/settlementJournal.js'
 import type { Diagnosis } from './diagnose.js'
@@ -7,10 +7,9 @@ import { type FeeOracle, highestGasPrice } from './fees.js'
 import { createGasAllowance, gasForBatch } from './gasAllowance.js'
 import { spendGasBudget } from './gasBudget.js'
 import { asHex } from './hex.js'
-import type { InclusionTimes } from './inclusionTimes.js'
-import type { LanePool } from './lanePool.js'
+import type { LanePool, Place } from './lanePool.js'
 import type { MulticallPresence } from './multicallPresence.js'
-import { isNotSettling, notSettling } from './notSettling.js'
+import { notSettling } from './notSettling.js'
 import type { Prepared } from './prepare.js'
 import type { ReceiptWatcher } from './receiptWatcher.js'
 import { rehearseBatch } from './rehearseBatch.js'
@@ -19,12 +18,16 @@ import { createSendInLane, type LaneParts, type Sending } from './sendInLane.js'
 import type { EvmNetworkSettings } from './settings.js'
 import type { Signers } from './signers.js'
 import { estimateTransfer, type Sending as SimulatedSending } from './simulate.js'
+import { tooLate } from './tooLate.js'
 
 /** A payment that was sent, or may have been. */
 export interface Submitted {
   readonly transaction: Hex
   /** Whether the transaction carries other payments too. */
   readonly isShared: boolean
+  /** Whose transaction it is, and its number. */
+  readonly sender: Hex
+  readonly nonce: number
 }
 
 /** A payment on its way into a transaction. */
@@ -32,6 +35,8 @@ export interface Outgoing {
   readonly prepared: Prepared
   readonly recorder: Recorder
   readonly goesAlone: boolean
+  /** Ends the wait for a place in a transaction. */
+  readonly waitUntil: AbortSignal
   /** Called once with what was sent, or with why the chain would refuse it. */
   resolve(answer: Submitted | Diagnosis): void
   /** Called once when nothing was recorded. */
@@ -51,12 +56,20 @@ export interface SendPaymentsParts extends Omit<LaneParts, 'network' | 'chainId'
   readonly limiter: RateLimiter
   readonly receipts: ReceiptWatcher
   readonly pool: LanePool
-  readonly inclusion: InclusionTimes
   readonly multicall: MulticallPresence
+  readonly clock: Clock
+  /** An authorization must live this much longer than now to be sent. */
+  readonly expiryMarginSeconds: number
 }
 
-// Ethereum refuses transactions of more than 16,777,216 gas (EIP-7825); half of that finds room in a block sooner.
-const maxGasPerTransaction = 8_000_000n
+/** What came of some payments, and what is to be tried next. */
+interface Step {
+  readonly transaction: Hex | null
+  readonly groups: readonly (readonly Outgoing[])[]
+  readonly conflicting: readonly Outgoing[]
+}
+
+const done: Step = { transaction: null, groups: [], conflicting: [] }
 
 // For when the node will not estimate the payment that it was asked about.
 const defaultGasPerPayment = 150_000n
@@ -66,104 +79,126 @@ const longestConflictMs = 10_000
 
 /** Builds what sends payments on one network. */
 export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
-  const { network, rpc, signers, canPay, pool, fees, limiter, receipts, inclusion, multicall } = parts
+  const { network, rpc, signers, canPay, pool, fees, limiter, receipts, multicall } = parts
+  const { clock, expiryMarginSeconds } = parts
   const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...parts, network: network.network, chainId: network.chainId })
 
   /** Strangers' code is run by the account with which it was simulated; plain transfers by any that has room. */
-  const senderFor = ({ transfer, candidate }: Prepared): PrivateKeyAccount => {
-    const account =
-      (transfer.isPlain ? pool.choose() : null) ?? signers.pick(candidate.authorization.nonce, canPay)
+  const findFixedSender = ({ prepared: { transfer, candidate } }: Outgoing): Hex | undefined => {
+    if (transfer.isPlain) return undefined
+    const account = signers.pick(candidate.authorization.nonce, canPay)
     if (account === null) throw notSettling(network.network)
-    return account
+    return account.address
   }
 
-  const send = async (
+  /** Refuses whoever has waited too long, and answers the others. */
+  const keepTimely = (payments: readonly Outgoing[]): readonly Outgoing[] => {
+    const margin = Math.floor(clock.now().getTime() / 1_000) + expiryMarginSeconds
+    const isLate = ({ prepared: { candidate } }: Outgoing) =>
+      candidate.authorization.validBefore <= BigInt(margin)
+    const gaveUp = payments.filter(({ waitUntil }) => waitUntil.aborted)
+    const late = payments.filter((payment) => !gaveUp.includes(payment) && isLate(payment))
+    rejectAll(gaveUp, notSettling(network.network))
+    rejectAll(late, tooLate(network.network, pool.expectInclusionMs()))
+    return payments.filter((payment) => !gaveUp.includes(payment) && !late.includes(payment))
+  }
+
+  /** Waits for a place for those who still wait themselves; null when nobody does any more. */
+  const takePlace = async (
     payments: readonly Outgoing[],
-    sending: Omit<Sending, 'recorders'>,
-  ): Promise<Hex | null> => {
+  ): Promise<{ readonly place: Place; readonly timely: readonly Outgoing[] } | null> => {
+    for (;;) {
+      const timely = keepTimely(payments)
+      const [first] = timely
+      if (first === undefined) return null
+      const place = pool.take(findFixedSender(first))
+      if (place !== null) return { place, timely }
+      if (!signers.addresses.some(canPay)) throw notSettling(network.network)
+      await pool.whenRoom()
+    }
+  }
+
+  const send = async (payments: readonly Outgoing[], sending: Omit<Sending, 'recorders'>): Promise<Step> => {
     await spendGasBudget(limiter, network, sending.gas * highestGasPrice(sending.fees))
     const answer = await sendInLane({ ...sending, recorders: payments.map(({ recorder }) => recorder) })
     if ('sent' in answer) {
       const transaction = asHex(answer.sent.transaction)
-      inclusion.noteSent(transaction, { address: sending.account.address, nonce: answer.sent.nonce })
-      for (const payment of payments) payment.resolve({ transaction, isShared: payments.length > 1 })
-      return transaction
+      const isShared = payments.length > 1
+      const sender = sending.place.account.address
+      for (const payment of payments) {
+        payment.resolve({ transaction, isShared, sender, nonce: answer.sent.nonce })
+      }
+      return { ...done, transaction }
     }
     const isLost = ({ recorder }: Outgoing) => answer.lost.includes(recorder.settlementId)
     rejectAll(payments.filter(isLost), new Error('The settlement was taken over: nothing is sent for it'))
-    return await sendTogether(payments.filter((payment) => !isLost(payment)))
+    return { ...done, groups: [payments.filter((payment) => !isLost(payment))] }
   }
 
-  const sendAlone = async (payment: Outgoing): Promise<Hex | null> => {
+  const sendAlone = async (payment: Outgoing, place: Place): Promise<Step> => {
     const { prepared } = payment
-    const account = senderFor(prepared)
     const price = await fees.read()
-    const estimate = await estimateTransfer(rpc, prepared, { sender: account.address, fees: price })
+    const sending = { sender: place.account.address, fees: price }
+    const estimate = await estimateTransfer(rpc, prepared, sending)
     if ('reason' in estimate) {
       payment.resolve(estimate)
-      return null
+      return done
     }
     const { to, data, isPlain } = prepared.transfer
     if (isPlain) allowance.noteEstimate(estimate.gas)
-    return await send([payment], { account, call: { to, data }, gas: estimate.gas, fees: price })
+    return await send([payment], { place, call: { to, data }, gas: estimate.gas, fees: price })
   }
 
-  const sendTogether = async (payments: readonly Outgoing[]): Promise<Hex | null> => {
-    const [first, second] = payments
-    if (first === undefined) return null
-    if (second === undefined) return await sendAlone(first)
-    const account = senderFor(first.prepared)
+  const sendTogether = async (payments: readonly Outgoing[], place: Place): Promise<Step> => {
     const price = await fees.read()
-    const sending = { sender: account.address, fees: price }
-    const gas = gasForBatch(await gasPerPayment(first, sending), payments.length)
-    if (gas > maxGasPerTransaction) return await sendHalves(payments)
+    const sending = { sender: place.account.address, fees: price }
+    const gas = gasForBatch(await findAllowance(payments, sending), payments.length)
     const rehearsal = await rehearseBatch(rpc, payments, { ...sending, gas })
-    if (rehearsal.result === 'passes') {
-      return await send(payments, { account, call: rehearsal.call, gas, fees: price })
-    }
-    const { together, alone, conflicting } = rehearsal
-    const [transaction] = await Promise.all([
-      attempt(together),
-      ...alone.map((payment) => attempt([payment])),
-    ])
-    if (conflicting.length > 0) {
-      await waitUntilMined(transaction)
-      await Promise.all(conflicting.map((payment) => attempt([payment])))
-    }
-    return transaction
+    if (rehearsal.result === 'divided') return { ...done, ...rehearsal }
+    return await send(payments, { place, call: rehearsal.call, gas, fees: price })
   }
 
-  const gasPerPayment = async ({ prepared }: Outgoing, sending: SimulatedSending): Promise<bigint> => {
-    if (allowance.perPayment === 0n) {
-      const estimate = await estimateTransfer(rpc, prepared, sending)
+  /** How much gas each payment of a batch gets. */
+  const findAllowance = async ([first]: readonly Outgoing[], sending: SimulatedSending): Promise<bigint> => {
+    if (allowance.perPayment === 0n && first !== undefined) {
+      const estimate = await estimateTransfer(rpc, first.prepared, sending)
       if ('reason' in estimate) return defaultGasPerPayment
       allowance.noteEstimate(estimate.gas)
     }
     return allowance.perPayment
   }
 
-  const sendHalves = async (payments: readonly Outgoing[]): Promise<Hex | null> => {
-    const middle = Math.ceil(payments.length / 2)
-    const [transaction] = await Promise.all([
-      attempt(payments.slice(0, middle)),
-      attempt(payments.slice(middle)),
-    ])
-    return transaction
+  const take = async (payments: readonly Outgoing[]): Promise<Step> => {
+    const taken = await takePlace(payments)
+    if (taken === null) return done
+    const { place, timely } = taken
+    const [first, second] = timely
+    try {
+      if (first === undefined) return done
+      return await (second === undefined ? sendAlone(first, place) : sendTogether(timely, place))
+    } finally {
+      place.release()
+    }
   }
 
-  const waitUntilMined = async (transaction: Hex | null): Promise<void> => {
-    if (transaction === null) return
-    const policy = { confirmations: 1, isCrossChecked: false }
-    await receipts.wait(transaction, policy, AbortSignal.timeout(longestConflictMs))
+  const sendAfter = async (transaction: Hex | null, payment: Outgoing): Promise<void> => {
+    if (transaction !== null) {
+      const policy = { confirmations: 1, isCrossChecked: false }
+      const isLong = AbortSignal.any([payment.waitUntil, AbortSignal.timeout(longestConflictMs)])
+      await receipts.wait(transaction, policy, isLong)
+    }
+    await attempt([payment])
   }
 
+  /** Sends what can be sent and tells everyone; answers the transaction of the first group. */
   const attempt = async (payments: readonly Outgoing[]): Promise<Hex | null> => {
     try {
-      return await sendTogether(payments)
+      const { transaction, groups, conflicting } = await take(payments)
+      const [first] = await Promise.all(groups.map(attempt))
+      await Promise.all(conflicting.map((payment) => sendAfter(first ?? null, payment)))
+      return transaction ?? first ?? null
     } catch (error) {
-      // An account that cannot pay for a large batch may still pay for a small one.
-      if (payments.length > 1 && isNotSettling(error)) return await sendHalves(payments)
       rejectAll(payments, error)
       return null
     }

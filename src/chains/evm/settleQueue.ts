@@ -20,8 +20,10 @@ export interface SettleQueue<Item extends Waiting> {
 export interface QueueOptions<Item> {
   readonly maxItems: number
   readonly longestWaitMs: number
-  /** Resolves when something can be sent; rejects when nothing can be sent at all. */
-  whenReady(): Promise<void>
+  /** Whether something can be sent now; throws when nothing can be sent at all. */
+  isReady(): boolean
+  /** Resolves when it may have become ready, or soon. */
+  whenChanged(): Promise<void>
   /** Sends; never rejects. */
   send(items: readonly Item[]): Promise<void>
   /** Tells who waits that nothing can be sent. */
@@ -53,15 +55,21 @@ export const createSettleQueue = <Item extends Waiting>(options: QueueOptions<It
     return taken
   }
 
+  /** How much longer the first may be kept waiting. */
+  const remainingMs = (): number =>
+    waiting.reduce((oldest, { since }) => Math.min(oldest, since), Number.POSITIVE_INFINITY) +
+    longestWaitMs -
+    performance.now()
+
   const isDue = (): boolean => {
     if (waiting.length === 0) return false
-    if (underWay === 0 || waiting.length >= maxItems) return true
-    return performance.now() - Math.min(...waiting.map(({ since }) => since)) >= longestWaitMs
+    return underWay === 0 || waiting.length >= maxItems || remainingMs() <= 0
   }
 
   const run = async (): Promise<void> => {
     try {
-      await options.whenReady()
+      // Who waits may give up meanwhile; for nobody there is nothing to wait for.
+      while (waiting.length > 0 && !options.isReady()) await options.whenChanged()
     } catch (error) {
       const refused = waiting.map(({ item }) => item)
       waiting = []
@@ -88,7 +96,7 @@ export const createSettleQueue = <Item extends Waiting>(options: QueueOptions<It
     } finally {
       isTaking = false
     }
-    if (waiting.length > 0) timer = setTimeout(() => void pump(), longestWaitMs)
+    if (waiting.length > 0) timer = setTimeout(() => void pump(), Math.max(1, remainingMs()))
   }
 
   return {

@@ -1,13 +1,11 @@
-import type { Hex } from 'viem'
-import { AppError } from '../../errors.js'
 import { multicallAddress } from './abi.js'
 import { decodeAggregate, encodeAggregate, type InnerResult } from './aggregate.js'
+import { callLeniently } from './callLeniently.js'
 import { type Diagnosis, diagnoseFailure, isNotYetValid } from './diagnose.js'
-import { RpcRefusal } from './endpoint.js'
 import { encodeBalanceQuestion, encodeStateQuestion, toFacts } from './facts.js'
 import { highestGasPrice } from './fees.js'
 import type { Prepared } from './prepare.js'
-import type { CallRequest, Rpc } from './rpc.js'
+import type { Rpc } from './rpc.js'
 import { findContradiction, type Sending } from './simulate.js'
 
 /** What a shared simulation says of one transfer: the diagnosis, null where it would succeed, or nothing. */
@@ -60,17 +58,6 @@ export const simulateTogether = async (
   // Whoever runs out of gas ends without a word; one alone may have burnt its own.
   const silent = results.filter(({ succeeds, data }, index) => index % 3 === 2 && !succeeds && data === '0x')
   return { verdicts, isStarved: silent.length > 1 }
-}
-
-/** Null when a node was there and did not want this call: it may want smaller ones. */
-const callLeniently = async (rpc: Rpc, call: CallRequest): Promise<Hex | null> => {
-  try {
-    const answer = await rpc.call(call)
-    return answer.succeeds ? answer.value : null
-  } catch (error) {
-    if (error instanceof AppError && error.cause instanceof RpcRefusal) return null
-    throw error
-  }
 }
 
 /** Decides what the token's own facts decide. Any other failure may be the company's doing. */

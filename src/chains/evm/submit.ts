@@ -1,13 +1,12 @@
-import { AppError } from '../../errors.js'
-import type { Clock } from '../../ports/clock.js'
+import type { Hex } from 'viem'
 import type { Recorder } from '../../ports/settlementJournal.js'
 import type { Diagnosis } from './diagnose.js'
-import { createInclusionTimes, type InclusionTimes } from './inclusionTimes.js'
 import { maxInFlight } from './lanePool.js'
 import { notSettling } from './notSettling.js'
 import type { Prepared } from './prepare.js'
 import { createSendPayments, type Outgoing, type SendPaymentsParts, type Submitted } from './sendPayments.js'
 import { createSettleQueue, type Waiting, waitingKey } from './settleQueue.js'
+import { tooLate } from './tooLate.js'
 
 /** A payment that is to be sent. */
 export interface Submission {
@@ -20,15 +19,11 @@ export interface Submission {
 }
 
 /** Sends payments on one network, together where they wait together. */
-export interface Submitter extends Pick<InclusionTimes, 'noteMined'> {
+export interface Submitter {
   /** Records, then sends. Throws only when nothing was recorded; a diagnosis says why the chain would refuse. */
   submit(submission: Submission): Promise<Submitted | Diagnosis>
-}
-
-/** What submitting needs. */
-export interface SubmitterParts extends Omit<SendPaymentsParts, 'inclusion'> {
-  readonly clock: Clock
-  readonly expiryMarginSeconds: number
+  /** Makes room where a transaction was mined. */
+  noteMined(sender: Hex, nonce: number): void
 }
 
 // More payments save little gas each: 51.1k at 50 against 50.7k at 100 for Circle's USDC.
@@ -38,20 +33,19 @@ const longestGatheringMs = 25
 const maxWaiting = 5_000
 
 /** Builds the submitter of one network. */
-export const createSubmitter = (parts: SubmitterParts): Submitter => {
+export const createSubmitter = (parts: SendPaymentsParts): Submitter => {
   const { network, pool, signers, canPay, clock, expiryMarginSeconds } = parts
-  const inclusion = createInclusionTimes(pool)
-  const sendPayments = createSendPayments({ ...parts, inclusion })
+  const sendPayments = createSendPayments(parts)
 
   const queue = createSettleQueue<Outgoing & Waiting>({
     maxItems: maxPaymentsPerTransaction,
     longestWaitMs: longestGatheringMs,
-    whenReady: async () => {
-      while (pool.countRoom() === 0) {
-        if (!signers.addresses.some(canPay)) throw notSettling(network.network)
-        await pool.whenRoom()
-      }
+    isReady: () => {
+      if (pool.countRoom() > 0) return true
+      if (signers.addresses.some(canPay)) return false
+      throw notSettling(network.network)
     },
+    whenChanged: pool.whenRoom,
     send: sendPayments,
     refuse: (payments, error) => {
       for (const payment of payments) payment.reject(error)
@@ -63,9 +57,8 @@ export const createSubmitter = (parts: SubmitterParts): Submitter => {
     if (pool.countRoom() > 0) return 0
     const lanes = signers.addresses.filter(canPay).length
     const perInclusion = Math.max(1, lanes) * maxInFlight * maxPaymentsPerTransaction
-    return (
-      Math.ceil((queue.length + 1) / perInclusion) * Math.max(inclusion.typicalMs, network.pollIntervalMs)
-    )
+    const inclusionMs = Math.max(pool.expectInclusionMs(), network.pollIntervalMs)
+    return Math.ceil((queue.length + 1) / perInclusion) * inclusionMs
   }
 
   const refuseHopeless = (validBefore: bigint): void => {
@@ -73,17 +66,15 @@ export const createSubmitter = (parts: SubmitterParts): Submitter => {
     const waitMs = expectedWaitMs()
     const remainingMs = Number(validBefore) * 1_000 - nowMs - expiryMarginSeconds * 1_000
     if (queue.length < maxWaiting && waitMs <= remainingMs) return
-    throw new AppError('SERVICE_UNAVAILABLE', `${network.network} cannot settle this payment in time`, {
-      operationalCode: 'SVC-3002',
-      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
-    })
+    throw tooLate(network.network, waitMs)
   }
 
   return {
-    noteMined: inclusion.noteMined,
+    noteMined: pool.noteMined,
     submit: async ({ prepared, recorder, waitUntil, goesAlone = false }) => {
       const { authorization, token } = prepared.candidate
       const { from, nonce, validBefore } = authorization
+      if (waitUntil.aborted) throw notSettling(network.network)
       refuseHopeless(validBefore)
       return await new Promise((resolve, reject) => {
         const giveUp = () => {
@@ -94,6 +85,7 @@ export const createSubmitter = (parts: SubmitterParts): Submitter => {
           prepared,
           recorder,
           goesAlone,
+          waitUntil,
           key: waitingKey(token.address, from, nonce),
           validBefore,
           resolve: (answer) => {

@@ -4,6 +4,7 @@ import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { SignNumbered } from '../../ports/signerLanes.js'
 import type { Instance } from './instance.js'
 import { longestSigningMs } from './laneQueue.js'
+import { lockLane } from './lockLane.js'
 import { storeBroadcast } from './storeBroadcast.js'
 
 /** A number without bytes, and who signs for it. */
@@ -19,14 +20,13 @@ export const fillNumber = async (
   instance: Instance,
   { lane, nonce, sign }: Gap,
 ): Promise<SignedTransaction | null> => {
+  const locked = await lockLane(client, instance, lane)
+  if (locked === null || locked.next <= nonce) return null
   const { rowCount } = await client.query(
-    `select set_config('idle_in_transaction_session_timeout', $4, true) from signer_lanes l
-     where network = $1 and signer = $2 and next_nonce > $3 and not exists (
-       select 1 from broadcasts b where b.network = l.network and b.signer = l.signer and b.nonce = $3)
-     for update of l`,
-    [lane.network, lane.signer, nonce, `${longestSigningMs}`],
+    'select 1 from broadcasts where network = $1 and signer = $2 and nonce = $3 limit 1',
+    [lane.network, lane.signer, nonce],
   )
-  if (rowCount !== 1) return null
+  if (rowCount !== 0) return null
   const signed = await withSignal(sign(nonce), AbortSignal.timeout(longestSigningMs))
   await storeBroadcast(client, instance, { signed, place: { ...lane, nonce }, settlementIds: [] })
   return signed

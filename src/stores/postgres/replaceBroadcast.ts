@@ -4,6 +4,7 @@ import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { LaneTransaction, SignNumbered } from '../../ports/signerLanes.js'
 import type { Instance } from './instance.js'
 import { longestSigningMs } from './laneQueue.js'
+import { lockLane } from './lockLane.js'
 
 /** What is replaced, where, and who signs in its place. */
 export interface Replacement {
@@ -19,19 +20,17 @@ export interface Replacement {
 export const replaceBroadcast = async (
   client: PoolClient,
   instance: Instance,
-  { lane: { network, signer }, replaced, sign }: Replacement,
+  { lane, replaced, sign }: Replacement,
 ): Promise<SignedTransaction | null> => {
-  const { rows } = await client.query<{ newest: string }>(
-    `select (
-       select b.transaction from broadcasts b
-       where b.network = l.network and b.signer = l.signer and b.nonce = $4
-       order by b.recorded_at desc limit 1
-     ) as newest, set_config('idle_in_transaction_session_timeout', $5, true)
-     from signer_lanes l
-     where l.network = $1 and l.signer = $2 and l.holder = $3 and l.lease_expires_at > now() for update`,
-    [network, signer, instance.id, replaced.nonce, `${longestSigningMs}`],
+  const locked = await lockLane(client, instance, lane)
+  if (locked?.isOurs !== true) return null
+  const { network, signer } = lane
+  const { rows } = await client.query<{ transaction: string }>(
+    `select transaction from broadcasts where network = $1 and signer = $2 and nonce = $3
+     order by recorded_at desc limit 1`,
+    [network, signer, replaced.nonce],
   )
-  if (rows[0]?.newest !== replaced.transaction) return null
+  if (rows[0]?.transaction !== replaced.transaction) return null
 
   const signed = await withSignal(sign(replaced.nonce), AbortSignal.timeout(longestSigningMs))
   await client.query(

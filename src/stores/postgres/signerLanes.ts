@@ -8,11 +8,18 @@ import type { Instance } from './instance.js'
 import { leaseLanes } from './laneLeases.js'
 import { createLaneQueue, longestSigningMs } from './laneQueue.js'
 import { replaceBroadcast } from './replaceBroadcast.js'
+import { retreatLane } from './retreatLane.js'
 import { storeBroadcast } from './storeBroadcast.js'
 import { inTransaction } from './transaction.js'
 
 const laneTransaction = z
-  .object({ transaction: z.string(), bytes: z.string(), nonce: z.coerce.number(), recorded_at: z.date() })
+  .object({
+    transaction: z.string(),
+    bytes: z.string(),
+    nonce: z.coerce.number(),
+    recorded_at: z.date(),
+    replaced: z.array(z.string()),
+  })
   .transform(
     ({ recorded_at: recordedAt, ...rest }): LaneTransaction => ({
       ...rest,
@@ -65,9 +72,12 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
 
     listFrom: async ({ network, signer }, nonce, limit) => {
       const { rows } = await pool.query(
-        `select distinct on (nonce) transaction, bytes, nonce, recorded_at from broadcasts
-         where network = $1 and signer = $2 and nonce >= $3
-         order by nonce, recorded_at desc limit $4`,
+        `select distinct on (b.nonce) b.transaction, b.bytes, b.nonce, b.recorded_at, array(
+           select o.transaction from broadcasts o
+           where o.network = b.network and o.signer = b.signer and o.nonce = b.nonce
+             and o.transaction <> b.transaction) as replaced
+         from broadcasts b where b.network = $1 and b.signer = $2 and b.nonce >= $3
+         order by b.nonce, b.recorded_at desc limit $4`,
         [network, signer, nonce, limit],
       )
       return rows.map((row) => laneTransaction.parse(row))
@@ -81,19 +91,8 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
       return Number(rows[0]?.next_nonce ?? 0)
     },
 
-    retreat: async ({ network, signer }, chainNonce) => {
-      const { rowCount } = await pool.query(
-        // The lane's row is locked first: what another instance records meanwhile is seen.
-        `with lane as (
-           select next_nonce from signer_lanes where network = $1 and signer = $2 for update
-         )
-         update signer_lanes s set next_nonce = $3 from lane
-         where s.network = $1 and s.signer = $2 and lane.next_nonce > $3 and not exists (
-           select 1 from broadcasts b where b.network = $1 and b.signer = $2 and b.nonce >= $3)`,
-        [network, signer, chainNonce],
-      )
-      return rowCount === 1
-    },
+    retreat: (lane, chainNonce) =>
+      queue(lane, () => inTransaction(pool, (client) => retreatLane(client, instance, { lane, chainNonce }))),
 
     lease: (network, signers) =>
       inTransaction(pool, (client) => leaseLanes(client, instance, { network, signers })),

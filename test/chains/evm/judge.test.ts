@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { judgeExecution, judgeReceipt } from '../../../src/chains/evm/judge.js'
+import { judgeExecution, judgeReceipt, judgeShare } from '../../../src/chains/evm/judge.js'
 import type { Log, Receipt } from '../../../src/chains/evm/rpc.js'
 import { randomAddress, randomHex } from '../../support/evm/authorization.js'
 import { usdcAbi } from '../../support/evm/localChain.js'
@@ -96,5 +96,35 @@ describe('judgeExecution', () => {
 
   it('of a reverted transaction is reverted', () => {
     expect(judgeExecution(receipt([use(), transfer()], false), nonce, expected)).toBe('reverted')
+  })
+})
+
+describe('judgeShare', () => {
+  const another = randomHex(32)
+  const otherTerms = { to: randomAddress(), value: 7n }
+
+  it.each<[string, readonly Log[], string]>([
+    ['the use and its transfer', [use(), transfer()], 'paid'],
+    ['the transfer before the use, as some tokens tell it', [transfer(), use()], 'paid'],
+    [
+      'the transfer before the use, and another payment of the payer told in the same way',
+      [transfer(otherTerms), use(another), transfer(), use()],
+      'paid',
+    ],
+    [
+      'nothing of this payment',
+      [use(another, randomAddress()), transfer({ from: randomAddress() })],
+      'unpaid',
+    ],
+    ['only another payment of the payer with the very same terms', [use(another), transfer()], 'unpaid'],
+    ['two uses and one transfer of the same terms', [use(another), transfer(), use()], 'unpaid'],
+    ['two payments of the same terms', [use(another), transfer(), use(), transfer()], 'paid'],
+    ['the use, and a transfer of other terms', [use(), transfer(otherTerms)], 'unpaid'],
+  ])('with %s', (_what, logs, judgement) => {
+    expect(judgeShare(receipt(logs), nonce, expected)).toBe(judgement)
+  })
+
+  it('of a reverted transaction is reverted', () => {
+    expect(judgeShare(receipt([use(), transfer()], false), nonce, expected)).toBe('reverted')
   })
 })

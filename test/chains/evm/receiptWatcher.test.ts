@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEndpoint } from '../../../src/chains/evm/endpoint.js'
 import { createReceiptWatcher } from '../../../src/chains/evm/receiptWatcher.js'
@@ -55,6 +56,142 @@ describe('waiting for receipts', () => {
       2,
     )
     expect(proxy.count('eth_getTransactionReceipt')).toBe(0)
+  })
+
+  const patiently = { confirmations: 1, isCrossChecked: false }
+
+  const openWatcher = async () => {
+    const { chain } = scene
+    const proxy = await scene.openProxy()
+    const endpoint = createEndpoint(new Secret(proxy.url), 5_000)
+    const rpc = createRpc(chain.network, [endpoint], silentLogger)
+    await rpc.probe()
+    return { proxy, watcher: createReceiptWatcher(rpc, 20), asked: proxy.calls.length }
+  }
+
+  /** So many transactions that wait in the pool, of one account each. */
+  const sendMany = (count: number): Promise<readonly Hex[]> =>
+    Promise.all(
+      Array.from({ length: count }, async () => {
+        const { address } = createEoa()
+        await scene.chain.fundGas(address)
+        return await scene.chain.control.sendAs({ from: address, to: address })
+      }),
+    )
+
+  const within = (milliseconds = 10_000) => AbortSignal.timeout(milliseconds)
+
+  it('asks one question for all who wait for the same transaction', async () => {
+    const { proxy, watcher } = await openWatcher()
+    await scene.chain.control.setAutomine(false)
+    const [transaction = '0x'] = await sendMany(1)
+    const waiting = Promise.all(
+      Array.from({ length: 50 }, () => watcher.wait(transaction, patiently, within())),
+    )
+    await eventually(() => (proxy.count('eth_getTransactionReceipt') === 1 ? true : null))
+    await scene.chain.control.mine()
+    for (const receipt of await waiting) expect(receipt).toMatchObject({ transactionHash: transaction })
+    expect(proxy.count('eth_getTransactionReceipt')).toBeLessThanOrEqual(3)
+  })
+
+  it('finds a transaction that was mined before anybody waited, without asking for it twice', async () => {
+    const { proxy, watcher, asked } = await openWatcher()
+    const [transaction = '0x'] = await sendMany(1)
+    await eventually(() => scene.chain.client.getTransactionReceipt({ hash: transaction }).catch(() => null))
+    expect(await watcher.wait(transaction, patiently, within())).toMatchObject({ status: true })
+    expect(proxy.calls.slice(asked).map(({ method }) => method)).toEqual([
+      'eth_getBlockByNumber',
+      'eth_getTransactionReceipt',
+    ])
+  })
+
+  it('gives each as many confirmations as it asked for', async () => {
+    const { watcher } = await openWatcher()
+    await scene.chain.control.setAutomine(false)
+    const [transaction = '0x'] = await sendMany(1)
+    let isDeep = false
+    const shallow = watcher.wait(transaction, patiently, within())
+    const deep = watcher
+      .wait(transaction, { confirmations: 3, isCrossChecked: false }, within())
+      .then((found) => {
+        isDeep = true
+        return found
+      })
+    await scene.chain.control.mine()
+    expect(await shallow).toMatchObject({ transactionHash: transaction })
+    await scene.chain.control.mine()
+    await watcher.wait(transaction, { confirmations: 2, isCrossChecked: false }, within())
+    expect(isDeep).toBe(false)
+    await scene.chain.control.mine()
+    expect(await deep).toMatchObject({ transactionHash: transaction })
+  })
+
+  it('gives whoever waits for a transaction its replacement, and that one’s replacement', async () => {
+    const { watcher } = await openWatcher()
+    await scene.chain.control.setAutomine(false)
+    const [old = '0x', newer = '0x', newest = '0x'] = await sendMany(3)
+    await scene.chain.control.dropTransaction(old)
+    await scene.chain.control.dropTransaction(newer)
+    const waiting = watcher.wait(old, patiently, within())
+    watcher.follow(old, newer)
+    watcher.follow(newer, newest)
+    watcher.follow(createEoa().privateKey, old)
+    await scene.chain.control.mine()
+    expect(await waiting).toMatchObject({ transactionHash: newest })
+  })
+
+  it('reads all receipts of a block at once when several wait for it', async () => {
+    const { proxy, watcher } = await openWatcher()
+    await scene.chain.control.setAutomine(false)
+    const hashes = await sendMany(5)
+    const waiting = hashes.map((hash) => watcher.wait(hash, patiently, within()))
+    await eventually(() => (proxy.count('eth_getTransactionReceipt') === 5 ? true : null))
+    proxy.clearCalls()
+    await scene.chain.control.mine()
+    const receipts = await Promise.all(waiting)
+    expect(receipts.map((receipt) => receipt?.transactionHash)).toEqual(hashes)
+    expect(proxy.count('eth_getBlockReceipts')).toBe(1)
+    expect(proxy.count('eth_getTransactionReceipt')).toBe(0)
+  })
+
+  it('reads the receipts one by one when few wait, or when the node cannot give a block’s', async () => {
+    const { proxy, watcher } = await openWatcher()
+    const missing = { kind: 'error', code: -32601, message: 'the method does not exist' } as const
+    proxy.setFault('eth_getBlockReceipts', missing)
+    await scene.chain.control.setAutomine(false)
+    for (const [count, asked] of [
+      [3, 0],
+      [6, 1],
+      // It is not asked for what it has not got again and again.
+      [6, 1],
+    ] as const) {
+      const hashes = await sendMany(count)
+      const waiting = hashes.map((hash) => watcher.wait(hash, patiently, within()))
+      await scene.chain.control.mine()
+      const receipts = await Promise.all(waiting)
+      expect(receipts.map((receipt) => receipt?.transactionHash)).toEqual(hashes)
+      expect(proxy.count('eth_getBlockReceipts')).toBe(asked)
+    }
+  })
+
+  it('believes a block’s receipts no more than single ones: their block must be on the chain', async () => {
+    const { proxy, watcher } = await openWatcher()
+    proxy.setFault('eth_getBlockReceipts', {
+      kind: 'tamper',
+      change: (result) =>
+        Array.isArray(result)
+          ? result.map((receipt: object) => ({
+              ...receipt,
+              blockHash: `0x${'ab'.repeat(32)}`,
+              status: '0x0',
+            }))
+          : result,
+    })
+    await scene.chain.control.setAutomine(false)
+    const hashes = await sendMany(4)
+    const waiting = hashes.map((hash) => watcher.wait(hash, patiently, within()))
+    await scene.chain.control.mine()
+    for (const receipt of await Promise.all(waiting)) expect(receipt).toMatchObject({ status: true })
   })
 
   it('goes on for the others when one of them gives up', async () => {

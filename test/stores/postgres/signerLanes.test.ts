@@ -310,6 +310,7 @@ describe('the signer lanes', () => {
           bytes: `bytes ${nonce}`,
           nonce,
           recordedAt: expect.any(Date),
+          replaced: [],
         })),
       )
     })
