@@ -31,6 +31,8 @@ export const startOurs = async (
       EVM_RPC_URL_84532: rpcUrl,
       SETTLES_PER_PAYER_PER_HOUR: '0',
       SETTLES_PER_RECIPIENT_PER_HOUR: '0',
+      // A run spends in a minute what the default lets strangers spend in an hour.
+      EVM_GAS_BUDGET_GWEI_PER_HOUR_84532: '1000000000000',
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     },
   })

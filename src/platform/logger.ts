@@ -25,11 +25,16 @@ export const createLogger = ({ level, destination }: LoggerSettings): Logger => 
     },
   }
   const lines = destination === undefined ? pino(options) : pino(options, destination)
+  // What is not written need not be scrubbed either.
+  const writeAt = (name: 'debug' | 'info' | 'warn' | 'error'): Logger['info'] =>
+    lines.isLevelEnabled(name)
+      ? (fields, message) => lines[name](fields, scrubText(message))
+      : () => undefined
   return {
-    debug: (fields, message) => lines.debug(fields, scrubText(message)),
-    info: (fields, message) => lines.info(fields, scrubText(message)),
-    warn: (fields, message) => lines.warn(fields, scrubText(message)),
-    error: (fields, message) => lines.error(fields, scrubText(message)),
+    debug: writeAt('debug'),
+    info: writeAt('info'),
+    warn: writeAt('warn'),
+    error: writeAt('error'),
   }
 }
 

@@ -31,12 +31,12 @@ export interface QueueOptions<Item> {
 }
 
 /**
- * Gathers what waits together: goes at once when nothing is under way, else when what is under way has gone, when
- * enough wait, or when the first has waited long enough.
+ * Gathers what waits together. Who comes while nothing is under way goes at once; who comes behind others is seldom
+ * the last, and waits for company until enough have come or the first of them has waited long enough.
  */
 export const createSettleQueue = <Item extends Waiting>(options: QueueOptions<Item>): SettleQueue<Item> => {
   const { maxItems, longestWaitMs } = options
-  let waiting: { readonly item: Item; readonly since: number }[] = []
+  let waiting: { readonly item: Item; readonly dueAt: number }[] = []
   let underWay = 0
   let isTaking = false
   let timer: NodeJS.Timeout | undefined
@@ -57,13 +57,11 @@ export const createSettleQueue = <Item extends Waiting>(options: QueueOptions<It
 
   /** How much longer the first may be kept waiting. */
   const remainingMs = (): number =>
-    waiting.reduce((oldest, { since }) => Math.min(oldest, since), Number.POSITIVE_INFINITY) +
-    longestWaitMs -
-    performance.now()
+    waiting.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY) - performance.now()
 
   const isDue = (): boolean => {
     if (waiting.length === 0) return false
-    return underWay === 0 || waiting.length >= maxItems || remainingMs() <= 0
+    return waiting.length >= maxItems || remainingMs() <= 0
   }
 
   const run = async (): Promise<void> => {
@@ -104,7 +102,8 @@ export const createSettleQueue = <Item extends Waiting>(options: QueueOptions<It
       return waiting.length
     },
     add: (item) => {
-      waiting.push({ item, since: performance.now() })
+      const isIdle = underWay === 0 && waiting.length === 0
+      waiting.push({ item, dueAt: performance.now() + (isIdle ? 0 : longestWaitMs) })
       void pump()
     },
     remove: (item) => {

@@ -29,14 +29,13 @@ export const createVerifyPayment = ({
     scheme: Scheme,
     ...[payment, signal]: Parameters<Scheme['verify']>
   ): Promise<Verdict> => {
-    // What `AbortSignal.any` and `AbortSignal.timeout` do together, at a fraction of their cost.
-    const ending = new AbortController()
-    const timer = setTimeout(() => ending.abort(new Error('The deadline passed')), deadlineMs)
-    const hangUp = () => ending.abort(signal.reason)
-    signal.addEventListener('abort', hangUp, { once: true })
-    if (signal.aborted) hangUp()
+    // A timer of its own instead of `AbortSignal.any` and `AbortSignal.timeout`, which cost as much as the rest.
+    let timer: NodeJS.Timeout | undefined
+    const deadline = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('The deadline passed')), deadlineMs)
+    })
     try {
-      return await scheme.verify(payment, ending.signal)
+      return await Promise.race([scheme.verify(payment, signal), deadline])
     } catch (error) {
       if (error instanceof AppError || signal.aborted) throw error
       throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified', {
@@ -45,7 +44,6 @@ export const createVerifyPayment = ({
       })
     } finally {
       clearTimeout(timer)
-      signal.removeEventListener('abort', hangUp)
     }
   }
 
