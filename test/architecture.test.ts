@@ -91,7 +91,7 @@ describe('layers', () => {
 })
 
 describe('chain families', () => {
-  /** `src/chains/evm/rpc.ts` is of the family `evm`, `src/chains/chain.ts` of none. */
+  /** `src/chains/evm/open.ts` is of the family `evm`, `src/chains/chain.ts` of none. */
   const familyOf = (path: string | null): string | null =>
     /^src\/chains\/([^/]+)\//.exec(path ?? '')?.[1] ?? null
 

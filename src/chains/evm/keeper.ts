@@ -3,11 +3,11 @@ import { sleep } from '../../platform/deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
 import type { NetworkHealth } from '../chain.js'
-import type { FeeOracle } from './fees.js'
-import { createGasRunway } from './gasRunway.js'
-import type { Rpc } from './rpc.js'
+import type { FeeOracle } from './gas/fees.js'
+import { createGasRunway } from './gas/gasRunway.js'
+import type { Rpc } from './rpc/rpc.js'
+import type { Signers } from './sending/signers.js'
 import type { EvmNetworkSettings } from './settings.js'
-import type { Signers } from './signers.js'
 
 /** Looks after one network: whether it can settle. */
 export interface Keeper {

@@ -1,0 +1,116 @@
+import type { Hex } from 'viem'
+import type { Clock } from '../../../ports/clock.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { InvalidVerdict } from '../../../schemes/scheme.js'
+import { isSameAddress, readAddress } from '../encoding/address.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
+import { readExactProof } from './authorization.js'
+import { type Candidate, findBrokenRule, signedDomain } from './checks.js'
+import type { Diagnosis } from './diagnose.js'
+import { readSignature, type TransferSignature } from './signature.js'
+import type { TokenBook } from './tokens.js'
+import { planDeployingTransfer, planTransfer, type Transfer } from './transfer.js'
+import { hashAuthorization } from './typedData.js'
+
+/** A payment that breaks no rule, and the transfer that settles it if the chain accepts it. */
+export interface Prepared {
+  readonly candidate: Candidate
+  readonly transfer: Transfer
+}
+
+/** What came of preparing a payment. */
+export type Preparation = { readonly prepared: Prepared } | { readonly refused: InvalidVerdict }
+
+/** Decides everything that can be decided without simulating: structure, rules, signature form, wallet. */
+export type Prepare = (payment: Payment, marginSeconds: number) => Promise<Preparation>
+
+/** Builds `prepare` for one network. */
+export const createPrepare = (parts: {
+  readonly family: EvmSettings
+  readonly network: EvmNetworkSettings
+  readonly rpc: Rpc
+  readonly tokens: TokenBook
+  readonly clock: Clock
+}): Prepare => {
+  const { family, network, rpc, tokens, clock } = parts
+  // One request is verified and then settled: a signature by a key is the same both times, only the time passes.
+  const plain = new WeakMap<Payment, Prepared>()
+
+  const planFor = async (
+    { authorization, token }: Candidate,
+    signature: TransferSignature,
+  ): Promise<Transfer | Diagnosis> => {
+    if (signature.kind !== 'counterfactual') return planTransfer(token, authorization, signature)
+    if ((await rpc.getCode(authorization.from)) !== '0x') {
+      return planTransfer(token, authorization, { kind: 'contract', bytes: signature.bytes })
+    }
+    if (!family.deploysSmartWallets) return { reason: 'invalid_exact_evm_payload_undeployed_smart_wallet' }
+    if (!isListed(family.smartWalletFactories, signature.factory)) {
+      return { reason: 'eip6492_factory_not_allowed' }
+    }
+    return planDeployingTransfer(token.address, authorization, signature)
+  }
+
+  const readTime = (marginSeconds: number) => ({
+    nowSeconds: BigInt(Math.floor(clock.now().getTime() / 1_000)),
+    marginSeconds: BigInt(marginSeconds),
+  })
+
+  const prepareAnew: Prepare = async (payment, marginSeconds) => {
+    const reading = readExactProof(payment.proof)
+    if ('problem' in reading) {
+      return { refused: refuse(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
+    }
+    const { proof } = reading
+    const payer = proof.authorization.from
+    const asset = readAddress(payment.requirements.asset)
+    if (asset === null) return { refused: refuse(payer, { reason: 'unsupported_asset' }) }
+    const finding = await tokens.find(asset)
+    if ('refusedAs' in finding) return { refused: refuse(payer, { reason: finding.refusedAs }) }
+
+    const candidate: Candidate = {
+      ...proof,
+      payment,
+      token: finding.token,
+      ...readTime(marginSeconds),
+    }
+    const broken = findBrokenRule(candidate)
+    if (broken !== null) return { refused: refuse(payer, { reason: broken }) }
+
+    const digest = hashAuthorization(proof.authorization, {
+      ...signedDomain(candidate),
+      chainId: network.chainId,
+      asset,
+    })
+    const signature = await readSignature(proof.signature, digest, payer)
+    if (signature === null) {
+      return { refused: refuse(payer, { reason: 'invalid_exact_evm_payload_signature' }) }
+    }
+    const transfer = await planFor(candidate, signature)
+    return 'reason' in transfer ? { refused: refuse(payer, transfer) } : { prepared: { candidate, transfer } }
+  }
+
+  return async (payment, marginSeconds) => {
+    const known = plain.get(payment)
+    if (known === undefined) {
+      const preparation = await prepareAnew(payment, marginSeconds)
+      if ('prepared' in preparation && preparation.prepared.transfer.isPlain) {
+        plain.set(payment, preparation.prepared)
+      }
+      return preparation
+    }
+    const candidate = { ...known.candidate, ...readTime(marginSeconds) }
+    const broken = findBrokenRule(candidate)
+    return broken === null
+      ? { prepared: { ...known, candidate } }
+      : { refused: refuse(candidate.authorization.from, { reason: broken }) }
+  }
+}
+
+const isListed = (factories: readonly Hex[], factory: Hex): boolean =>
+  factories.some((allowed) => isSameAddress(allowed, factory))
+
+/** The verdict that goes with a diagnosis. */
+export const refuse = (payer: Hex | null, { reason, message }: Diagnosis): InvalidVerdict =>
+  message === undefined ? { isValid: false, payer, reason } : { isValid: false, payer, reason, message }

@@ -1,0 +1,66 @@
+import { createRequire } from 'node:module'
+import { type Hex, recoverAddress } from 'viem'
+import { z } from 'zod'
+import { readAddress } from '../encoding/address.js'
+import { keccak } from '../encoding/keccak.js'
+
+/** An ECDSA signature in parts. */
+export interface EcdsaParts {
+  readonly v: 27 | 28
+  readonly r: Hex
+  readonly s: Hex
+}
+
+/** The address that signed a digest, or null when the parts are nobody's signature. */
+export type RecoverSigner = (digest: Hex, parts: EcdsaParts) => Promise<Hex | null>
+
+type NativeRecover = (
+  signature: Uint8Array,
+  recoveryId: number,
+  digest: Uint8Array,
+  compressed: boolean,
+) => Uint8Array
+
+const nativeModule = z.object({
+  ecdsaRecover: z.custom<NativeRecover>((value) => typeof value === 'function'),
+})
+
+/**
+ * Loads libsecp256k1's addon. The package's own entry falls back to an implementation in JavaScript without a
+ * word, some thirty times slower; its `bindings` throw where no addon fits, so that we know which one runs.
+ */
+export const loadNativeRecover = (): RecoverSigner | null => {
+  try {
+    const { ecdsaRecover } = nativeModule.parse(createRequire(import.meta.url)('secp256k1/bindings'))
+    return async (digest, { v, r, s }) => {
+      try {
+        const signature = Buffer.from(r.slice(2) + s.slice(2), 'hex')
+        const publicKey = ecdsaRecover(signature, v - 27, Buffer.from(digest.slice(2), 'hex'), false)
+        // The address is the end of the hash of the key without its leading byte, which says `not compressed`.
+        return readAddress(`0x${keccak(publicKey.subarray(1)).slice(-40)}`)
+      } catch {
+        // r or s is out of range or not on the curve.
+        return null
+      }
+    }
+  } catch {
+    return null
+  }
+}
+
+/** The same in JavaScript, for machines that the addon was not built for. */
+export const recoverInJavaScript: RecoverSigner = async (digest, { v, r, s }) => {
+  try {
+    return await recoverAddress({ hash: digest, signature: { r, s, yParity: v - 27 } })
+  } catch {
+    return null
+  }
+}
+
+const native = loadNativeRecover()
+
+/** Whether the fast implementation runs. */
+export const isRecoveryNative = native !== null
+
+/** Recovers a signer with the fastest implementation that this machine has. */
+export const recoverSigner: RecoverSigner = native ?? recoverInJavaScript

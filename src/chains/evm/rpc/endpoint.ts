@@ -1,0 +1,132 @@
+import type { Hex } from 'viem'
+import type { z } from 'zod'
+import type { Secret } from '../../../platform/secret.js'
+import { EndpointBusy } from './endpointBusy.js'
+import { isSuccess, readBatchAnswers, readJsonBody, readJsonRpcAnswer } from './jsonRpcAnswer.js'
+import { createPost, type HttpAnswer, NoAnswer } from './post.js'
+import { createUrlScrubber } from './urlScrubber.js'
+
+/** One JSON-RPC endpoint. Throws `RpcRefusal` when the node answered with an error, anything else when it did not answer. */
+export interface Endpoint {
+  /** Host name only: the rest of the URL may hold a key. */
+  readonly host: string
+  request<Schema extends z.ZodType>(method: string, params: unknown, schema: Schema): Promise<z.infer<Schema>>
+}
+
+/** A node's own error answer: it was reached and it said no. */
+export class RpcRefusal extends Error {
+  readonly code: number
+  readonly data: Hex | null
+
+  constructor(code: number, message: string, data: Hex | null) {
+    super(message)
+    this.name = 'RpcRefusal'
+    this.code = code
+    this.data = data
+  }
+}
+
+/** A request that waits for its answer. */
+interface Asked {
+  readonly id: number
+  /** The request as JSON. */
+  readonly json: string
+  readonly deadlineAt: number
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+const maxBatchSize = 100
+// Nodes take bodies of 2 MB and more.
+const maxBatchLength = 1_000_000
+
+const tooManyRequests = 429
+
+/** What a node may answer to a batch that it does not take; each of its requests is then sent by itself. */
+const batchRefusals = [400, 413]
+
+/** Connects to one endpoint; requests of the same moment travel in one JSON-RPC batch, where it takes batches. */
+export const createEndpoint = (url: Secret, timeoutMs: number): Endpoint => {
+  const { host } = new URL(url.reveal())
+  const post = createPost(url)
+  const scrub = createUrlScrubber(url)
+  let batchSize = maxBatchSize
+  let lastId = 0
+  let waiting: Asked[] = []
+
+  const settle = ({ resolve, reject }: Asked, json: unknown, http?: HttpAnswer): void => {
+    const answer = readJsonRpcAnswer(json)
+    const status = http?.status ?? 200
+    if (http?.status === tooManyRequests) reject(new EndpointBusy(http.retryAfterMs))
+    else if (answer === null) reject(new NoAnswer(host, isSuccess(status) ? 'no JSON-RPC' : `HTTP ${status}`))
+    else if ('result' in answer) resolve(answer.result)
+    else reject(new RpcRefusal(answer.error.code, scrub(answer.error.message), answer.error.data))
+  }
+
+  const sendAlone = async (asked: Asked): Promise<void> => {
+    const answer = await post(asked.json, remainingMs(asked))
+    settle(asked, readJsonBody(answer), answer)
+  }
+
+  const sendTogether = async (batch: readonly Asked[], first: Asked): Promise<void> => {
+    const answer = await post(`[${batch.map(({ json }) => json).join()}]`, remainingMs(first))
+    const json = readJsonBody(answer)
+    const answers = readBatchAnswers(json) ?? new Map()
+    // What is refused for another reason, such as too many requests, is not asked again one by one.
+    if (!isSuccess(answer.status) && !batchRefusals.includes(answer.status)) {
+      for (const asked of batch) settle(asked, json, answer)
+      return
+    }
+    const left = batch.filter(({ id }) => !answers.has(id))
+    for (const asked of batch) if (answers.has(asked.id)) settle(asked, answers.get(asked.id))
+    if (left.length === 0) return
+    // It takes no batches, or none of this size.
+    batchSize = Math.min(batchSize, Math.max(1, Math.floor(batch.length / 2)))
+    for (const asked of left) send([asked])
+  }
+
+  const send = (batch: readonly Asked[]): void => {
+    const [first] = batch
+    if (first === undefined) return
+    const sent = batch.length === 1 ? sendAlone(first) : sendTogether(batch, first)
+    sent.catch((error: unknown) => {
+      for (const { reject } of batch) reject(error)
+    })
+  }
+
+  const flush = (): void => {
+    const gathered = waiting
+    waiting = []
+    for (const batch of cut(gathered, batchSize)) send(batch)
+  }
+
+  const ask = (method: string, params: unknown): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      lastId += 1
+      const json = JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params })
+      // Not before everything that arrived together with this has had its turn.
+      if (waiting.length === 0) setImmediate(flush)
+      waiting.push({ id: lastId, json, deadlineAt: performance.now() + timeoutMs, resolve, reject })
+    })
+
+  return { host, request: async (method, params, schema) => schema.parse(await ask(method, params)) }
+}
+
+const remainingMs = ({ deadlineAt }: Asked): number => Math.max(1, Math.ceil(deadlineAt - performance.now()))
+
+/** Batches of a bounded number of requests and a bounded length. */
+const cut = (asked: readonly Asked[], batchSize: number): readonly (readonly Asked[])[] => {
+  const batches: Asked[][] = []
+  let length = Number.POSITIVE_INFINITY
+  for (const one of asked) {
+    const batch = batches.at(-1)
+    if (batch === undefined || batch.length >= batchSize || length + one.json.length > maxBatchLength) {
+      batches.push([one])
+      length = one.json.length
+    } else {
+      batch.push(one)
+      length += one.json.length
+    }
+  }
+  return batches
+}

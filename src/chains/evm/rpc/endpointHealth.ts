@@ -1,0 +1,180 @@
+import type { Logger } from '../../../ports/logger.js'
+import { readBusyAnswer } from './busyAnswer.js'
+import type { Endpoint } from './endpoint.js'
+import { type Block, blockShape, numberShape } from './wireShapes.js'
+
+/** The time as health needs it. */
+export interface HealthTime {
+  /** Milliseconds that never go back, whatever happens to the machine's clock. */
+  monotonicMs(): number
+  unixSeconds(): number
+}
+
+/** The newest block that an endpoint told, and when. */
+export interface Head {
+  readonly number: bigint
+  /** Unix seconds, as the chain says. */
+  readonly timestamp: number
+  readonly toldAtMs: number
+}
+
+/** What is known of one endpoint, from being asked regularly and from what becomes of requests. */
+export interface EndpointHealth {
+  readonly endpoint: Endpoint
+  /** Its host, numbered where several endpoints share one. */
+  readonly name: string
+  /** Whether it has proven to serve our chain, and has not failed since. */
+  isProven(): boolean
+  /** The chain that it serves in place of ours, or null. */
+  findWrongChain(): number | null
+  /** Whether it is left alone for a while, after a failure or because it gets too many requests. */
+  isResting(): boolean
+  /** Whether it asked itself to be left alone until then. */
+  hasAskedToRest(): boolean
+  /** Whether it has been well for so long that one may come back to it. */
+  isSteady(): boolean
+  /** Whether requests should make sure that it is asked again. */
+  isDue(): boolean
+  findHead(): Head | null
+  /** The usual time between two of its blocks, in seconds; null while unknown. */
+  findBlockSeconds(): number | null
+  /** How long the probe usually takes: the same question to all, so that they can be compared. */
+  findLatencyMs(): number | null
+  /** For how long a silence is not remarkable. */
+  getPatienceMs(): number
+  noteAnswer(startedAtMs: number): void
+  noteFailure(startedAtMs: number, error: unknown): void
+  /** Another endpoint answered while this one was silent. */
+  noteSilence(): void
+  /** Asks for chain and head; callers of the same moment share one question. Never throws. */
+  probe(): Promise<void>
+}
+
+// Weight of the newest measurement.
+const smoothing = 0.2
+const shortestPatienceMs = 100
+const longestPatienceMs = 1_000
+const patienceFactor = 4
+
+const firstRestMs = 1_000
+const longestRestMs = 30_000
+const steadyAfterMs = 60_000
+
+/** Starts with an endpoint of which nothing is known; it counts for nothing until it has proven its chain. */
+export const createEndpointHealth = ({
+  endpoint,
+  name,
+  network,
+  chainId,
+  logger,
+  time,
+}: {
+  readonly endpoint: Endpoint
+  readonly name: string
+  readonly network: string
+  readonly chainId: number
+  readonly logger: Logger
+  readonly time: HealthTime
+}): EndpointHealth => {
+  const named = { network, host: name }
+  let isProven = false
+  let wrongChain: number | null = null
+  let failures = 0
+  let failedAtMs = Number.NEGATIVE_INFINITY
+  let silentAtMs = Number.NEGATIVE_INFINITY
+  let restsUntilMs = Number.NEGATIVE_INFINITY
+  let hasAskedToRest = false
+  let head: Head | null = null
+  let blockSeconds: number | null = null
+  let latencyMs: number | null = null
+  let usualMs: number | null = null
+  let probing: Promise<void> | null = null
+
+  const isResting = () => time.monotonicMs() < restsUntilMs
+
+  const noteFailure = (startedAtMs: number, error: unknown) => {
+    // What was asked before a failure that is known already belongs to the same incident.
+    if (startedAtMs < failedAtMs) return
+    failures += 1
+    failedAtMs = time.monotonicMs()
+    const busy = readBusyAnswer(error)
+    const restMs = Math.min(
+      busy?.retryAfterMs ?? firstRestMs * 2 ** Math.min(failures - 1, 10),
+      longestRestMs,
+    )
+    restsUntilMs = failedAtMs + restMs
+    hasAskedToRest = busy !== null && busy.retryAfterMs !== null
+    // What was away may come back as something else.
+    if (busy === null) isProven = false
+    logger.warn({ ...named, error, restMs }, busy === null ? 'rpc.unanswered' : 'rpc.busy')
+  }
+
+  const noteChain = (answered: number) => {
+    const isOurs = answered === chainId
+    if (!isOurs && wrongChain !== answered) {
+      logger.error({ ...named, chainId: answered }, 'rpc.wrong_chain: the endpoint is not used')
+    }
+    if (isOurs && wrongChain !== null) logger.info(named, 'rpc.right_chain')
+    wrongChain = isOurs ? null : answered
+    isProven = isOurs
+  }
+
+  const noteHead = ({ number, timestamp }: Block) => {
+    const told = { number, timestamp: Number(timestamp), toldAtMs: time.monotonicMs() }
+    if (head !== null && number > head.number) {
+      blockSeconds = Math.max(0, told.timestamp - head.timestamp) / Number(number - head.number)
+    }
+    head = told
+  }
+
+  const ask = async () => {
+    const startedAtMs = time.monotonicMs()
+    try {
+      const [chain, latest] = await Promise.all([
+        endpoint.request('eth_chainId', [], numberShape),
+        endpoint.request('eth_getBlockByNumber', ['latest', false], blockShape),
+      ])
+      noteChain(chain)
+      noteHead(latest)
+      latencyMs = smooth(latencyMs, time.monotonicMs() - startedAtMs)
+    } catch (error) {
+      noteFailure(startedAtMs, error)
+    }
+  }
+
+  return {
+    endpoint,
+    name,
+    isProven: () => isProven,
+    findWrongChain: () => wrongChain,
+    isResting,
+    hasAskedToRest: () => isResting() && hasAskedToRest,
+    isSteady: () => time.monotonicMs() - Math.max(failedAtMs, silentAtMs) >= steadyAfterMs,
+    isDue: () => !isProven && wrongChain === null && !isResting() && probing === null,
+    findHead: () => head,
+    findBlockSeconds: () => blockSeconds,
+    findLatencyMs: () => latencyMs,
+    getPatienceMs: () =>
+      Math.min(
+        Math.max((usualMs ?? longestPatienceMs) * patienceFactor, shortestPatienceMs),
+        longestPatienceMs,
+      ),
+    noteAnswer: (startedAtMs) => {
+      usualMs = smooth(usualMs, time.monotonicMs() - startedAtMs)
+      if (startedAtMs >= failedAtMs) failures = 0
+    },
+    noteFailure,
+    noteSilence: () => {
+      silentAtMs = time.monotonicMs()
+    },
+    probe: () => {
+      probing ??= ask().finally(() => {
+        probing = null
+      })
+      return probing
+    },
+  }
+}
+
+const smooth = (before: number | null, measured: number): number =>
+  before === null ? measured : before + smoothing * (measured - before)

@@ -1,0 +1,77 @@
+import { Pool } from 'undici'
+import type { Secret } from '../../../platform/secret.js'
+
+/** What a node answered over HTTP, unread. */
+export interface HttpAnswer {
+  readonly status: number
+  readonly text: string
+  /** How long the node wants to be left alone, where it says so. */
+  readonly retryAfterMs: number | null
+}
+
+/** Posts JSON to one URL; throws `NoAnswer` when the whole answer has not come within the deadline. */
+export type Post = (json: string, deadlineMs: number) => Promise<HttpAnswer>
+
+/** An endpoint that did not answer. The message names its host and nothing else of its URL. */
+export class NoAnswer extends Error {
+  constructor(host: string, reason: string) {
+    super(`${host} does not answer: ${reason}`)
+    this.name = 'NoAnswer'
+  }
+}
+
+/** How many connections one endpoint gets; what comes beyond waits for one, within its deadline. */
+const maxConnections = 32
+const maxAnswerBytes = 33_554_432
+
+/** Keeps connections to one URL open and posts over them. */
+export const createPost = (url: Secret): Post => {
+  const { origin, host, pathname, search, username, password } = new URL(url.reveal())
+  const pool = new Pool(origin, {
+    connections: maxConnections,
+    pipelining: 1,
+    // Longer than the keeper's rounds, so that a quiet service stays connected; a server's own word goes first.
+    keepAliveTimeout: 20_000,
+    maxResponseSize: maxAnswerBytes,
+    // The library counts in half seconds and restarts with every byte; the deadline below ends it all.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
+  }
+
+  const exchange = async (json: string, signal: AbortSignal): Promise<HttpAnswer> => {
+    try {
+      const request = { path: `${pathname}${search}`, method: 'POST', headers, body: json, signal } as const
+      const { statusCode, headers: answered, body } = await pool.request(request)
+      const retryAfterMs = readRetryAfter(answered['retry-after'])
+      return { status: statusCode, text: await body.text(), retryAfterMs }
+    } catch (error) {
+      // Of a library's error only the code: its words may hold more of the URL than the host.
+      throw new NoAnswer(host, readCode(error))
+    }
+  }
+
+  return (json, deadlineMs) =>
+    new Promise((resolve, reject) => {
+      const controller = new AbortController()
+      const timer = setTimeout(() => {
+        reject(new NoAnswer(host, `nothing within ${deadlineMs} ms`))
+        controller.abort()
+      }, deadlineMs)
+      exchange(json, controller.signal)
+        .finally(() => clearTimeout(timer))
+        .then(resolve, reject)
+    })
+}
+
+/** In seconds; the form with a date is left to our own patience, because clocks differ. */
+const readRetryAfter = (header: string | string[] | undefined): number | null =>
+  typeof header === 'string' && /^\d{1,5}$/.test(header) ? Number(header) * 1_000 : null
+
+const readCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'

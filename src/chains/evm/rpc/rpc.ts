@@ -1,0 +1,179 @@
+import { type Hex, numberToHex } from 'viem'
+import { z } from 'zod'
+import type { Logger } from '../../../ports/logger.js'
+import { notSettling } from '../gas/notSettling.js'
+import { createBroadcast } from './broadcast.js'
+import { isEmptyGasWallet, isExecutionFailure } from './callRefusal.js'
+import { type Endpoint, RpcRefusal } from './endpoint.js'
+import type { HealthTime } from './endpointHealth.js'
+import { createEndpointPool, type EndpointReport } from './endpointPool.js'
+import { createReader } from './reader.js'
+import type { SendAnswer } from './sendAnswer.js'
+import {
+  type Block,
+  blockShape,
+  type FeeHistory,
+  feeHistoryShape,
+  hexShape,
+  type Log,
+  logShape,
+  numberShape,
+  quantityShape,
+  type Receipt,
+  receiptShape,
+} from './wireShapes.js'
+
+export type { EndpointReport } from './endpointPool.js'
+export type { SendAnswer } from './sendAnswer.js'
+export type { Block, FeeHistory, Log, Receipt } from './wireShapes.js'
+
+/** A call as it would be sent. */
+export interface CallRequest {
+  readonly from?: Hex
+  readonly to: Hex
+  readonly data: Hex
+  readonly gas?: bigint
+  /** In wei. A contract can tell a simulation without a price from a transaction. */
+  readonly gasPrice?: bigint
+  /** The state that is asked; the latest unless told. A node that has not got a block does not answer. */
+  readonly at?: bigint | 'pending'
+}
+
+/** What a call answered, or that it failed inside the chain. */
+export type CallAnswer<T> =
+  | { readonly succeeds: true; readonly value: T }
+  | ({ readonly succeeds: false } & CallFailure)
+
+/** Why a call failed inside the chain; the message is the node's. */
+export interface CallFailure {
+  readonly data: Hex | null
+  readonly message: string
+}
+
+/** Logs of one contract with given topics, between two blocks. */
+export interface LogFilter {
+  readonly address: Hex
+  /** Where several are listed in one place, any of them. */
+  readonly topics: readonly (Hex | readonly Hex[])[]
+  readonly fromBlock: bigint
+  readonly toBlock: bigint
+}
+
+/**
+ * One network's nodes. One of them is read from, chosen by health; the others take over when it fails or is
+ * silent for unusually long. Everything that is asked has a deadline; when no node answers, an `AppError` with
+ * the specification's SVC-2004 is thrown. An endpoint of another chain is never used.
+ */
+export interface Rpc {
+  readonly endpoints: readonly Endpoint[]
+  call(request: CallRequest): Promise<CallAnswer<Hex>>
+  estimateGas(request: CallRequest): Promise<CallAnswer<bigint>>
+  getChainId(endpoint?: Endpoint): Promise<number>
+  getCode(address: Hex): Promise<Hex>
+  getBalance(address: Hex): Promise<bigint>
+  /** How many transactions of an account are mined, up to a block. */
+  getTransactionCount(address: Hex, at: 'latest' | bigint): Promise<number>
+  getBlock(at: 'latest' | bigint, endpoint?: Endpoint): Promise<Block | null>
+  getReceipt(transaction: Hex, endpoint?: Endpoint): Promise<Receipt | null>
+  /** All receipts of a block; null where the node has not got the block. Not every node has the method. */
+  getBlockReceipts(at: bigint): Promise<readonly Receipt[] | null>
+  getLogs(filter: LogFilter): Promise<readonly Log[]>
+  getPriorityFee(): Promise<bigint>
+  getGasPrice(): Promise<bigint>
+  /** Base fees of the last blocks and of the next one, and the tip at a percentile of each block. */
+  getFeeHistory(blocks: number, percentile: number): Promise<FeeHistory>
+  /** Hands the bytes to every endpoint; the best of the answers counts. */
+  send(bytes: Hex): Promise<SendAnswer>
+  /** Asks every endpoint for chain and head, which decides whom to read from; tells whether anybody is there. */
+  probe(): Promise<boolean>
+  /** How the endpoints do, in the order of the configuration. */
+  listHealth(): readonly EndpointReport[]
+  /** The endpoints that can confirm what another one says: of our chain, answering, at its head. */
+  listWitnesses(): readonly Endpoint[]
+}
+
+const machineTime: HealthTime = {
+  monotonicMs: () => performance.now(),
+  unixSeconds: () => Date.now() / 1_000,
+}
+
+/** Asks a network, named by its CAIP-2 identifier, through several endpoints. */
+export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
+  const time = machineTime
+  const pool = createEndpointPool(endpoints, { network, chainId: readChainId(network), logger, time })
+  const ask = createReader(pool, { network, logger, time })
+  const broadcast = createBroadcast(pool, { network, logger, time })
+
+  const attempt = async <Schema extends z.ZodType>(
+    method: string,
+    params: unknown,
+    schema: Schema,
+  ): Promise<CallAnswer<z.infer<Schema>>> => {
+    try {
+      return { succeeds: true, value: await ask(method, params, schema, { isVerdict: isExecutionFailure }) }
+    } catch (error) {
+      if (!(error instanceof RpcRefusal)) throw error
+      if (isEmptyGasWallet(error)) throw notSettling(network, error)
+      return { succeeds: false, data: error.data, message: error.message }
+    }
+  }
+
+  return {
+    endpoints,
+    call: (request) => attempt('eth_call', [toWire(request), toBlockTag(request.at ?? 'latest')], hexShape),
+    estimateGas: (request) => {
+      const { at } = request
+      const tag = at === undefined ? [] : [toBlockTag(at)]
+      return attempt('eth_estimateGas', [toWire(request), ...tag], quantityShape)
+    },
+    getChainId: (endpoint) =>
+      endpoint === undefined
+        ? ask('eth_chainId', [], numberShape)
+        : endpoint.request('eth_chainId', [], numberShape),
+    getCode: (address) => ask('eth_getCode', [address, 'latest'], hexShape),
+    getBalance: (address) => ask('eth_getBalance', [address, 'latest'], quantityShape),
+    getTransactionCount: (address, at) =>
+      ask('eth_getTransactionCount', [address, toBlockTag(at)], numberShape),
+    getBlock: (at, endpoint) => {
+      const params = [toBlockTag(at), false]
+      return endpoint === undefined
+        ? ask('eth_getBlockByNumber', params, blockShape.nullable())
+        : endpoint.request('eth_getBlockByNumber', params, blockShape.nullable())
+    },
+    getReceipt: (transaction, endpoint) =>
+      endpoint === undefined
+        ? ask('eth_getTransactionReceipt', [transaction], receiptShape.nullable())
+        : endpoint.request('eth_getTransactionReceipt', [transaction], receiptShape.nullable()),
+    getBlockReceipts: (at) =>
+      ask('eth_getBlockReceipts', [numberToHex(at)], z.array(receiptShape).nullable()),
+    getLogs: ({ address, topics, fromBlock, toBlock }) =>
+      ask(
+        'eth_getLogs',
+        [{ address, topics, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) }],
+        z.array(logShape),
+        // A search through many blocks takes its time on every node.
+        { mayHedge: false },
+      ),
+    getPriorityFee: () => ask('eth_maxPriorityFeePerGas', [], quantityShape),
+    getGasPrice: () => ask('eth_gasPrice', [], quantityShape),
+    getFeeHistory: (blocks, percentile) =>
+      ask('eth_feeHistory', [numberToHex(blocks), 'latest', [percentile]], feeHistoryShape),
+    send: broadcast,
+    probe: pool.probe,
+    listHealth: pool.report,
+    listWitnesses: () => pool.listFit().map(({ endpoint }) => endpoint),
+  }
+}
+
+const readChainId = (network: string): number => Number(network.slice(network.indexOf(':') + 1))
+
+const toBlockTag = (at: bigint | 'latest' | 'pending'): string =>
+  typeof at === 'bigint' ? numberToHex(at) : at
+
+const toWire = ({ from, to, data, gas, gasPrice }: CallRequest) => ({
+  ...(from === undefined ? {} : { from }),
+  to,
+  data,
+  ...(gas === undefined ? {} : { gas: numberToHex(gas) }),
+  ...(gasPrice === undefined ? {} : { gasPrice: numberToHex(gasPrice) }),
+})

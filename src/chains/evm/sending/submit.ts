@@ -1,0 +1,105 @@
+import type { Hex } from 'viem'
+import type { Recorder } from '../../../ports/settlementJournal.js'
+import { notSettling } from '../gas/notSettling.js'
+import type { Diagnosis } from '../payment/diagnose.js'
+import type { Prepared } from '../payment/prepare.js'
+import { maxInFlight } from './lanePool.js'
+import { createSendPayments, type Outgoing, type SendPaymentsParts, type Submitted } from './sendPayments.js'
+import { createSettleQueue, type Waiting, waitingKey } from './settleQueue.js'
+import { tooLate } from './tooLate.js'
+
+/** A payment that is to be sent. */
+export interface Submission {
+  readonly prepared: Prepared
+  readonly recorder: Recorder
+  /** Ends the wait for a place in a transaction. */
+  readonly waitUntil: AbortSignal
+  /** Whether it goes in a transaction of its own, whatever else waits. */
+  readonly goesAlone?: boolean
+}
+
+/** Sends payments on one network, together where they wait together. */
+export interface Submitter {
+  /** Records, then sends. Throws only when nothing was recorded; a diagnosis says why the chain would refuse. */
+  submit(submission: Submission): Promise<Submitted | Diagnosis>
+  /** Makes room where a transaction was mined. */
+  noteMined(sender: Hex, nonce: number): void
+}
+
+// More payments save little gas each: 51.1k at 50 against 50.7k at 100 for Circle's USDC.
+const maxPaymentsPerTransaction = 50
+const longestGatheringMs = 25
+// A queue that is longer is one that does not move.
+const maxWaiting = 5_000
+
+/** Builds the submitter of one network. */
+export const createSubmitter = (parts: SendPaymentsParts): Submitter => {
+  const { network, pool, signers, canPay, clock, expiryMarginSeconds } = parts
+  const sendPayments = createSendPayments(parts)
+
+  const queue = createSettleQueue<Outgoing & Waiting>({
+    maxItems: maxPaymentsPerTransaction,
+    longestWaitMs: longestGatheringMs,
+    isReady: () => {
+      if (pool.countRoom() > 0) return true
+      if (signers.addresses.some(canPay)) return false
+      throw notSettling(network.network)
+    },
+    whenChanged: pool.whenRoom,
+    send: sendPayments,
+    refuse: (payments, error) => {
+      for (const payment of payments) payment.reject(error)
+    },
+  })
+
+  /** How long a payment that comes now would wait for a place in a lane. */
+  const expectedWaitMs = (): number => {
+    if (pool.countRoom() > 0) return 0
+    const lanes = signers.addresses.filter(canPay).length
+    const perInclusion = Math.max(1, lanes) * maxInFlight * maxPaymentsPerTransaction
+    const inclusionMs = Math.max(pool.expectInclusionMs(), network.pollIntervalMs)
+    return Math.ceil((queue.length + 1) / perInclusion) * inclusionMs
+  }
+
+  const refuseHopeless = (validBefore: bigint): void => {
+    const nowMs = clock.now().getTime()
+    const waitMs = expectedWaitMs()
+    const remainingMs = Number(validBefore) * 1_000 - nowMs - expiryMarginSeconds * 1_000
+    if (queue.length < maxWaiting && waitMs <= remainingMs) return
+    throw tooLate(network.network, waitMs)
+  }
+
+  return {
+    noteMined: pool.noteMined,
+    submit: async ({ prepared, recorder, waitUntil, goesAlone = false }) => {
+      const { authorization, token } = prepared.candidate
+      const { from, nonce, validBefore } = authorization
+      if (waitUntil.aborted) throw notSettling(network.network)
+      refuseHopeless(validBefore)
+      return await new Promise((resolve, reject) => {
+        const giveUp = () => {
+          if (queue.remove(payment)) payment.reject(notSettling(network.network))
+        }
+        const end = () => waitUntil.removeEventListener('abort', giveUp)
+        const payment: Outgoing & Waiting = {
+          prepared,
+          recorder,
+          goesAlone,
+          waitUntil,
+          key: waitingKey(token.address, from, nonce),
+          validBefore,
+          resolve: (answer) => {
+            end()
+            resolve(answer)
+          },
+          reject: (error) => {
+            end()
+            reject(error)
+          },
+        }
+        waitUntil.addEventListener('abort', giveUp, { once: true })
+        queue.add(payment)
+      })
+    },
+  }
+}

@@ -1,0 +1,520 @@
+import { encodeFunctionData, erc20Abi, type Hex, isHex } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { encodeTransfer } from '../../../support/evm/transfer.js'
+import { createEoa } from '../../../support/evm/wallets.js'
+import { createMemoryLogger } from '../../../support/memoryLogger.js'
+import {
+  eventually,
+  openScene,
+  type PlannedPayment,
+  type Scene,
+  type Service,
+  type ServiceOptions,
+  shiftedClock,
+} from '../scene.js'
+
+/* What a chain takes back after it was told: blocks with payments of which somebody heard `success: true`. */
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+const impatient = { SETTLE_WAIT_SECONDS: '1' }
+
+const readRow = async (payer: string) => {
+  const { rows } = await scene.database.pool().query(
+    `select state, reason, transaction, block_number::text as number, block_hash as hash, is_final, consumed_by
+     from settlements where payer = $1 order by created_at`,
+    [payer],
+  )
+  expect(rows).toHaveLength(1)
+  return rows[0]
+}
+
+const readBlockOf = async (transaction: string) => {
+  if (!isHex(transaction)) throw new Error('There is no transaction')
+  const { blockHash, blockNumber } = await scene.chain.client.getTransactionReceipt({ hash: transaction })
+  return { number: `${blockNumber}`, hash: blockHash }
+}
+
+const countTransfersTo = async (payTo: Hex): Promise<number> => {
+  const logs = await scene.chain.client.getContractEvents({
+    address: scene.chain.token.verifyingContract,
+    abi: erc20Abi,
+    eventName: 'Transfer',
+    args: { to: payTo },
+    fromBlock: 0n,
+  })
+  return logs.length
+}
+
+const open = async (options: ServiceOptions = {}) => {
+  const logger = createMemoryLogger()
+  const clock = shiftedClock()
+  const { environment, ...rest } = options
+  const service = await scene.open({
+    logger,
+    clock,
+    ...rest,
+    environment: {
+      ...impatient,
+      [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '6',
+      ...environment,
+    },
+  })
+  return { service, logger, clock }
+}
+
+/** A payment for which somebody was told success. */
+const settlePlan = async (service: Service) => {
+  const plan = await scene.plan()
+  const result = await service.settle(plan.body)
+  expect(result).toMatchObject({ success: true })
+  return { ...plan, result, transaction: result.transaction }
+}
+
+/** Replaces the last blocks by empty ones or by one with these transactions, and builds on them. */
+const takeBack = async (depth: number, transactions: readonly Hex[] = []) => {
+  await scene.chain.control.reorg(depth, transactions)
+  await scene.chain.control.mine()
+}
+
+const readBytes = async (transaction: string): Promise<Hex> => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select bytes from broadcasts where transaction = $1', [transaction])
+  const bytes: unknown = rows[0]?.bytes
+  if (!isHex(bytes)) throw new Error('Nothing was recorded')
+  return bytes
+}
+
+const recheckTwice = async ({ core }: Service) => {
+  await core.recheckBlocks()
+  await core.recheckBlocks()
+}
+
+const statusOf = async ({ core }: Service, id: string | undefined) =>
+  (await core.useCases.core.getSettlement(id ?? '')).status
+
+const readMetric = async ({ core }: Service, name: string) => {
+  const text = await core.metrics.registry.getSingleMetricAsString(name)
+  return Number(/ (\d+)$/m.exec(text)?.[1])
+}
+
+/** From the block that vanished to the one in which the payment stands again: nobody but the first is told success. */
+const expectComeback = async (
+  service: Service,
+  { body, payer, payTo, result, transaction }: Awaited<ReturnType<typeof settlePlan>>,
+) => {
+  const { consumed_by: consumer } = await readRow(payer)
+  expect(await readRow(payer)).toMatchObject({
+    state: 'pending',
+    hash: null,
+    consumed_by: expect.any(String),
+  })
+  expect(await statusOf(service, result.settlementId)).toBe('pending')
+  // While it is on its way back: the same request joins and waits, any other is refused.
+  expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+  expect(await service.settle(body, 'key-of-another')).toMatchObject({ errorReason: 'duplicate_settlement' })
+
+  await service.core.reconcileSettlements()
+  await service.core.reconcileSettlements()
+  expect(await readRow(payer)).toMatchObject({
+    state: 'confirmed',
+    transaction,
+    ...(await readBlockOf(transaction)),
+    is_final: false,
+    consumed_by: consumer,
+  })
+  expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
+  expect(await service.verify(body)).toMatchObject({ isValid: false })
+  expect(await countTransfersTo(payTo)).toBe(1)
+  expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+}
+
+describe('a confirmed payment', () => {
+  it('stands in the block of its receipt, and is final when that is deep enough', async () => {
+    const proxy = await scene.openProxy()
+    const { service, clock } = await open({ rpcUrls: [proxy.url] })
+    const { payer, transaction } = await settlePlan(service)
+    expect(await readRow(payer)).toMatchObject({ ...(await readBlockOf(transaction)), is_final: false })
+    await scene.chain.control.mine(5)
+    await service.core.recheckBlocks()
+    expect(await readRow(payer)).toMatchObject({ state: 'confirmed', is_final: false })
+    await scene.chain.control.mine()
+    clock.shift(5_000)
+    await service.core.recheckBlocks()
+    expect(await readRow(payer)).toMatchObject({ state: 'confirmed', is_final: true })
+
+    const isAskedFor = async () => {
+      const { number } = await readBlockOf(transaction)
+      return proxy.calls.some(
+        ({ method, params }) =>
+          method === 'eth_getBlockByNumber' && params[0] === `0x${BigInt(number).toString(16)}`,
+      )
+    }
+    expect(await isAskedFor()).toBe(true)
+    proxy.clearCalls()
+    clock.shift(600_000)
+    await service.core.recheckBlocks()
+    expect(await isAskedFor()).toBe(false)
+    // Even where the chain does the impossible.
+    await takeBack(7)
+    await recheckTwice(service)
+    expect(await readRow(payer)).toMatchObject({ state: 'confirmed', is_final: true })
+  })
+
+  it('costs one question a block, however many payments stand in it', async () => {
+    const proxy = await scene.openProxy()
+    const { service } = await open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '10' } })
+    const plans = await Promise.all(Array.from({ length: 5 }, () => scene.plan()))
+    const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
+    expect(answers.every(({ success }) => success)).toBe(true)
+    const blocks = new Set(
+      (await Promise.all(plans.map(({ payer }) => readRow(payer)))).map(({ hash }) => hash),
+    )
+    // Blocks of other tests may still be looked after; they are asked about by number too.
+    const { rows } = await scene.database
+      .pool()
+      .query('select distinct block_hash from settlements where block_hash is not null and not is_final')
+    expect(rows.length).toBeGreaterThanOrEqual(blocks.size)
+    proxy.clearCalls()
+    await service.core.recheckBlocks()
+    const asked = proxy.calls.filter(
+      ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] !== 'latest',
+    )
+    expect(asked.length).toBeLessThanOrEqual(rows.length)
+  })
+})
+
+describe('a confirmed payment whose block vanishes', () => {
+  it.each([1, 2, 3])(
+    'with %i blocks is pending again, is sent again, and earns no second success',
+    async (depth) => {
+      const { service, logger } = await open()
+      const settled = await settlePlan(service)
+      const { payer, payTo, result, transaction } = settled
+      const before = await readRow(payer)
+      const counted = await readMetric(service, 'quittance_settlements_reorged_total')
+      await scene.chain.control.mine(depth - 1)
+      await takeBack(depth)
+      expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+
+      await service.core.recheckBlocks()
+      expect(await readRow(payer), 'once proves nothing').toEqual(before)
+      await service.core.recheckBlocks()
+      expect(logger.lines.filter(({ message }) => message === 'settlement.reorged')).toMatchObject([
+        {
+          level: 'warn',
+          fields: {
+            settlementId: result.settlementId,
+            network: scene.chain.network,
+            transaction,
+            blockNumber: before.number,
+            blockHash: before.hash,
+            hasToldSuccess: true,
+          },
+        },
+      ])
+      expect(await readMetric(service, 'quittance_settlements_reorged_total')).toBe(counted + 1)
+      await expectComeback(service, settled)
+    },
+  )
+
+  it('and which is mined again elsewhere is confirmed again, with its new block', async () => {
+    const { service } = await open()
+    const settled = await settlePlan(service)
+    const before = await readRow(settled.payer)
+    await scene.chain.control.mine()
+    await takeBack(2, [await readBytes(settled.transaction)])
+    await recheckTwice(service)
+    await expectComeback(service, settled)
+    expect((await readRow(settled.payer)).hash).not.toBe(before.hash)
+  })
+
+  it('answers a repeated Idempotency-Key as before, and everyone else as pending', async () => {
+    const { service } = await open()
+    const { body, payer } = await scene.plan()
+    const first = await service.settleWithKey(body, 'reorg-1')
+    expect(first).toMatchObject({ result: { success: true } })
+    await takeBack(1)
+    await recheckTwice(service)
+    expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+    expect(await service.settleWithKey(body, 'reorg-1')).toEqual({ ...first, isReplayed: true })
+    expect((await service.settleWithKey(body, 'reorg-2')).result).toMatchObject({
+      errorReason: 'settlement_pending',
+    })
+    await service.core.reconcileSettlements()
+    await service.core.reconcileSettlements()
+    expect((await service.settleWithKey(body, 'reorg-2')).result).toMatchObject({
+      errorReason: 'duplicate_settlement',
+    })
+    expect(await service.settleWithKey(body, 'reorg-1')).toEqual({ ...first, isReplayed: true })
+  })
+
+  it('is found by whoever starts next, and opened once by several at a time', async () => {
+    const { service: first } = await open()
+    const { payer } = await settlePlan(first)
+    await first.core.close()
+    await takeBack(1)
+    const services = await Promise.all([open(), open(), open()])
+    for (let round = 0; round < 2; round++) {
+      await Promise.all(services.map(({ service }) => service.core.recheckBlocks()))
+    }
+    expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+    const said = services
+      .flatMap(({ logger }) => logger.messages())
+      .filter((each) => each === 'settlement.reorged')
+    expect(said).toHaveLength(1)
+  })
+
+  it('that a stranger paid stands in the block of the stranger’s transaction', async () => {
+    const { service } = await open()
+    const { body, payer, payTo } = await scene.plan()
+    await scene.chain.control.setAutomine(false)
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    await scene.chain.control.dropAllTransactions()
+    await scene.chain.control.setAutomine(true)
+    const stranger = createEoa()
+    await scene.chain.fundGas(stranger.address)
+    const { transactionHash } = await scene.chain.send({ account: stranger.account, ...encodeTransfer(body) })
+    await service.core.reconcileSettlements()
+    expect(await service.settle(body)).toMatchObject({ success: true, transaction: transactionHash })
+    expect(await readRow(payer)).toMatchObject(await readBlockOf(transactionHash))
+
+    // The stranger does not send it again; our own bytes do, which may have failed meanwhile, in a later block.
+    const head = await scene.chain.control.getHead()
+    await takeBack(Number(head.number) - Number((await readRow(payer)).number) + 1)
+    await recheckTwice(service)
+    expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+    await service.core.reconcileSettlements()
+    await service.core.reconcileSettlements()
+    expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
+    expect((await readRow(payer)).transaction).not.toBe(transactionHash)
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
+  })
+
+  it('is said of every payment of the block, and of no other', async () => {
+    const { service, logger } = await open({ environment: { SETTLE_WAIT_SECONDS: '10' } })
+    const earlier = await settlePlan(service)
+    const plans = await Promise.all(Array.from({ length: 4 }, () => scene.plan()))
+    await scene.chain.control.setAutomine(false)
+    const settling = Promise.all(plans.map(({ body }) => service.settle(body)))
+    const mining = setInterval(() => void scene.chain.control.mine(), 200)
+    const answers = await settling
+    clearInterval(mining)
+    await scene.chain.control.setAutomine(true)
+    expect(answers.map(({ success }) => success)).toEqual([true, true, true, true])
+    const head = await scene.chain.control.getHead()
+    const rows = await Promise.all(plans.map(({ payer }) => readRow(payer)))
+    const lowest = Math.min(...rows.map(({ number }) => Number(number)))
+    await takeBack(Number(head.number) - lowest + 1)
+    await recheckTwice(service)
+    for (const { payer } of plans) expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+    expect(await readRow(earlier.payer)).toMatchObject({ state: 'confirmed' })
+    expect(logger.messages().filter((each) => each === 'settlement.reorged')).toHaveLength(4)
+    for (let round = 0; round < 3; round++) await service.core.reconcileSettlements()
+    for (const { payer, payTo } of plans) {
+      expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
+      expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    }
+  })
+})
+
+describe('a node that is wrong', () => {
+  const otherHash = `0x${'ee'.repeat(32)}`
+  const lieAboutHashes = (result: unknown, params: readonly unknown[]) =>
+    params[0] === 'latest' || typeof result !== 'object' || result === null
+      ? result
+      : { ...result, hash: otherHash }
+
+  const settleThrough = async (rpcUrls: readonly string[]) => {
+    const { service, clock } = await open({ rpcUrls })
+    const { payer } = await settlePlan(service)
+    await scene.chain.control.mine(2)
+    return { service, clock, payer }
+  }
+
+  it('and alone in saying that the block is gone opens nothing', async () => {
+    const proxy = await scene.openProxy()
+    const { service, payer } = await settleThrough([proxy.url, scene.chain.url])
+    proxy.setFault('eth_getBlockByNumber', { kind: 'tamper', change: lieAboutHashes })
+    for (let round = 0; round < 4; round++) await service.core.recheckBlocks()
+    expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
+  })
+
+  it('and says so once and takes it back opens nothing', async () => {
+    const proxy = await scene.openProxy()
+    const { service, clock, payer } = await settleThrough([proxy.url])
+    for (let round = 0; round < 3; round++) {
+      proxy.setFault('eth_getBlockByNumber', { kind: 'tamper', change: lieAboutHashes })
+      await service.core.recheckBlocks()
+      proxy.clearFaults()
+      await service.core.recheckBlocks()
+      clock.shift(600_000)
+    }
+    expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
+  })
+
+  it.each([
+    ['lags behind', { kind: 'tamper', change: () => null }],
+    ['fails', { kind: 'error', code: -32_000, message: 'header not found' }],
+    ['is down', { kind: 'refuse' }],
+  ] as const)('because it %s opens nothing', async (_, fault) => {
+    const proxy = await scene.openProxy()
+    const { service, payer } = await settleThrough([proxy.url])
+    await takeBack(3)
+    proxy.setFault('eth_getBlockByNumber', fault)
+    for (let round = 0; round < 3; round++) await service.core.recheckBlocks()
+    expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
+    // It is seen as soon as the node is right again.
+    proxy.clearFaults()
+    await recheckTwice(service)
+    expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+  })
+
+  it('because its head is the very block that differs opens nothing', async () => {
+    const { service } = await open()
+    const { payer } = await settlePlan(service)
+    await scene.chain.control.reorg(1)
+    for (let round = 0; round < 3; round++) await service.core.recheckBlocks()
+    expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
+    await scene.chain.control.mine()
+    await recheckTwice(service)
+    expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+  })
+})
+
+describe('a payment that waits for its confirmations', () => {
+  const openCareful = () =>
+    open({
+      environment: {
+        SETTLE_WAIT_SECONDS: '10',
+        [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '3',
+      },
+    })
+
+  const isMined = ({ payTo }: PlannedPayment) =>
+    eventually(async () => ((await scene.chain.balanceOf(payTo)) === 0n ? null : true))
+
+  it('and is mined again in another block is told with that block', async () => {
+    const { service } = await openCareful()
+    const plan = await scene.plan()
+    const settling = service.settle(plan.body)
+    await isMined(plan)
+    const { rows } = await scene.database
+      .pool()
+      .query('select transaction from settlements where payer = $1', [plan.payer])
+    await scene.chain.control.reorg(1, [await readBytes(rows[0].transaction)])
+    await scene.chain.control.mine(2)
+    const answer = await settling
+    expect(answer).toMatchObject({ success: true })
+    expect(await readRow(plan.payer)).toMatchObject(await readBlockOf(answer.transaction))
+    expect(await countTransfersTo(plan.payTo)).toBe(1)
+  })
+
+  it.each([1, 2])('and vanishes with %i blocks is not told before it is back', async (depth) => {
+    const { service } = await open({
+      environment: { [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '3' },
+    })
+    const plan = await scene.plan()
+    const settling = service.settle(plan.body)
+    await isMined(plan)
+    await scene.chain.control.mine(depth - 1)
+    await scene.chain.control.reorg(depth)
+    await scene.chain.control.mine(2)
+    expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
+    await service.core.reconcileSettlements()
+    await scene.chain.control.mine(2)
+    await service.core.reconcileSettlements()
+    expect(await service.settle(plan.body)).toMatchObject({ success: true })
+    expect(await service.settle(plan.body)).toMatchObject({ errorReason: 'duplicate_settlement' })
+    expect(await countTransfersTo(plan.payTo)).toBe(1)
+  })
+})
+
+describe('a confirmed payment that vanishes and cannot come back', () => {
+  it('because the payer has spent the money is failed when that is final, loudly', async () => {
+    const { chain } = scene
+    const { service, logger } = await open()
+    const wallet = createEoa()
+    await chain.fundGas(wallet.address)
+    const { body, payer, payTo } = await scene.plan({ wallet })
+    const { settlementId, success } = await service.settle(body)
+    expect(success).toBe(true)
+    await takeBack(1)
+    await chain.send({
+      account: wallet.account,
+      to: chain.token.verifyingContract,
+      data: encodeFunctionData({
+        abi: erc20Abi,
+        functionName: 'transfer',
+        args: [createEoa().address, 10_000n],
+      }),
+    })
+    await recheckTwice(service)
+    // Our bytes are sent again, mined and reverted, in a block that the chain could still take back.
+    await service.core.reconcileSettlements()
+    await service.core.reconcileSettlements()
+    expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+    await chain.control.mine(6)
+    await service.core.reconcileSettlements()
+    expect(await readRow(payer)).toMatchObject({
+      state: 'failed',
+      reason: 'invalid_exact_evm_transaction_failed',
+      consumed_by: expect.any(String),
+    })
+    expect(logger.messages()).toContain('settlement.lost_after_success')
+    // The authorization is unused, and even with new money it earns nobody a second success.
+    await chain.mint(wallet.address, 10_000n)
+    expect(await service.settle(body, 'key-of-another')).toMatchObject({ success: false, settlementId })
+    expect(await chain.balanceOf(payTo)).toBe(0n)
+  })
+
+  // The last one: it moves the chain's clock.
+  it('because it expired is failed when that is final, loudly, and never begun anew', async () => {
+    const proxy = await scene.openProxy()
+    const { service, logger, clock } = await open({ rpcUrls: [proxy.url] })
+    const settled = await settlePlan(service)
+    const { body, payer, payTo, result } = settled
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    await takeBack(1)
+    await recheckTwice(service)
+    expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+
+    const lifeSeconds = 3_600
+    await scene.chain.control.increaseTime(lifeSeconds)
+    clock.shift(lifeSeconds * 1_000)
+    // Past its time, in a block that the chain could still take back.
+    await scene.chain.control.mine(3)
+    await service.core.reconcileSettlements()
+    expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+    await scene.chain.control.mine(6)
+    await service.core.reconcileSettlements()
+    expect(await readRow(payer)).toMatchObject({
+      state: 'failed',
+      reason: 'authorization_expired_unsettled',
+      consumed_by: expect.any(String),
+    })
+    expect(logger.lines.filter(({ message }) => message === 'settlement.lost_after_success')).toMatchObject([
+      {
+        level: 'error',
+        fields: { settlementId: result.settlementId, reason: 'authorization_expired_unsettled', payer },
+      },
+    ])
+    expect(await readMetric(service, 'quittance_settlements_lost_total')).toBe(1)
+    proxy.clearFaults()
+    expect(await service.settle(body)).toMatchObject({
+      success: false,
+      errorReason: 'authorization_expired_unsettled',
+      settlementId: result.settlementId,
+      status: 'failed',
+    })
+    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+  })
+})

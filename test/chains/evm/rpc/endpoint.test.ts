@@ -1,0 +1,310 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createEndpoint, type Endpoint, RpcRefusal } from '../../../../src/chains/evm/rpc/endpoint.js'
+import { EndpointBusy } from '../../../../src/chains/evm/rpc/endpointBusy.js'
+import { describeError } from '../../../../src/platform/scrub.js'
+import { Secret } from '../../../../src/platform/secret.js'
+
+interface Call {
+  readonly id: number
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/** One HTTP request as the node saw it. */
+interface Seen {
+  readonly calls: readonly Call[]
+  readonly isBatch: boolean
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+}
+
+const callSchema = z.object({ id: z.number(), method: z.string(), params: z.array(z.unknown()) })
+const closers: (() => void)[] = []
+afterEach(() => {
+  for (const close of closers.splice(0)) close()
+})
+
+/** A node that does with every HTTP request what a test says. */
+const startNode = async (answer: (seen: Seen, response: ServerResponse) => void) => {
+  const seen: Seen[] = []
+  let connections = 0
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString())
+    const isBatch = Array.isArray(body)
+    const calls = z.array(callSchema).parse(isBatch ? body : [body])
+    const one = { calls, isBatch, path: request.url ?? '', headers: request.headers }
+    seen.push(one)
+    answer(one, response)
+  })
+  server.on('connection', () => {
+    connections += 1
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const bound = server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+  return { seen, host: `127.0.0.1:${port}`, countConnections: () => connections }
+}
+
+const send = (response: ServerResponse, body: unknown, status = 200): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+const echo = ({ id, params }: Call) => ({ jsonrpc: '2.0', id, result: params[0] })
+const sendEchoes = ({ calls, isBatch }: Seen, response: ServerResponse): void =>
+  send(response, isBatch ? calls.map(echo) : calls.map(echo)[0])
+
+const ask = (endpoint: Endpoint, word: string) => endpoint.request('echo', [word], z.string())
+const askMany = (endpoint: Endpoint, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, index) => ask(endpoint, `word ${index}`)))
+const words = (count: number) => Array.from({ length: count }, (_, index) => `word ${index}`)
+const open = (host: string, timeoutMs = 5_000) => createEndpoint(new Secret(`http://${host}/`), timeoutMs)
+const errorOf = async (work: Promise<unknown>): Promise<Error> => {
+  const thrown = await work.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (thrown instanceof Error) return thrown
+  throw new Error('It was answered')
+}
+
+describe('an endpoint', () => {
+  it('sends requests of one moment together, and one alone by itself', async () => {
+    const { seen, host } = await startNode(sendEchoes)
+    const endpoint = open(host)
+    expect(await askMany(endpoint, 20)).toEqual(words(20))
+    expect(await askMany(endpoint, 1)).toEqual(words(1))
+    expect(seen.map(({ calls, isBatch }) => [calls.length, isBatch])).toEqual([
+      [20, true],
+      [1, false],
+    ])
+  })
+
+  it('bounds a batch by number and by length', async () => {
+    const { seen, host } = await startNode(sendEchoes)
+    const endpoint = open(host)
+    expect(await askMany(endpoint, 250)).toEqual(words(250))
+    expect(seen.map(({ calls }) => calls.length)).toEqual([100, 100, 50])
+    const long = 'x'.repeat(400_000)
+    await Promise.all([ask(endpoint, long), ask(endpoint, long), ask(endpoint, long)])
+    expect(seen.slice(3).map(({ calls }) => calls.length)).toEqual([2, 1])
+  })
+
+  it('gives every request its own answer, in whatever order the answers come', async () => {
+    const { host } = await startNode(({ calls }, response) => send(response, calls.map(echo).reverse()))
+    expect(await askMany(open(host), 30)).toEqual(words(30))
+  })
+
+  it('keeps its connections, and opens no more than a bounded number', async () => {
+    const waiting: (() => void)[] = []
+    const { host, countConnections, seen } = await startNode((one, response) => {
+      waiting.push(() => sendEchoes(one, response))
+      if (waiting.length === 32) for (const go of waiting.splice(0)) go()
+    })
+    const endpoint = open(host)
+    const asked: Promise<unknown>[] = []
+    for (let index = 0; index < 64; index++) {
+      asked.push(ask(endpoint, 'word'))
+      // Each in an HTTP request of its own.
+      await new Promise(setImmediate)
+      await new Promise(setImmediate)
+    }
+    await Promise.all(asked)
+    expect(seen).toHaveLength(64)
+    expect(countConnections()).toBe(32)
+  })
+
+  it.each<[string, (seen: Seen, response: ServerResponse) => void]>([
+    ['one error', (_seen, response) => send(response, { id: null, error: { code: -32600, message: 'no' } })],
+    [
+      'one error as a bad request',
+      (_, response) => send(response, { error: { code: -1, message: 'no' } }, 400),
+    ],
+    ['some of the answers', ({ calls }, response) => send(response, calls.slice(1).map(echo))],
+    ['none of the answers', (_seen, response) => send(response, [])],
+    [
+      'answers to nobody',
+      ({ calls }, response) =>
+        send(
+          response,
+          calls.map((call) => ({ ...echo(call), id: `${call.id}` })),
+        ),
+    ],
+    ['413', (_seen, response) => response.writeHead(413).end('<html>')],
+  ])(
+    'that answers a batch with %s is asked one by one, and soon no longer in batches',
+    async (_what, refuse) => {
+      const { seen, host } = await startNode((one, response) =>
+        one.isBatch ? refuse(one, response) : sendEchoes(one, response),
+      )
+      const endpoint = open(host)
+      expect(await askMany(endpoint, 3)).toEqual(words(3))
+      const before = seen.length
+      expect(await askMany(endpoint, 5)).toEqual(words(5))
+      expect(seen.slice(before).map(({ isBatch }) => isBatch)).toEqual([false, false, false, false, false])
+    },
+  )
+
+  it('that takes small batches gets small ones', async () => {
+    const { seen, host } = await startNode((one, response) =>
+      one.calls.length > 10
+        ? send(response, { error: { code: -32600, message: 'batch too large' } })
+        : sendEchoes(one, response),
+    )
+    const endpoint = open(host)
+    for (let round = 0; round < 3; round++) expect(await askMany(endpoint, 40)).toEqual(words(40))
+    const before = seen.length
+    expect(await askMany(endpoint, 40)).toEqual(words(40))
+    expect(seen.slice(before).map(({ calls }) => calls.length)).toEqual([10, 10, 10, 10])
+  })
+
+  it('that is asked too much is not asked again one by one', async () => {
+    const { seen, host } = await startNode((_seen, response) => {
+      response.setHeader('retry-after', '7')
+      send(response, { error: { code: 429, message: 'slow down' } }, 429)
+    })
+    const busy = await errorOf(askMany(open(host), 10))
+    expect(busy).toBeInstanceOf(EndpointBusy)
+    expect(busy).toMatchObject({ retryAfterMs: 7_000 })
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe('a refusal', () => {
+  const refuseWith = (error: object) =>
+    startNode(({ calls }, response) => send(response, { id: calls[0]?.id, error }))
+
+  it.each([
+    ['no data', { code: -32000, message: 'no' }, null],
+    ['data', { code: 3, message: 'execution reverted', data: '0x08c379a0' }, '0x08c379a0'],
+    ['data inside of data', { code: 3, message: 'reverted', data: { data: '0xab', message: 'x' } }, '0xab'],
+    ['data that is no hex', { code: 3, message: 'reverted', data: 'Reverted 0x' }, null],
+  ])('keeps code and words of the node, with %s', async (_what, error, data) => {
+    const { host } = await refuseWith(error)
+    const refusal = await errorOf(ask(open(host), 'word'))
+    expect(refusal).toBeInstanceOf(RpcRefusal)
+    expect(refusal).toMatchObject({ code: error.code, message: error.message, data })
+  })
+
+  it('is believed under any status, and is of its own request only', async () => {
+    const { host } = await startNode(({ calls }, response) =>
+      send(
+        response,
+        calls.map((call) =>
+          call.params[0] === 'word 1' ? { id: call.id, error: { code: 3, message: 'no' } } : echo(call),
+        ),
+      ),
+    )
+    const endpoint = open(host)
+    const [first, second, third] = await Promise.allSettled(words(3).map((word) => ask(endpoint, word)))
+    expect([first?.status, second?.status, third?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    const unauthorized = await startNode((_seen, response) =>
+      send(response, { error: { code: -32001, message: 'unauthorized' } }, 401),
+    )
+    expect(await errorOf(ask(open(unauthorized.host), 'word'))).toMatchObject({ code: -32001 })
+  })
+})
+
+describe('no answer', () => {
+  const deadlineMs = 150
+
+  it.each<[string, (seen: Seen, response: ServerResponse) => void]>([
+    ['no byte comes', () => undefined],
+    ['the body never ends', (_seen, response) => response.writeHead(200).write('{"jsonrpc":"2.0",')],
+    [
+      'the body comes byte by byte',
+      (_seen, response) => {
+        const timer = setInterval(() => response.write(' '), 20)
+        response.once('close', () => clearInterval(timer))
+      },
+    ],
+  ])('is what a request ends with at its deadline when %s', async (_what, answer) => {
+    const { host } = await startNode(answer)
+    const begun = performance.now()
+    const endpoint = open(host, deadlineMs)
+    const errors = await Promise.all([errorOf(ask(endpoint, 'one')), errorOf(ask(endpoint, 'two'))])
+    for (const error of errors) expect(error).not.toBeInstanceOf(RpcRefusal)
+    expect(performance.now() - begun).toBeLessThan(deadlineMs * 6)
+  })
+
+  it('counts the time that a request waits for a connection', async () => {
+    const { host } = await startNode(() => undefined)
+    const endpoint = open(host, deadlineMs)
+    const begun = performance.now()
+    const asked: Promise<Error>[] = []
+    for (let index = 0; index < 40; index++) {
+      asked.push(errorOf(ask(endpoint, 'word')))
+      await new Promise(setImmediate)
+      await new Promise(setImmediate)
+    }
+    await Promise.all(asked)
+    expect(performance.now() - begun).toBeLessThan(deadlineMs * 6)
+  })
+
+  it.each<[string, (seen: Seen, response: ServerResponse) => void]>([
+    ['a page of a gateway', (_seen, response) => response.writeHead(502).end('<html>')],
+    ['no JSON', (_seen, response) => response.end('hello')],
+    ['JSON that is no JSON-RPC', (_seen, response) => send(response, { hello: 1 })],
+    ['a result under a status of failure', ({ calls }, response) => send(response, calls.map(echo)[0], 500)],
+    ['a lost connection', (_seen, response) => void response.socket?.destroy()],
+    ['a result of another form', ({ calls }, response) => send(response, { id: calls[0]?.id, result: 7 })],
+  ])('is what %s is, and no refusal', async (_what, answer) => {
+    const { host } = await startNode(answer)
+    expect(await errorOf(ask(open(host), 'word'))).not.toBeInstanceOf(RpcRefusal)
+  })
+})
+
+describe('the URL', () => {
+  const key = 's3cret-k3y'
+  const secrets = [key, 'us3rname', 'passw0rd']
+  const urlOf = (host: string) => `http://us3rname:passw0rd@${host}/v2/${key}?token=${key}`
+
+  it('is asked with its path, its query and its credentials', async () => {
+    const { seen, host } = await startNode(sendEchoes)
+    const endpoint = createEndpoint(new Secret(urlOf(host)), 1_000)
+    expect(await ask(endpoint, 'word')).toBe('word')
+    expect(endpoint.host).toBe(host)
+    expect(seen[0]?.path).toBe(`/v2/${key}?token=${key}`)
+    expect(seen[0]?.headers.authorization).toBe(
+      `Basic ${Buffer.from('us3rname:passw0rd').toString('base64')}`,
+    )
+  })
+
+  it.each<[string, (seen: Seen, response: ServerResponse) => void]>([
+    ['says nothing', () => undefined],
+    ['hangs up', (_seen, response) => void response.socket?.destroy()],
+    ['answers with a page', ({ path }, response) => response.writeHead(403).end(`<html>${path}</html>`)],
+    ['answers with no JSON', ({ path }, response) => response.end(path)],
+    [
+      'quotes it in its refusal',
+      ({ path, calls }, response) =>
+        send(response, {
+          id: calls[0]?.id,
+          error: { code: -32001, message: `${path} by us3rname is unknown` },
+        }),
+    ],
+    [
+      'quotes it in its result',
+      ({ path, calls }, response) => send(response, { id: calls[0]?.id, result: [path] }),
+    ],
+  ])('stands in no error but for its host when the node %s', async (_what, answer) => {
+    const { host } = await startNode(answer)
+    const error = await errorOf(ask(createEndpoint(new Secret(urlOf(host)), 150), 'word'))
+    const text = `${error} ${error.stack} ${JSON.stringify(error)} ${JSON.stringify(describeError(error))}`
+    for (const secret of secrets) expect(text).not.toContain(secret)
+  })
+
+  it('stands in no error but for its host when nobody is there', async () => {
+    const { host } = await startNode(sendEchoes)
+    for (const close of closers.splice(0)) close()
+    const error = await errorOf(ask(createEndpoint(new Secret(urlOf(host)), 1_000), 'word'))
+    expect(error.message).toContain(host)
+    for (const secret of secrets) expect(`${error} ${error.stack}`).not.toContain(secret)
+  })
+})

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import { RpcRefusal } from '../../../../src/chains/evm/rpc/endpoint.js'
+import { EndpointBusy } from '../../../../src/chains/evm/rpc/endpointBusy.js'
+import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
+import { createMemoryLogger } from '../../../support/memoryLogger.js'
+import { eventually, refusal } from '../scene.js'
+import { after, createFakeEndpoint, type FakeEndpoint, hang } from './fakeEndpoint.js'
+
+const address = `0x${'11'.repeat(20)}` as const
+const bytes = '0x02f8' as const
+
+const openRpc = async (endpoints: readonly FakeEndpoint[]) => {
+  const logger = createMemoryLogger()
+  const rpc = createRpc('eip155:84532', endpoints, logger)
+  await rpc.probe()
+  return { rpc, logger }
+}
+const openTwo = async () => {
+  const [first, second] = [createFakeEndpoint('first'), createFakeEndpoint('second')]
+  return { first, second, ...(await openRpc([first, second])) }
+}
+
+describe('a read', () => {
+  it('goes to one endpoint only', async () => {
+    const { first, second, rpc } = await openTwo()
+    for (let read = 0; read < 10; read++) await rpc.getBalance(address)
+    expect([first.count('eth_getBalance'), second.count('eth_getBalance')]).toEqual([10, 0])
+  })
+
+  it.each([
+    ['fails', { '*': () => new Error('connection reset') }],
+    ['is busy', { eth_getBalance: () => new EndpointBusy(null) }],
+    ['refuses what others answer', { '*': () => new RpcRefusal(-32000, 'Must be authenticated!', null) }],
+  ])('goes to the next when the first %s, and later ones do not come by the first', async (_how, script) => {
+    const { first, second, rpc } = await openTwo()
+    first.answer(script)
+    expect(await rpc.getBalance(address)).toBe(1n)
+    const asked = first.count('eth_getBalance')
+    for (let read = 0; read < 5; read++) expect(await rpc.getBalance(address)).toBe(1n)
+    expect(first.count('eth_getBalance')).toBe(asked)
+    expect(second.count('eth_getBalance')).toBe(6)
+  })
+
+  it('is answered by the second while the first hangs, once; later ones do not wait at all', async () => {
+    const { first, second, rpc } = await openTwo()
+    for (let read = 0; read < 5; read++) await rpc.getBalance(address)
+    first.answer({ eth_getBalance: hang })
+    const startedAt = performance.now()
+    expect(await rpc.getBalance(address)).toBe(1n)
+    expect(performance.now() - startedAt).toBeLessThan(1_500)
+    const asked = first.count('eth_getBalance')
+    for (let read = 0; read < 5; read++) expect(await rpc.getBalance(address)).toBe(1n)
+    expect(first.count('eth_getBalance')).toBe(asked)
+    expect(second.count('eth_getBalance')).toBe(6)
+  })
+
+  it('asks a second endpoint a bounded number of times at once when everything is slow', async () => {
+    const { first, second, rpc } = await openTwo()
+    for (const endpoint of [first, second]) endpoint.answer({ eth_getBalance: () => after(1_600, '0x1') })
+    const reads = Array.from({ length: 200 }, () => rpc.getBalance(address))
+    await Promise.all(reads)
+    expect(first.count('eth_getBalance')).toBe(200)
+    expect(second.count('eth_getBalance')).toBeLessThanOrEqual(200)
+    expect(second.count('eth_getBalance')).toBeGreaterThan(0)
+    expect(second.count('eth_getBalance')).toBeLessThan(60)
+  })
+
+  it('takes what the chain says of a call for an answer, and asks nobody else', async () => {
+    const { first, second, rpc } = await openTwo()
+    first.answer({ eth_call: () => new RpcRefusal(3, 'execution reverted', '0x') })
+    expect(await rpc.call({ to: address, data: '0x' })).toMatchObject({ succeeds: false, data: '0x' })
+    expect(second.count('eth_call')).toBe(0)
+    expect(rpc.listHealth().every(({ isUp }) => isUp)).toBe(true)
+  })
+
+  it('is not spoilt by a contract that reverts in the words of a busy node', async () => {
+    const { first, rpc } = await openTwo()
+    const message = 'execution reverted: 429 too many requests, rate limit exceeded'
+    first.answer({ eth_call: () => new RpcRefusal(3, message, '0x08c379a0') })
+    expect(await rpc.call({ to: address, data: '0x' })).toMatchObject({ succeeds: false, message })
+    expect(rpc.listHealth().every(({ isUp }) => isUp)).toBe(true)
+  })
+
+  it('that no endpoint likes is no reason to call any of them unwell', async () => {
+    const { first, second, rpc } = await openTwo()
+    for (const endpoint of [first, second]) {
+      endpoint.answer({ eth_call: () => new RpcRefusal(-32000, 'what a strange contract', null) })
+    }
+    expect(await refusal(rpc.call({ to: address, data: '0x' }))).toMatchObject({
+      operationalCode: 'SVC-2004',
+    })
+    expect(rpc.listHealth().every(({ isUp }) => isUp)).toBe(true)
+    expect(await rpc.getBalance(address)).toBe(1n)
+  })
+
+  it('of a method that one endpoint lacks is no reason to leave that endpoint', async () => {
+    const { first, second, rpc } = await openTwo()
+    second.answer({ eth_gasPrice: () => '0x7' })
+    expect(await rpc.getGasPrice()).toBe(7n)
+    await rpc.getBalance(address)
+    expect([first.count('eth_getBalance'), second.count('eth_getBalance')]).toEqual([1, 0])
+  })
+
+  it('is unavailable while nobody answers, and works again as soon as somebody does', async () => {
+    const { first, second, rpc } = await openTwo()
+    for (const endpoint of [first, second]) endpoint.answer({ '*': () => new Error('connection refused') })
+    for (let read = 0; read < 3; read++) {
+      expect(await refusal(rpc.getBalance(address))).toMatchObject({ operationalCode: 'SVC-2004' })
+    }
+    second.heal()
+    expect(await rpc.getBalance(address)).toBe(1n)
+  })
+
+  it('never asks an endpoint of another chain, nor is a transaction handed to it', async () => {
+    const { first, second, rpc } = await openTwo()
+    first.answer({ '*': () => new Error('down') })
+    await rpc.probe()
+    first.heal()
+    first.answer({ eth_chainId: () => '0x1' })
+    await rpc.probe()
+    const before = first.count('eth_getBalance')
+    await rpc.getBalance(address)
+    expect(await rpc.send(bytes)).toBe('entered')
+    expect(first.count('eth_getBalance')).toBe(before)
+    expect(first.count('eth_sendRawTransaction')).toBe(0)
+    expect(second.count('eth_sendRawTransaction')).toBe(1)
+  })
+})
+
+describe('a send', () => {
+  it('goes to every endpoint, and does not wait for the others once one has it', async () => {
+    const { first, second, rpc } = await openTwo()
+    first.answer({ eth_sendRawTransaction: hang })
+    expect(await rpc.send(bytes)).toBe('entered')
+    await eventually(() => first.count('eth_sendRawTransaction') === 1 || null)
+    expect(second.count('eth_sendRawTransaction')).toBe(1)
+  })
+
+  it.each([
+    ['refused', new RpcRefusal(-32000, 'txpool is full', null)],
+    ['refused', new EndpointBusy(1_000)],
+    ['nonce_used', new RpcRefusal(-32000, 'nonce too low', null)],
+    ['entered', new RpcRefusal(-32000, 'already known', null)],
+    ['unknown', new Error('socket hang up')],
+  ])('is %s by its only endpoint: %s', async (answer, error) => {
+    const only = createFakeEndpoint('only')
+    const { rpc } = await openRpc([only])
+    only.answer({ eth_sendRawTransaction: () => error })
+    expect(await rpc.send(bytes)).toBe(answer)
+  })
+
+  it('that fails in silence does not end reading from that endpoint', async () => {
+    const { first, rpc } = await openTwo()
+    first.answer({ eth_sendRawTransaction: () => new Error('socket hang up') })
+    await rpc.send(bytes)
+    await rpc.getBalance(address)
+    expect(first.count('eth_getBalance')).toBe(1)
+  })
+
+  it('has not happened when there is nobody of our chain to send to', async () => {
+    const only = createFakeEndpoint('only')
+    only.answer({ eth_chainId: () => '0x1' })
+    const { rpc } = await openRpc([only])
+    expect(await rpc.send(bytes)).toBe('refused')
+    expect(only.count('eth_sendRawTransaction')).toBe(0)
+  })
+})
