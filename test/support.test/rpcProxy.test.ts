@@ -140,6 +140,14 @@ describe('the RPC proxy', () => {
     expect(await callRpc(proxy.url, 'eth_call', [7])).toEqual(['eth_call', 7])
   })
 
+  it('rewrites the parameters of a call', async () => {
+    const front = await startRpcProxy(proxy.url)
+    front.setFault('eth_call', { kind: 'rewrite', change: (params) => [...params, 'latest'] })
+    expect(await callRpc(front.url, 'eth_call', [7])).toBe('eth_call')
+    expect(proxy.calls.map(({ params }) => params)).toEqual([[7, 'latest']])
+    await front.stop()
+  })
+
   it('ends a fault after so many calls, or when it is told to', async () => {
     proxy.setFault('*', { kind: 'error', code: 1, message: 'no' }, { times: 1 })
     await expect(callRpc(proxy.url, 'eth_call')).rejects.toThrow('no')

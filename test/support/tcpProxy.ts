@@ -23,8 +23,11 @@ interface Gate {
   open(): void
 }
 
-/** Starts a proxy to a port on loopback. */
-export const startTcpProxy = async (targetPort: number): Promise<TcpProxy> => {
+const resetDeadlineMs = 250
+
+/** Starts a proxy to a port on loopback; a function is asked for each connection, where the port may change. */
+export const startTcpProxy = async (target: number | (() => number)): Promise<TcpProxy> => {
+  const findTarget = typeof target === 'number' ? () => target : target
   const sockets = new Set<Socket>()
   let latencyMs = 0
   let gate: Gate | null = null
@@ -57,7 +60,7 @@ export const startTcpProxy = async (targetPort: number): Promise<TcpProxy> => {
   }
 
   const server = createServer((incoming) => {
-    const outgoing = openSocket(targetPort, '127.0.0.1')
+    const outgoing = openSocket(findTarget(), '127.0.0.1')
     for (const socket of [incoming, outgoing]) track(socket)
     outgoing.once('error', () => incoming.resetAndDestroy())
     pump(incoming, outgoing)
@@ -72,7 +75,12 @@ export const startTcpProxy = async (targetPort: number): Promise<TcpProxy> => {
   const resetAll = async (): Promise<void> => {
     await Promise.all(
       [...sockets].map((socket) => {
-        const closed = once(socket, 'close')
+        sockets.delete(socket)
+        const closed = new Promise((resolve) => {
+          socket.once('close', resolve)
+          // Node never says `close` of a socket that was being shut down when it was reset.
+          setTimeout(resolve, resetDeadlineMs)
+        })
         socket.resetAndDestroy()
         return closed
       }),

@@ -1,10 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Settlement, SettlementClaim } from '../../ports/settlementJournal.js'
 import type { RunTogether } from './coalesce.js'
 import type { Instance } from './instance.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 import { withoutNul } from './text.js'
+
+/** A claim, and the id that its row will have. */
+export interface ClaimFor {
+  readonly id: string
+  readonly claim: SettlementClaim
+}
 
 /** A settlement, or null, for each of several. */
 export interface Found {
@@ -13,9 +18,8 @@ export interface Found {
 
 /** Opens rows for several claims; whoever comes second for an authorization gets none. */
 export const claimSettlements =
-  (pool: Pool, instance: Instance): RunTogether<SettlementClaim, Found> =>
-  async (claims) => {
-    const rows = claims.map((claim) => ({ id: randomUUID(), claim }))
+  (pool: Pool, instance: Instance): RunTogether<ClaimFor, Found> =>
+  async (rows) => {
     // In one order everywhere, so that two statements cannot wait for each other's authorizations.
     const ordered = rows.toSorted((left, right) =>
       left.claim.authorizationId < right.claim.authorizationId ? -1 : 1,

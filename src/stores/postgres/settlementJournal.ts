@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { claimSettlements } from './claimSettlements.js'
@@ -7,6 +8,7 @@ import { type Instance, isAttended } from './instance.js'
 import { createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 import { hasNul } from './text.js'
+import { writeLater } from './writeLater.js'
 
 const isOpen = "state in ('claimed', 'pending')"
 
@@ -33,9 +35,29 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
   /** True when exactly this call changed the row. */
   const update = async (statement: string, values: readonly unknown[]): Promise<boolean> =>
     (await pool.query(statement, [...values])).rowCount === 1
+  const release = async (id: string): Promise<void> => {
+    await update(`update settlements set owner = null where id = $1 and owner = $2 and ${isOpen}`, [
+      id,
+      instance.id,
+    ])
+  }
+  /** Writes what ends our attention to a row; when the database cannot be told now, that we are gone is written later. */
+  const turnAway = async <T>(id: string, write: Promise<T>): Promise<T> => {
+    try {
+      return await write
+    } catch (error) {
+      writeLater(() => release(id))
+      throw error
+    }
+  }
 
   return {
-    claim: async (claim) => (await claimTogether(claim)).settlement,
+    claim: async (claim) => {
+      const id = randomUUID()
+      // A failed insertion may have left a row all the same, of which nobody knows.
+      const { settlement } = await turnAway(id, claimTogether({ id, claim }))
+      return settlement
+    },
 
     findOpen: async (authorizationId) => (await findOpenTogether(authorizationId)).settlement,
     find: async (id) => (idForm.test(id) ? await selectOne('s.id = $1', [id]) : null),
@@ -53,21 +75,19 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
 
     recorderFor: (settlementId) => createRecorder({ pool, instance }, settlementId),
 
-    close: (id, closing, consumer) => closeTogether({ id, closing, consumer }),
+    close: (id, closing, consumer) => turnAway(id, closeTogether({ id, closing, consumer })),
 
     abandon: (id) =>
-      update(
-        `update settlements set state = 'failed', reason = 'settlement_abandoned', closed_at = now(), owner = null
-         where id = $1 and state = 'claimed' and (owner is null or owner = $2 or not ${isAttended('owner', 'created_at')})`,
-        [id, instance.id],
+      turnAway(
+        id,
+        update(
+          `update settlements set state = 'failed', reason = 'settlement_abandoned', closed_at = now(), owner = null
+           where id = $1 and state = 'claimed' and (owner is null or owner = $2 or not ${isAttended('owner', 'created_at')})`,
+          [id, instance.id],
+        ),
       ),
 
-    release: async (id) => {
-      await pool.query(`update settlements set owner = null where id = $1 and owner = $2 and ${isOpen}`, [
-        id,
-        instance.id,
-      ])
-    },
+    release: (id) => turnAway(id, release(id)),
 
     consume: (id, consumer) =>
       update(

@@ -71,9 +71,10 @@ export const createExecuteSettlement = ({
   const giveUp = async (settlement: Settlement, { payment }: SettleWork): Promise<SettleResult | null> => {
     try {
       if (await journal.abandon(settlement.id)) return null
+      // Before we look: whether or not we can, nobody here attends the row any more.
+      await journal.release(settlement.id)
       const found = await journal.find(settlement.id)
       if (found === null || found.state !== 'pending') return null
-      await journal.release(settlement.id)
       logger.warn({ ...describeSettlement(settlement), transaction: found.transaction }, 'settlement.pending')
       return answerPending(found, found.transaction, payment.callerNetwork)
     } catch (error) {

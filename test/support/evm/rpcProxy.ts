@@ -20,6 +20,8 @@ export type Fault =
   | { readonly kind: 'loseAnswer'; readonly connection?: 'reset' | 'silent' }
   /** The call is forwarded and its result is replaced. */
   | { readonly kind: 'tamper'; readonly change: (result: unknown, params: readonly unknown[]) => unknown }
+  /** The call is forwarded with other parameters. */
+  | { readonly kind: 'rewrite'; readonly change: (params: readonly unknown[]) => readonly unknown[] }
 
 /** A call that the proxy saw. */
 export interface SeenCall {
@@ -86,7 +88,7 @@ type Reply =
   | { readonly kind: 'status'; readonly status: number }
 
 const answerCall = async (target: string, call: Call, fault: Fault): Promise<Reply> => {
-  const ask = async (): Promise<Answer> => answerSchema.parse(await forward(target, call))
+  const ask = async (asked = call): Promise<Answer> => answerSchema.parse(await forward(target, asked))
   switch (fault.kind) {
     case 'pass':
       return { kind: 'answer', answer: await ask() }
@@ -106,6 +108,8 @@ const answerCall = async (target: string, call: Call, fault: Fault): Promise<Rep
     case 'loseAnswer':
       await ask()
       return { kind: fault.connection === 'silent' ? 'hang' : 'reset' }
+    case 'rewrite':
+      return { kind: 'answer', answer: await ask({ ...call, params: [...fault.change(call.params ?? [])] }) }
     case 'tamper': {
       const answer = await ask()
       if (!('result' in answer)) return { kind: 'answer', answer }

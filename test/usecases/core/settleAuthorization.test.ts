@@ -245,6 +245,24 @@ describe('a failure before anything was recorded', () => {
     expect(onlyRow(plain)).toMatchObject({ state: 'pending', isAttended: false })
   })
 
+  it('of a recorder that did record leaves the row to the reconciler even when nobody can look at it', async () => {
+    const { plain, attempt } = setup({
+      scheme: afterRecording(async () => ({ state: 'confirmed', transaction: 'tx-1' })),
+      journal: (plainJournal) => ({
+        find: () => Promise.reject(new Error('down')),
+        recorderFor: (settlementId) => {
+          const loseAnswer = async () => {
+            await plainJournal.recorderFor(settlementId).record(sent)
+            throw new Error('the answer to the commit was lost')
+          }
+          return { settlementId, record: loseAnswer, noteRecorded: () => undefined }
+        },
+      }),
+    })
+    await expect(attempt()).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' })
+    expect(onlyRow(plain)).toMatchObject({ state: 'pending', isAttended: false })
+  })
+
   it.each([
     ['verify', { scheme: { verify: () => Promise.reject(new Error('broken')) } }],
     [

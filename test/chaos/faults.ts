@@ -1,0 +1,109 @@
+import { type DatabaseEnd, databaseEnds } from './database.js'
+import type { Random } from './random.js'
+
+/** Everything that goes wrong in a round, by name. */
+export const faultKinds = [
+  'instance.killed',
+  'instance.clock_shifted',
+  'instance.cut_from_database',
+  'postgres.restarted',
+  'redis.flushed',
+  'redis.restarted',
+  'rpc.hung',
+  'rpc.refused',
+  'rpc.stale',
+  'rpc.send_answer_lost',
+  'rpc.send_refused',
+  'chain.transactions_dropped',
+  'chain.stands_still',
+  'chain.reorganised',
+] as const
+
+/** One of `faultKinds`. */
+export type FaultKind = (typeof faultKinds)[number]
+
+/** Which of an instance's two nodes a fault strikes. */
+export type StruckNodes = 'first' | 'both'
+
+/** A fault of a round, as data: the same seed plans the same. */
+export type PlannedFault = {
+  /** From the round's beginning. */
+  readonly atMs: number
+  readonly lastsMs: number
+} & (
+  | { readonly kind: 'instance.killed'; readonly instance: 0 | 1 }
+  | { readonly kind: 'instance.clock_shifted'; readonly instance: 0 | 1; readonly shiftMs: number }
+  | { readonly kind: 'instance.cut_from_database'; readonly instance: 0 | 1; readonly isReset: boolean }
+  | { readonly kind: 'postgres.restarted'; readonly end: DatabaseEnd }
+  | { readonly kind: 'redis.flushed' | 'redis.restarted' }
+  | {
+      readonly kind: 'rpc.hung' | 'rpc.refused' | 'rpc.stale'
+      readonly instance: 0 | 1
+      readonly nodes: StruckNodes
+    }
+  | {
+      readonly kind: 'rpc.send_answer_lost'
+      readonly instance: 0 | 1
+      readonly connection: 'reset' | 'silent'
+    }
+  | { readonly kind: 'rpc.send_refused'; readonly instance: 0 | 1; readonly words: string }
+  | { readonly kind: 'chain.transactions_dropped' | 'chain.stands_still' }
+  | { readonly kind: 'chain.reorganised'; readonly depth: number }
+)
+
+/** What nodes say when they do not take a transaction. */
+const refusals = [
+  'txpool is full',
+  'nonce too low',
+  'replacement transaction underpriced',
+  'internal error',
+] as const
+
+/** When faults begin and how long they last, at most. */
+export interface FaultTimes {
+  readonly windowMs: number
+  readonly longestMs: number
+}
+
+/** Plans one fault of a kind. */
+export const planFault = (random: Random, kind: FaultKind, times: FaultTimes): PlannedFault => {
+  const at = {
+    atMs: random.integer(0, times.windowMs),
+    lastsMs: random.integer(Math.floor(times.longestMs / 8), times.longestMs),
+  }
+  const instance = random.pick<0 | 1>([0, 1])
+  switch (kind) {
+    case 'instance.killed':
+      return { ...at, kind, instance }
+    case 'instance.clock_shifted':
+      return { ...at, kind, instance, shiftMs: random.pick([-30_000, 30_000]) }
+    case 'instance.cut_from_database':
+      return { ...at, kind, instance, isReset: random.chance(0.5) }
+    case 'postgres.restarted':
+      return { ...at, kind, end: random.pick(databaseEnds) }
+    case 'rpc.hung':
+    case 'rpc.refused':
+    case 'rpc.stale':
+      return { ...at, kind, instance, nodes: random.pick(['first', 'both']) }
+    case 'rpc.send_answer_lost':
+      return { ...at, kind, instance, connection: random.pick(['reset', 'silent']) }
+    case 'rpc.send_refused':
+      return { ...at, kind, instance, words: random.pick(refusals) }
+    case 'chain.reorganised':
+      return { ...at, kind, depth: random.integer(1, 3) }
+    case 'redis.flushed':
+    case 'redis.restarted':
+    case 'chain.transactions_dropped':
+    case 'chain.stands_still':
+      return { ...at, kind }
+  }
+}
+
+/** A planned fault as one line. */
+export const describeFault = ({ kind, atMs, lastsMs, ...details }: PlannedFault): string => {
+  const words = Object.entries(details).map(([name, value]) => `${name} ${value}`)
+  return [`${kind} at ${atMs} ms for ${lastsMs} ms`, ...words].join(', ')
+}
+
+/** Whether there is such a kind. */
+export const isFaultKind = (text: string): text is FaultKind => faultKinds.some((kind) => kind === text)

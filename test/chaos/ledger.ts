@@ -1,0 +1,108 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+
+/*
+ * The only file of the suite that knows the tables. It reads no more than what it needs: how broadcasts and
+ * settlements are joined is the journal's own affair, `transactions` says it as well.
+ */
+
+const settlementRow = z.object({
+  id: z.string(),
+  authorization_id: z.string(),
+  pay_to: z.string(),
+  amount: z.string().transform(BigInt),
+  state: z.enum(['claimed', 'pending', 'confirmed', 'failed']),
+  transaction: z.string().nullable(),
+  transactions: z.array(z.string()),
+  reason: z.string().nullable(),
+  consumed_by: z.string().nullable(),
+  created_at: z.date(),
+  recorded_at: z.date().nullable(),
+  closed_at: z.date().nullable(),
+})
+
+/** A row of the journal as the database has it. */
+export type SettlementRow = z.infer<typeof settlementRow>
+
+const broadcastRow = z.object({
+  transaction: z.string(),
+  signer: z.string().nullable(),
+  nonce: z.coerce.number().nullable(),
+  recorded_at: z.date(),
+})
+
+/** A recorded transaction as the database has it. */
+export type BroadcastRow = z.infer<typeof broadcastRow>
+
+const laneRow = z.object({ signer: z.string(), next_nonce: z.coerce.number() })
+
+/** A lane as the database has it. */
+export type LaneRow = z.infer<typeof laneRow>
+
+const settlementColumns = `id, authorization_id, pay_to, amount::text as amount, state, transaction, transactions,
+  reason, consumed_by, created_at, recorded_at, closed_at`
+
+/** Reads the rows of some authorizations, oldest first. */
+export const readSettlements = async (
+  pool: Pool,
+  authorizationIds: readonly string[],
+): Promise<readonly SettlementRow[]> => {
+  const { rows } = await pool.query(
+    `select ${settlementColumns} from settlements where authorization_id = any($1) order by created_at`,
+    [authorizationIds],
+  )
+  return rows.map((row) => settlementRow.parse(row))
+}
+
+/** How many rows are not closed. */
+export const countOpen = async (pool: Pool): Promise<number> => {
+  const { rows } = await pool.query(
+    "select count(*)::int as open from settlements where state in ('claimed', 'pending')",
+  )
+  return z.object({ open: z.number() }).parse(rows[0]).open
+}
+
+/** What the journal says that each recipient was paid, all in all. */
+export const sumConfirmed = async (pool: Pool): Promise<ReadonlyMap<string, bigint>> => {
+  const { rows } = await pool.query(
+    "select lower(pay_to) as pay_to, sum(amount)::text as amount from settlements where state = 'confirmed' group by 1",
+  )
+  const sums = z.array(z.object({ pay_to: z.string(), amount: z.string().transform(BigInt) })).parse(rows)
+  return new Map(sums.map(({ pay_to, amount }) => [pay_to, amount]))
+}
+
+/** Reads those of some transactions that were recorded. */
+export const readBroadcasts = async (
+  pool: Pool,
+  transactions: readonly string[],
+): Promise<readonly BroadcastRow[]> => {
+  const { rows } = await pool.query(
+    'select transaction, signer, nonce, recorded_at from broadcasts where transaction = any($1)',
+    [transactions],
+  )
+  return rows.map((row) => broadcastRow.parse(row))
+}
+
+/** Reads the numbering of our signers. */
+export const readLanes = async (pool: Pool): Promise<readonly LaneRow[]> => {
+  const { rows } = await pool.query('select signer, next_nonce from signer_lanes')
+  return rows.map((row) => laneRow.parse(row))
+}
+
+const totalsRow = z.object({
+  settlements: z.number(),
+  confirmed: z.number(),
+  failed: z.number(),
+  broadcasts: z.number(),
+})
+
+/** How much there is, all in all. */
+export const readTotals = async (pool: Pool): Promise<z.infer<typeof totalsRow>> => {
+  const { rows } = await pool.query(
+    `select count(*)::int as settlements, count(*) filter (where state = 'confirmed')::int as confirmed,
+       count(*) filter (where state = 'failed')::int as failed,
+       (select count(*)::int from broadcasts) as broadcasts
+     from settlements`,
+  )
+  return totalsRow.parse(rows[0])
+}

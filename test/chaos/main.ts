@@ -1,0 +1,51 @@
+import { faultKinds, isFaultKind } from './faults.js'
+import { describeRound, describeRun } from './report.js'
+import { runChaos } from './run.js'
+
+/*
+ * The full form. CHAOS_SEED repeats a run's schedule, CHAOS_ROUNDS makes it longer or shorter, CHAOS_FAULTS names
+ * the only kinds of faults, comma separated.
+ */
+
+const readNumber = (name: string, otherwise: number): number => {
+  const value = Number(process.env[name] || otherwise)
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${name} must be a whole number`)
+  return value
+}
+
+const readKinds = () => {
+  const named = (process.env.CHAOS_FAULTS ?? '').split(',').filter((kind) => kind !== '')
+  const known = named.filter(isFaultKind)
+  if (known.length < named.length) throw new Error('CHAOS_FAULTS names a kind that there is not')
+  return known.length > 0 ? known : faultKinds
+}
+
+const run = async (): Promise<void> => {
+  const seed = readNumber('CHAOS_SEED', Date.now() % 1_000_000)
+  const rounds = readNumber('CHAOS_ROUNDS', 100)
+  const stopped = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      console.log(`${signal}: ends after this round`)
+      stopped.abort()
+    })
+  }
+  console.log(`CHAOS_SEED=${seed} CHAOS_ROUNDS=${rounds}`)
+  const result = await runChaos({
+    seed,
+    rounds,
+    paymentsPerRound: 40,
+    windowMs: 4_000,
+    longestFaultMs: 4_000,
+    closeMs: 60_000,
+    kinds: readKinds(),
+    onRound: (round) => console.log(describeRound(round)),
+    onUntidy: (error) => console.log(error),
+    stopped: stopped.signal,
+  })
+  if (result.failure !== null) console.log(`\n${result.failure}`)
+  console.log(`\n${describeRun(result)}`)
+  process.exitCode = result.failure === null ? 0 : 1
+}
+
+await run()
