@@ -13,6 +13,7 @@ import type { SignerLanes } from '../../../src/ports/signerLanes.js'
 import { createPaidBlocks } from '../../../src/stores/postgres/paidBlocks.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
+import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { recordInLane } from '../../support/recordInLane.js'
@@ -130,19 +131,7 @@ describe('the settlement journal, whatever happens in whatever order', () => {
   }
   const appear = () => addInstance(pool)
   const claim = (journal: SettlementJournal, authorizationId: string) =>
-    journal.claim({
-      authorizationId,
-      scheme: 'exact',
-      network,
-      asset: '0xasset',
-      payer: '0xpayer',
-      payTo: '0xpayee',
-      amount: 1n,
-      expiresAt: null,
-      resource: null,
-      caller: 'anonymous',
-      fingerprint: 'f',
-    })
+    journal.claim(claimOf({ network, authorizationId }))
   /** Whether the recorder took it. */
   const record = async (journal: SettlementJournal, id: string, inLane: boolean): Promise<string | null> => {
     const signed = { transaction: randomUUID(), bytes: 'bytes' }

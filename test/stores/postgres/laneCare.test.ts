@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/platform/logger.js'
@@ -7,6 +6,7 @@ import type { SignerLanes, SignNumbered } from '../../../src/ports/signerLanes.j
 import { announceInstance, type Instance } from '../../../src/stores/postgres/instance.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
+import { claimOf } from '../../support/claimOf.js'
 import { addInstance, killInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
@@ -47,19 +47,7 @@ const openLanes = async ({ lanes }: Process, next = 0): Promise<void> => {
   for (const signer of signers) await lanes.advance({ network, signer }, next)
 }
 const claim = async ({ journal }: Process): Promise<string> => {
-  const settlement = await journal.claim({
-    authorizationId: randomUUID(),
-    scheme: 'exact',
-    network,
-    asset: '0xasset',
-    payer: '0xpayer',
-    payTo: '0xpayee',
-    amount: 1n,
-    expiresAt: null,
-    resource: null,
-    caller: 'anonymous',
-    fingerprint: 'f',
-  })
+  const settlement = await journal.claim(claimOf({ network }))
   if (settlement === null) throw new Error('The authorization already has an open row')
   return settlement.id
 }

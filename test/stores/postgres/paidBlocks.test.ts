@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PaidBlock, PaidBlocks } from '../../../src/ports/paidBlocks.js'
@@ -13,27 +12,13 @@ import type { Instance } from '../../../src/stores/postgres/instance.js'
 import { createPaidBlocks } from '../../../src/stores/postgres/paidBlocks.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
+import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { recordInLane } from '../../support/recordInLane.js'
 
 const network = 'eip155:84532'
 const lane: Lane = { network, signer: '0x1111111111111111111111111111111111111111' }
-
-const claimOf = (authorizationId: string, changes: Partial<SettlementClaim> = {}): SettlementClaim => ({
-  authorizationId,
-  scheme: 'exact',
-  network,
-  asset: '0xasset',
-  payer: '0xpayer',
-  payTo: '0xpayee',
-  amount: 1n,
-  expiresAt: null,
-  resource: null,
-  caller: 'anonymous',
-  fingerprint: 'f',
-  ...changes,
-})
 
 const block: BlockReference = { number: 2n ** 40n, hash: '0xb1' }
 const inBlock = (reference: BlockReference = block, of = network): PaidBlock => ({
@@ -64,7 +49,7 @@ describe('the blocks of payments', () => {
   })
 
   const open = async (changes: Partial<SettlementClaim> = {}): Promise<Settlement> => {
-    const settlement = await journal.claim(claimOf(randomUUID(), changes))
+    const settlement = await journal.claim(claimOf(changes))
     if (settlement === null) throw new Error('The authorization already has a row')
     await journal.recorderFor(settlement.id).record({ transaction: `tx ${settlement.id}`, bytes: 'bytes' })
     return settlement
@@ -196,7 +181,7 @@ describe('the blocks of payments', () => {
       const lanes = createSignerLanes(pool, ours)
       await lanes.advance(lane, 0)
       await lanes.lease(network, [lane.signer])
-      const claimed = await journal.claim(claimOf('one'))
+      const claimed = await journal.claim(claimOf({ authorizationId: 'one' }))
       if (claimed === null) throw new Error('It is claimed')
       const first = { transaction: '0xfirst', bytes: 'first' }
       await recordInLane({ journal, lanes }, claimed.id, { lane, sign: async () => first })
@@ -255,9 +240,9 @@ describe('the blocks of payments', () => {
     it('holds its authorization for ever where somebody was told success, even when it is lost', async () => {
       const id = await reopen('request:1')
       const { authorizationId } = await get(id)
-      expect(await journal.claim(claimOf(authorizationId))).toBeNull()
+      expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
       await journal.close(id, failed)
-      expect(await journal.claim(claimOf(authorizationId))).toBeNull()
+      expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
       expect((await journal.findOpen(authorizationId))?.id).toBe(id)
     })
 
@@ -266,7 +251,7 @@ describe('the blocks of payments', () => {
       const { authorizationId } = await get(id)
       await journal.close(id, failed)
       expect(await journal.findOpen(authorizationId)).toBeNull()
-      expect(await journal.claim(claimOf(authorizationId))).not.toBeNull()
+      expect(await journal.claim(claimOf({ authorizationId }))).not.toBeNull()
     })
   })
 })

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { SettlementFilter, SettlementOverview } from '../../../src/ports/settlementOverview.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSettlementOverview } from '../../../src/stores/postgres/settlementOverview.js'
+import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
@@ -32,19 +32,7 @@ describe('the overview of settlements', () => {
     state: 'claimed' | 'pending' | 'confirmed' | 'failed',
     { ageSeconds = 0, of = network }: { readonly ageSeconds?: number; readonly of?: string } = {},
   ): Promise<string> => {
-    const settlement = await journal.claim({
-      authorizationId: randomUUID(),
-      scheme: 'exact',
-      network: of,
-      asset: '0xasset',
-      payer: '0xpayer',
-      payTo: '0xpayee',
-      amount: 1n,
-      expiresAt: null,
-      resource: null,
-      caller: 'anonymous',
-      fingerprint: 'f',
-    })
+    const settlement = await journal.claim(claimOf({ network: of }))
     if (settlement === null) throw new Error('It is claimed')
     const { id } = settlement
     if (state !== 'claimed') await journal.recorderFor(id).record({ transaction: `tx ${id}`, bytes: 'bytes' })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Lane, SettlementJournal, SignedTransaction } from '../../../src/ports/settlementJournal.js'
@@ -6,6 +5,7 @@ import type { SignerLanes, SignNumbered } from '../../../src/ports/signerLanes.j
 import { openPool } from '../../../src/stores/postgres/pool.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
+import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { recordInLane } from '../../support/recordInLane.js'
@@ -60,19 +60,7 @@ describe('the signer lanes', () => {
 
   const appear = () => addInstance(pool)
   const claim = async (journal: SettlementJournal, network = lane.network): Promise<string> => {
-    const settlement = await journal.claim({
-      authorizationId: randomUUID(),
-      scheme: 'exact',
-      network,
-      asset: '0xasset',
-      payer: '0xpayer',
-      payTo: '0xpayee',
-      amount: 1n,
-      expiresAt: null,
-      resource: null,
-      caller: 'anonymous',
-      fingerprint: 'f',
-    })
+    const settlement = await journal.claim(claimOf({ network }))
     if (settlement === null) throw new Error('The authorization already has an open row')
     return settlement.id
   }

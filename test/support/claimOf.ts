@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto'
+import type { SettlementClaim } from '../../src/ports/settlementJournal.js'
+
+/** A claim of an authorization of its own; a test says what matters to it. */
+export const claimOf = (changes: Partial<SettlementClaim> = {}): SettlementClaim => ({
+  authorizationId: randomUUID(),
+  scheme: 'exact',
+  network: 'eip155:84532',
+  asset: '0xasset',
+  payer: '0xpayer',
+  payTo: '0xpayee',
+  amount: 1n,
+  expiresAt: null,
+  resource: null,
+  caller: 'anonymous',
+  fingerprint: 'f',
+  ...changes,
+})
