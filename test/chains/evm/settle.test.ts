@@ -156,6 +156,8 @@ describe('a settlement', () => {
       [0, 1],
       [0, 1],
     ])
+    // What is recorded may still be on its way: it is mined when it arrives.
+    await scene.chain.control.setAutomine(true)
     await scene.chain.control.mine()
     expect(countSuccesses(await Promise.all(settling))).toBe(6)
   })
