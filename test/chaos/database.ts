@@ -1,11 +1,11 @@
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
-import { makeTemporaryFolder } from '../support/temporaryFolder.js'
+import { makeOwnFolder } from './ownFolder.js'
 
 /** How Postgres goes down: it rolls back and closes, it drops everything, or the kernel ends it. */
 export const databaseEnds = ['fast', 'immediate', 'killed'] as const
@@ -27,9 +27,8 @@ const signals = { immediate: 'SIGQUIT', killed: 'SIGKILL' } as const
 
 /** Starts a Postgres whose commits survive its own crash, as those of any server do. */
 export const startChaosDatabase = async (): Promise<ChaosDatabase> => {
-  // The tests' own prefix: whatever kills this process, the next run of the tests sweeps the folder away.
-  const parent = await makeTemporaryFolder('quittance-test-')
-  const folder = join(parent, 'postgres')
+  const parent = await makeOwnFolder()
+  const folder = join(parent.path, 'postgres')
   const start = (): Promise<EmbeddedPostgres> =>
     startEmbeddedPostgres({
       folder,
@@ -61,7 +60,7 @@ export const startChaosDatabase = async (): Promise<ChaosDatabase> => {
     },
     stop: async () => {
       await server.stop()
-      await rm(parent, { recursive: true, force: true })
+      await parent.remove()
     },
   }
 }

@@ -48,52 +48,59 @@ export const runChaos = async (options: ChaosOptions): Promise<ChaosResult> => {
   const random = createRandom(options.seed)
   const world = await startWorld(random)
   const begun = performance.now()
-  const rounds: RoundResult[] = []
   try {
-    for (const plan of planRounds(random, world.recipients, options)) {
-      if (options.stopped?.aborted === true) break
-      const result = await runRound(world, plan, options)
-      rounds.push(result)
-      options.onRound?.(result)
-      if (result.violations.length > 0 || countCrashes(world) > 0) break
-    }
-    const last = rounds.at(-1)
-    // What was true after a round must be true in the end; a row of long ago may have changed.
-    if (last !== undefined && last.violations.length === 0)
-      rounds.splice(-1, 1, await auditAll(world, rounds, last))
+    const { rounds, failures } = await playRounds(world, random, options)
     const totals = {
       elapsedMs: performance.now() - begun,
       hasRedis: world.redis !== null,
       instances: world.instances.map(({ name, figures }) => ({ name, ...figures() })),
     }
-    return { options, rounds, totals, failure: describeFailure(world, rounds.at(-1)) }
+    return { options, rounds, totals, failure: failures.length === 0 ? null : failures.join('\n') }
   } finally {
     await world.stop().catch(options.onUntidy)
   }
 }
 
-const countCrashes = ({ instances }: World): number =>
-  instances.reduce((count, { figures }) => count + figures().crashes.length, 0)
-
-/** The last round's result, with what is broken of all rounds when they are over. */
-const auditAll = async (
+const playRounds = async (
   world: World,
-  rounds: readonly RoundResult[],
-  last: RoundResult,
-): Promise<RoundResult> => {
-  const payments = rounds.flatMap((round) => round.payments)
-  const answers = rounds.flatMap((round) => round.answers)
-  const { violations, books } = await audit(world, { payments, answers, fromBlock: 0n })
-  return violations.length === 0 ? last : { ...last, payments, answers, violations, books }
+  random: Random,
+  options: ChaosOptions,
+): Promise<{ readonly rounds: readonly RoundResult[]; readonly failures: readonly string[] }> => {
+  const rounds: RoundResult[] = []
+  for (const plan of planRounds(random, world.recipients, options)) {
+    if (options.stopped?.aborted === true) break
+    try {
+      const result = await runRound(world, plan, options)
+      rounds.push(result)
+      options.onRound?.(result)
+      const failures = listFailures(world, result)
+      if (failures.length > 0) return { rounds, failures }
+    } catch (error) {
+      // What earlier rounds have shown is told all the same.
+      return { rounds, failures: [`Round ${plan.name} could not be played to its end: ${String(error)}`] }
+    }
+  }
+  return { rounds, failures: listFailures(world, await reviewRounds(world, rounds)) }
 }
 
-const describeFailure = ({ instances }: World, last: RoundResult | undefined): string | null => {
+/** All rounds as one, when all are over: a row of long ago may have changed since. */
+const reviewRounds = async (
+  world: World,
+  rounds: readonly RoundResult[],
+): Promise<RoundResult | undefined> => {
+  const last = rounds.at(-1)
+  if (last === undefined) return undefined
+  const payments = rounds.flatMap((round) => round.payments)
+  const answers = rounds.flatMap((round) => round.answers)
+  return { ...last, payments, answers, ...(await audit(world, { payments, answers, fromBlock: 0n })) }
+}
+
+const listFailures = ({ instances }: World, result: RoundResult | undefined): readonly string[] => {
   const findLogLines = (words: readonly string[]) =>
     instances.flatMap((instance) => instance.findLogLines(words).map((line) => `${instance.name} ${line}`))
   const crashes = instances.flatMap(({ figures }) => figures().crashes)
-  const broken =
-    last === undefined || last.violations.length === 0 ? [] : [describeViolations(last, findLogLines)]
-  return broken.length + crashes.length === 0 ? null : [...broken, ...crashes].join('\n')
+  const isBroken = result !== undefined && result.violations.length > 0
+  return [...(isBroken ? [describeViolations(result, findLogLines)] : []), ...crashes]
 }
 
 /** Every kind gets its turn as the main fault of a round; others join by chance. */

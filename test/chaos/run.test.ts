@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { describeFault, faultKinds } from './faults.js'
+import { createRandom } from './random.js'
+import { planRounds } from './run.js'
+
+const recipients = ['0x1111111111111111111111111111111111111111'] as const
+const options = { rounds: 40, paymentsPerRound: 8, windowMs: 1_000, longestFaultMs: 1_000 }
+const plan = (seed: number) =>
+  planRounds(createRandom(seed), [...recipients], { ...options, kinds: faultKinds })
+
+describe('a plan of chaos', () => {
+  it('is the same for the same seed, and another for another', () => {
+    const summarise = (seed: number) =>
+      plan(seed).map(({ name, faults, load }) => [
+        name,
+        faults.map(describeFault),
+        load.payments.map(({ random: _random, ...payment }) => payment),
+      ])
+    expect(summarise(7)).toEqual(summarise(7))
+    expect(summarise(7)).not.toEqual(summarise(8))
+  })
+
+  it('gives every kind of fault its turn', () => {
+    const planned = plan(7).flatMap(({ faults }) => faults.map(({ kind }) => kind))
+    expect([...new Set(planned)].sort()).toEqual([...faultKinds].sort())
+  })
+
+  it('lets no two faults of one kind overlap', () => {
+    for (const { faults } of plan(7)) {
+      expect(new Set(faults.map(({ kind }) => kind)).size).toBe(faults.length)
+    }
+  })
+})
