@@ -4,6 +4,7 @@ import type { PaidBlock, PaidBlocks } from '../../ports/paidBlocks.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { BlockStanding } from '../../schemes/scheme.js'
+import { withinDeadline } from '../withinDeadline.js'
 import { describeSettlement } from './settleWork.js'
 
 /** What looking after the blocks of payments needs. */
@@ -45,7 +46,9 @@ export const createRecheckBlocks = (parts: RecheckParts) => {
     const judge = registry.find(scheme, network)
     // The operator took the network out of the settings: it is asked again when it is back.
     if (judge === null) return 'unknown'
-    return await judge.judgeBlock(block, AbortSignal.any([stopped, AbortSignal.timeout(deadlineMs)]))
+    return await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
+      judge.judgeBlock(block, signal),
+    )
   }
 
   const reopen = async (gone: PaidBlock): Promise<void> => {

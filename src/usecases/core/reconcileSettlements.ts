@@ -2,6 +2,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
+import { withinDeadline } from '../withinDeadline.js'
 import { describeOutcome, describeSettlement } from './settleWork.js'
 
 /** What reconciling needs. */
@@ -32,8 +33,9 @@ export const createReconcileSettlements = (parts: ReconcileParts) => {
       logger.error(named, 'settlement.without_network: configure the network again to close it')
       return
     }
-    const signal = AbortSignal.any([stopped, AbortSignal.timeout(deadlineMs)])
-    const outcome = await scheme.resolve(settlement, signal)
+    const outcome = await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
+      scheme.resolve(settlement, signal),
+    )
     if (outcome.state === 'pending') return
     if (!(await journal.close(settlement.id, outcome))) return
     logger.info({ ...named, ...describeOutcome(outcome) }, `settlement.${outcome.state}`)

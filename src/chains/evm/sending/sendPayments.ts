@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { sleep } from '../../../platform/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
@@ -185,8 +186,8 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
   const sendAfter = async (transaction: Hex | null, payment: Outgoing): Promise<void> => {
     if (transaction !== null) {
       const policy = { confirmations: 1, isCrossChecked: false }
-      const isLong = AbortSignal.any([payment.waitUntil, AbortSignal.timeout(longestConflictMs)])
-      await receipts.wait(transaction, policy, isLong)
+      const isMined = receipts.wait(transaction, policy, payment.waitUntil)
+      await Promise.race([isMined, sleep(longestConflictMs, payment.waitUntil)])
     }
     await attempt([payment])
   }
