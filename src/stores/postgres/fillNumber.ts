@@ -1,9 +1,8 @@
 import type { PoolClient } from 'pg'
-import { withSignal } from '../../platform/deadline.js'
 import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { SignNumbered } from '../../ports/signerLanes.js'
 import type { Instance } from './instance.js'
-import { longestSigningMs } from './laneQueue.js'
+import { signInTime } from './laneQueue.js'
 import { lockLane } from './lockLane.js'
 import { storeBroadcast } from './storeBroadcast.js'
 
@@ -27,7 +26,7 @@ export const fillNumber = async (
     [lane.network, lane.signer, nonce],
   )
   if (rowCount !== 0) return null
-  const signed = await withSignal(sign(nonce), AbortSignal.timeout(longestSigningMs))
+  const signed = await signInTime(sign, nonce)
   await storeBroadcast(client, instance, { signed, place: { ...lane, nonce }, settlementIds: [] })
   return signed
 }

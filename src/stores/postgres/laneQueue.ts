@@ -1,7 +1,13 @@
-import type { Lane } from '../../ports/settlementJournal.js'
+import { withSignal } from '../../platform/deadline.js'
+import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
+import type { SignNumbered } from '../../ports/signerLanes.js'
 
 /** Who signs holds the lane of every instance; neither a signer that hangs nor a machine that vanishes may for longer. */
 export const longestSigningMs = 5_000
+
+/** Signs for a number while its lane is held, and no longer than a lane may be. */
+export const signInTime = (sign: SignNumbered, nonce: number): Promise<SignedTransaction> =>
+  withSignal(sign(nonce), AbortSignal.timeout(longestSigningMs))
 
 // Longer than a vanished machine holds a lane; after that, what was estimated and judged is too old to be sent.
 const longestWaitMs = 2 * longestSigningMs

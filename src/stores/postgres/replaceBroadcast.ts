@@ -1,9 +1,8 @@
 import type { PoolClient } from 'pg'
-import { withSignal } from '../../platform/deadline.js'
 import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { LaneTransaction, SignNumbered } from '../../ports/signerLanes.js'
 import type { Instance } from './instance.js'
-import { longestSigningMs } from './laneQueue.js'
+import { signInTime } from './laneQueue.js'
 import { lockLane } from './lockLane.js'
 
 /** What is replaced, where, and who signs in its place. */
@@ -32,7 +31,7 @@ export const replaceBroadcast = async (
   )
   if (rows[0]?.transaction !== replaced.transaction) return null
 
-  const signed = await withSignal(sign(replaced.nonce), AbortSignal.timeout(longestSigningMs))
+  const signed = await signInTime(sign, replaced.nonce)
   await client.query(
     `with stored as (
        insert into broadcasts (network, transaction, bytes, signer, nonce, replaces, recorded_at)

@@ -1,12 +1,11 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import { withSignal } from '../../platform/deadline.js'
 import type { Lane, Recorder } from '../../ports/settlementJournal.js'
 import type { LaneTransaction, RecordAnswer, SignerLanes, SignNumbered } from '../../ports/signerLanes.js'
 import { fillNumber } from './fillNumber.js'
 import type { Instance } from './instance.js'
 import { leaseLanes } from './laneLeases.js'
-import { createLaneQueue, longestSigningMs } from './laneQueue.js'
+import { createLaneQueue, longestSigningMs, signInTime } from './laneQueue.js'
 import { replaceBroadcast } from './replaceBroadcast.js'
 import { retreatLane } from './retreatLane.js'
 import { storeBroadcast } from './storeBroadcast.js'
@@ -38,7 +37,7 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
     sign: SignNumbered,
   ): Promise<RecordAnswer> => {
     const nonce = await drawNumber(client, lane)
-    const signed = await withSignal(sign(nonce), AbortSignal.timeout(longestSigningMs))
+    const signed = await signInTime(sign, nonce)
     const held = await storeBroadcast(client, instance, { signed, place: { ...lane, nonce }, settlementIds })
     if (held.length === settlementIds.length) return { recorded: signed }
     throw new LostError(settlementIds.filter((id) => !held.includes(id)))

@@ -1,5 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
-import { multicallAbi, multicallAddress, tokenAbi } from '../encoding/abi.js'
+import { multicallAbi, multicallAddress } from '../encoding/abi.js'
 import { addressWord } from '../encoding/words.js'
 import type { CallRequest, Rpc } from '../rpc/rpc.js'
 import type { Authorization } from './authorization.js'
@@ -60,7 +60,7 @@ export const simulateCredit = async (
   const balanceOf = {
     target: asset,
     allowFailure: false,
-    callData: encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [payTo] }),
+    callData: encodeBalanceQuestion(payTo),
   } as const
   const answer = await rpc.call({
     ...call,

@@ -1,5 +1,3 @@
-import type { Hex } from 'viem'
-
 /** Something that waits to be sent. */
 export interface Waiting {
   /** The authorization: the same one never travels twice in one transaction. */
@@ -115,7 +113,3 @@ export const createSettleQueue = <Item extends Waiting>(options: QueueOptions<It
 }
 
 const compare = (left: bigint, right: bigint): number => (left < right ? -1 : left > right ? 1 : 0)
-
-/** What an authorization is known by among those that wait. */
-export const waitingKey = (asset: Hex, from: Hex, nonce: Hex): string =>
-  `${asset}/${from}/${nonce}`.toLowerCase()

@@ -1,11 +1,12 @@
 import type { Hex } from 'viem'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import { notSettling } from '../gas/notSettling.js'
+import { formatAuthorizationId } from '../payment/authorization.js'
 import type { Diagnosis } from '../payment/diagnose.js'
 import type { Prepared } from '../payment/prepare.js'
 import { maxInFlight } from './lanePool.js'
 import { createSendPayments, type Outgoing, type SendPaymentsParts, type Submitted } from './sendPayments.js'
-import { createSettleQueue, type Waiting, waitingKey } from './settleQueue.js'
+import { createSettleQueue, type Waiting } from './settleQueue.js'
 import { tooLate } from './tooLate.js'
 
 /** A payment that is to be sent. */
@@ -86,7 +87,7 @@ export const createSubmitter = (parts: SendPaymentsParts): Submitter => {
           recorder,
           goesAlone,
           waitUntil,
-          key: waitingKey(token.address, from, nonce),
+          key: formatAuthorizationId({ network: network.network, asset: token.address, from, nonce }),
           validBefore,
           resolve: (answer) => {
             end()

@@ -108,3 +108,12 @@ describe("an authorization's identity", () => {
     expect(() => readAuthorizationNonce('eip155:1/0xabc')).toThrow('Not an EIP-3009 authorization')
   })
 })
+
+describe('the identity by which a waiting payment is known', () => {
+  it('does not depend on letter case', () => {
+    const network = 'eip155:84532'
+    expect(formatAuthorizationId({ network, asset: '0xAB', from: '0xCD', nonce: '0xEF' })).toBe(
+      formatAuthorizationId({ network, asset: '0xab', from: '0xcd', nonce: '0xef' }),
+    )
+  })
+})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSettleQueue, waitingKey } from '../../../../src/chains/evm/sending/settleQueue.js'
+import { createSettleQueue } from '../../../../src/chains/evm/sending/settleQueue.js'
 import { settleDown } from '../../../support/manualClock.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 
@@ -186,11 +186,5 @@ describe('a queue of payments', () => {
     queue.add(going)
     await settleDown()
     expect(queue.remove(going)).toBe(false)
-  })
-})
-
-describe('waitingKey', () => {
-  it('does not depend on letter case', () => {
-    expect(waitingKey('0xAB', '0xCD', '0xEF')).toBe(waitingKey('0xab', '0xcd', '0xef'))
   })
 })
