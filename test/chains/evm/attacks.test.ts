@@ -630,7 +630,7 @@ describe('A15: someone else who submits the authorization first', () => {
     await scene.chain.control.dropAllTransactions()
     await scene.chain.control.setAutomine(true)
     const theirs = await frontRun(body)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: theirs })
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
@@ -706,10 +706,10 @@ describe('A17: a node that lies', () => {
     const { body } = await scene.plan()
     proxy.setFault(method, fault)
     const answer = await service.settle(body)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
     proxy.clearFaults()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     return { answer, whileLying: view.status, afterwards: await service.settle(body) }
   }
 
@@ -737,11 +737,11 @@ describe('A17: a node that lies', () => {
     proxy.setFault('eth_getTransactionReceipt', { kind: 'tamper', change: () => null })
     proxy.setFault('eth_getLogs', { kind: 'tamper', change: () => [] })
     const { settlementId = '' } = await service.settle(body)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     const view = await service.core.useCases.core.getSettlement(settlementId)
     expect(view.status).toBe('pending')
     proxy.clearFaults()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
@@ -755,11 +755,11 @@ describe('A17: a node that lies', () => {
       'eth_getBlockByNumber',
       receiptOf((block) => ({ ...block, timestamp: `0x${(unixNow() + 1_000_000).toString(16)}` })),
     )
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.core.useCases.core.getSettlement(settlementId)).toMatchObject({ status: 'pending' })
     proxy.clearFaults()
     await scene.chain.control.mine()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true, transaction })
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
@@ -777,7 +777,7 @@ describe('A17: a node that lies', () => {
     expect(await service.settle(below.body)).toMatchObject({ success: true })
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     behind.clearFaults()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
@@ -796,7 +796,7 @@ describe('A17: a node that lies', () => {
     expect(answer).toMatchObject({ errorReason: 'settlement_pending', status: 'pending' })
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
     liar.clearFaults()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: answer.transaction })
   })
 
@@ -833,7 +833,7 @@ describe('A17: a node that lies', () => {
     await scene.chain.setPaused(false)
     expect(answer).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     liar.clearFaults()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
     expect(view.status).toBe('failed')
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
@@ -939,7 +939,7 @@ describe('A19: another spelling of a payment', () => {
     const pending = await service.settle(body)
     expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     await scene.chain.control.mine()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     const reordered = {
       paymentRequirements: Object.fromEntries(Object.entries(body.paymentRequirements).reverse()),
       paymentPayload: Object.fromEntries(Object.entries(body.paymentPayload).reverse()),
@@ -978,7 +978,7 @@ describe('A33: secrets', () => {
     await note(service.settle(lost?.body))
     proxy.setFault('eth_call', { kind: 'status', status: 500 })
     await note(service.settle(broken?.body))
-    await service.core.reconcileSettlements()
+    await service.reconcile()
 
     const text = `${lines.join('\n')}\n${JSON.stringify(told)}`
     expect(lines.length).toBeGreaterThan(5)

@@ -160,7 +160,7 @@ describe.concurrent('a network', () => {
         await control.dropAllTransactions()
         await control.setNextBlockTimestamp(chainTime)
         await control.mine()
-        await service.core.reconcileSettlements()
+        await service.reconcile()
         const view = await service.core.useCases.core.getSettlement(pending.settlementId ?? '')
         return view.status === 'failed' ? view.errorReason : view.status
       }
@@ -183,7 +183,7 @@ describe.concurrent('a network', () => {
         async () => ((await own.chain.balanceOf(next.payTo)) === 10_000n ? true : null),
         twoRoundsMs,
       )
-      await service.core.reconcileSettlements()
+      await service.reconcile()
       expect(await own.chain.balanceOf(payTo)).toBe(0n)
     } finally {
       await own.close()

@@ -33,6 +33,8 @@ export interface Service {
   verify(body: unknown, caller?: string): Promise<VerifyResult>
   settle(body: unknown, caller?: string): Promise<SettleResult>
   settleWithKey(body: unknown, idempotencyKey: string, caller?: string): Promise<SettleAnswer>
+  /** One round of the reconciler; what it sends to a chain that mines at once is mined when this returns. */
+  reconcile(): Promise<void>
   /** The networks of `/supported`. */
   listNetworks(): readonly string[]
 }
@@ -96,7 +98,7 @@ export const openScene = async (options: LocalChainOptions = {}): Promise<Scene>
         ...rest,
       })
       closers.push(() => core.close())
-      return { signers, ...asking(core) }
+      return { signers, ...asking(core, chain) }
     },
     openProxy: async () => {
       const proxy = await startRpcProxy(chain.url)
@@ -135,7 +137,7 @@ const createSigners = async (chain: LocalChain, count: number): Promise<Facilita
   return signers
 }
 
-const asking = (core: Core): Omit<Service, 'signers'> => {
+const asking = (core: Core, { control }: LocalChain): Omit<Service, 'signers'> => {
   const { verifyPayment, settlePayment, listSupported } = core.useCases.core
   const settleWithKey = (body: unknown, idempotencyKey: string | null, caller = 'anonymous') =>
     settlePayment({ body: wirePaymentRequest.parse(body), caller, idempotencyKey })
@@ -149,6 +151,10 @@ const asking = (core: Core): Omit<Service, 'signers'> => {
       }),
     settle: async (body, caller) => (await settleWithKey(body, null, caller)).result,
     settleWithKey,
+    reconcile: async () => {
+      await core.reconcileSettlements()
+      await control.waitForAutomine()
+    },
     listNetworks: () => listSupported().kinds.map(({ network }) => network),
   }
 }

@@ -241,11 +241,11 @@ describe('when the nodes fall silent after the send', () => {
       settlementId: expect.any(String),
     })
     const find = () => service.core.useCases.core.getSettlement(pending.settlementId ?? '')
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await find()).toMatchObject({ status: 'pending', transaction: pending.transaction })
 
     proxy.clearFaults()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await find()).toMatchObject({ status: 'confirmed', transaction: pending.transaction })
     expect(await countTransfersTo(payTo)).toBe(1)
 
@@ -274,7 +274,7 @@ describe('when the nodes fall silent after the send', () => {
     expect(proxy.count('eth_sendRawTransaction')).toBe(before)
     proxy.clearFaults()
     const joined = service.settle(body)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await joined).toMatchObject({ success: true, transaction: pending.transaction })
     expect(await countTransfersTo(payTo)).toBe(1)
   })
@@ -290,7 +290,7 @@ describe('when the nodes fall silent after the send', () => {
       expect(answer).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
     }
     proxy.clearFaults()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     for (const answer of await asOthers()) {
       expect(answer).toMatchObject({ errorReason: 'duplicate_settlement', transaction: pending.transaction })
     }
@@ -303,7 +303,7 @@ describe('when the nodes fall silent after the send', () => {
     const { service, body, payTo, pending } = await openDark()
     await service.core.close()
     const next = await scene.open()
-    await next.core.reconcileSettlements()
+    await next.reconcile()
     expect(await next.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
     expect(await countTransfersTo(payTo)).toBe(1)
   })
@@ -324,7 +324,7 @@ describe('when the nodes fall silent after the send', () => {
     await chain.setPaused(false)
     expect(answer).toMatchObject({ errorReason: 'settlement_pending', status: 'pending' })
     proxy.clearFaults()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
     expect(view).toMatchObject({ status: 'failed', errorReason: 'invalid_exact_evm_transaction_failed' })
     expect(await chain.balanceOf(payTo)).toBe(0n)
@@ -342,10 +342,10 @@ describe('when the chain does not mine', () => {
     const hash = await findWaiting()
     expect(hash).toBe(pending.transaction)
     await chain.control.dropTransaction(hash)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await findWaiting()).toBe(pending.transaction)
     await chain.control.mine()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
     expect(await countTransfersTo(payTo)).toBe(1)
   })
@@ -359,9 +359,9 @@ describe('when the chain does not mine', () => {
     const pending = await service.settle(body)
     expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     await chain.control.reorg(1)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     await chain.control.mine(2)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true })
     expect(await chain.balanceOf(payTo)).toBe(10_000n)
   })
@@ -505,7 +505,7 @@ describe('an Idempotency-Key', () => {
     const pending = await service.settleWithKey(body, 'order-6')
     expect(pending.result).toMatchObject({ errorReason: 'settlement_pending' })
     proxy.clearFaults()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     const { transaction } = pending.result
     const told = { success: true, transaction }
     expect(await service.settleWithKey(body, 'order-6')).toMatchObject({ isReplayed: false, result: told })

@@ -25,6 +25,11 @@ export interface ChainControl {
   mine(blocks?: number): Promise<void>
   /** Mines each transaction at once (true), or nothing until `mine` is called (false). Ends interval mining. */
   setAutomine(enabled: boolean): Promise<void>
+  /**
+   * Waits while a chain that mines at once has something left to mine: the answer to a send comes before the block.
+   * A transaction that no block takes is waited for no longer than a second.
+   */
+  waitForAutomine(): Promise<void>
   /** Mines a block every so many seconds, a whole number. Ends automatic mining. */
   setBlockTime(seconds: number): Promise<void>
   /** Gives the next block this time, in Unix seconds; later blocks go on from there. */
@@ -58,6 +63,14 @@ const readHex = (method: string, value: unknown): Hex => {
   return value
 }
 
+const hasWaiting = async (url: string): Promise<boolean> => {
+  const status = await callRpc(url, 'txpool_status')
+  if (typeof status !== 'object' || status === null || !('pending' in status)) {
+    throw new Error('The chain does not tell what waits in its pool')
+  }
+  return status.pending !== '0x0'
+}
+
 /** Gives a test its powers over the anvil chain at the URL. */
 export const createChainControl = (url: string): ChainControl => {
   const run = async (method: string, ...params: readonly unknown[]): Promise<void> => {
@@ -68,6 +81,11 @@ export const createChainControl = (url: string): ChainControl => {
     setAutomine: async (enabled) => {
       await run('evm_setIntervalMining', 0)
       await run('evm_setAutomine', enabled)
+    },
+    waitForAutomine: async () => {
+      if ((await callRpc(url, 'anvil_getAutomine')) !== true) return
+      const deadline = Date.now() + 1_000
+      while (Date.now() < deadline && (await hasWaiting(url))) await sleep(5)
     },
     setBlockTime: (seconds) => run('evm_setIntervalMining', seconds),
     setNextBlockTimestamp: (timestamp) => run('evm_setNextBlockTimestamp', timestamp),

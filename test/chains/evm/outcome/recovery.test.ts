@@ -65,7 +65,7 @@ describe('a process that ends', () => {
   it('after the claim leaves a claim that the reconciler gives up', async () => {
     const { body, payer } = await endAfterClaim()
     const next = await scene.open()
-    await next.core.reconcileSettlements()
+    await next.reconcile()
     expect(await readRow(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_abandoned' }])
     expect(await next.settle(body)).toMatchObject({ success: true })
   })
@@ -82,8 +82,8 @@ describe('a process that ends', () => {
     const { body, payTo, transaction } = await endAfterRecord('crash-2')
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
     const next = await scene.open()
-    await next.core.reconcileSettlements()
-    await next.core.reconcileSettlements()
+    await next.reconcile()
+    await next.reconcile()
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
     expect(await next.settleWithKey(body, 'crash-2')).toMatchObject({
       isReplayed: false,
@@ -96,8 +96,8 @@ describe('a process that ends', () => {
     const { body, transaction } = await endAfterRecord('crash-3')
     const next = await scene.open()
     const settling = next.settle(body)
-    await next.core.reconcileSettlements()
-    await next.core.reconcileSettlements()
+    await next.reconcile()
+    await next.reconcile()
     expect(await settling).toMatchObject({ success: true, transaction })
   })
 })
@@ -111,7 +111,7 @@ describe('a process that lives', () => {
     proxy.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 1_500 })
     const settling = service.settle(body)
     await eventually(() => (proxy.count('eth_estimateGas') > 0 ? true : null))
-    await other.core.reconcileSettlements()
+    await other.reconcile()
     expect(await readRow(payer)).toMatchObject([{ state: 'claimed' }])
     expect(await other.settle(body)).toMatchObject({ errorReason: 'settlement_pending', transaction: '' })
     expect(await settling).toMatchObject({ success: true })
@@ -148,10 +148,10 @@ describe('a recorded transaction whose number another program took', () => {
     const next = await scene.open()
     // The newest blocks may still be replaced, and then ours could be mined after all.
     await chain.control.mine(20)
-    await next.core.reconcileSettlements()
+    await next.reconcile()
     expect(await readRow(payer)).toMatchObject([{ state: 'pending' }])
     await chain.control.mine(20)
-    await next.core.reconcileSettlements()
+    await next.reconcile()
     expect(await readRow(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_displaced' }])
 
     expect(await next.settle(body)).toMatchObject({ success: true })

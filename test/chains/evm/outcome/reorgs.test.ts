@@ -121,8 +121,8 @@ const expectComeback = async (
   expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'settlement_pending' })
   expect(await service.settle(body, 'key-of-another')).toMatchObject({ errorReason: 'duplicate_settlement' })
 
-  await service.core.reconcileSettlements()
-  await service.core.reconcileSettlements()
+  await service.reconcile()
+  await service.reconcile()
   expect(await readRow(payer)).toMatchObject({
     state: 'confirmed',
     transaction,
@@ -248,8 +248,8 @@ describe('a confirmed payment whose block vanishes', () => {
     expect((await service.settleWithKey(body, 'reorg-2')).result).toMatchObject({
       errorReason: 'settlement_pending',
     })
-    await service.core.reconcileSettlements()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
+    await service.reconcile()
     expect((await service.settleWithKey(body, 'reorg-2')).result).toMatchObject({
       errorReason: 'duplicate_settlement',
     })
@@ -282,7 +282,7 @@ describe('a confirmed payment whose block vanishes', () => {
     const stranger = createEoa()
     await scene.chain.fundGas(stranger.address)
     const { transactionHash } = await scene.chain.send({ account: stranger.account, ...encodeTransfer(body) })
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: transactionHash })
     expect(await readRow(payer)).toMatchObject(await readBlockOf(transactionHash))
 
@@ -291,8 +291,8 @@ describe('a confirmed payment whose block vanishes', () => {
     await takeBack(Number(head.number) - Number((await readRow(payer)).number) + 1)
     await recheckTwice(service)
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
-    await service.core.reconcileSettlements()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
+    await service.reconcile()
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
     expect((await readRow(payer)).transaction).not.toBe(transactionHash)
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
@@ -318,7 +318,7 @@ describe('a confirmed payment whose block vanishes', () => {
     for (const { payer } of plans) expect(await readRow(payer)).toMatchObject({ state: 'pending' })
     expect(await readRow(earlier.payer)).toMatchObject({ state: 'confirmed' })
     expect(logger.messages().filter((each) => each === 'settlement.reorged')).toHaveLength(4)
-    for (let round = 0; round < 3; round++) await service.core.reconcileSettlements()
+    for (let round = 0; round < 3; round++) await service.reconcile()
     for (const { payer, payTo } of plans) {
       expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
       expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
@@ -429,9 +429,9 @@ describe('a payment that waits for its confirmations', () => {
     await scene.chain.control.reorg(depth)
     await scene.chain.control.mine(2)
     expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     await scene.chain.control.mine(2)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await service.settle(plan.body)).toMatchObject({ success: true })
     expect(await service.settle(plan.body)).toMatchObject({ errorReason: 'duplicate_settlement' })
     expect(await countTransfersTo(plan.payTo)).toBe(1)
@@ -459,11 +459,11 @@ describe('a confirmed payment that vanishes and cannot come back', () => {
     })
     await recheckTwice(service)
     // Our bytes are sent again, mined and reverted, in a block that the chain could still take back.
-    await service.core.reconcileSettlements()
-    await service.core.reconcileSettlements()
+    await service.reconcile()
+    await service.reconcile()
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
     await chain.control.mine(6)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await readRow(payer)).toMatchObject({
       state: 'failed',
       reason: 'invalid_exact_evm_transaction_failed',
@@ -492,10 +492,10 @@ describe('a confirmed payment that vanishes and cannot come back', () => {
     clock.shift(lifeSeconds * 1_000)
     // Past its time, in a block that the chain could still take back.
     await scene.chain.control.mine(3)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
     await scene.chain.control.mine(6)
-    await service.core.reconcileSettlements()
+    await service.reconcile()
     expect(await readRow(payer)).toMatchObject({
       state: 'failed',
       reason: 'authorization_expired_unsettled',
