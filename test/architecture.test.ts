@@ -65,7 +65,7 @@ describe('layers', () => {
     expect(missing.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
   })
 
-  it.each(['protocol', 'errors'])('%s is pure: no file, no network, no machine', (layer) => {
+  it.each(['protocol', 'errors', 'deadline'])('%s is pure: no file, no network, no machine', (layer) => {
     const used = listImports(source).filter(
       ({ from, specifier }) => layerOf(from) === layer && /^node:/.test(specifier),
     )

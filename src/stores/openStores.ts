@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { withSignal } from '../platform/deadline.js'
+import { withSignal } from '../deadline.js'
 import type { Secret } from '../platform/secret.js'
 import type { Clock } from '../ports/clock.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sleep } from '../../platform/deadline.js'
+import { sleep } from '../../deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
 import type { NetworkHealth } from '../chain.js'

@@ -1,4 +1,4 @@
-import { withSignal } from '../../platform/deadline.js'
+import { withSignal } from '../../deadline.js'
 import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { SignNumbered } from '../../ports/signerLanes.js'
 

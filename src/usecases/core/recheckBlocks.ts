@@ -1,10 +1,10 @@
+import { withinDeadline } from '../../deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { PaidBlock, PaidBlocks } from '../../ports/paidBlocks.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { BlockStanding } from '../../schemes/scheme.js'
-import { withinDeadline } from '../withinDeadline.js'
 import { describeSettlement } from './settleWork.js'
 
 /** What looking after the blocks of payments needs. */

@@ -1,8 +1,8 @@
+import { withinDeadline } from '../../deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import { withinDeadline } from '../withinDeadline.js'
 import { describeOutcome, describeSettlement } from './settleWork.js'
 
 /** What reconciling needs. */

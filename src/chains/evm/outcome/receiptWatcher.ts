@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sleep } from '../../../platform/deadline.js'
+import { sleep } from '../../../deadline.js'
 import type { Block, Receipt, Rpc } from '../rpc/rpc.js'
 import { createReadBlockReceipts } from './readBlockReceipts.js'
 import { lowerCase, recallBlocks } from './recallBlocks.js'

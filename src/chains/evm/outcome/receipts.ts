@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sleep, withSignal } from '../../../platform/deadline.js'
+import { sleep, withSignal } from '../../../deadline.js'
 import type { Endpoint } from '../rpc/endpoint.js'
 import type { Receipt, Rpc } from '../rpc/rpc.js'
 

@@ -1,4 +1,4 @@
-import { sleep } from '../../../platform/deadline.js'
+import { sleep } from '../../../deadline.js'
 import type { Logger } from '../../../ports/logger.js'
 import type { Endpoint } from './endpoint.js'
 import { createEndpointHealth, type EndpointHealth, type HealthTime } from './endpointHealth.js'

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sleep } from '../../../platform/deadline.js'
+import { sleep } from '../../../deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'

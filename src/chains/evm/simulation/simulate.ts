@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sleep } from '../../../platform/deadline.js'
+import { sleep } from '../../../deadline.js'
 import { type Fees, highestGasPrice } from '../gas/fees.js'
 import { type Diagnosis, diagnoseFailure, isNotYetValid } from '../payment/diagnose.js'
 import { type AuthorizationFacts, readAuthorizationFacts, simulateCredit } from '../payment/facts.js'

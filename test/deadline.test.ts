@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withinDeadline } from '../../src/usecases/withinDeadline.js'
+import { withinDeadline } from '../src/deadline.js'
 
 const never = new AbortController().signal
 
