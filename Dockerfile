@@ -20,4 +20,5 @@ USER node
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/main.js"]
+# Young objects get 32 MiB: requests in flight are copied half as often.
+CMD ["node", "--max-semi-space-size=32", "dist/main.js"]

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import type { FacilitatorKey } from '../test/support/evm/localChain.js'
 import { findFreePort } from '../test/support/freePort.js'
 import { type Contender, launch, root } from './launch.js'
@@ -20,7 +22,7 @@ export const startOurs = async (
   const contender = await launch({
     name: databaseUrl === undefined ? 'quittance' : 'quittance on Postgres',
     port,
-    args: [join(root, 'dist/main.js')],
+    args: readStartArgs(),
     readyPath: '/ready',
     environment: {
       PORT: String(port),
@@ -44,6 +46,15 @@ export const startOurs = async (
     },
   }
 }
+
+/** How `npm start` calls node. */
+const readStartArgs = (): readonly string[] => {
+  const { scripts } = startable.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+  const [, ...args] = scripts.start.split(' ')
+  return args.map((arg) => (arg.endsWith('.js') ? join(root, arg) : arg))
+}
+
+const startable = z.object({ scripts: z.object({ start: z.string() }) })
 
 /** Starts the protocol's reference facilitator from its npm packages. */
 export const startReference = async ({ rpcUrl, key }: ContenderOptions): Promise<Contender> => {

@@ -7,25 +7,41 @@ export interface Ending {
   readonly durationMs: number
 }
 
+type OnEnded = (ending: Ending) => void
+
 const clientClosedRequest = 499
 
-/** Calls back once, when the answer was sent or the client hung up; Fastify's onResponse misses the latter. */
-export const whenEnded = (reply: FastifyReply, callBack: (ending: Ending) => void): void => {
+/** Where an answer keeps who wants to know of its end. */
+const onEnded = Symbol('onEnded')
+
+declare module 'node:http' {
+  interface ServerResponse {
+    [onEnded]?: OnEnded[]
+  }
+}
+
+/**
+ * Calls back once, when the answer was sent or the client hung up; Fastify's onResponse misses the latter. The time
+ * counts from the first call for an answer, which is why all of them share one listener.
+ */
+export const whenEnded = ({ raw }: FastifyReply, callBack: OnEnded): void => {
+  const known = raw[onEnded]
+  if (known !== undefined) {
+    known.push(callBack)
+    return
+  }
+  const callBacks = [callBack]
+  raw[onEnded] = callBacks
   const startedAt = performance.now()
-  reply.raw.once('close', () => {
-    const status = reply.raw.writableEnded ? reply.raw.statusCode : clientClosedRequest
-    callBack({ status, durationMs: performance.now() - startedAt })
+  raw.once('close', () => {
+    const status = raw.writableEnded ? raw.statusCode : clientClosedRequest
+    const ending = { status, durationMs: performance.now() - startedAt }
+    for (const each of callBacks) each(ending)
   })
 }
 
 /**
- * A signal that aborts when the client hangs up before it was answered. Fastify's own `request.signal` will not
- * do: it watches the request, which closes as soon as its body is read.
+ * Whether the client hung up before it was answered. Fastify's own `request.signal` will not do: it watches the
+ * request, which closes as soon as its body is read.
  */
-export const createHangUpSignal = (reply: FastifyReply): AbortSignal => {
-  const controller = new AbortController()
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableEnded) controller.abort()
-  })
-  return controller.signal
-}
+export const hasHungUp = ({ raw }: FastifyReply): boolean => raw.closed && !raw.writableEnded

@@ -13,6 +13,8 @@ export const readJson = (bytes: Buffer): unknown => {
   if (!isUtf8(bytes)) throw refuse('The body is not valid UTF-8')
   const text = decode(bytes)
   if (text.length === 0) throw refuse('The body is empty; a JSON object is expected')
+  const plain = readPlainly(text)
+  if (plain !== undefined) return plain
   const flaw = findFlaw(text)
   if (flaw !== null) throw refuse(flaw)
   try {
@@ -20,6 +22,38 @@ export const readJson = (bytes: Buffer): unknown => {
   } catch (error) {
     throw refuse(`The body is not valid JSON${describePosition(error)}`)
   }
+}
+
+/**
+ * What most clients send, at half the cost of the closer look; undefined for everything that needs it. Without
+ * backslashes and without space between a key and its colon, every key ends in `":`, and so does nothing else: a
+ * value has as many keys as its text says, unless one of them stands there twice.
+ */
+const readPlainly = (text: string): unknown => {
+  if (text.includes('\\') || text.includes('proto') || spaceAfterQuote.test(text)) return undefined
+  if (count(text, '{') + count(text, '[') > maxJsonDepth) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return countKeys(value) === count(text, '":') ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const spaceAfterQuote = /"[ \t\r\n]/
+
+const count = (text: string, part: string): number => {
+  let found = 0
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found += 1
+  return found
+}
+
+const countKeys = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  let keys = 0
+  const isList = Array.isArray(value)
+  for (const inner of isList ? value : Object.values(value)) keys += (isList ? 0 : 1) + countKeys(inner)
+  return keys
 }
 
 const refuse = (message: string): AppError => new AppError('INVALID_REQUEST', message)

@@ -1,9 +1,14 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../errors.js'
+import { isUsualRequest } from '../protocol/usual.js'
+import { wirePaymentRequest } from '../protocol/wire.js'
 import { describePath } from './json.js'
 
 const maxIssues = 3
+
+/** Schemas whose usual values are known without them; see `protocol/usual.ts`. */
+const shortcuts = new Map<z.ZodType, (input: unknown) => boolean>([[wirePaymentRequest, isUsualRequest]])
 
 /** Compiles a zod schema into fastify's validator; what does not fit is INVALID_REQUEST with the fields' paths. */
 export const compileValidator: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
@@ -11,10 +16,16 @@ export const compileValidator: FastifySchemaCompiler<unknown> = ({ schema, httpP
   if (httpPart === 'headers') return (headers: unknown) => ({ value: headers })
   if (!(schema instanceof z.ZodType)) throw new Error('Route schemas are zod schemas')
   const whole = httpPart === 'body' ? 'The body' : 'The request'
+  const isUsual = shortcuts.get(schema)
   return (input: unknown) => {
-    const parsed = schema.safeParse(input, { error: describeIssue })
+    if (isUsual?.(input) === true) return { value: input }
+    const parsed = schema.safeParse(input)
     if (parsed.success) return { value: parsed.data }
-    const issues = parsed.error.issues.slice(0, maxIssues)
+    // Sentences only where they are needed: asking for them makes the library slower.
+    const issues = (schema.safeParse(input, { error: describeIssue }).error ?? parsed.error).issues.slice(
+      0,
+      maxIssues,
+    )
     const message = issues.map((issue) => describeField(issue, whole)).join('; ')
     return { error: new AppError('INVALID_REQUEST', message) }
   }

@@ -1,4 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  Counter,
+  type CounterConfiguration,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client'
 import type { SettlementCounter } from '../ports/settlementCounter.js'
 
 /** A scheme on a network, as a label may name it. */
@@ -83,7 +90,7 @@ export const createMetrics = ({
   gaugeNetworks(registry, listNetworks)
   if (measuresProcess) collectDefaultMetrics({ register: registry })
 
-  const requests = new Counter({
+  const requests = createTally({
     name: 'facilitator_requests_total',
     help: 'Answered HTTP requests',
     labelNames: ['method', 'endpoint', 'status'],
@@ -96,7 +103,7 @@ export const createMetrics = ({
     buckets: durationBuckets,
     registers,
   })
-  const verifies = new Counter({
+  const verifies = createTally({
     name: 'facilitator_verify_total',
     help: 'Verifications by what came of them',
     labelNames: ['network', 'scheme', 'result'],
@@ -108,10 +115,14 @@ export const createMetrics = ({
     labelNames: ['network', 'scheme', 'result'],
     registers,
   })
-  const active = new Gauge({
+  let activeRequests = 0
+  new Gauge({
     name: 'facilitator_active_requests',
     help: 'HTTP requests that are not answered yet',
     registers,
+    collect() {
+      this.set(activeRequests)
+    },
   })
 
   const open = new Gauge({
@@ -155,14 +166,16 @@ export const createMetrics = ({
 
   return {
     registry,
-    countRequestStarted: () => active.inc(),
+    countRequestStarted: () => {
+      activeRequests += 1
+    },
     countRequestEnded: ({ method, endpoint, status, durationSeconds }) => {
       const labels = { method: methods.has(method) ? method : 'other', endpoint }
-      active.dec()
-      requests.inc({ ...labels, status: String(status) })
+      activeRequests -= 1
+      requests.count({ ...labels, status: String(status) })
       durations.observe(labels, durationSeconds)
     },
-    countVerify: (kind, result) => verifies.inc({ ...kindLabels(kind), result }),
+    countVerify: (kind, result) => verifies.count({ ...kindLabels(kind), result }),
     countSettle: (kind, result) => settles.inc({ ...kindLabels(kind), result }),
     countReorged: (network) => reorged.inc({ network: nameNetwork(network) }),
     countLost: (network) => lost.inc({ network: nameNetwork(network) }),
@@ -181,6 +194,32 @@ export const createMetrics = ({
         open.inc(labels, count)
         oldest.set(labels, age)
       }
+    },
+  }
+}
+
+/**
+ * A counter for what every request counts. The library checks and hashes the labels each time, at several
+ * microseconds; here that happens once for each value and reading of the page.
+ */
+const createTally = <Label extends string>(configuration: CounterConfiguration<Label>) => {
+  const tallies = new Map<string, { readonly labels: Readonly<Record<Label, string>>; count: number }>()
+  new Counter({
+    ...configuration,
+    collect() {
+      for (const tally of tallies.values()) {
+        if (tally.count > 0) this.inc(tally.labels, tally.count)
+        tally.count = 0
+      }
+    },
+  })
+  return {
+    count: (labels: Readonly<Record<Label, string>>): void => {
+      let key = ''
+      for (const name in labels) key += `${labels[name]}\n`
+      const tally = tallies.get(key)
+      if (tally === undefined) tallies.set(key, { labels, count: 1 })
+      else tally.count += 1
     },
   }
 }

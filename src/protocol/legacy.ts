@@ -1,44 +1,15 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { readUint256 } from './amount.js'
 import { canonicalNetwork } from './network.js'
+import { type PayloadShape, payloadShape } from './payload.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
 import type { Reason } from './reasons.js'
-import { resourceUrl, type WirePaymentRequest, type WireRequirements } from './wire.js'
+import { isUsualPayload } from './usual.js'
+import type { WirePaymentRequest, WireRequirements } from './wire.js'
 
 /*
  * The one place where version 1, the flat shape and version 2 become the same thing.
  */
-
-const record = z.record(z.string(), z.unknown())
-const textOrNumber = z.union([z.string(), z.number()])
-
-const payloadShape = z.looseObject({
-  payVersion: z.int().optional(),
-  x402Version: z.int().optional(),
-  t402Version: z.int().optional(),
-  scheme: z.string().optional(),
-  network: z.string().optional(),
-  accepted: z
-    .looseObject({
-      scheme: z.string(),
-      network: z.string(),
-      amount: textOrNumber.optional(),
-      maxAmount: textOrNumber.optional(),
-      maxAmountRequired: textOrNumber.optional(),
-      asset: z.string(),
-      payTo: z.string(),
-    })
-    .optional(),
-  payload: record,
-  resource: z
-    .union(
-      // The usual form first: every one that does not fit costs.
-      [z.looseObject({ url: resourceUrl.optional() }), resourceUrl],
-      'must be a URL or an object with `url`',
-    )
-    .nullish(),
-})
-type PayloadShape = z.infer<typeof payloadShape>
 
 type Versions = {
   payVersion?: number | undefined
@@ -52,9 +23,8 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
   const refuse = (reason: Reason, message?: string): RefusedPayment =>
     message === undefined ? { callerNetwork, reason } : { callerNetwork, reason, message }
 
-  const parsed = payloadShape.safeParse(body.paymentPayload)
-  if (!parsed.success) return refuse('invalid_payload_structure', describeIssue(parsed.error))
-  const payload = parsed.data
+  const payload = readPayload(body.paymentPayload)
+  if (typeof payload === 'string') return refuse('invalid_payload_structure', payload)
 
   const version = readVersion(body, payload)
   if (version === null) return refuse('invalid_x402_version')
@@ -94,6 +64,13 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
 /** Whether a reading is a refusal. */
 export const isRefused = (reading: Payment | RefusedPayment): reading is RefusedPayment => 'reason' in reading
 
+/** The payload, or what is wrong with it. */
+const readPayload = (payload: unknown): PayloadShape | string => {
+  if (isUsualPayload(payload)) return payload
+  const parsed = payloadShape.safeParse(payload)
+  return parsed.success ? parsed.data : describeIssue(parsed.error)
+}
+
 const describeIssue = (error: z.ZodError): string => {
   const issue = error.issues[0]
   if (issue === undefined) return 'paymentPayload is malformed'
@@ -101,17 +78,17 @@ const describeIssue = (error: z.ZodError): string => {
 }
 
 const readVersion = (body: Versions, payload: PayloadShape): 1 | 2 | 'ambiguous' | null => {
-  const named = [body, payload].flatMap(({ payVersion, x402Version, t402Version }) => [
-    payVersion,
-    x402Version,
-    t402Version,
-  ])
-  const versions = new Set(named.filter((version) => version !== undefined))
+  let version: number | undefined
+  for (const { payVersion, x402Version, t402Version } of [body, payload]) {
+    for (const named of [payVersion, x402Version, t402Version]) {
+      if (named === undefined) continue
+      if (version !== undefined && named !== version) return 'ambiguous'
+      version = named
+    }
+  }
   // Without a word on the version, the shape tells: only version 2 repeats the accepted requirements.
-  if (versions.size === 0) return payload.accepted === undefined ? 1 : 2
-  if (versions.size > 1) return 'ambiguous'
-  if (versions.has(1)) return 1
-  return versions.has(2) ? 2 : null
+  if (version === undefined) return payload.accepted === undefined ? 1 : 2
+  return version === 1 || version === 2 ? version : null
 }
 
 const readRequirements = (wire: WireRequirements): PaymentRequirements | null => {

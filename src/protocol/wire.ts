@@ -7,6 +7,15 @@ import { readUint256 } from './amount.js'
  * it only has to be an object, and what is wrong inside it is a decided answer (`invalid_payload_structure`).
  */
 
+/** The longest texts and the longest time that a body may hold. */
+export const wireLimits = {
+  scheme: 64,
+  network: 128,
+  address: 256,
+  url: 8_192,
+  timeoutSeconds: 31_536_000,
+} as const
+
 const isNoAmount = { error: 'must be a whole number of smallest units, as decimal digits', abort: true }
 
 const amount = z
@@ -25,7 +34,7 @@ const amount = z
 /** What a payment says of its resource; it is kept, and the database takes no NUL. */
 export const resourceUrl = z
   .string()
-  .max(8_192)
+  .max(wireLimits.url)
   .refine((url) => !url.includes('\0'), 'must not contain NUL')
 
 const text = (maxLength: number) => z.string().min(1).max(maxLength)
@@ -35,20 +44,23 @@ const version = z.int().optional().meta({ description: 'Protocol version, 1 or 2
 /** Payment requirements of version 2 (`amount`), of version 1 (`maxAmountRequired`) or of `upto` (`maxAmount`). */
 export const wireRequirements = z
   .looseObject({
-    scheme: text(64).meta({ description: 'How the payment is authorized', examples: ['exact'] }),
-    network: text(128).meta({
+    scheme: text(wireLimits.scheme).meta({
+      description: 'How the payment is authorized',
+      examples: ['exact'],
+    }),
+    network: text(wireLimits.network).meta({
       description: 'CAIP-2 identifier, or the short name of version 1',
       examples: ['eip155:84532'],
     }),
     amount: amount.optional(),
     maxAmountRequired: amount.optional().meta({ description: 'Version 1 name of `amount`' }),
     maxAmount: amount.optional().meta({ description: 'Name of `amount` in the scheme `upto`' }),
-    asset: text(256).meta({
+    asset: text(wireLimits.address).meta({
       description: "The token's contract address, or the chain's own name for it",
       examples: ['0x036CbD53842c5426634e7929541eC2318f3dCF7e'],
     }),
-    payTo: text(256).meta({ description: 'Recipient address' }),
-    maxTimeoutSeconds: z.number().positive().max(31_536_000).optional().meta({
+    payTo: text(wireLimits.address).meta({ description: 'Recipient address' }),
+    maxTimeoutSeconds: z.number().positive().max(wireLimits.timeoutSeconds).optional().meta({
       description: 'How long an authorization may be valid; may be absent beside `maxAmountRequired`',
     }),
     extra: openMap.meta({ description: "EVM: `name` and `version` of the token's EIP-712 domain" }),
@@ -62,13 +74,12 @@ export const wireRequirements = z
     const { amount, maxAmountRequired, maxAmount, maxTimeoutSeconds } = context.value
     const missing = (field: string) =>
       context.issues.push({ code: 'custom', path: [field], message: 'is required', input: context.value })
-    const amounts = Object.entries({ amount, maxAmountRequired, maxAmount }).filter(
+    const [first, ...others] = Object.entries({ amount, maxAmountRequired, maxAmount }).filter(
       ([, value]) => value !== undefined,
     )
-    const [first] = amounts
     if (first === undefined) missing('amount')
     // Two names for one thing: with two values, we and the client could each read another price.
-    for (const [field, value] of amounts) {
+    for (const [field, value] of others) {
       if (readUint256(value) === readUint256(first?.[1])) continue
       const message = `differs from ${first?.[0]}`
       context.issues.push({ code: 'custom', path: [field], message, input: context.value })

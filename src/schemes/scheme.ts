@@ -42,6 +42,14 @@ export type Outcome = Closing | { readonly state: 'pending'; readonly transactio
  */
 export type BlockStanding = 'final' | 'standing' | 'gone' | 'unknown'
 
+/** What a verification is for. */
+export interface VerifyOptions {
+  /** False once nobody waits for the verdict any more. */
+  readonly isAwaited: () => boolean
+  /** Whether `settle` of the very same payment follows: then what was found out is worth keeping for it. */
+  readonly precedesSettle: boolean
+}
+
 /** What settles beside the payment itself. */
 export interface SettleOptions {
   /** Ends the wait for the outcome, never the settlement. */
@@ -55,8 +63,11 @@ export interface Scheme {
   readonly signers: readonly string[]
   /** The authorization's identity, from the payload alone; null when it cannot be read. */
   identify(payment: Payment): string | null
-  /** Throws only when the chain cannot be asked. */
-  verify(payment: Payment, signal: AbortSignal): Promise<Verdict>
+  /**
+   * Throws only when the chain cannot be asked, or need not be asked any more because nobody awaits the verdict.
+   * How long that takes is for the caller to bound.
+   */
+  verify(payment: Payment, options: VerifyOptions): Promise<Verdict>
   /** Throws only before anything was recorded; after that, what is not known is `pending`. */
   settle(payment: Payment, recorder: Recorder, options: SettleOptions): Promise<Outcome>
   /** The reconciler's one question: what became of a recorded settlement? */

@@ -13,8 +13,8 @@ import type { WirePaymentRequest } from '../protocol/wire.js'
 export interface VerifyRequest {
   readonly body: WirePaymentRequest
   readonly caller: string
-  /** Aborted when the client hangs up: a verify is cancelled then. */
-  readonly signal: AbortSignal
+  /** False when the client has hung up: a verify asks the chain nothing more then. */
+  readonly isAwaited: () => boolean
 }
 
 /** A request to settle a payment; it goes on when the client hangs up. */

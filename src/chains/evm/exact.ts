@@ -1,9 +1,9 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { withSignal } from '../../platform/deadline.js'
+import { withSignal } from '../../deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Payment } from '../../protocol/payment.js'
-import type { Outcome, Scheme, ValidVerdict, Verdict } from '../../schemes/scheme.js'
+import type { Outcome, Scheme, ValidVerdict, Verdict, VerifyOptions } from '../../schemes/scheme.js'
 import { readAddress } from './encoding/address.js'
 import type { FeeOracle } from './gas/fees.js'
 import { notSettling } from './gas/notSettling.js'
@@ -60,11 +60,10 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     return await simulator.simulate(prepared, { sender, fees: await fees.read() })
   }
 
-  const judge = async (payment: Payment, signal: AbortSignal): Promise<Verdict> => {
-    const preparation = await prepare(payment, 0)
+  const judge = async (payment: Payment, { isAwaited, precedesSettle }: VerifyOptions): Promise<Verdict> => {
+    const preparation = await prepare(payment, { marginSeconds: 0, isKept: precedesSettle })
     if ('refused' in preparation) return preparation.refused
-    // Nobody waits for an answer any more.
-    signal.throwIfAborted()
+    if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
     const { candidate } = preparation.prepared
     const diagnosis = await simulate(preparation.prepared)
     return diagnosis === null ? toVerdict(candidate) : refuse(candidate.authorization.from, diagnosis)
@@ -138,10 +137,13 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       return formatAuthorizationId({ network: network.network, asset, from, nonce })
     },
 
-    verify: (payment, signal) => withSignal(judge(payment, signal), signal),
+    verify: judge,
 
     settle: async (payment, recorder, { waitUntil }): Promise<Outcome> => {
-      const preparation = await prepare(payment, family.expiryMarginSeconds)
+      const preparation = await prepare(payment, {
+        marginSeconds: family.expiryMarginSeconds,
+        isKept: false,
+      })
       if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
       const { prepared } = preparation
       const submission = { prepared, recorder, waitUntil }

@@ -39,8 +39,8 @@ export const cors = fastifyPlugin(
     await app.register(fastifyCors, {
       origin: '*',
       methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-      allowedHeaders: requestHeaders,
-      exposedHeaders: answerHeaders,
+      allowedHeaders: requestHeaders.join(', '),
+      exposedHeaders: answerHeaders.join(', '),
       maxAge: 86_400,
       // An OPTIONS request that is no preflight is answered all the same, not with a plugin's own error.
       strictPreflight: false,

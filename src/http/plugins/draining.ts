@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
@@ -20,30 +20,29 @@ const isRestarting = new AppError('SERVICE_UNAVAILABLE', 'The service is restart
 export const draining = fastifyPlugin(
   (app, _options, done) => {
     const sockets = new Set<Socket>()
-    const requests = new Set<IncomingMessage>()
+    const answers = new Set<ServerResponse>()
     let isClosing = false
 
     app.server.on('connection', (socket: Socket) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
     })
-    app.addHook('onRequest', (request, reply, next) => {
-      requests.add(request.raw)
-      whenEnded(reply, () => requests.delete(request.raw))
-      if (isClosing) sendError(reply, isRestarting)
-      else next()
-    })
-    app.addHook('onSend', (_request, reply, payload, next) => {
-      if (isClosing) reply.header('connection', 'close')
-      next(null, payload)
+    app.addHook('onRequest', (_request, reply, next) => {
+      answers.add(reply.raw)
+      whenEnded(reply, () => answers.delete(reply.raw))
+      if (isClosing) {
+        reply.raw.shouldKeepAlive = false
+        sendError(reply, isRestarting)
+      } else next()
     })
 
     const closeOthers = (): void => {
-      const busy = new Set([...requests].filter(({ complete }) => complete).map(({ socket }) => socket))
+      const busy = new Set([...answers].filter(({ req }) => req.complete).map(({ req }) => req.socket))
       for (const socket of sockets) if (!busy.has(socket)) socket.destroy()
     }
     app.addHook('preClose', async () => {
       isClosing = true
+      for (const answer of answers) answer.shouldKeepAlive = false
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
       const timer = setTimeout(closeOthers, arrivalMs)
       app.server.once('close', () => clearTimeout(timer))

@@ -6,7 +6,7 @@ import { canonicalNetwork } from '../../protocol/network.js'
 import { tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
 import type { CoreUseCases, SettleAnswer } from '../../usecases/useCases.js'
-import { createHangUpSignal } from '../ending.js'
+import { hasHungUp } from '../ending.js'
 import type { OperatorGate } from '../operatorGate.js'
 import {
   healthSchema,
@@ -81,14 +81,14 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
   app.post('/verify', { schema: verifySchema, config: { access: 'key' } }, async (request, reply) => {
     const { body, caller } = request
     const kind = readKind(body.paymentRequirements)
-    const signal = createHangUpSignal(reply)
     try {
-      const result = await useCases.verifyPayment({ body, caller, signal })
+      const result = await useCases.verifyPayment({ body, caller, isAwaited: () => !hasHungUp(reply) })
       metrics.countVerify(kind, result.isValid ? 'valid' : 'invalid')
       return result
     } catch (error) {
-      metrics.countVerify(kind, signal.aborted ? 'aborted' : 'error')
-      if (signal.aborted) throw new AppError('INVALID_REQUEST', 'The client hung up', { cause: error })
+      const isAborted = hasHungUp(reply)
+      metrics.countVerify(kind, isAborted ? 'aborted' : 'error')
+      if (isAborted) throw new AppError('INVALID_REQUEST', 'The client hung up', { cause: error })
       throw error
     }
   })

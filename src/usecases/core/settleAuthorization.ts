@@ -1,3 +1,4 @@
+import { withSignal } from '../../deadline.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
@@ -58,7 +59,10 @@ export const createSettleAuthorization = ({
         continue
       }
 
-      const verdict = await scheme.verify(payment, waitUntil)
+      const verdict = await withSignal(
+        scheme.verify(payment, { isAwaited: () => !waitUntil.aborted, precedesSettle: true }),
+        waitUntil,
+      )
       if (!verdict.isValid) {
         // Perhaps another request settled it while we looked.
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
+import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import { refusalFields, type VerifyResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
@@ -25,19 +26,16 @@ export const createVerifyPayment = ({
   logger,
   deadlineMs,
 }: VerifyParts): CoreUseCases['verifyPayment'] => {
-  const judge = async (
-    scheme: Scheme,
-    ...[payment, signal]: Parameters<Scheme['verify']>
-  ): Promise<Verdict> => {
+  const judge = async (scheme: Scheme, payment: Payment, isAwaited: () => boolean): Promise<Verdict> => {
     // A timer of its own instead of `AbortSignal.any` and `AbortSignal.timeout`, which cost as much as the rest.
     let timer: NodeJS.Timeout | undefined
     const deadline = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('The deadline passed')), deadlineMs)
     })
     try {
-      return await Promise.race([scheme.verify(payment, signal), deadline])
+      return await Promise.race([scheme.verify(payment, { isAwaited, precedesSettle: false }), deadline])
     } catch (error) {
-      if (error instanceof AppError || signal.aborted) throw error
+      if (error instanceof AppError || !isAwaited()) throw error
       throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified', {
         cause: error,
         operationalCode: 'SVC-4001',
@@ -47,13 +45,13 @@ export const createVerifyPayment = ({
     }
   }
 
-  return async ({ body, caller, signal }) => {
+  return async ({ body, caller, isAwaited }) => {
     const payment = readPayment(body)
     if (isRefused(payment)) return refuse(payment.reason, payment.message)
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return refuse(scheme)
 
-    const verdict = await judge(scheme, payment, signal)
+    const verdict = await judge(scheme, payment, isAwaited)
     const { network } = payment.requirements
     logger.info(
       verdict.isValid

@@ -147,7 +147,7 @@ const asking = (core: Core, { control }: LocalChain): Omit<Service, 'signers'> =
       verifyPayment({
         body: wirePaymentRequest.parse(body),
         caller,
-        signal: new AbortController().signal,
+        isAwaited: () => true,
       }),
     settle: async (body, caller) => (await settleWithKey(body, null, caller)).result,
     settleWithKey,

@@ -276,6 +276,12 @@ describe('a failure before anything was recorded', () => {
     expect(plain.list()).toEqual([])
   })
 
+  it('of verify to end within the time that a caller waits leaves no row', async () => {
+    const { plain, attempt } = setup({ waitMs: 20, scheme: { verify: () => new Promise(() => undefined) } })
+    await expect(attempt()).rejects.toMatchObject(nothingSent)
+    expect(plain.list()).toEqual([])
+  })
+
   it('of the recorder sends nothing and gives the claim up', async () => {
     let sends = 0
     const { plain, attempt } = setup({

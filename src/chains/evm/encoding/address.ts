@@ -7,8 +7,8 @@ const addressForm = /^0x[0-9a-fA-F]{40}$/
 export const readAddress = (text: unknown): Hex | null =>
   typeof text === 'string' && addressForm.test(text) ? findChecksummed(text.slice(2).toLowerCase()) : null
 
-// Recipients and tokens are the same few; strangers choose what else stands here.
-const maxRemembered = 10_000
+// Recipients and tokens are the same few; strangers choose what else stands here, and it would soon be old garbage.
+const maxRemembered = 500
 const remembered = new Map<string, Hex>()
 
 const findChecksummed = (digits: string): Hex => {

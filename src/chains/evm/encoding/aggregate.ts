@@ -74,10 +74,12 @@ const readOffset = (digits: string, at: number, base: number): number | null => 
   return offset === null ? null : base + offset * 2
 }
 
-const smallNumber = /^0{56}[0-9a-f]{8}$/i
+const smallNumberDigits = 8
+const leadingZeros = '0'.repeat(wordDigits - smallNumberDigits)
 
 /** The number of a word, or null where there is none or it is larger than anything here can be. */
 const readNumber = (digits: string, at: number): number | null => {
-  const word = digits.slice(at, at + wordDigits)
-  return smallNumber.test(word) ? Number.parseInt(word, 16) : null
+  const end = at + wordDigits
+  if (end > digits.length || !digits.startsWith(leadingZeros, at)) return null
+  return Number.parseInt(digits.slice(end - smallNumberDigits, end), 16)
 }

@@ -23,7 +23,15 @@ export interface Prepared {
 export type Preparation = { readonly prepared: Prepared } | { readonly refused: InvalidVerdict }
 
 /** Decides everything that can be decided without simulating: structure, rules, signature form, wallet. */
-export type Prepare = (payment: Payment, marginSeconds: number) => Promise<Preparation>
+export type Prepare = (payment: Payment, options: PrepareOptions) => Promise<Preparation>
+
+/** What a preparation is for. */
+export interface PrepareOptions {
+  /** How long, beyond now, the authorization must still live. */
+  readonly marginSeconds: number
+  /** Whether the same payment will be prepared again soon, so that the result is worth keeping. */
+  readonly isKept: boolean
+}
 
 /** Builds `prepare` for one network. */
 export const createPrepare = (parts: {
@@ -57,7 +65,7 @@ export const createPrepare = (parts: {
     marginSeconds: BigInt(marginSeconds),
   })
 
-  const prepareAnew: Prepare = async (payment, marginSeconds) => {
+  const prepareAnew = async (payment: Payment, marginSeconds: number): Promise<Preparation> => {
     const reading = readExactProof(payment.proof)
     if ('problem' in reading) {
       return { refused: refuse(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
@@ -91,11 +99,11 @@ export const createPrepare = (parts: {
     return 'reason' in transfer ? { refused: refuse(payer, transfer) } : { prepared: { candidate, transfer } }
   }
 
-  return async (payment, marginSeconds) => {
+  return async (payment, { marginSeconds, isKept }) => {
     const known = plain.get(payment)
     if (known === undefined) {
       const preparation = await prepareAnew(payment, marginSeconds)
-      if ('prepared' in preparation && preparation.prepared.transfer.isPlain) {
+      if (isKept && 'prepared' in preparation && preparation.prepared.transfer.isPlain) {
         plain.set(payment, preparation.prepared)
       }
       return preparation

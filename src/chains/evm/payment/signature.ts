@@ -1,5 +1,6 @@
-import { decodeAbiParameters, type Hex, size, slice } from 'viem'
+import { decodeAbiParameters, type Hex, slice } from 'viem'
 import { isSameAddress } from '../encoding/address.js'
+import { numberWord } from '../encoding/words.js'
 import { type EcdsaParts, recoverSigner } from './recover.js'
 
 /** A payer's signature in the form in which the token takes it. */
@@ -11,7 +12,7 @@ export type TransferSignature =
   | { readonly kind: 'counterfactual'; readonly factory: Hex; readonly factoryData: Hex; readonly bytes: Hex }
 
 // ERC-6492: the signature is wrapped with the factory call and ends in this marker.
-const counterfactualMarker: Hex = `0x${'6492'.repeat(16)}`
+const counterfactualEnd = '6492'.repeat(16)
 
 // secp256k1 group order halved; above it a signature has a twin, and FiatToken refuses it (EIP-2).
 const highestLowS = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
@@ -22,8 +23,7 @@ export const readSignature = async (
   digest: Hex,
   payer: Hex,
 ): Promise<TransferSignature | null> => {
-  if (size(signature) > 32 && slice(signature, -32) === counterfactualMarker)
-    return readCounterfactual(signature)
+  if (signature.endsWith(counterfactualEnd)) return readCounterfactual(signature)
 
   const parts = splitEcdsa(signature)
   if (parts === null) return { kind: 'contract', bytes: signature }
@@ -36,26 +36,29 @@ export const readSignature = async (
 
 /** 65 bytes with v as 0/1 or 27/28, or the 64 bytes of EIP-2098; FiatToken itself takes only 27 and 28. */
 const splitEcdsa = (signature: Hex): EcdsaParts | null => {
-  const r = size(signature) >= 64 ? slice(signature, 0, 32) : null
-  if (r === null) return null
-  if (size(signature) === 64) {
-    const yParityAndS = BigInt(slice(signature, 32, 64))
-    const s = yParityAndS & ((1n << 255n) - 1n)
-    return { v: yParityAndS >> 255n === 1n ? 28 : 27, r, s: `0x${s.toString(16).padStart(64, '0')}` }
-  }
-  if (size(signature) !== 65) return null
-  const s = slice(signature, 32, 64)
-  switch (Number(slice(signature, 64, 65))) {
-    case 0:
-    case 27:
-      return { v: 27, r, s }
-    case 1:
-    case 28:
-      return { v: 28, r, s }
+  const r: Hex = `0x${signature.slice(2, 66)}`
+  const s: Hex = `0x${signature.slice(66, 130)}`
+  switch (signature.length) {
+    case compactLength: {
+      const yParityAndS = BigInt(s)
+      return { v: yParityAndS >> 255n === 1n ? 28 : 27, r, s: `0x${numberWord(yParityAndS & highestS)}` }
+    }
+    case fullLength: {
+      const v = recoveryValues[signature.slice(130)]
+      return v === undefined ? null : { v, r, s }
+    }
     default:
       return null
   }
 }
+
+// In characters, with the `0x`.
+const compactLength = 2 + 2 * 64
+const fullLength = 2 + 2 * 65
+
+const highestS = (1n << 255n) - 1n
+
+const recoveryValues: Readonly<Record<string, 27 | 28>> = { '00': 27, '1b': 27, '01': 28, '1c': 28 }
 
 const readCounterfactual = (signature: Hex): TransferSignature | null => {
   try {

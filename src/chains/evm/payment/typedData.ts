@@ -33,7 +33,8 @@ const maxSeparators = 1_000
 const separators = new Map<string, Hex>()
 
 const separatorOf = ({ name, version, chainId, asset }: SigningDomain): Hex => {
-  const key = JSON.stringify([name, version, chainId, asset])
+  // Lengths keep apart what concatenation would make the same.
+  const key = `${chainId} ${asset} ${name.length} ${name}${version}`
   const known = separators.get(key)
   if (known !== undefined) return known
   const separator = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })

@@ -69,7 +69,7 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
 
   const enqueue = (one: Waiting): void => {
     waiting.push(one)
-    if (waiting.length >= batchSize && inFlight > 0) flush()
+    if (waiting.length >= batchSize) flush()
     else if (waiting.length > 1) return
     else if (inFlight === 0) setImmediate(flush)
     else timer = setTimeout(flush, windowMs)
