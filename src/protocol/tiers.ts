@@ -7,6 +7,9 @@ export interface Tier {
   readonly priceCents: number
 }
 
+/** A key of the tier table. */
+export type TierName = keyof typeof tiers
+
 /** The tiers of the specification. */
 export const tiers = {
   free: { name: 'Free', monthlyQuota: 1_000, rpmLimit: 10, feeRate: 0, priceCents: 0 },

@@ -1,0 +1,44 @@
+import type { Account } from '../ports/accountStore.js'
+import type {
+  AccountInfo,
+  KeyList,
+  LookedUp,
+  Quota,
+  Registered,
+  Restrictions,
+  RotatedKey,
+  Usage,
+} from '../protocol/accounts.js'
+
+/** Who wants a key, and for what. */
+export interface RegisterRequest {
+  readonly email: string
+  readonly projectName: string
+}
+
+/** A presented key, and where it came from. */
+export interface KeyUse {
+  readonly apiKey: string
+  /** The client's address, behind the trusted proxies. */
+  readonly address: string
+  /** Host of Referer or Origin, in lower case; null when there is neither. */
+  readonly refererHost: string | null
+}
+
+/** The verbs of the noun `dashboard`: keys, and what their owners see and set. */
+export interface DashboardUseCases {
+  /** Throws UNAUTHORIZED for a key that is nobody's, FORBIDDEN where its restrictions keep it out. */
+  authenticate(use: KeyUse): Promise<Account>
+  register(request: RegisterRequest): Promise<Registered>
+  lookUp(email: string): Promise<LookedUp>
+  readInfo(account: Account): Promise<AccountInfo>
+  readQuota(account: Account): Promise<Quota>
+  listKeys(account: Account): Promise<KeyList>
+  readUsage(account: Account): Promise<Usage>
+  /** Replaces the presented key. Throws UNAUTHORIZED when another rotation was quicker. */
+  rotateKey(account: Account, apiKey: string): Promise<RotatedKey>
+  /** Throws INVALID_REQUEST, with the entry that is wrong. */
+  restrict(account: Account, restrictions: Restrictions): Promise<Restrictions>
+  /** The public count. */
+  countKeys(): Promise<number>
+}
