@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Clock } from './ports/clock.js'
 import type { Logger } from './ports/logger.js'
 
@@ -28,6 +29,8 @@ export const listJobs = (verbs: JobVerbs): readonly Job[] => [
 /** Starts jobs at once and answers how to stop them; a job never overlaps itself and never ends the process. */
 export const startJobs = (jobs: readonly Job[], clock: Clock, logger: Logger): (() => Promise<void>) => {
   const stopped = new AbortController()
+  // Every job and all that it does at once listen to it; Node would take so many for a leak.
+  setMaxListeners(0, stopped.signal)
   const repeat = async ({ name, everyMs, run }: Job): Promise<void> => {
     do {
       try {

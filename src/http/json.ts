@@ -50,9 +50,9 @@ const count = (text: string, part: string): number => {
 
 const countKeys = (value: unknown): number => {
   if (typeof value !== 'object' || value === null) return 0
-  let keys = 0
-  const isList = Array.isArray(value)
-  for (const inner of isList ? value : Object.values(value)) keys += (isList ? 0 : 1) + countKeys(inner)
+  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  let keys = inner === value ? 0 : inner.length
+  for (const each of inner) if (typeof each === 'object') keys += countKeys(each)
   return keys
 }
 

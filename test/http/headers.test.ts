@@ -42,7 +42,17 @@ describe('a web page of any origin', () => {
       const response = await testApp().inject({ url, headers })
       expect(response.headers['access-control-allow-origin']).toBe('*')
     }
-    const { headers: answered } = await testApp().inject({ url: '/supported', headers })
+  })
+
+  it.each([
+    ['GET', '/supported', 200],
+    ['POST', '/verify', 400],
+    ['POST', '/nothing', 404],
+    ['GET', '/verify', 405],
+  ] as const)('may read the headers that matter on the answer to %s %s', async (method, url, status) => {
+    const { headers: answered, statusCode } = await testApp().inject({ method, url, headers })
+    expect(statusCode).toBe(status)
+    expect(answered['access-control-allow-origin']).toBe('*')
     const exposed = String(answered['access-control-expose-headers']).split(', ')
     expect(exposed).toEqual(
       expect.arrayContaining([

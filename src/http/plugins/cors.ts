@@ -1,6 +1,13 @@
 import fastifyCors from '@fastify/cors'
 import fastifyPlugin from 'fastify-plugin'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** False where the library is to leave a route's answers alone. */
+    cors?: false
+  }
+}
+
 const requestHeaders = [
   'Content-Type',
   'Authorization',
@@ -26,6 +33,11 @@ const answerHeaders = [
   'X-PAYMENT-RESPONSE',
 ]
 
+const readable = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': answerHeaders.join(', '),
+}
+
 /**
  * Lets a page of any origin call the service. That gives nothing away: a caller is known by a header that a
  * browser never adds by itself, and cookies play no part.
@@ -35,6 +47,13 @@ export const cors = fastifyPlugin(
     app.addHook('onRoute', (route) => {
       if (route.method === 'OPTIONS' && route.url === '*')
         route.config = { ...route.config, access: 'public' }
+      if (route.method === 'POST') route.config = { ...route.config, cors: false }
+    })
+    // No cache keeps an answer to POST, so only who names an origin needs the headers: the plugin would write them
+    // for every resource server, too, at several microseconds each.
+    app.addHook('onRequest', (request, reply, next) => {
+      if (request.method === 'POST' && request.headers.origin !== undefined) reply.headers(readable)
+      next()
     })
     await app.register(fastifyCors, {
       origin: '*',

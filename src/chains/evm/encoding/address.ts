@@ -23,15 +23,18 @@ const findChecksummed = (digits: string): Hex => {
 /** EIP-55: a letter is a capital where the hash of the address in lower case has a digit above 7. */
 const toChecksum = (digits: string): Hex => {
   const hash = keccak(digits)
-  let address = ''
-  for (let at = 0; at < digits.length; at++) {
-    const digit = digits.charAt(at)
-    address += hash.charCodeAt(at + 2) > highestSmallDigit ? digit.toUpperCase() : digit
+  const address = Buffer.from(digits, 'latin1')
+  for (let at = 0; at < address.length; at++) {
+    const character = address[at] ?? 0
+    if (character >= smallA && hash.charCodeAt(at + 2) > highestSmallDigit)
+      address[at] = character - toCapital
   }
-  return `0x${address}`
+  return `0x${address.toString('latin1')}`
 }
 
-const highestSmallDigit = '7'.charCodeAt(0)
+const smallA = 0x61
+const toCapital = 0x20
+const highestSmallDigit = 0x37
 
 /** Whether two addresses are the same, whatever their letter case. */
 export const isSameAddress = (left: Hex, right: Hex): boolean =>
