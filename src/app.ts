@@ -34,7 +34,7 @@ export interface AppSettings {
 
 /** What the HTTP side is made of. */
 export interface AppParts {
-  readonly useCases: UseCases
+  readonly useCases: Pick<UseCases, 'core'>
   readonly settings: AppSettings
   readonly logger?: Logger
   readonly metrics: Metrics

@@ -4,13 +4,19 @@ import type { ChainContext, NetworkHealth, OpenChain } from './chains/chain.js'
 import { summariseRunways } from './chains/runway.js'
 import type { Config, EnabledChain } from './config.js'
 import { listJobs, startJobs } from './jobs.js'
+import { createAddressBlocks } from './platform/addressBlocks.js'
 import { systemClock } from './platform/clock.js'
 import { createLogger } from './platform/logger.js'
+import { createMailer } from './platform/mailer.js'
 import { createMetrics, type Metrics } from './platform/metrics.js'
+import { createSealers, type Sealers } from './platform/sealer.js'
+import { getSealingSecret } from './platform/sealingSecret.js'
 import { description, version } from './platform/version.js'
 import type { Clock } from './ports/clock.js'
 import type { Logger } from './ports/logger.js'
+import type { Mailer } from './ports/mailer.js'
 import { createSchemeRegistry } from './schemes/registry.js'
+import { unmeteredQuotas } from './stores/memory/unmeteredQuotas.js'
 import { openStores, type Stores } from './stores/openStores.js'
 import { createCheckReadiness } from './usecases/core/checkReadiness.js'
 import { createConcurrencyLimits } from './usecases/core/concurrencyLimits.js'
@@ -24,6 +30,7 @@ import { createSettleAuthorization } from './usecases/core/settleAuthorization.j
 import { createSettlePayment } from './usecases/core/settlePayment.js'
 import { createSpendingLimits } from './usecases/core/spendingLimits.js'
 import { createVerifyPayment } from './usecases/core/verifyPayment.js'
+import { createDashboard } from './usecases/dashboard/createDashboard.js'
 import type { UseCases } from './usecases/useCases.js'
 
 /** The service, ready to listen. */
@@ -85,7 +92,8 @@ export const compose = async (config: Config): Promise<Service> => {
 /** Opens stores and chains and wires the use cases. */
 export const composeCore = async (config: Config, surroundings: Surroundings): Promise<Core> => {
   const { clock, logger, measuresProcess = true } = surroundings
-  const stores = await openStores(config.stores, clock, logger)
+  const sealers = await openSealers(config, logger)
+  const stores = await openStores({ ...config.stores, sealingMark: sealers.mark }, clock, logger)
   let chains: readonly OpenChain[]
   try {
     chains = await openChains(config.chains, { clock, logger, lanes: stores.lanes, limiter: stores.limiter })
@@ -97,7 +105,8 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
     logger.warn({}, 'No chain is configured: the service starts and supports nothing. Set EVM_PRIVATE_KEY.')
   }
 
-  const { journal, paidBlocks, overview, limiter, idempotency } = stores
+  const { journal, paidBlocks, overview, limiter, idempotency, accounts } = stores
+  const mailer = openMailer(config, logger)
   const registry = createSchemeRegistry(chains.flatMap(({ schemes }) => schemes))
   const readHealth = () => chains.flatMap((chain) => chain.health())
   const metrics = createMetrics({
@@ -150,6 +159,17 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
         checkReadiness: createCheckReadiness(listChecks(stores, readHealth)),
         describeService: () => ({ name: 'quittance', version, description, features: listFeatures(config) }),
       },
+      dashboard: createDashboard({
+        accounts,
+        quotas: unmeteredQuotas,
+        sealer: sealers.sealerFor('api-key'),
+        blocks: createAddressBlocks(),
+        limiter,
+        mailer,
+        clock,
+        logger,
+        findWebhookUrl: async () => null,
+      }),
     },
     metrics,
     listNetworks: readHealth,
@@ -167,10 +187,36 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
         logger,
       ),
     close: async () => {
-      await Promise.all(chains.map((chain) => chain.close()))
+      await Promise.all([...chains.map((chain) => chain.close()), mailer?.close()])
       await stores.close()
     },
   }
+}
+
+/** What API keys are encrypted with: the operator's secret, else one that stays in the data folder. */
+const openSealers = async ({ accounts, stores }: Config, logger: Logger): Promise<Sealers> => {
+  if (accounts.keyEncryptionSecret !== null) return createSealers(accounts.keyEncryptionSecret)
+  if (stores.databaseUrl !== null) {
+    logger.warn(
+      { folder: stores.dataFolder },
+      'API keys are encrypted with a secret of this data folder, which no other instance has. Set KEY_ENCRYPTION_SECRET.',
+    )
+  }
+  return createSealers(await getSealingSecret(stores.dataFolder))
+}
+
+/** Says which mode of registration runs; null where keys are shown to whoever asks for them. */
+const openMailer = ({ accounts }: Config, logger: Logger): Mailer | null => {
+  const { registration, apiKeyRequired, mail } = accounts
+  if (registration === 'open' || mail === null) {
+    logger.warn(
+      { registration, apiKeyRequired },
+      'Registration is open: anyone is shown the key of any address.',
+    )
+    return null
+  }
+  logger.info({ registration, apiKeyRequired }, 'Registration is verified: keys go by mail.')
+  return createMailer(mail, logger)
 }
 
 /** All enabled families at once; one that cannot open stops the start and is named. */

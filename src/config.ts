@@ -28,6 +28,19 @@ const cidrBlocks = z.string().transform((text, context) => {
   return z.NEVER
 })
 
+const visibleText = (minimum: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^[\\x21-\\x7e]{${minimum},}$`), `must be ${minimum} or more visible ASCII characters`)
+    .transform((text) => new Secret(text))
+
+const mailSender = z
+  .string()
+  .regex(
+    /^(?:[^\p{C}<>"@]{1,100} <[^\s\p{C}<>"@]+@[^\s\p{C}<>"@]+>|[^\s\p{C}<>"@]+@[^\s\p{C}<>"@]+)$/u,
+    'must be an e-mail address, or a name and one such as Payments <keys@example.com>',
+  )
+
 const environmentShape = z.object({
   HOST: z.string().default('0.0.0.0'),
   PORT: wholeNumber(0, 65_535).default(8_080),
@@ -35,11 +48,15 @@ const environmentShape = z.object({
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
     .default('info'),
   TRUST_PROXY: cidrBlocks.default([]),
-  OPERATOR_TOKEN: z
-    .string()
-    .regex(/^[\x21-\x7e]{16,}$/, 'must be 16 or more visible ASCII characters')
-    .transform((text) => new Secret(text))
-    .optional(),
+  OPERATOR_TOKEN: visibleText(16).optional(),
+  API_KEY_REQUIRED: z
+    .enum(['true', 'false'], 'must be true or false')
+    .transform((text) => text === 'true')
+    .default(false),
+  REGISTRATION: z.enum(['open', 'verified'], 'must be open or verified').optional(),
+  KEY_ENCRYPTION_SECRET: visibleText(32).optional(),
+  SMTP_URL: secretUrl('smtp:', 'smtps:').optional(),
+  MAIL_FROM: mailSender.optional(),
   DATABASE_URL: secretUrl('postgres:', 'postgresql:').optional(),
   DATABASE_POOL_SIZE: wholeNumber(2, 500).default(20),
   DATA_FOLDER: z.string().default('./data'),
@@ -52,6 +69,28 @@ const environmentShape = z.object({
   SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
 })
 
+/** Settings that are wrong beside others, as far as each is right by itself. */
+const listContradictions = (present: Readonly<Record<string, string>>): readonly string[] => {
+  const { API_KEY_REQUIRED, REGISTRATION, KEY_ENCRYPTION_SECRET, DATABASE_URL, SMTP_URL, MAIL_FROM } = present
+  const isRequired = API_KEY_REQUIRED === 'true'
+  const isVerified = REGISTRATION === 'verified'
+  return [
+    ...(isRequired && REGISTRATION === undefined
+      ? ['REGISTRATION: must be set, to open or verified, when API_KEY_REQUIRED is true']
+      : []),
+    ...(isVerified && SMTP_URL === undefined
+      ? ['SMTP_URL: must be set when REGISTRATION is verified: keys go by mail']
+      : []),
+    ...(isVerified && MAIL_FROM === undefined
+      ? ['MAIL_FROM: must be set when REGISTRATION is verified']
+      : []),
+    // A secret that one instance made for itself is one that the others, and its own successor, do not have.
+    ...(isRequired && DATABASE_URL !== undefined && KEY_ENCRYPTION_SECRET === undefined
+      ? ['KEY_ENCRYPTION_SECRET: must be set when API_KEY_REQUIRED is true and DATABASE_URL is set']
+      : []),
+  ]
+}
+
 /** Names of the settings that belong to no chain family. */
 export const serviceVariables: readonly string[] = Object.keys(environmentShape.shape)
 
@@ -60,6 +99,16 @@ export interface Config {
   readonly server: { readonly host: string; readonly port: number; readonly trustProxy: readonly string[] }
   /** What an operator shows to be one; null: nobody is. */
   readonly operatorToken: Secret | null
+  readonly accounts: {
+    /** Whether payments are judged and settled for callers with a key only. */
+    readonly apiKeyRequired: boolean
+    /** Who is shown a key: whoever asks, or only who reads the mail of its address. */
+    readonly registration: 'open' | 'verified'
+    /** Null: a secret that is made once and kept in `stores.dataFolder`. */
+    readonly keyEncryptionSecret: Secret | null
+    /** Null only where registration is open. */
+    readonly mail: { readonly url: Secret; readonly from: string } | null
+  }
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly stores: {
     /** Null: the embedded database in `dataFolder`. */
@@ -114,6 +163,7 @@ export const readConfig = (
   const problems = parsed.success
     ? []
     : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  problems.push(...listContradictions(present))
   const chains: EnabledChain[] = []
   for (const family of families) {
     const preparation = family.prepare(present)
@@ -126,6 +176,12 @@ export const readConfig = (
   return freezeDeeply({
     server: { host: variables.HOST, port: variables.PORT, trustProxy: variables.TRUST_PROXY },
     operatorToken: variables.OPERATOR_TOKEN ?? null,
+    accounts: {
+      apiKeyRequired: variables.API_KEY_REQUIRED,
+      registration: variables.REGISTRATION ?? 'open',
+      keyEncryptionSecret: variables.KEY_ENCRYPTION_SECRET ?? null,
+      mail: readMail(variables),
+    },
     logLevel: variables.LOG_LEVEL,
     stores: {
       databaseUrl: variables.DATABASE_URL ?? null,
@@ -146,6 +202,12 @@ export const readConfig = (
     chains,
   })
 }
+
+const readMail = ({
+  SMTP_URL: url,
+  MAIL_FROM: from,
+}: Pick<z.infer<typeof environmentShape>, 'SMTP_URL' | 'MAIL_FROM'>): Config['accounts']['mail'] =>
+  url === undefined || from === undefined ? null : { url, from }
 
 /** Nothing that runs later can change what the start decided. */
 const freezeDeeply = <T extends object>(value: T): T => {

@@ -41,6 +41,7 @@ describe('an empty environment', () => {
     expect(readConfig({})).toEqual({
       server: { host: '0.0.0.0', port: 8_080, trustProxy: [] },
       operatorToken: null,
+      accounts: { apiKeyRequired: false, registration: 'open', keyEncryptionSecret: null, mail: null },
       logLevel: 'info',
       stores: { databaseUrl: null, databasePoolSize: 20, dataFolder: './data', redisUrl: null },
       settleWaitMs: 25_000,
@@ -63,6 +64,44 @@ describe('an empty environment', () => {
   })
 })
 
+describe('API keys', () => {
+  const mail = { SMTP_URL: 'smtps://u:hunter2@mail.example', MAIL_FROM: 'Payments <keys@example.com>' }
+
+  it('that are required demand that somebody says who gets one', () => {
+    expect(problemsOf({ API_KEY_REQUIRED: 'true' })).toEqual([
+      'REGISTRATION: must be set, to open or verified, when API_KEY_REQUIRED is true',
+    ])
+    expect(readConfig({ API_KEY_REQUIRED: 'true', REGISTRATION: 'open' }).accounts).toMatchObject({
+      apiKeyRequired: true,
+      registration: 'open',
+    })
+  })
+
+  it('that go by mail demand a server and a sender', () => {
+    expect(problemsOf({ REGISTRATION: 'verified' })).toEqual([
+      'SMTP_URL: must be set when REGISTRATION is verified: keys go by mail',
+      'MAIL_FROM: must be set when REGISTRATION is verified',
+    ])
+    const { accounts } = readConfig({ REGISTRATION: 'verified', ...mail })
+    expect(accounts).toMatchObject({ registration: 'verified', mail: { from: mail.MAIL_FROM } })
+    expect(accounts.mail?.url.reveal()).toBe(mail.SMTP_URL)
+    expect(inspect(accounts)).not.toContain('hunter2')
+  })
+
+  it('that are required of several instances demand the secret that they share', () => {
+    const several = {
+      API_KEY_REQUIRED: 'true',
+      REGISTRATION: 'open',
+      DATABASE_URL: 'postgres://db.example/quittance',
+    }
+    expect(problemsOf(several)).toEqual([
+      'KEY_ENCRYPTION_SECRET: must be set when API_KEY_REQUIRED is true and DATABASE_URL is set',
+    ])
+    expect(problemsOf({ ...several, KEY_ENCRYPTION_SECRET: 'x'.repeat(32) })).toEqual([])
+    expect(problemsOf({ DATABASE_URL: several.DATABASE_URL })).toEqual([])
+  })
+})
+
 describe('a value', () => {
   it('is read without the white space around it', () => {
     expect(readConfig({ PORT: ' 9000 ', HOST: '\t::1\n' }).server).toMatchObject({ host: '::1', port: 9_000 })
@@ -82,6 +121,21 @@ describe('a value', () => {
     ['PORT', '８０', 'must be a whole number'],
     ['OPERATOR_TOKEN', 'fifteen-letters', 'must be 16 or more visible ASCII characters'],
     ['OPERATOR_TOKEN', 'sixteen letters, and more', 'must be 16 or more visible ASCII characters'],
+    ['API_KEY_REQUIRED', 'yes', 'must be true or false'],
+    ['REGISTRATION', 'closed', 'must be open or verified'],
+    ['KEY_ENCRYPTION_SECRET', 'x'.repeat(31), 'must be 32 or more visible ASCII characters'],
+    ['KEY_ENCRYPTION_SECRET', 'ß'.repeat(40), 'must be 32 or more visible ASCII characters'],
+    ['SMTP_URL', 'mail.example', 'must be a URL that begins with smtp:// or smtps://'],
+    [
+      'MAIL_FROM',
+      'Payments',
+      'must be an e-mail address, or a name and one such as Payments <keys@example.com>',
+    ],
+    [
+      'MAIL_FROM',
+      'a@b.example\r\nBcc: c@d.example',
+      'must be an e-mail address, or a name and one such as Payments <keys@example.com>',
+    ],
     ['DATABASE_POOL_SIZE', '1', 'must be between 2 and 500'],
     ['SETTLE_WAIT_SECONDS', '0', 'must be between 1 and 60'],
     ['VERIFY_DEADLINE_SECONDS', '61', 'must be between 1 and 60'],

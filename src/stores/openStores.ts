@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { withSignal } from '../deadline.js'
 import type { Secret } from '../platform/secret.js'
+import type { AccountStore } from '../ports/accountStore.js'
 import type { Clock } from '../ports/clock.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { Logger } from '../ports/logger.js'
@@ -9,13 +10,17 @@ import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { SettlementJournal } from '../ports/settlementJournal.js'
 import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
+import { createAccountCache } from './memory/accountCache.js'
 import { createMemoryRateLimiter } from './memory/rateLimiter.js'
+import { listenForAccountChanges } from './postgres/accountChanges.js'
+import { createAccountStore } from './postgres/accountStore.js'
 import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
 import { createIdempotencyStore } from './postgres/idempotencyStore.js'
 import { announceInstance } from './postgres/instance.js'
 import { migrate } from './postgres/migrate.js'
 import { createPaidBlocks } from './postgres/paidBlocks.js'
 import { openPool } from './postgres/pool.js'
+import { createSealingMark } from './postgres/sealingMark.js'
 import { createSettlementJournal } from './postgres/settlementJournal.js'
 import { createSettlementOverview } from './postgres/settlementOverview.js'
 import { createSignerLanes } from './postgres/signerLanes.js'
@@ -30,10 +35,13 @@ export interface StoreSettings {
   readonly dataFolder: string
   /** Null: limits are counted in this process. */
   readonly redisUrl: Secret | null
+  /** Which secret this instance seals keys with. */
+  readonly sealingMark: Uint8Array
 }
 
 /** Everything that is kept, behind its ports. */
 export interface Stores {
+  readonly accounts: AccountStore
   readonly journal: SettlementJournal
   readonly paidBlocks: PaidBlocks
   readonly overview: SettlementOverview
@@ -47,7 +55,8 @@ export interface Stores {
 
 const pingDeadlineMs = 2_000
 
-const migrationsFolder = new URL('../../migrations/', import.meta.url)
+/** Where the database's files lie. */
+export const migrationsFolder = new URL('../../migrations/', import.meta.url)
 
 /** Opens the database, brings it up to date, and opens what counts limits. */
 export const openStores = async (settings: StoreSettings, clock: Clock, logger: Logger): Promise<Stores> => {
@@ -74,11 +83,17 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     closers.push(() => pool.end())
     const { applied } = await migrate(pool, migrationsFolder)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
+    const sealing = createSealingMark(pool, settings.sealingMark)
+    await sealing.check()
     const instance = await announceInstance(pool, logger, { isOnly: settings.databaseUrl === null })
     closers.push(() => instance.close())
     const limiter = await openLimiter(settings.redisUrl, clock, logger, closers)
+    const changes = listenForAccountChanges(pool, logger)
+    closers.push(() => changes.close())
+    const accounts = createAccountStore(pool, () => sealing.claim())
 
     return {
+      accounts: createAccountCache(accounts, changes),
       journal: createSettlementJournal(pool, instance),
       paidBlocks: createPaidBlocks(pool),
       overview: createSettlementOverview(pool),
@@ -97,7 +112,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
 }
 
 const openDatabase = async (
-  { databaseUrl, dataFolder }: StoreSettings,
+  { databaseUrl, dataFolder }: Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>,
   logger: Logger,
   closers: (() => Promise<void>)[],
 ): Promise<string> => {

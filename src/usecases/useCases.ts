@@ -8,6 +8,7 @@ import type {
   VerifyResult,
 } from '../protocol/results.js'
 import type { WirePaymentRequest } from '../protocol/wire.js'
+import type { DashboardUseCases } from './dashboard.js'
 
 /** A request to judge a payment. */
 export interface VerifyRequest {
@@ -75,4 +76,5 @@ export interface CoreUseCases {
 /** Everything that the HTTP side may call, by noun. */
 export interface UseCases {
   readonly core: CoreUseCases
+  readonly dashboard: DashboardUseCases
 }

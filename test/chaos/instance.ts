@@ -57,6 +57,7 @@ export const startInstance = async (parts: InstanceParts): Promise<Instance> => 
     ...parts.environment,
     HOST: '127.0.0.1',
     DATABASE_URL: throughPort(parts.postgres, database.port),
+    KEY_ENCRYPTION_SECRET: 'instances-of-a-round-share-this-secret',
     [`EVM_RPC_URL_${chainId}`]: nodes.map(({ url }) => url).join(','),
   }
 

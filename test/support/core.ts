@@ -23,6 +23,7 @@ export const environmentFor = ({
   environment = {},
 }: CoreOptions): Record<string, string> => ({
   DATABASE_URL: databaseUrl,
+  KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
   EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
   [`EVM_RPC_URL_${chain.chainId}`]: chain.url,
   [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '50',

@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util'
+import { type TierName, tiers } from '../protocol/tiers.js'
+
+/** What an operator asked for. */
+export type Command =
+  | { readonly verb: 'list'; readonly isJson: boolean }
+  | { readonly verb: 'set-tier'; readonly id: string; readonly tier: TierName; readonly isJson: boolean }
+  | { readonly verb: 'revoke'; readonly id: string; readonly isConfirmed: boolean; readonly isJson: boolean }
+
+/** How the command is called. */
+export const usage = `Usage: npm run admin -- keys <command>
+
+  keys list [--json]                          every account, oldest first
+  keys set-tier <account> <tier> [--json]     ${Object.keys(tiers).join(', ')}
+  keys revoke <account> [--yes] [--json]      its key is nobody's from now on, for good; asks unless --yes
+
+<account> is the id that \`keys list\` shows.`
+
+/** The command cannot be understood; the message says why. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(`${message}\n\n${usage}`)
+    this.name = 'UsageError'
+  }
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Reads the words behind `admin`. Throws `UsageError`. */
+export const readCommand = (words: readonly string[]): Command => {
+  const { values, positionals } = parseWords(words)
+  const { json: isJson, yes: isConfirmed } = values
+  const [noun, verb, ...rest] = positionals
+  if (noun !== 'keys') throw new UsageError('There is one noun: keys.')
+  switch (verb) {
+    case 'list':
+      expectCount(rest, 0)
+      return { verb, isJson }
+    case 'set-tier':
+      expectCount(rest, 2)
+      return { verb, id: readId(rest[0]), tier: readTier(rest[1]), isJson }
+    case 'revoke':
+      expectCount(rest, 1)
+      return { verb, id: readId(rest[0]), isConfirmed, isJson }
+    default:
+      throw new UsageError('The commands are list, set-tier and revoke.')
+  }
+}
+
+const parseWords = (words: readonly string[]) => {
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: { json: { type: 'boolean', default: false }, yes: { type: 'boolean', default: false } },
+    })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'The options cannot be read.')
+  }
+}
+
+const expectCount = (words: readonly string[], count: number): void => {
+  if (words.length !== count) throw new UsageError(`This command takes ${count} words.`)
+}
+
+const readId = (text = ''): string => {
+  if (!uuid.test(text)) throw new UsageError('An account is named by the id that `keys list` shows.')
+  return text
+}
+
+const readTier = (text = ''): TierName => {
+  if (!isTier(text)) throw new UsageError(`The tiers are ${Object.keys(tiers).join(', ')}.`)
+  return text
+}
+
+const isTier = (text: string): text is TierName => Object.hasOwn(tiers, text)

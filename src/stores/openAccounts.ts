@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import type { AccountStore } from '../ports/accountStore.js'
+import { migrationsFolder, type StoreSettings } from './openStores.js'
+import { createAccountStore } from './postgres/accountStore.js'
+import { findRunningPostgres } from './postgres/embedded/findRunningPostgres.js'
+import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
+import { migrate } from './postgres/migrate.js'
+import { openPool } from './postgres/pool.js'
+
+/** The accounts alone, for a command beside the service. */
+export interface OpenAccounts {
+  readonly accounts: AccountStore
+  close(): Promise<void>
+}
+
+/** Opens the database as the service does, or joins the service's embedded one when that runs. */
+export const openAccounts = async (
+  settings: Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>,
+): Promise<OpenAccounts> => {
+  const { url, stop } = await findDatabase(settings)
+  const pool = openPool({ url, maxConnections: 2, onError: () => undefined })
+  const close = async (): Promise<void> => {
+    await pool.end()
+    await stop()
+  }
+  try {
+    await migrate(pool, migrationsFolder)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { accounts: createAccountStore(pool), close }
+}
+
+const findDatabase = async ({
+  databaseUrl,
+  dataFolder,
+}: Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>): Promise<{
+  readonly url: string
+  stop(): Promise<void>
+}> => {
+  const nothing = async (): Promise<void> => {}
+  if (databaseUrl !== null) return { url: databaseUrl.reveal(), stop: nothing }
+  const folder = join(dataFolder, 'postgres')
+  const running = await findRunningPostgres(folder)
+  if (running !== null) return { url: running, stop: nothing }
+  const embedded = await startEmbeddedPostgres({ folder, log: () => undefined })
+  return { url: embedded.url, stop: embedded.stop }
+}

@@ -1,0 +1,45 @@
+import { AppError } from '../../errors.js'
+import type { Account, AccountStore } from '../../ports/accountStore.js'
+import type { AddressBlocks } from '../../ports/addressBlocks.js'
+import type { Sealer } from '../../ports/sealer.js'
+import type { DashboardUseCases } from '../dashboard.js'
+import { isApiKey } from './apiKey.js'
+import { isHostAllowed } from './hostName.js'
+
+/** What telling callers by their keys needs. */
+export interface AuthenticateParts {
+  readonly accounts: AccountStore
+  readonly sealer: Sealer
+  readonly blocks: AddressBlocks
+}
+
+/**
+ * Tells whose key it is, and whether it may be used from there. A key is found by its HMAC, so no comparison
+ * takes longer for a guess that is nearer; the answer is the same for every key that is nobody's.
+ */
+export const createAuthenticate =
+  ({ accounts, sealer, blocks }: AuthenticateParts): DashboardUseCases['authenticate'] =>
+  async ({ apiKey, address, refererHost }) => {
+    const account = isApiKey(apiKey) ? await find(accounts, sealer.fingerprint(apiKey)) : null
+    if (account === null) throw new AppError('UNAUTHORIZED', 'The API key is not valid')
+    const { allowedIPs, allowedRef } = account
+    if (allowedIPs !== null && !blocks.include(allowedIPs, address)) {
+      throw new AppError('FORBIDDEN', 'The API key may not be used from this address')
+    }
+    if (allowedRef !== null && !isHostAllowed(allowedRef, refererHost)) {
+      throw new AppError('FORBIDDEN', 'The API key may not be used from this site')
+    }
+    return account
+  }
+
+/** A database that does not answer says nothing about the key. */
+const find = async (accounts: AccountStore, fingerprint: Uint8Array): Promise<Account | null> => {
+  try {
+    return await accounts.findByKey(fingerprint)
+  } catch (cause) {
+    throw new AppError('SERVICE_UNAVAILABLE', 'API keys cannot be looked up at the moment', {
+      cause,
+      retryAfterSeconds: 1,
+    })
+  }
+}

@@ -1,0 +1,54 @@
+import type { AccountStore } from '../../ports/accountStore.js'
+import type { AddressBlocks } from '../../ports/addressBlocks.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Logger } from '../../ports/logger.js'
+import type { Mailer } from '../../ports/mailer.js'
+import type { Quotas } from '../../ports/quotas.js'
+import type { RateLimiter } from '../../ports/rateLimiter.js'
+import type { Sealer } from '../../ports/sealer.js'
+import type { DashboardUseCases } from '../dashboard.js'
+import { createAuthenticate } from './authenticate.js'
+import { createCountKeys } from './countKeys.js'
+import { createListKeys } from './listKeys.js'
+import { createLookUp } from './lookUp.js'
+import { createMailKeys } from './mailKeys.js'
+import { createReadInfo, type ReadInfoParts } from './readInfo.js'
+import { createReadQuota } from './readQuota.js'
+import { createReadUsage } from './readUsage.js'
+import { createRegister } from './register.js'
+import { createRestrict } from './restrict.js'
+import { createRotateKey } from './rotateKey.js'
+
+/** What the verbs of the dashboard need together. */
+export interface DashboardParts {
+  readonly accounts: AccountStore
+  readonly quotas: Quotas
+  /** For the purpose `api-key`. */
+  readonly sealer: Sealer
+  readonly blocks: AddressBlocks
+  readonly limiter: RateLimiter
+  /** Null: whoever asks for a key is shown it; else keys go by mail to the address that they belong to. */
+  readonly mailer: Mailer | null
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly findWebhookUrl: ReadInfoParts['findWebhookUrl']
+}
+
+/** Builds the verbs of the noun `dashboard`. */
+export const createDashboard = (parts: DashboardParts): DashboardUseCases => {
+  const { accounts, quotas, sealer, blocks, limiter, mailer, clock, logger, findWebhookUrl } = parts
+  const mailKeys = mailer === null ? null : createMailKeys({ mailer, sealer, limiter, logger })
+  const registration = mailer === null ? 'open' : 'verified'
+  return {
+    authenticate: createAuthenticate({ accounts, sealer, blocks }),
+    register: createRegister({ accounts, quotas, sealer, clock, mailKeys }),
+    lookUp: createLookUp({ accounts, sealer, mailKeys }),
+    readInfo: createReadInfo({ quotas, clock, findWebhookUrl }),
+    readQuota: createReadQuota(quotas, clock),
+    listKeys: createListKeys({ accounts, sealer, registration }),
+    readUsage: createReadUsage(quotas, clock),
+    rotateKey: createRotateKey(accounts, sealer),
+    restrict: createRestrict(accounts, blocks),
+    countKeys: createCountKeys(accounts),
+  }
+}

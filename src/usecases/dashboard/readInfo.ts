@@ -1,0 +1,36 @@
+import type { Clock } from '../../ports/clock.js'
+import type { Quotas } from '../../ports/quotas.js'
+import { tiers } from '../../protocol/tiers.js'
+import type { DashboardUseCases } from '../dashboard.js'
+import { viewQuota } from './viewQuota.js'
+
+/** What telling of an account needs. */
+export interface ReadInfoParts {
+  readonly quotas: Quotas
+  readonly clock: Clock
+  /** Null when the account has none. */
+  findWebhookUrl(accountId: string): Promise<string | null>
+}
+
+/** Tells all that an account's owner may know of it. */
+export const createReadInfo =
+  ({ quotas, clock, findWebhookUrl }: ReadInfoParts): DashboardUseCases['readInfo'] =>
+  async (account) => {
+    const [use, webhookUrl] = await Promise.all([
+      quotas.readUse(account.id, clock.now()),
+      findWebhookUrl(account.id),
+    ])
+    const { name, monthlyQuota, rpmLimit, feeRate } = tiers[account.tier]
+    return {
+      tier: account.tier,
+      config: { name, monthlyQuota, rpmLimit, feeRate },
+      quota: viewQuota(account, use),
+      email: account.email,
+      project: account.project,
+      status: account.status,
+      createdAt: account.createdAt.toISOString(),
+      webhookUrl: webhookUrl ?? '',
+      allowedIPs: account.allowedIPs === null ? null : [...account.allowedIPs],
+      allowedRef: account.allowedRef === null ? null : [...account.allowedRef],
+    }
+  }

@@ -1,0 +1,50 @@
+import { AppError } from '../../errors.js'
+import type { AccountStore } from '../../ports/accountStore.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Quotas } from '../../ports/quotas.js'
+import type { Sealer } from '../../ports/sealer.js'
+import type { DashboardUseCases } from '../dashboard.js'
+import { createApiKey, maskedApiKey } from './apiKey.js'
+import type { MailKeys } from './mailKeys.js'
+import { readEmail } from './readEmail.js'
+import { readProjectName } from './readProjectName.js'
+import { unusedMonth, viewQuota } from './viewQuota.js'
+
+/** What registering needs. */
+export interface RegisterParts {
+  readonly accounts: AccountStore
+  readonly quotas: Quotas
+  readonly sealer: Sealer
+  readonly clock: Clock
+  /** Null: whoever asks is shown the key. */
+  readonly mailKeys: MailKeys | null
+}
+
+/** Opens an account, or finds the one that the address has for the project. */
+export const createRegister = (parts: RegisterParts): DashboardUseCases['register'] => {
+  const { accounts, quotas, sealer, clock, mailKeys } = parts
+  return async (request) => {
+    const email = readEmail(request.email)
+    const project = readProjectName(request.projectName)
+    const apiKey = createApiKey()
+    const registered = await accounts.register(
+      { email, project },
+      { fingerprint: sealer.fingerprint(apiKey), sealed: sealer.seal(apiKey) },
+    )
+    const { account, sealed, isNew } = registered
+    if (mailKeys !== null) {
+      mailKeys([registered])
+      // The same for every address: what it has already, only its mail tells.
+      const quota = viewQuota({ tier: 'free' }, unusedMonth(clock.now()))
+      return { apiKey: maskedApiKey, projectName: project, quota, isNew: true }
+    }
+    if (account.status === 'revoked')
+      throw new AppError('FORBIDDEN', 'This project may not use the service any more')
+    return {
+      apiKey: sealer.open(sealed),
+      projectName: account.project,
+      quota: viewQuota(account, await quotas.readUse(account.id, clock.now())),
+      isNew,
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { AppError } from '../../errors.js'
+import type { AccountStore } from '../../ports/accountStore.js'
+import type { AddressBlocks } from '../../ports/addressBlocks.js'
+import type { DashboardUseCases } from '../dashboard.js'
+import { normalizeHostName } from './hostName.js'
+
+const maxEntries = 100
+const maxQuotedLength = 60
+
+/** Sets who may use an account's key. */
+export const createRestrict =
+  (accounts: AccountStore, blocks: AddressBlocks): DashboardUseCases['restrict'] =>
+  async ({ id }, restrictions) => {
+    const allowedIPs = readList(restrictions.allowedIPs, {
+      name: 'allowedIPs',
+      rule: 'must be an IP address or a CIDR block',
+      normalize: blocks.normalize,
+    })
+    const allowedRef = readList(restrictions.allowedRef, {
+      name: 'allowedRef',
+      rule: 'must be a host name, which covers its subdomains',
+      normalize: normalizeHostName,
+    })
+    await accounts.setRestrictions(id, {
+      allowedIPs: allowedIPs.length === 0 ? null : allowedIPs,
+      allowedRef: allowedRef.length === 0 ? null : allowedRef,
+    })
+    return { allowedIPs, allowedRef }
+  }
+
+interface ListRule {
+  readonly name: string
+  readonly rule: string
+  readonly normalize: (entry: string) => string | null
+}
+
+/** Each entry once, in its one spelling; every malformed one is named. */
+const readList = (entries: readonly string[], { name, rule, normalize }: ListRule): string[] => {
+  if (entries.length > maxEntries) {
+    throw new AppError('INVALID_REQUEST', `${name}: may have at most ${maxEntries} entries`)
+  }
+  const read = entries.map((entry) => ({ entry, normal: normalize(entry.trim()) }))
+  const wrong = read.flatMap(({ entry, normal }, index) =>
+    normal === null ? [`${name}[${index}] ${quote(entry)}`] : [],
+  )
+  if (wrong.length > 0) throw new AppError('INVALID_REQUEST', `${wrong.join(', ')}: ${rule}`)
+  return [...new Set(read.flatMap(({ normal }) => (normal === null ? [] : [normal])))]
+}
+
+/** Escaped, so that no entry can turn an answer or a terminal around. */
+const quote = (entry: string): string => {
+  const shown = entry.length > maxQuotedLength ? `${entry.slice(0, maxQuotedLength)}…` : entry
+  return JSON.stringify(shown).replaceAll(/\p{C}/gu, '\ufffd')
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Core, composeCore } from '../src/compose.js'
+import { readConfig } from '../src/config.js'
+import { systemClock } from '../src/platform/clock.js'
+import type { Logger } from '../src/ports/logger.js'
+import { createMemoryLogger } from './support/memoryLogger.js'
+import { pollUntil } from './support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from './support/postgres.js'
+
+const secret = 'instances-of-a-test-share-this-secret'
+
+describe('accounts of instances that share a database', () => {
+  let database: TestDatabase
+  const open = (environment: Readonly<Record<string, string>>, logger: Logger): Promise<Core> =>
+    composeCore(readConfig({ DATABASE_URL: database.url, ...environment }), {
+      clock: systemClock,
+      logger,
+      measuresProcess: false,
+    })
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+
+  it('are the same on both, and a key that one rotates dies on the other', async () => {
+    const logger = createMemoryLogger()
+    const ours = await open({ KEY_ENCRYPTION_SECRET: secret }, logger)
+    const theirs = await open({ KEY_ENCRYPTION_SECRET: secret }, logger)
+    try {
+      const request = { email: 'ada@example.com', projectName: 'engine' }
+      const { apiKey } = await ours.useCases.dashboard.register(request)
+      expect(await theirs.useCases.dashboard.register(request)).toMatchObject({ apiKey, isNew: false })
+      const use = { apiKey, address: '203.0.113.7', refererHost: null }
+      const account = await theirs.useCases.dashboard.authenticate(use)
+      await ours.useCases.dashboard.rotateKey(account, apiKey)
+      await expect(ours.useCases.dashboard.authenticate(use)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+      await pollUntil(
+        () =>
+          theirs.useCases.dashboard.authenticate(use).then(
+            () => false,
+            () => true,
+          ),
+        'the key to be dead there too',
+        2_000,
+      )
+    } finally {
+      await ours.close()
+      await theirs.close()
+    }
+    expect(logger.messages()).toContain('Registration is open: anyone is shown the key of any address.')
+  })
+
+  it('stop the start of an instance that has another secret', async () => {
+    const other = { KEY_ENCRYPTION_SECRET: 'x'.repeat(32) }
+    await expect(open(other, createMemoryLogger())).rejects.toThrow(/encrypted with another secret/)
+  })
+
+  it('say at the start that keys go by mail, where they do', async () => {
+    const logger = createMemoryLogger()
+    const core = await open(
+      {
+        KEY_ENCRYPTION_SECRET: secret,
+        API_KEY_REQUIRED: 'true',
+        REGISTRATION: 'verified',
+        SMTP_URL: 'smtp://127.0.0.1:1',
+        MAIL_FROM: 'keys@quittance.example',
+      },
+      logger,
+    )
+    await core.close()
+    expect(logger.lines).toContainEqual({
+      level: 'info',
+      message: 'Registration is verified: keys go by mail.',
+      fields: { registration: 'verified', apiKeyRequired: true },
+    })
+  })
+})

@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { runAdmin } from '../../src/admin/runAdmin.js'
+import { composeCore } from '../../src/compose.js'
+import { readConfig } from '../../src/config.js'
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import type { Account, AccountStore } from '../../src/ports/accountStore.js'
+import { createAccountStore } from '../../src/stores/postgres/accountStore.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
+
+const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const shown = z.array(z.object({ id: z.string(), tier: z.string(), status: z.string() }).loose())
+
+/** Runs the command as an operator does; nobody sits at the terminal. */
+const admin = async (words: readonly string[], environment: Readonly<Record<string, string>>) => {
+  const child = spawn(process.execPath, ['--import', 'tsx', entry, 'admin', ...words], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let complaints = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaints += chunk.toString()
+  })
+  const [code] = await once(child, 'close')
+  return { code, output, complaints }
+}
+
+describe('npm run admin -- keys', () => {
+  let database: TestDatabase
+  let accounts: AccountStore
+  let ada: Account
+  let eve: Account
+
+  const open = async (email: string, project: string): Promise<Account> => {
+    const fingerprint = Buffer.from(`${email} ${project}`)
+    const { account } = await accounts.register({ email, project }, { fingerprint, sealed: Buffer.from('x') })
+    return account
+  }
+  const run = (...words: readonly string[]) => admin(words, { DATABASE_URL: database.url })
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    accounts = createAccountStore(database.pool())
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await database.pool().query('truncate accounts, api_keys')
+    ada = await open('ada@example.com', 'engine')
+    eve = await open('eve@example.com', 'stall')
+  })
+
+  it('lists the accounts for people and for programs', async () => {
+    const forPeople = await run('keys', 'list')
+    expect(forPeople).toMatchObject({ code: 0, complaints: '' })
+    const [head, first, second] = forPeople.output.split('\n')
+    expect(head).toMatch(/^ACCOUNT +TIER +STATUS +CREATED +EMAIL +PROJECT$/)
+    expect(first).toMatch(new RegExp(`^${ada.id} +free +active +\\S+Z +ada@example.com +engine$`))
+    expect(second).toContain(eve.id)
+    const { output } = await run('keys', 'list', '--json')
+    expect(shown.parse(JSON.parse(output)).map(({ id }) => id)).toEqual([ada.id, eve.id])
+  })
+
+  it('sets a tier and shows the account as it is then', async () => {
+    const { code, output } = await run('keys', 'set-tier', ada.id, 'scale', '--json')
+    expect(code).toBe(0)
+    expect(shown.parse(JSON.parse(output))).toMatchObject([{ id: ada.id, tier: 'scale' }])
+    expect(await accounts.find(ada.id)).toMatchObject({ tier: 'scale' })
+    expect(await accounts.find(eve.id)).toMatchObject({ tier: 'free' })
+  })
+
+  it('revokes nothing unless somebody confirms it', async () => {
+    const unasked = await run('keys', 'revoke', ada.id)
+    expect(unasked).toMatchObject({ code: 1, output: '' })
+    expect(unasked.complaints).toContain('Nobody is there to confirm it')
+    expect(await accounts.find(ada.id)).toMatchObject({ status: 'active' })
+
+    const confirmed = await run('keys', 'revoke', ada.id, '--yes')
+    expect(confirmed).toMatchObject({ code: 0, complaints: '' })
+    expect(await accounts.find(ada.id)).toMatchObject({ status: 'revoked' })
+    expect(await accounts.find(eve.id)).toMatchObject({ status: 'active' })
+  })
+
+  it.each([
+    { answer: 'yes', status: 'revoked' },
+    { answer: 'y', status: 'active' },
+    { answer: '', status: 'active' },
+  ])('asks at a terminal; the answer $answer leaves the account $status', async ({ answer, status }) => {
+    const questions: string[] = []
+    const terminal = {
+      print: () => undefined,
+      ask: async (question: string) => {
+        questions.push(question)
+        return answer
+      },
+    }
+    await runAdmin(['keys', 'revoke', ada.id], terminal, async () => ({
+      accounts,
+      close: async () => undefined,
+    })).catch(() => undefined)
+    expect(questions).toEqual(['Revoke the key of "engine" (ada@example.com) for good? Write yes: '])
+    expect(await accounts.find(ada.id)).toMatchObject({ status })
+  })
+
+  it.each([
+    { words: [], says: 'There is one noun: keys' },
+    { words: ['keys'], says: 'The commands are' },
+    { words: ['keys', 'delete'], says: 'The commands are' },
+    { words: ['keys', 'list', 'all'], says: 'takes 0 words' },
+    { words: ['keys', 'list', '--all'], says: "Unknown option '--all'" },
+    { words: ['keys', 'revoke', 'ada@example.com'], says: 'named by the id' },
+    { words: ['keys', 'set-tier', '00000000-0000-4000-8000-000000000000', 'gold'], says: 'The tiers are' },
+    {
+      words: ['keys', 'set-tier', '00000000-0000-4000-8000-000000000000', 'toString'],
+      says: 'The tiers are',
+    },
+  ])('refuses $words before it opens anything', async ({ words, says }) => {
+    const opened: string[] = []
+    const refused = runAdmin(words, { print: () => undefined, ask: async () => null }, async () => {
+      opened.push('opened')
+      return { accounts, close: async () => undefined }
+    })
+    await expect(refused).rejects.toThrow(says)
+    expect(opened).toEqual([])
+  })
+
+  it('says how it is called, and that an account is not there, with code 1', async () => {
+    const misspelt = await run('keys', 'lst')
+    expect(misspelt).toMatchObject({ code: 1, output: '' })
+    expect(misspelt.complaints).toContain('Usage: npm run admin -- keys <command>')
+    const missing = await run('keys', 'set-tier', '00000000-0000-4000-8000-000000000000', 'scale')
+    expect(missing).toMatchObject({ code: 1, output: '' })
+    expect(missing.complaints).toBe('There is no account 00000000-0000-4000-8000-000000000000.\n')
+  })
+})
+
+describe('npm run admin -- keys, on the embedded database', () => {
+  it('works beside the service that runs on it, and without it', async () => {
+    const folder = await makeTemporaryFolder('quittance-admin-', { onDisk: true })
+    const environment = { DATA_FOLDER: `${folder}/data` }
+    try {
+      const core = await composeCore(readConfig(environment), {
+        clock: systemClock,
+        logger: silentLogger,
+        measuresProcess: false,
+      })
+      try {
+        const { dashboard } = core.useCases
+        const { apiKey } = await dashboard.register({ email: 'ada@example.com', projectName: 'engine' })
+        const use = { apiKey, address: '203.0.113.7', refererHost: null }
+        const { id } = await dashboard.authenticate(use)
+        expect(await admin(['keys', 'revoke', id, '--yes'], environment)).toMatchObject({ code: 0 })
+        await expect(dashboard.authenticate(use)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+      } finally {
+        await core.close()
+      }
+      const listed = await admin(['keys', 'list', '--json'], environment)
+      expect(shown.parse(JSON.parse(listed.output))).toMatchObject([{ status: 'revoked' }])
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
+})

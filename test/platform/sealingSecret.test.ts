@@ -1,0 +1,63 @@
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { getSealingSecret } from '../../src/platform/sealingSecret.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
+
+describe("a data folder's secret", () => {
+  let parent: string
+  let folder: string
+  let path: string
+
+  beforeEach(async () => {
+    parent = await makeTemporaryFolder('quittance-secret-')
+    folder = join(parent, 'data')
+    path = join(folder, 'key-encryption-secret')
+  })
+  afterEach(() => rm(parent, { recursive: true }))
+
+  it('is made once, readable by its owner alone, and stays the same', async () => {
+    const first = await getSealingSecret(folder)
+    expect(first.reveal()).toMatch(/^[0-9a-f]{64}$/)
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect((await getSealingSecret(folder)).reveal()).toBe(first.reveal())
+    expect((await readFile(path, 'utf8')).trim()).toBe(first.reveal())
+  })
+
+  it('is the same for all that start within a moment, and leaves nothing else behind', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const own = join(folder, String(round))
+      const all = await Promise.all(
+        Array.from({ length: 20 }, async (_none, index) => {
+          for (let turn = 0; turn < index; turn += 1) await nextTurn()
+          return getSealingSecret(own)
+        }),
+      )
+      expect(new Set(all.map((secret) => secret.reveal())).size).toBe(1)
+      expect(await readdir(own)).toEqual(['key-encryption-secret'])
+    }
+  })
+
+  it('is closed again to those to whom somebody opened it', async () => {
+    await getSealingSecret(folder)
+    await chmod(path, 0o644)
+    await getSealingSecret(folder)
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+  })
+
+  it.each(['', 'ab', 'not a secret of ours'])(
+    'is never replaced: a file that holds %j stops the start',
+    async (text) => {
+      await getSealingSecret(folder)
+      await writeFile(path, text)
+      await expect(getSealingSecret(folder)).rejects.toThrow(/holds no secret of ours/)
+      expect(await readFile(path, 'utf8')).toBe(text)
+    },
+  )
+
+  it('that cannot be kept names the way out', async () => {
+    await writeFile(folder, 'a file where the folder should be')
+    await expect(getSealingSecret(folder)).rejects.toThrow(/Set KEY_ENCRYPTION_SECRET/)
+  })
+})

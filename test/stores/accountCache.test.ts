@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto'
+import type { Pool } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AccountStore, SealedKey } from '../../src/ports/accountStore.js'
+import { createAccountCache } from '../../src/stores/memory/accountCache.js'
+import { type AccountChanges, listenForAccountChanges } from '../../src/stores/postgres/accountChanges.js'
+import { createAccountStore } from '../../src/stores/postgres/accountStore.js'
+import { openPool } from '../../src/stores/postgres/pool.js'
+import { createMemoryLogger, type MemoryLogger } from '../support/memoryLogger.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+
+const newKey = (): SealedKey => ({ fingerprint: randomBytes(32), sealed: randomBytes(80) })
+
+/** An instance as the service builds it, whose questions to the database are counted. */
+interface Instance {
+  readonly accounts: AccountStore
+  readonly changes: AccountChanges
+  readonly network: TcpProxy
+  readonly logger: MemoryLogger
+  countLookUps(): number
+  close(): Promise<void>
+}
+
+const openInstance = async (database: TestDatabase): Promise<Instance> => {
+  const url = new URL(database.url)
+  const network = await startTcpProxy(Number(url.port))
+  url.port = String(network.port)
+  const listening: Pool = openPool({ url: url.href, maxConnections: 1, onError: () => undefined })
+  const logger = createMemoryLogger()
+  const changes = listenForAccountChanges(listening, logger)
+  const store = createAccountStore(database.pool())
+  let lookUps = 0
+  const counted: AccountStore = {
+    ...store,
+    findByKey: (fingerprint) => {
+      lookUps += 1
+      return store.findByKey(fingerprint)
+    },
+  }
+  return {
+    accounts: createAccountCache(counted, changes),
+    changes,
+    network,
+    logger,
+    countLookUps: () => lookUps,
+    close: async () => {
+      await changes.close()
+      await listening.end()
+      await network.close()
+    },
+  }
+}
+
+describe('two instances that remember accounts', () => {
+  let database: TestDatabase
+  let ours: Instance
+  let theirs: Instance
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await database.pool().query('truncate accounts, api_keys')
+    ours = await openInstance(database)
+    theirs = await openInstance(database)
+    await pollUntil(() => ours.changes.isCurrent() && theirs.changes.isCurrent(), 'both to listen')
+  })
+  afterEach(async () => {
+    await ours.close()
+    await theirs.close()
+  })
+
+  const open = async () => {
+    const key = newKey()
+    const { account } = await ours.accounts.register({ email: 'ada@example.com', project: 'engine' }, key)
+    // Both have it in memory.
+    for (const { accounts } of [ours, theirs]) await accounts.findByKey(key.fingerprint)
+    return { key, account }
+  }
+
+  it('ask the database once for a key that is used often', async () => {
+    const { key, account } = await open()
+    const before = theirs.countLookUps()
+    for (let turn = 0; turn < 100; turn += 1) {
+      expect(await theirs.accounts.findByKey(key.fingerprint)).toEqual(account)
+    }
+    expect(theirs.countLookUps()).toBe(before)
+  })
+
+  it('remember nothing of keys that are nobody’s', async () => {
+    const { fingerprint } = newKey()
+    for (let turn = 0; turn < 3; turn += 1) expect(await ours.accounts.findByKey(fingerprint)).toBeNull()
+    expect(ours.countLookUps()).toBe(3)
+  })
+
+  it('both refuse a rotated key: here at once, there as soon as the commit is heard', async () => {
+    const { key, account } = await open()
+    const fresh = newKey()
+    await ours.accounts.rotate(account.id, key.fingerprint, fresh)
+    expect(await ours.accounts.findByKey(key.fingerprint)).toBeNull()
+    const rotatedAt = performance.now()
+    await pollUntil(
+      async () => (await theirs.accounts.findByKey(key.fingerprint)) === null,
+      'the other instance',
+    )
+    // Long before the next sign of life of its connection, so it was told.
+    expect(performance.now() - rotatedAt).toBeLessThan(450)
+    expect(await theirs.accounts.findByKey(fresh.fingerprint)).toMatchObject({ id: account.id })
+  })
+
+  it.each([
+    { change: 'revoked', sql: "update accounts set status = 'revoked'", seen: null },
+    { change: 'put in another tier', sql: "update accounts set tier = 'scale'", seen: { tier: 'scale' } },
+    {
+      change: 'restricted',
+      sql: "update accounts set allowed_ips = '{10.0.0.1}'",
+      seen: { allowedIPs: ['10.0.0.1'] },
+    },
+    { change: 'without its key', sql: "update api_keys set status = 'revoked'", seen: null },
+  ])('see an account that was $change by hand', async ({ sql, seen }) => {
+    const { key } = await open()
+    await database.pool().query(sql)
+    await pollUntil(async () => {
+      const found = await theirs.accounts.findByKey(key.fingerprint)
+      return seen === null ? found === null : found !== null && matches(found, seen)
+    }, 'the change')
+  })
+
+  it('ask the database while the listening connection is down, and remember again afterwards', async () => {
+    const { key, account } = await open()
+    await theirs.network.refuse()
+    await pollUntil(() => !theirs.changes.isCurrent(), 'the loss to be noticed')
+    await ours.accounts.rotate(account.id, key.fingerprint, newKey())
+    expect(await theirs.accounts.findByKey(key.fingerprint)).toBeNull()
+
+    await theirs.network.pass()
+    await pollUntil(() => theirs.changes.isCurrent(), 'it to listen again')
+    expect(await theirs.accounts.findByKey(key.fingerprint)).toBeNull()
+    expect(theirs.logger.messages()).toEqual(['accounts.not_listening', 'accounts.listening_again'])
+  })
+
+  it('trust a connection that has fallen silent no longer than two seconds', async () => {
+    const { key, account } = await open()
+    theirs.network.hang()
+    await ours.accounts.rotate(account.id, key.fingerprint, newKey())
+    const rotatedAt = performance.now()
+    await pollUntil(
+      async () => (await theirs.accounts.findByKey(key.fingerprint)) === null,
+      'the old key to die behind a hanging connection',
+    )
+    expect(performance.now() - rotatedAt).toBeLessThan(3_000)
+  })
+})
+
+describe('what is remembered', () => {
+  const account = {
+    id: 'a',
+    email: 'ada@example.com',
+    project: 'engine',
+    tier: 'free',
+    status: 'active',
+    createdAt: new Date(0),
+    allowedIPs: null,
+    allowedRef: null,
+  } as const
+
+  it('is not what was read before a change and arrived after it', async () => {
+    const { fingerprint } = newKey()
+    let announce = (_id: string): void => undefined
+    let arrive = (): void => undefined
+    let lookUps = 0
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    const unused = async () => {
+      throw new Error('Not asked')
+    }
+    const store: AccountStore = {
+      register: unused,
+      find: unused,
+      listByEmail: unused,
+      list: unused,
+      rotate: unused,
+      setRestrictions: unused,
+      setTier: unused,
+      revoke: unused,
+      count: unused,
+      findByKey: async () => {
+        lookUps += 1
+        if (lookUps > 1) return null
+        await arrived
+        return account
+      },
+    }
+    const cache = createAccountCache(store, {
+      isCurrent: () => true,
+      onChange: (listener) => {
+        announce = listener
+      },
+    })
+    const early = cache.findByKey(fingerprint)
+    announce(account.id)
+    arrive()
+    expect(await early).toBe(account)
+    expect(await cache.findByKey(fingerprint)).toBeNull()
+  })
+})
+
+const matches = (found: object, wanted: object): boolean =>
+  Object.entries(wanted).every(
+    ([name, value]) => JSON.stringify(Reflect.get(found, name)) === JSON.stringify(value),
+  )

@@ -1,0 +1,395 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AccountStore } from '../../../src/ports/accountStore.js'
+import {
+  accountInfo,
+  keyList,
+  lookedUp,
+  registered,
+  rotatedKey,
+  usage,
+} from '../../../src/protocol/accounts.js'
+import { createAccountStore } from '../../../src/stores/postgres/accountStore.js'
+import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { openDashboard, useKey } from './scene.js'
+
+describe('the dashboard, where registration is open', () => {
+  let database: TestDatabase
+  let accounts: AccountStore
+  let dashboard: DashboardUseCases
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    accounts = createAccountStore(database.pool())
+    dashboard = openDashboard(database)
+  })
+  afterAll(() => database.drop())
+  beforeEach(() => database.pool().query('truncate accounts, api_keys'))
+
+  const register = async (email = 'ada@example.com', projectName = 'engine') => {
+    const { apiKey } = await dashboard.register({ email, projectName })
+    return { apiKey, account: await useKey(dashboard, apiKey) }
+  }
+
+  describe('register', () => {
+    it('answers a key of our form, and the same one the next time', async () => {
+      const first = registered.parse(
+        await dashboard.register({ email: ' ada@example.com ', projectName: ' engine ' }),
+      )
+      expect(first).toEqual({
+        apiKey: expect.stringMatching(/^qtn_sk_[0-9A-Za-z]{43}$/),
+        projectName: 'engine',
+        quota: {
+          limit: 1_000,
+          period: 'monthly',
+          used: 0,
+          tier: 'free',
+          feeRate: 0,
+          resetsAt: '2026-12-01T00:00:00.000Z',
+        },
+        isNew: true,
+      })
+      const again = await dashboard.register({ email: 'ADA@example.com', projectName: 'engine' })
+      expect(again).toEqual({ ...first, isNew: false })
+    })
+
+    it('of 20 at once answers all the same key, to one as new', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          dashboard.register({ email: 'ada@example.com', projectName: 'engine' }),
+        ),
+      )
+      expect(new Set(answers.map(({ apiKey }) => apiKey)).size).toBe(1)
+      expect(answers.filter(({ isNew }) => isNew)).toHaveLength(1)
+      expect(await dashboard.countKeys()).toBe(1)
+    })
+
+    it('keeps no key that can be read in the database', async () => {
+      const { apiKey } = await register()
+      const { rows } = await database.pool().query("select encode(sealed, 'escape') as sealed from api_keys")
+      expect(rows[0].sealed).not.toContain(apiKey.slice(7, 20))
+    })
+
+    it('refuses a project that was revoked', async () => {
+      const { account } = await register()
+      await accounts.revoke(account.id)
+      await expect(register()).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    })
+
+    it.each([
+      ...['', ' ', 'ada', 'ada@', '@example.com', 'ada@example', 'ada@@example.com', 'a@b@example.com'],
+      ...['ada@example..com', 'ada@-example.com', 'ada@example-.com', 'ada@.com', '.ada@example.com'],
+      ...['a..da@example.com', 'ada.@example.com', 'ada@[10.0.0.1]', 'ada@10.0.0.1', 'a da@example.com'],
+      ...[
+        'ada@exam ple.com',
+        '"a da"@example.com',
+        'Ada <ada@example.com>',
+        'ada@example.com,eve@example.com',
+      ],
+      ...[
+        'ada\r\nBcc: eve@example.com',
+        'ada@example.com\0',
+        'ada\u202e@example.com',
+        'a\u200bda@example.com',
+      ],
+      ...['ada\u3164@example.com', 'ada@exam\u00adple.com', '\ud800@example.com'],
+      `${'a'.repeat(65)}@example.com`,
+      `ada@${'a.'.repeat(125)}example.com`,
+      `${'a'.repeat(10_240)}@example.com`,
+    ])('refuses the address %j', async (email) => {
+      await expect(dashboard.register({ email, projectName: 'engine' })).rejects.toMatchObject({
+        code: 'INVALID_REQUEST',
+        message: expect.stringMatching(/^email: /),
+      })
+      await expect(dashboard.lookUp(email)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+    })
+
+    it.each([
+      'a@b.co',
+      "o'neil+tag@mail.example.co.uk",
+      'ädа@münchen.example',
+      '用户@例子.广告',
+      'a_b-c@xn--bcher-kva.example',
+    ])('takes the address %j', async (email) => {
+      const { account } = await register(email)
+      expect(account.email).toBe(email)
+    })
+
+    it.each([
+      ...[
+        '',
+        ' \t\n',
+        'x'.repeat(101),
+        '🚀'.repeat(101),
+        'x'.repeat(10_240),
+        'a\nb',
+        'a\0b',
+        'a\u0007b',
+        'a\u009bb',
+      ],
+      ...[
+        'a\u202eb',
+        'a\u2066b',
+        'a\u200eb',
+        'a\u200bb',
+        'a\u2028b',
+        '\u200d',
+        '\u3164',
+        'a\ufeffb',
+        '\u{e0041}a',
+      ],
+      '\udc00',
+    ])('refuses the project name %j', async (projectName) => {
+      await expect(dashboard.register({ email: 'ada@example.com', projectName })).rejects.toMatchObject({
+        code: 'INVALID_REQUEST',
+        message: expect.stringMatching(/^projectName: /),
+      })
+    })
+
+    it.each([
+      'x'.repeat(100),
+      '🚀'.repeat(100),
+      "Ada's engine (β) #1",
+      '👩‍💻 ❤️',
+      'می‌خواهم',
+      '<script>',
+      "'; drop table accounts",
+    ])('takes the project name %j', async (projectName) => {
+      const { account } = await register('ada@example.com', projectName)
+      expect(account.project).toBe(projectName)
+    })
+
+    it('takes the composed and the decomposed spelling of a name for one', async () => {
+      const { account } = await register('zoe\u0308@example.com', 'cafe\u0301')
+      const again = await register('zo\u00eb@example.com', 'caf\u00e9')
+      expect(again.account).toEqual(account)
+    })
+  })
+
+  it('finds all keys of an address, and none of an unknown one', async () => {
+    const one = await register('ada@example.com', 'one')
+    const two = await register('Ada@example.com', 'two')
+    await register('eve@example.com', 'three')
+    const found = lookedUp.parse(await dashboard.lookUp('ADA@example.com'))
+    expect(found.keys.map(({ apiKey, project, status }) => ({ apiKey, project, status }))).toEqual([
+      { apiKey: one.apiKey, project: 'one', status: 'active' },
+      { apiKey: two.apiKey, project: 'two', status: 'active' },
+    ])
+    expect(await dashboard.lookUp('nobody@example.com')).toEqual({ email: 'nobody@example.com', keys: [] })
+  })
+
+  it('lists the keys of the caller’s address, with the one of the request marked', async () => {
+    const one = await register('ada@example.com', 'one')
+    const two = await register('ada@example.com', 'two')
+    const { keys } = keyList.parse(await dashboard.listKeys(two.account))
+    expect(keys.map(({ apiKey, current }) => ({ apiKey, current }))).toEqual([
+      { apiKey: one.apiKey, current: false },
+      { apiKey: two.apiKey, current: true },
+    ])
+  })
+
+  it('tells of the account, its tier, its month and its week', async () => {
+    const { account } = await register()
+    const busy = openDashboard(database, { used: 42, webhookUrl: 'https://hooks.example/x' })
+    const builder = { ...account, tier: 'builder' as const, allowedIPs: ['10.0.0.0/8'] }
+    expect(accountInfo.parse(await busy.readInfo(builder))).toMatchObject({
+      tier: 'builder',
+      config: { name: 'Builder', monthlyQuota: 100_000, rpmLimit: 100, feeRate: 0.001 },
+      quota: { limit: 100_000, used: 42, feeRate: 0.001 },
+      email: 'ada@example.com',
+      project: 'engine',
+      status: 'active',
+      webhookUrl: 'https://hooks.example/x',
+      allowedIPs: ['10.0.0.0/8'],
+      allowedRef: null,
+    })
+    expect(await dashboard.readInfo(account)).toMatchObject({ webhookUrl: '', allowedIPs: null })
+    expect(await busy.readQuota(account)).toMatchObject({ limit: 1_000, used: 42 })
+    const { days, usage: week } = usage.parse(await busy.readUsage(account))
+    expect([days, week.length, week.at(-1)]).toEqual([7, 7, { date: '2026-11-21', count: 6 }])
+  })
+
+  describe('a key', () => {
+    it.each([
+      ['', 'empty'],
+      ['qt_live_0123456789012345678901234567890123456789012', 'of another prefix'],
+      ['QTN_SK_0123456789012345678901234567890123456789012', 'in another case'],
+      [`qtn_sk_${'a'.repeat(42)}`, 'that is too short'],
+      [`qtn_sk_${'a'.repeat(44)}`, 'that is too long'],
+      [`qtn_sk_${'a'.repeat(42)}é`, 'with another letter'],
+      [`qtn_sk_${'a'.repeat(43)}\n`, 'with a line’s end'],
+      ['x'.repeat(100_000), 'that is huge'],
+    ])('%j is refused without a look-up: %s', async (apiKey) => {
+      let lookUps = 0
+      const watched = openDashboard(database, {
+        accounts: {
+          ...accounts,
+          findByKey: async () => {
+            lookUps += 1
+            return null
+          },
+        },
+      })
+      await expect(useKey(watched, apiKey)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+      expect(lookUps).toBe(0)
+    })
+
+    it('that cannot be looked up is neither right nor wrong', async () => {
+      const broken = openDashboard(database, {
+        accounts: {
+          ...accounts,
+          findByKey: async () => {
+            throw new Error('connect ECONNREFUSED')
+          },
+        },
+      })
+      await expect(useKey(broken, `qtn_sk_${'a'.repeat(43)}`)).rejects.toMatchObject({
+        code: 'SERVICE_UNAVAILABLE',
+        retryAfterSeconds: 1,
+      })
+    })
+
+    it('that is nobody’s, rotated or revoked is refused in the same words', async () => {
+      const rotated = await register('ada@example.com', 'one')
+      await dashboard.rotateKey(rotated.account, rotated.apiKey)
+      const revoked = await register('ada@example.com', 'two')
+      await accounts.revoke(revoked.account.id)
+      for (const apiKey of [`qtn_sk_${'a'.repeat(43)}`, rotated.apiKey, revoked.apiKey]) {
+        await expect(useKey(dashboard, apiKey)).rejects.toMatchObject({
+          code: 'UNAUTHORIZED',
+          message: 'The API key is not valid',
+        })
+      }
+    })
+
+    it('is replaced at once, and the new one is the same account with all that it has', async () => {
+      const { account, apiKey } = await register()
+      await dashboard.restrict(account, { allowedIPs: ['203.0.113.7'], allowedRef: [] })
+      const rotated = rotatedKey.parse(await dashboard.rotateKey(account, apiKey))
+      expect(rotated.project).toBe('engine')
+      expect(rotated.apiKey).not.toBe(apiKey)
+      await expect(useKey(dashboard, apiKey)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+      expect(await useKey(dashboard, rotated.apiKey)).toEqual({ ...account, allowedIPs: ['203.0.113.7'] })
+    })
+
+    it('that two rotate at once is replaced once; the other is told that it is not valid', async () => {
+      const { account, apiKey } = await register()
+      const outcomes = await Promise.allSettled([
+        dashboard.rotateKey(account, apiKey),
+        dashboard.rotateKey(account, apiKey),
+      ])
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      const [lost] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+      expect(lost).toMatchObject({ code: 'UNAUTHORIZED' })
+      expect(await dashboard.countKeys()).toBe(1)
+    })
+
+    it('of another account cannot be rotated', async () => {
+      const mine = await register('ada@example.com', 'one')
+      const yours = await register('eve@example.com', 'two')
+      await expect(dashboard.rotateKey(mine.account, yours.apiKey)).rejects.toMatchObject({
+        code: 'UNAUTHORIZED',
+      })
+      expect(await useKey(dashboard, yours.apiKey)).toEqual(yours.account)
+    })
+  })
+
+  describe('restrictions', () => {
+    it('let in only the listed addresses, however they are written', async () => {
+      const { account, apiKey } = await register()
+      expect(
+        await dashboard.restrict(account, {
+          allowedIPs: ['10.1.2.3/8', '::ffff:192.0.2.1', ' 2001:DB8::/32 ', '10.0.0.0/8'],
+          allowedRef: [],
+        }),
+      ).toEqual({ allowedIPs: ['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'], allowedRef: [] })
+      for (const address of ['10.9.9.9', '::ffff:10.0.0.1', '192.0.2.1', '2001:db8::7']) {
+        expect(await useKey(dashboard, apiKey, { address })).toMatchObject({ id: account.id })
+      }
+      for (const address of ['11.0.0.1', '192.0.2.2', '2001:db9::1', 'unknown', '']) {
+        await expect(useKey(dashboard, apiKey, { address })).rejects.toMatchObject({ code: 'FORBIDDEN' })
+      }
+    })
+
+    it('let in only the listed sites and what lies below them', async () => {
+      const { account, apiKey } = await register()
+      expect(
+        await dashboard.restrict(account, {
+          allowedIPs: [],
+          allowedRef: ['Example.COM', 'example.com.', 'bücher.example', 'localhost'],
+        }),
+      ).toEqual({ allowedIPs: [], allowedRef: ['example.com', 'xn--bcher-kva.example', 'localhost'] })
+      for (const refererHost of [
+        'example.com',
+        'shop.example.com',
+        'a.b.example.com',
+        'xn--bcher-kva.example',
+      ]) {
+        expect(await useKey(dashboard, apiKey, { refererHost })).toMatchObject({ id: account.id })
+      }
+      const strangers = ['example.org', 'notexample.com', 'example.com.evil.test', 'com', '', null]
+      for (const refererHost of strangers) {
+        await expect(useKey(dashboard, apiKey, { refererHost })).rejects.toMatchObject({ code: 'FORBIDDEN' })
+      }
+    })
+
+    it('are gone with empty lists', async () => {
+      const { account, apiKey } = await register()
+      await dashboard.restrict(account, { allowedIPs: ['10.0.0.1'], allowedRef: ['example.com'] })
+      await expect(useKey(dashboard, apiKey)).rejects.toMatchObject({ code: 'FORBIDDEN' })
+      await dashboard.restrict(account, { allowedIPs: [], allowedRef: [] })
+      expect(await useKey(dashboard, apiKey)).toMatchObject({ allowedIPs: null, allowedRef: null })
+    })
+
+    it('take 100 entries and not one more', async () => {
+      const { account, apiKey } = await register()
+      const many = (count: number) =>
+        Array.from({ length: count }, (_none, index) => `10.0.${Math.floor(index / 250)}.${index % 250}`)
+      await dashboard.restrict(account, { allowedIPs: many(100), allowedRef: [] })
+      expect(await useKey(dashboard, apiKey, { address: '10.0.0.99' })).toMatchObject({ id: account.id })
+      for (const count of [101, 1_000]) {
+        await expect(
+          dashboard.restrict(account, { allowedIPs: many(count), allowedRef: [] }),
+        ).rejects.toMatchObject({
+          code: 'INVALID_REQUEST',
+          message: 'allowedIPs: may have at most 100 entries',
+        })
+      }
+    })
+
+    it('name every malformed entry, and change nothing then', async () => {
+      const { account, apiKey } = await register()
+      await expect(
+        dashboard.restrict(account, {
+          allowedIPs: ['10.0.0.1', '10.0.0.0/33', 'ten\u202e', 'x'.repeat(10_000)],
+          allowedRef: [],
+        }),
+      ).rejects.toMatchObject({
+        code: 'INVALID_REQUEST',
+        message: `allowedIPs[1] "10.0.0.0/33", allowedIPs[2] "ten\ufffd", allowedIPs[3] "${'x'.repeat(60)}…": must be an IP address or a CIDR block`,
+      })
+      for (const entry of [
+        'https://example.com',
+        'example.com/path',
+        'example.com:443',
+        '*.example.com',
+        '',
+        'a b',
+        '-a.com',
+        'a..b',
+        'me@example.com',
+        `${'a'.repeat(64)}.com`,
+        'example.com\0',
+        'exa\u202emple.com',
+      ]) {
+        await expect(
+          dashboard.restrict(account, { allowedIPs: [], allowedRef: ['example.com', entry] }),
+        ).rejects.toMatchObject({
+          code: 'INVALID_REQUEST',
+          message: expect.stringMatching(/^allowedRef\[1\] .*: must be a host name/),
+        })
+      }
+      expect(await useKey(dashboard, apiKey)).toEqual(account)
+    })
+  })
+})

@@ -1,0 +1,56 @@
+import { createAddressBlocks } from '../../../src/platform/addressBlocks.js'
+import { createSealers } from '../../../src/platform/sealer.js'
+import { Secret } from '../../../src/platform/secret.js'
+import type { Account, AccountStore } from '../../../src/ports/accountStore.js'
+import type { Logger } from '../../../src/ports/logger.js'
+import type { Mailer } from '../../../src/ports/mailer.js'
+import type { Quotas } from '../../../src/ports/quotas.js'
+import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createAccountStore } from '../../../src/stores/postgres/accountStore.js'
+import { createDashboard } from '../../../src/usecases/dashboard/createDashboard.js'
+import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
+import { createManualClock } from '../../support/manualClock.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
+import type { TestDatabase } from '../../support/postgres.js'
+
+/** The moment at which these tests play. */
+export const now = new Date('2026-11-21T12:00:00Z')
+
+/** Quotas that say what a test has them say. */
+export const quotasOf = (used: number): Quotas => ({
+  readUse: async () => ({ monthStartsAt: new Date('2026-11-01T00:00:00Z'), used }),
+  listDays: async (_id, days) =>
+    Array.from({ length: days }, (_none, index) => ({ date: `2026-11-${15 + index}`, count: index })),
+})
+
+/** What a test may choose. */
+export interface SceneOptions {
+  readonly used?: number
+  readonly mailer?: Mailer
+  readonly logger?: Logger
+  readonly webhookUrl?: string
+  readonly accounts?: AccountStore
+}
+
+/** The dashboard on a real database. */
+export const openDashboard = (database: TestDatabase, options: SceneOptions = {}): DashboardUseCases => {
+  const clock = createManualClock(now)
+  return createDashboard({
+    accounts: options.accounts ?? createAccountStore(database.pool()),
+    quotas: quotasOf(options.used ?? 0),
+    sealer: createSealers(new Secret('s'.repeat(32))).sealerFor('api-key'),
+    blocks: createAddressBlocks(),
+    limiter: createMemoryRateLimiter({ clock }),
+    mailer: options.mailer ?? null,
+    clock,
+    logger: options.logger ?? createMemoryLogger(),
+    findWebhookUrl: async () => options.webhookUrl ?? null,
+  })
+}
+
+/** Uses a key from somewhere. */
+export const useKey = (
+  dashboard: DashboardUseCases,
+  apiKey: string,
+  from: { readonly address?: string; readonly refererHost?: string | null } = {},
+): Promise<Account> => dashboard.authenticate({ apiKey, address: '203.0.113.7', refererHost: null, ...from })

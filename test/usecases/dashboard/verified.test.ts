@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createMailer } from '../../../src/platform/mailer.js'
+import { Secret } from '../../../src/platform/secret.js'
+import type { Mailer } from '../../../src/ports/mailer.js'
+import { createAccountStore } from '../../../src/stores/postgres/accountStore.js'
+import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
+import { settleDown } from '../../support/manualClock.js'
+import { createMemoryLogger, type MemoryLogger } from '../../support/memoryLogger.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { startSmtpServer, type TestSmtpServer } from '../../support/smtpServer.js'
+import { openDashboard, useKey } from './scene.js'
+
+const keyForm = /qtn_sk_[0-9A-Za-z]{43}/g
+
+describe('the dashboard, where registration is verified', () => {
+  let database: TestDatabase
+  let server: TestSmtpServer
+  let logger: MemoryLogger
+  let mailer: Mailer
+  let dashboard: DashboardUseCases
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await database.pool().query('truncate accounts, api_keys')
+    server = await startSmtpServer()
+    logger = createMemoryLogger()
+    mailer = createMailer({ url: new Secret(server.url), from: 'keys@quittance.example' }, logger)
+    dashboard = openDashboard(database, { mailer, logger, used: 42 })
+  })
+  afterEach(async () => {
+    await mailer.close()
+    await server.close()
+  })
+
+  const register = (email = 'ada@example.com', projectName = 'engine') =>
+    dashboard.register({ email, projectName })
+  /** The keys in the last letter, once there are so many. */
+  const readKeys = async (letters: number): Promise<readonly string[]> =>
+    (await server.receive(letters)).at(-1)?.source.match(keyForm) ?? []
+
+  it('sends the key to the address and shows it to nobody else', async () => {
+    const answer = await register()
+    const [apiKey = ''] = await readKeys(1)
+    expect(server.mails[0]?.to).toEqual(['ada@example.com'])
+    expect(await useKey(dashboard, apiKey)).toMatchObject({ email: 'ada@example.com', project: 'engine' })
+    expect(answer.apiKey).toBe('qtn_sk_********')
+    expect(JSON.stringify(logger.lines)).not.toMatch(keyForm)
+  })
+
+  it('answers the same to the first, the second and a revoked registration', async () => {
+    const first = await register()
+    const [apiKey = ''] = await readKeys(1)
+    const account = await useKey(dashboard, apiKey)
+    await createAccountStore(database.pool()).setTier(account.id, 'scale')
+    expect(await register()).toEqual(first)
+    expect(await readKeys(2)).toEqual([apiKey])
+    await createAccountStore(database.pool()).revoke(account.id)
+    expect(await register()).toEqual(first)
+    await mailer.close()
+    expect(server.mails).toHaveLength(2)
+    expect(first.quota).toMatchObject({ tier: 'free', used: 0 })
+  })
+
+  it('answers the same look-up of a known and an unknown address, and mails only the known one', async () => {
+    await register('ada@example.com', 'one')
+    await register('ada@example.com', 'two')
+    await server.receive(2)
+    const known = await dashboard.lookUp('ada@example.com')
+    const unknown = await dashboard.lookUp('eve@example.com')
+    expect({ ...known, email: '' }).toEqual({ ...unknown, email: '' })
+    expect(known.keys).toEqual([])
+    expect(await readKeys(3)).toHaveLength(2)
+    await mailer.close()
+    expect(server.mails).toHaveLength(3)
+  })
+
+  it('mails keys to the spelling that they were registered with, not to that of the question', async () => {
+    await register('Ada@example.com')
+    await register('ada@EXAMPLE.com')
+    await dashboard.lookUp('ADA@example.com')
+    const mails = await server.receive(3)
+    expect(new Set(mails.flatMap(({ to }) => to))).toEqual(new Set(['Ada@example.com']))
+  })
+
+  it('writes at most five letters an hour to one address, whoever asks for them', async () => {
+    for (let turn = 0; turn < 12; turn += 1) await register('ada@example.com', `project ${turn % 3}`)
+    await register('eve@example.com')
+    await server.receive(6)
+    await settleDown()
+    await mailer.close()
+    expect(server.mails.filter(({ to }) => to.includes('ada@example.com'))).toHaveLength(5)
+  })
+
+  it('makes no link of a project’s name', async () => {
+    await register('ada@example.com', 'Win at https://evil.example/x now')
+    const [mail] = await server.receive(1)
+    expect(mail?.source).not.toMatch(/evil\.example|https:/)
+  })
+
+  it('shows an owner the key of the request, and other projects’ keys masked', async () => {
+    await register('ada@example.com', 'one')
+    await register('ada@example.com', 'two')
+    const keys = (await server.receive(2)).flatMap(({ source }) => source.match(keyForm) ?? [])
+    for (const apiKey of keys) {
+      const list = await dashboard.listKeys(await useKey(dashboard, apiKey))
+      expect(list.keys.filter(({ current }) => current).map((key) => key.apiKey)).toEqual([apiKey])
+      expect(list.keys.filter(({ current }) => !current).map((key) => key.apiKey)).toEqual([
+        'qtn_sk_********',
+      ])
+    }
+  })
+
+  it('answers while the mail server is down, and says so in the log', async () => {
+    server.refuse()
+    expect(await register()).toMatchObject({ apiKey: 'qtn_sk_********' })
+    await settleDown()
+    await mailer.close()
+    expect(logger.messages()).toContain('mail.failed')
+  })
+})
