@@ -31,6 +31,9 @@ export const startOurs = async (
       DATA_FOLDER: folder.path,
       EVM_PRIVATE_KEY: key.privateKey,
       EVM_RPC_URL_84532: rpcUrl,
+      // Counted, as in production, but out of reach.
+      ANONYMOUS_REQUESTS_PER_MINUTE: '1000000000',
+      ANONYMOUS_SETTLES_PER_MINUTE: '1000000000',
       SETTLES_PER_PAYER_PER_HOUR: '0',
       SETTLES_PER_RECIPIENT_PER_HOUR: '0',
       // A run spends in a minute what the default lets strangers spend in an hour.

@@ -1,5 +1,6 @@
 import { cpus, loadavg } from 'node:os'
 import { measureGas } from './measureGas.js'
+import { measureLimits } from './measureLimits.js'
 import { measureSettle } from './measureSettle.js'
 import { measureSlowVerify } from './measureSlowVerify.js'
 import { measureVerify } from './measureVerify.js'
@@ -17,6 +18,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   settle: (scale) => measureSettle('automine', scale),
   'settle-blocks': (scale) => measureSettle('1 s blocks', scale),
   gas: measureGas,
+  limits: measureLimits,
 }
 
 // Ending at once ends what was started too: each part does that when this process exits.

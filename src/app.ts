@@ -8,6 +8,8 @@ import { jsonBodies } from './http/plugins/jsonBodies.js'
 import { measureRequest, measureRequests } from './http/plugins/metrics.js'
 import { openapi, referenceRoutes } from './http/plugins/openapi.js'
 import { operatorAccess } from './http/plugins/operatorAccess.js'
+import { type RateLimitsParts, rateLimits } from './http/plugins/rateLimits.js'
+import { refusedKeys } from './http/plugins/refusedKeys.js'
 import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
@@ -38,6 +40,8 @@ export interface AppParts {
   readonly settings: AppSettings
   readonly logger?: Logger
   readonly metrics: Metrics
+  /** Null, or absent: requests are not limited. */
+  readonly limits?: RateLimitsParts | null
 }
 
 /** Builds the HTTP side: listens to nothing yet. */
@@ -46,6 +50,7 @@ export const buildApp = ({
   settings,
   logger = silentLogger,
   metrics,
+  limits = null,
 }: AppParts): FastifyInstance => {
   const app = fastify({
     ...timeouts(settings.requestTimeoutMs ?? 15_000),
@@ -74,8 +79,10 @@ export const buildApp = ({
   app.register(cors)
   app.register(errorAnswers, { logger })
   app.register(draining)
+  if (limits !== null) app.register(refusedKeys, { ...limits, logger })
   const requireOperator = createOperatorGate(settings.operatorToken ?? null)
   app.register(operatorAccess, { requireOperator })
+  if (limits !== null) app.register(rateLimits, limits)
   app.register(jsonBodies)
   app.register(openapi)
 

@@ -15,6 +15,8 @@ import { description, version } from './platform/version.js'
 import type { Clock } from './ports/clock.js'
 import type { Logger } from './ports/logger.js'
 import type { Mailer } from './ports/mailer.js'
+import type { RateLimiter } from './ports/rateLimiter.js'
+import { listRequestLimits } from './protocol/requestLimits.js'
 import { createSchemeRegistry } from './schemes/registry.js'
 import { unmeteredQuotas } from './stores/memory/unmeteredQuotas.js'
 import { openStores, type Stores } from './stores/openStores.js'
@@ -44,6 +46,7 @@ export interface Service {
 export interface Core {
   readonly useCases: UseCases
   readonly metrics: Metrics
+  readonly limiter: RateLimiter
   /** How each network does at this moment. */
   listNetworks(): readonly NetworkHealth[]
   /** One round of the reconciler; the signal ends it early. */
@@ -78,6 +81,10 @@ export const compose = async (config: Config): Promise<Service> => {
     logger,
     metrics: core.metrics,
     useCases: core.useCases,
+    limits:
+      config.requestLimits === null
+        ? null
+        : { limiter: core.limiter, table: listRequestLimits(config.requestLimits), clock: systemClock },
   })
   return {
     app,
@@ -112,6 +119,7 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
   const metrics = createMetrics({
     kinds: registry.list().map(({ kind }) => kind),
     listNetworks: readHealth,
+    isLimiterDegraded: limiter.isDegraded,
     measuresProcess,
   })
   const isServing = (network: string) =>
@@ -172,6 +180,7 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
       }),
     },
     metrics,
+    limiter,
     listNetworks: readHealth,
     reconcileSettlements: (stopped = new AbortController().signal) => reconcileSettlements(stopped),
     recheckBlocks: (stopped = new AbortController().signal) => recheckBlocks(stopped),

@@ -3,6 +3,7 @@ import type { SealedFamily } from './chains/chain.js'
 import { families as knownFamilies } from './chains/index.js'
 import { Secret } from './platform/secret.js'
 import { wholeNumber } from './platform/wholeNumber.js'
+import { type RequestLimitFigures, specifiedFigures } from './protocol/requestLimits.js'
 
 const secretUrl = (...protocols: readonly string[]) =>
   z
@@ -61,6 +62,17 @@ const environmentShape = z.object({
   DATABASE_POOL_SIZE: wholeNumber(2, 500).default(20),
   DATA_FOLDER: z.string().default('./data'),
   REDIS_URL: secretUrl('redis:', 'rediss:').optional(),
+  RATE_LIMITS: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  ANONYMOUS_REQUESTS_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
+    specifiedFigures.anonymousRequestsPerMinute,
+  ),
+  ANONYMOUS_SETTLES_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
+    specifiedFigures.anonymousSettlesPerMinute,
+  ),
+  REGISTRATIONS_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(specifiedFigures.registrationsPerMinute),
+  REGISTRATIONS_PER_ADDRESS_PER_HOUR: wholeNumber(0, 1_000_000_000).default(
+    specifiedFigures.registrationsPerAddressPerHour,
+  ),
   SETTLE_WAIT_SECONDS: wholeNumber(1, 60).default(25),
   VERIFY_DEADLINE_SECONDS: wholeNumber(1, 60).default(10),
   SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(3_600),
@@ -118,6 +130,8 @@ export interface Config {
     /** Null: limits are counted in this process. */
     readonly redisUrl: Secret | null
   }
+  /** Null: requests are not limited. */
+  readonly requestLimits: RequestLimitFigures | null
   readonly settleWaitMs: number
   readonly verifyDeadlineMs: number
   readonly spending: {
@@ -189,6 +203,15 @@ export const readConfig = (
       dataFolder: variables.DATA_FOLDER,
       redisUrl: variables.REDIS_URL ?? null,
     },
+    requestLimits:
+      variables.RATE_LIMITS === 'off'
+        ? null
+        : {
+            anonymousRequestsPerMinute: variables.ANONYMOUS_REQUESTS_PER_MINUTE,
+            anonymousSettlesPerMinute: variables.ANONYMOUS_SETTLES_PER_MINUTE,
+            registrationsPerMinute: variables.REGISTRATIONS_PER_MINUTE,
+            registrationsPerAddressPerHour: variables.REGISTRATIONS_PER_ADDRESS_PER_HOUR,
+          },
     settleWaitMs: variables.SETTLE_WAIT_SECONDS * 1_000,
     verifyDeadlineMs: variables.VERIFY_DEADLINE_SECONDS * 1_000,
     spending: {

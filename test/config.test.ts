@@ -44,6 +44,12 @@ describe('an empty environment', () => {
       accounts: { apiKeyRequired: false, registration: 'open', keyEncryptionSecret: null, mail: null },
       logLevel: 'info',
       stores: { databaseUrl: null, databasePoolSize: 20, dataFolder: './data', redisUrl: null },
+      requestLimits: {
+        anonymousRequestsPerMinute: 1_000,
+        anonymousSettlesPerMinute: 100,
+        registrationsPerMinute: 30,
+        registrationsPerAddressPerHour: 5,
+      },
       settleWaitMs: 25_000,
       verifyDeadlineMs: 10_000,
       spending: { settlesPerPayerPerHour: 3_600, settlesPerRecipientPerHour: 36_000 },

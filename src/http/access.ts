@@ -1,3 +1,5 @@
+import type { Account } from '../ports/accountStore.js'
+
 /**
  * Who may call a route. `public`: anyone. `key`: a caller with an API key, where the instance demands one.
  * `dashboard`: the owner of an API key, always. `operator`: who runs the instance.
@@ -12,5 +14,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose request it is: an API key's id, or `anonymous`. */
     caller: string
+    /** Whose key the request carries; null: nobody's. */
+    account: Account | null
   }
 }

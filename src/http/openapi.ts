@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { version } from '../platform/version.js'
 import { wirePayload } from '../protocol/wire.js'
 import { finishDocument } from './openapiFinish.js'
+import { limitHeaders } from './openapiLimits.js'
 import { payloadFlat, payloadVersion1, payloadVersion2 } from './schemas/payloads.js'
 
 const description = [
@@ -80,7 +81,7 @@ const transformComponents = createJsonSchemaTransformObject({ zodToJsonConfig })
 
 /** How @fastify/swagger makes the document from the routes. */
 export const documentOptions: FastifyDynamicSwaggerOptions = {
-  openapi: { ...documentInfo, components: { headers: answerHeaders } },
+  openapi: { ...documentInfo, components: { headers: { ...answerHeaders, ...limitHeaders } } },
   transform: createJsonSchemaTransform({ zodToJsonConfig }),
   transformObject: (document) => finishDocument(transformComponents(document)),
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { addLimits } from './openapiLimits.js'
 import type { RouteReference } from './schemas/reference.js'
 
 const content = z.record(z.string(), z.looseObject({ examples: z.unknown().optional() }))
@@ -33,7 +34,9 @@ type Schemas = Readonly<Record<string, unknown>>
  */
 export const finishDocument = (document: unknown) => {
   const { openapi, info, servers, tags, paths, components } = draftShape.parse(document)
-  const described = mapValues(paths, (operations) => mapValues(operations, describeOperation))
+  const described = mapValues(paths, (operations, path) =>
+    addLimits(mapValues(operations, describeOperation), path),
+  )
   const schemas = pickReferenced(described, components.schemas)
   const finished = {
     openapi,

@@ -72,6 +72,8 @@ export interface MetricsSettings {
   readonly measuresProcess?: boolean
   /** Asked whenever somebody reads the page; their names come from the configuration, never from callers. */
   readonly listNetworks?: () => readonly MeasuredNetwork[]
+  /** Asked as well: whether each instance counts limits for itself, because their store is down. */
+  readonly isLimiterDegraded?: () => boolean
 }
 
 const openStates = ['claimed', 'pending'] as const
@@ -84,6 +86,7 @@ export const createMetrics = ({
   kinds,
   measuresProcess = true,
   listNetworks = () => [],
+  isLimiterDegraded = () => false,
 }: MetricsSettings): Metrics => {
   const registry = new Registry()
   const registers = [registry]
@@ -122,6 +125,15 @@ export const createMetrics = ({
     registers,
     collect() {
       this.set(activeRequests)
+    },
+  })
+
+  new Gauge({
+    name: 'quittance_limiter_degraded',
+    help: 'Whether this instance counts limits for itself because Redis is down: 1 or 0',
+    registers,
+    collect() {
+      this.set(Number(isLimiterDegraded()))
     },
   })
 

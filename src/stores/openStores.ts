@@ -11,6 +11,7 @@ import type { SettlementJournal } from '../ports/settlementJournal.js'
 import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import { createAccountCache } from './memory/accountCache.js'
+import { createDividedRateLimiter } from './memory/dividedRateLimiter.js'
 import { createMemoryRateLimiter } from './memory/rateLimiter.js'
 import { listenForAccountChanges } from './postgres/accountChanges.js'
 import { createAccountStore } from './postgres/accountStore.js'
@@ -87,7 +88,14 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     await sealing.check()
     const instance = await announceInstance(pool, logger, { isOnly: settings.databaseUrl === null })
     closers.push(() => instance.close())
-    const limiter = await openLimiter(settings.redisUrl, clock, logger, closers)
+    const inProcess = createMemoryRateLimiter({ clock })
+    const limiter = await openLimiter(settings.redisUrl, {
+      inProcess,
+      fallback: createDividedRateLimiter({ limiter: inProcess, countInstances: instance.countAlive }),
+      clock,
+      logger,
+      closers,
+    })
     const changes = listenForAccountChanges(pool, logger)
     closers.push(() => changes.close())
     const accounts = createAccountStore(pool, () => sealing.claim())
@@ -127,17 +135,24 @@ const openDatabase = async (
   return embedded.url
 }
 
+interface LimiterParts {
+  /** Counts where nothing is shared. */
+  readonly inProcess: RateLimiter
+  /** Counts while what is shared is down. */
+  readonly fallback: RateLimiter
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly closers: (() => Promise<void>)[]
+}
+
 const openLimiter = async (
   redisUrl: Secret | null,
-  clock: Clock,
-  logger: Logger,
-  closers: (() => Promise<void>)[],
+  { inProcess, fallback, clock, logger, closers }: LimiterParts,
 ): Promise<RateLimiter> => {
-  const inProcess = createMemoryRateLimiter({ clock })
   if (redisUrl === null) return inProcess
   const redis = await openRedis(redisUrl.reveal(), { logger })
   closers.push(async () => redis.disconnect())
-  const limiter = createRedisRateLimiter({ redis, fallback: inProcess, clock, logger })
+  const limiter = createRedisRateLimiter({ redis, fallback, clock, logger })
   closers.push(() => limiter.close())
   return limiter
 }

@@ -119,6 +119,8 @@ const environmentOf = (chain: LocalChain, redis: TestRedis | null): Record<strin
   // About half of the load is worth a second node's word.
   EVM_CROSS_CHECK_AMOUNT: '25000',
   SETTLE_WAIT_SECONDS: '4',
+  ANONYMOUS_REQUESTS_PER_MINUTE: '1000000',
+  ANONYMOUS_SETTLES_PER_MINUTE: '1000000',
   SETTLES_PER_PAYER_PER_HOUR: '1000000',
   SETTLES_PER_RECIPIENT_PER_HOUR: '1000000',
   ...(redis === null ? {} : { REDIS_URL: redis.url }),

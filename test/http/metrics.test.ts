@@ -123,7 +123,7 @@ describe('networks in GET /metrics', () => {
     return async (now: readonly MeasuredNetwork[]) => {
       networks = now
       const page = await metrics.registry.metrics()
-      return page.split('\n').filter((line) => /^quittance_/.test(line))
+      return page.split('\n').filter((line) => /^quittance_(network|signer|rpc)_/.test(line))
     }
   }
 

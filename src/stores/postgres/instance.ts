@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'pg'
+import { z } from 'zod'
 import type { Logger } from '../../ports/logger.js'
 
 /** This process among those that share the database: what it claims is its own while it is seen alive. */
@@ -9,14 +10,26 @@ export interface Instance {
   close(): Promise<void>
 }
 
+/** This process, and how many there are. */
+export interface AnnouncedInstance extends Instance {
+  /** Instances that were alive at our last heartbeat, this one included. */
+  countAlive(): number
+}
+
 // How long a process may be silent before what it claimed is anyone's. Three missed heartbeats.
 const heartbeatMs = 3_000
 
 // One that gets no answer gives way to the next.
 const heartbeat = {
-  text: 'insert into instances (id) values ($1) on conflict (id) do update set seen_at = now()',
+  text: `
+    insert into instances (id) values ($1) on conflict (id) do update set seen_at = now()
+    returning (
+      select count(*)::int from instances others
+      where others.id <> $1 and others.seen_at > now() - interval '10 seconds'
+    ) as others`,
   query_timeout: heartbeatMs,
 }
+const heartbeatRows = z.tuple([z.object({ others: z.number() })])
 
 // Longer than any request works on a row: what is older was left behind, even by a process that lives.
 const longestAttention = "interval '3 minutes'"
@@ -37,13 +50,16 @@ export const announceInstance = async (
   pool: Pool,
   logger: Logger,
   { isOnly }: { readonly isOnly: boolean },
-): Promise<Instance> => {
+): Promise<AnnouncedInstance> => {
   const id = randomUUID()
   // A connection of its own: while all of the pool's wait for something, this process must not seem dead.
   const pulse = new Pool({ ...pool.options, max: 1 })
   pulse.on('error', (error) => logger.warn({ error }, 'instance.connection_lost'))
   pulse.on('connect', (client) => void client.on('error', () => undefined))
-  const beat = () => pulse.query(heartbeat, [id])
+  let others = 0
+  const beat = async () => {
+    others = heartbeatRows.parse((await pulse.query(heartbeat, [id])).rows)[0].others
+  }
   await pool.query("delete from instances where $1 or seen_at < now() - interval '1 day'", [isOnly])
   await beat()
   const timer = setInterval(() => {
@@ -52,6 +68,7 @@ export const announceInstance = async (
   timer.unref()
   return {
     id,
+    countAlive: () => others + 1,
     close: async () => {
       clearInterval(timer)
       // Waits for a heartbeat that is under way: it would bring the row back.

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../../src/app.js'
 import { AppError } from '../../../src/errors.js'
+import type { RateLimitsParts } from '../../../src/http/plugins/rateLimits.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
 import type { Secret } from '../../../src/platform/secret.js'
 import type { Logger } from '../../../src/ports/logger.js'
@@ -46,6 +47,7 @@ export interface TestAppParts {
   readonly operatorToken?: Secret
   readonly logger?: Logger
   readonly metrics?: Metrics
+  readonly limits?: RateLimitsParts
 }
 
 /** Metrics that know two networks. */
@@ -61,7 +63,7 @@ export const testMetrics = (): Metrics =>
 /** An app with fake use cases. */
 export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
   const { core, trustProxy = [], bodyLimitBytes = 1_048_576, requestTimeoutMs, logger, metrics } = parts
-  const { operatorToken = null } = parts
+  const { operatorToken = null, limits = null } = parts
   return buildApp({
     useCases: { core: coreUseCases(core) },
     settings: {
@@ -71,6 +73,7 @@ export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     },
     metrics: metrics ?? testMetrics(),
+    limits,
     ...(logger === undefined ? {} : { logger }),
   })
 }

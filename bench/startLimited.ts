@@ -1,0 +1,38 @@
+import { join } from 'node:path'
+import { findFreePort } from '../test/support/freePort.js'
+import { type Contender, launch, root } from './launch.js'
+import { makeFolder } from './makeFolder.js'
+
+/** How requests are limited in one contender. */
+export interface LimitedOptions {
+  readonly name: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** Starts our service without a chain; its limits are counted but out of reach. */
+export const startLimited = async ({ name, environment }: LimitedOptions): Promise<Contender> => {
+  const port = await findFreePort()
+  const folder = await makeFolder()
+  const contender = await launch({
+    name,
+    port,
+    args: ['--max-semi-space-size=32', join(root, 'dist/main.js')],
+    readyPath: '/health',
+    environment: {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'error',
+      DATA_FOLDER: folder.path,
+      ANONYMOUS_REQUESTS_PER_MINUTE: '1000000000',
+      ANONYMOUS_SETTLES_PER_MINUTE: '1000000000',
+      ...environment,
+    },
+  })
+  return {
+    ...contender,
+    stop: async () => {
+      await contender.stop()
+      await folder.remove()
+    },
+  }
+}

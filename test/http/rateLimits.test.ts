@@ -1,0 +1,401 @@
+import { describe, expect, it } from 'vitest'
+import type { LimitWindow, RateLimiter } from '../../src/ports/rateLimiter.js'
+import { listRequestLimits, specifiedFigures } from '../../src/protocol/requestLimits.js'
+import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
+import { createManualClock } from '../support/manualClock.js'
+import { testApp } from './support/app.js'
+import { type LimitedAppParts, limitedApp } from './support/limitedApp.js'
+import { paymentBody } from './support/payment.js'
+
+const minuteMs = 60_000
+const hourMs = 3_600_000
+const methods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const
+
+interface Question {
+  readonly endpoint: string
+  readonly key?: string | undefined
+  readonly address?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An app on a clock that stands, and limits of this process. */
+const open = (parts: Partial<LimitedAppParts> = {}) => {
+  const clock = createManualClock()
+  const limiter = createMemoryRateLimiter({ clock })
+  const app = limitedApp({ limiter, clock, ...parts })
+  const ask = async ({ endpoint, key, address = '203.0.113.9', headers = {} }: Question) => {
+    const method = methods.find((each) => endpoint.startsWith(`${each} `))
+    if (method === undefined) throw new Error(`${endpoint} has no method`)
+    return await app.inject({
+      method,
+      url: endpoint.slice(method.length + 1).replace(':id', 'intent-1'),
+      remoteAddress: address,
+      headers: { ...headers, ...(key === undefined ? {} : { 'x-api-key': key }) },
+    })
+  }
+  const askOften = async (count: number, question: (index: number) => Question) => {
+    const statuses: number[] = []
+    for (let index = 0; index < count; index += 1) statuses.push((await ask(question(index))).statusCode)
+    return statuses
+  }
+  return { clock, limiter, ask, askOften }
+}
+
+const count = (statuses: readonly number[], status: number): number =>
+  statuses.filter((each) => each === status).length
+
+const differentAddress = (index: number): string => `198.51.${Math.floor(index / 250)}.${(index % 250) + 1}`
+
+describe("the specification's request rates", () => {
+  const rows: readonly (readonly [
+    endpoint: string,
+    who: string,
+    limit: number,
+    windowMs: number,
+    whose: string,
+  ])[] = [
+    ['POST /verify', 'anonymous', 1_000, minuteMs, 'one address'],
+    ['GET /supported', 'anonymous', 1_000, minuteMs, 'one address'],
+    ['GET /docs/', 'anonymous', 1_000, minuteMs, 'one address'],
+    ['POST /settle', 'anonymous', 100, minuteMs, 'one address'],
+    ['POST /v1/intent/:id/execute', 'anonymous', 100, minuteMs, 'one address'],
+    ['POST /register', 'anonymous', 30, minuteMs, 'all addresses'],
+    ['POST /register', 'anonymous', 5, hourMs, 'one address'],
+    ['POST /register', 'scale', 5, hourMs, 'one address'],
+    ['POST /lookup', 'anonymous', 30, minuteMs, 'all addresses'],
+    ['POST /lookup', 'anonymous', 5, hourMs, 'one address'],
+    ['POST /verify', 'free', 10, minuteMs, 'all addresses'],
+    ['POST /verify', 'builder', 100, minuteMs, 'all addresses'],
+    ['POST /verify', 'scale', 1_000, minuteMs, 'all addresses'],
+    ['POST /verify', 'enterprise', 10_000, minuteMs, 'all addresses'],
+    ['POST /settle', 'scale', 1_000, minuteMs, 'all addresses'],
+    ['GET /dashboard/info', 'free', 120, minuteMs, 'all addresses'],
+    ['GET /dashboard/keys', 'free', 1_000, minuteMs, 'all addresses'],
+    ['POST /dashboard/rotate', 'free', 5, minuteMs, 'all addresses'],
+    ['POST /dashboard/webhook/test', 'free', 5, minuteMs, 'all addresses'],
+  ]
+
+  it.each(rows)(
+    '%s from %s: %i in %i ms from %s',
+    async (endpoint, who, limit, windowMs, whose) => {
+      const { askOften, clock } = open()
+      const question = (index: number): Question => ({
+        endpoint,
+        key: who === 'anonymous' ? undefined : who,
+        address: whose === 'one address' ? '203.0.113.9' : differentAddress(index),
+      })
+      const statuses = await askOften(limit + 3, question)
+      expect(count(statuses.slice(0, limit), 200)).toBe(limit)
+      expect(statuses.slice(limit)).toEqual([429, 429, 429])
+      await clock.advance(windowMs - 1)
+      expect(await askOften(1, () => question(0))).toEqual([429])
+      await clock.advance(1)
+      expect(await askOften(1, () => question(0))).toEqual([200])
+    },
+    60_000,
+  )
+
+  it.each(['GET /health', 'GET /ready', 'GET /metrics', 'OPTIONS /verify'])(
+    '%s has none',
+    async (endpoint) => {
+      const { ask, askOften } = open()
+      const statuses = await askOften(1_100, () => ({ endpoint }))
+      expect(count(statuses, 429)).toBe(0)
+      const { headers } = await ask({ endpoint })
+      expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([])
+    },
+  )
+
+  it('have no more rows than are tested here', () => {
+    const table = listRequestLimits(specifiedFigures)
+    const untested = table.filter(
+      ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
+    )
+    expect(untested).toEqual([])
+    expect(table).toHaveLength(11)
+  })
+
+  it('are not there where the figure is 0', async () => {
+    const { askOften } = open({ figures: { anonymousRequestsPerMinute: 0, anonymousSettlesPerMinute: 0 } })
+    expect(count(await askOften(1_100, () => ({ endpoint: 'POST /settle' })), 200)).toBe(1_100)
+  })
+})
+
+describe('callers', () => {
+  it('with different keys, with and without one, and of different addresses do not share a count', async () => {
+    const { askOften } = open()
+    const endpoint = 'POST /verify'
+    expect(count(await askOften(11, () => ({ endpoint, key: 'free' })), 429)).toBe(1)
+    expect(await askOften(1, () => ({ endpoint, key: 'free 2' }))).toEqual([200])
+    expect(await askOften(1, () => ({ endpoint }))).toEqual([200])
+    expect(count(await askOften(101, () => ({ endpoint: 'POST /settle' })), 429)).toBe(1)
+    expect(await askOften(1, () => ({ endpoint: 'POST /settle', address: '203.0.113.10' }))).toEqual([200])
+  })
+
+  it('spend their tier on everything together, but not on their dashboard', async () => {
+    const { askOften } = open()
+    const [key, other] = ['free', 'GET /dashboard/info']
+    expect(await askOften(20, () => ({ endpoint: other, key }))).not.toContain(429)
+    const spent = await askOften(10, (index) => ({
+      endpoint: index % 2 === 0 ? 'POST /verify' : 'GET /supported',
+      key,
+    }))
+    expect(spent).not.toContain(429)
+    expect(await askOften(1, () => ({ endpoint: 'GET /tiers', key }))).toEqual([429])
+    expect(await askOften(1, () => ({ endpoint: other, key }))).toEqual([200])
+  })
+
+  it('register and look up from one account of tries each', async () => {
+    const { askOften } = open()
+    expect(await askOften(6, () => ({ endpoint: 'POST /register' }))).toEqual([200, 200, 200, 200, 200, 429])
+    expect(await askOften(6, () => ({ endpoint: 'POST /lookup' }))).toEqual([200, 200, 200, 200, 200, 429])
+  })
+
+  it('are counted once for HEAD as for GET', async () => {
+    const { askOften, ask } = open()
+    await askOften(3, () => ({ endpoint: 'HEAD /supported' }))
+    expect((await ask({ endpoint: 'GET /supported' })).headers['x-ratelimit-remaining']).toBe('996')
+  })
+})
+
+describe('a refused request', () => {
+  it('draws from no window: whoever has had its five leaves the thirty to others', async () => {
+    const { askOften } = open()
+    const endpoint = 'POST /register'
+    expect(count(await askOften(100, () => ({ endpoint })), 200)).toBe(5)
+    const others = await askOften(26, (index) => ({ endpoint, address: differentAddress(index) }))
+    expect(count(others.slice(0, 25), 200)).toBe(25)
+    expect(others[25]).toBe(429)
+  })
+
+  it('draws nothing either when the last window refuses', async () => {
+    const { askOften, ask } = open()
+    await askOften(200, () => ({ endpoint: 'POST /settle' }))
+    // 100 settles, and this one.
+    expect((await ask({ endpoint: 'GET /supported' })).headers['x-ratelimit-remaining']).toBe('899')
+  })
+
+  it('is answered 429 with the time after which a retry makes sense', async () => {
+    const { ask, askOften, clock } = open()
+    await askOften(10, () => ({ endpoint: 'POST /verify', key: 'free' }))
+    await clock.advance(17_500)
+    const response = await ask({ endpoint: 'POST /verify', key: 'free' })
+    expect(response.statusCode).toBe(429)
+    expect(response.json()).toEqual({
+      code: 'RATE_LIMITED',
+      message: 'Too many requests',
+      operationalCode: 'SVC-2005',
+      retryAfter: 43,
+    })
+    expect(response.headers).toMatchObject({
+      'retry-after': '43',
+      'x-ratelimit-limit': '10',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(new Date('2026-01-01T00:01:00Z').getTime() / 1_000),
+      'x-ratelimit-tier': 'free',
+    })
+  })
+
+  it('is told of the window that opens last when several are used up', async () => {
+    const { askOften, ask } = open({ figures: { registrationsPerMinute: 5 } })
+    const endpoint = 'POST /register'
+    await askOften(5, () => ({ endpoint }))
+    expect((await ask({ endpoint })).headers['retry-after']).toBe('3600')
+  })
+
+  it('never reads as retry at once, or as later than its window, where clocks differ', async () => {
+    const clock = createManualClock()
+    for (const [aheadMs, seconds] of [
+      [-50_000, '1'],
+      [900_000, '60'],
+    ] as const) {
+      const resetsAt = new Date(clock.now().getTime() + aheadMs)
+      const take = async () => ({ isAllowed: false, refusedBy: 0, windows: [{ remaining: 0, resetsAt }] })
+      const { ask } = open({ limiter: { take, isDegraded: () => false, close: async () => undefined } })
+      expect((await ask({ endpoint: 'GET /supported' })).headers['retry-after']).toBe(seconds)
+    }
+  })
+})
+
+describe('X-RateLimit-*', () => {
+  it('tells a caller with a key of its tier, and one without of its address alone', async () => {
+    const { ask } = open()
+    const resetsAt = String(new Date('2026-01-01T00:01:00Z').getTime() / 1_000)
+    expect((await ask({ endpoint: 'POST /settle', key: 'scale' })).headers).toMatchObject({
+      'x-ratelimit-limit': '1000',
+      'x-ratelimit-remaining': '999',
+      'x-ratelimit-reset': resetsAt,
+      'x-ratelimit-tier': 'scale',
+    })
+    const { headers } = await ask({ endpoint: 'POST /settle' })
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit': '100',
+      'x-ratelimit-remaining': '99',
+      'x-ratelimit-reset': resetsAt,
+    })
+    expect(headers).not.toHaveProperty('x-ratelimit-tier')
+  })
+
+  it('is of the window with the least remaining', async () => {
+    const { ask, askOften } = open()
+    const remaining = async (endpoint: string) => (await ask({ endpoint })).headers['x-ratelimit-remaining']
+    expect(await remaining('POST /settle')).toBe('99')
+    await askOften(950, () => ({ endpoint: 'GET /supported' }))
+    expect(await remaining('POST /settle')).toBe('48')
+  })
+
+  it.each([
+    ['GET /dashboard/info', '120'],
+    ['POST /dashboard/rotate', '5'],
+    ['GET /dashboard/keys', '1000'],
+  ])('of %s tells of the dashboard', async (endpoint, limit) => {
+    const { headers } = await open().ask({ endpoint, key: 'free' })
+    expect(headers['x-ratelimit-limit']).toBe(limit)
+  })
+})
+
+describe('addresses', () => {
+  const settles = async (
+    addresses: readonly string[],
+    parts: Partial<LimitedAppParts> = {},
+    forwardedFor: readonly string[] = [],
+  ) => {
+    const { ask } = open({ figures: { anonymousSettlesPerMinute: 1 }, ...parts })
+    const statuses: number[] = []
+    for (const [index, address] of addresses.entries()) {
+      const forwarded = forwardedFor[index]
+      const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
+      statuses.push((await ask({ endpoint: 'POST /settle', address, headers })).statusCode)
+    }
+    return statuses
+  }
+
+  it.each([
+    ['one /64', ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff:ffff:ffff:ffff'], [200, 429, 429]],
+    ['two of one customer’s /48', ['2001:db8:0:1::1', '2001:db8:0:2::1'], [200, 200]],
+    [
+      'one IPv4 address in three forms',
+      ['203.0.113.9', '::ffff:203.0.113.9', '::ffff:cb00:7109'],
+      [200, 429, 429],
+    ],
+    ['two IPv4 addresses in IPv6 form', ['::ffff:203.0.113.9', '::ffff:203.0.113.10'], [200, 200]],
+    ['one address with different zones', ['fe80::1%eth0', 'fe80::1%eth1'], [200, 429]],
+  ])('%s', async (_what, addresses, statuses) => {
+    expect(await settles(addresses)).toEqual(statuses)
+  })
+
+  it('that X-Forwarded-For names count only from a trusted proxy', async () => {
+    const claimed = ['1.1.1.1', '2.2.2.2', '3.3.3.3']
+    const peers = Array.from({ length: 3 }, () => '203.0.113.9')
+    expect(await settles(peers, {}, claimed)).toEqual([200, 429, 429])
+    expect(await settles(peers, { trustProxy: ['10.0.0.0/8'] }, claimed)).toEqual([200, 429, 429])
+    expect(await settles(peers, { trustProxy: ['203.0.113.0/24'] }, claimed)).toEqual([200, 200, 200])
+  })
+
+  it('that a client puts before its own do not help it', async () => {
+    const peers = ['10.0.0.1', '10.0.0.1']
+    const claimed = ['1.1.1.1, 198.51.100.7', '2.2.2.2, 198.51.100.7']
+    expect(await settles(peers, { trustProxy: ['10.0.0.0/8'] }, claimed)).toEqual([200, 429])
+  })
+
+  it('that are none share one count', async () => {
+    const claimed = ['nonsense', 'x'.repeat(5_000), '999.1.1.1']
+    const peers = Array.from({ length: 3 }, () => '10.0.0.1')
+    expect(await settles(peers, { trustProxy: ['10.0.0.0/8'] }, claimed)).toEqual([200, 429, 429])
+  })
+})
+
+describe('one request', () => {
+  it('asks the limiter once, whatever binds it', async () => {
+    const questions: (readonly LimitWindow[])[] = []
+    const clock = createManualClock()
+    const counting = createMemoryRateLimiter({ clock })
+    const limiter: RateLimiter = {
+      ...counting,
+      take: (windows) => {
+        questions.push(windows)
+        return counting.take(windows)
+      },
+    }
+    const { ask } = open({ limiter, clock })
+    await ask({ endpoint: 'POST /register', key: 'free' })
+    expect(questions.map((windows) => windows.map(({ limit }) => limit))).toEqual([[30, 5, 10]])
+    await ask({ endpoint: 'POST /register' })
+    expect(questions[1]?.map(({ limit }) => limit)).toEqual([1_000, 30, 5])
+    await ask({ endpoint: 'GET /dashboard/info', key: 'free' })
+    expect(questions[2]?.map(({ limit }) => limit)).toEqual([1_000, 120])
+    expect(questions).toHaveLength(3)
+  })
+})
+
+describe('while the shared store is down', () => {
+  const clock = createManualClock()
+  const inProcess = createMemoryRateLimiter({ clock })
+
+  it.each(['POST /register', 'POST /lookup'])('%s is closed', async (endpoint) => {
+    const response = await open({ limiter: { ...inProcess, isDegraded: () => true } }).ask({ endpoint })
+    expect(response.statusCode).toBe(503)
+    expect(response.json()).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 5 })
+  })
+
+  it('/register is closed to the very request that finds out', async () => {
+    let isDegraded = false
+    const limiter: RateLimiter = {
+      ...inProcess,
+      isDegraded: () => isDegraded,
+      take: (windows) => {
+        isDegraded = true
+        return inProcess.take(windows)
+      },
+    }
+    expect((await open({ limiter }).ask({ endpoint: 'POST /register' })).statusCode).toBe(503)
+  })
+
+  it.each(['POST /verify', 'POST /settle', 'GET /supported'])('%s goes on', async (endpoint) => {
+    const { ask } = open({ limiter: { ...inProcess, isDegraded: () => true } })
+    expect((await ask({ endpoint })).statusCode).toBe(200)
+  })
+})
+
+describe('the service', () => {
+  const limitedService = () => {
+    const clock = createManualClock()
+    const limiter = createMemoryRateLimiter({ clock })
+    const table = listRequestLimits({ ...specifiedFigures, anonymousRequestsPerMinute: 3 })
+    return testApp({ limits: { limiter, clock, table } })
+  }
+
+  it('refuses before it reads a body', async () => {
+    const app = limitedService()
+    const headers = { ...json, origin: 'https://shop.example' }
+    const post = () => app.inject({ method: 'POST', url: '/verify', payload: '{', headers })
+    expect((await post()).statusCode).toBe(400)
+    expect((await post()).statusCode).toBe(400)
+    expect((await post()).statusCode).toBe(400)
+    const refused = await post()
+    expect(refused.statusCode).toBe(429)
+    expect(refused.headers).toHaveProperty('x-request-id')
+    expect(refused.headers).toMatchObject({ 'access-control-allow-origin': '*', 'retry-after': '60' })
+  })
+
+  it('limits the reference like every other page, and neither probes nor preflights', async () => {
+    const app = limitedService()
+    for (const url of ['/docs/', '/api/openapi.json', '/tiers']) {
+      expect((await app.inject(url)).statusCode).toBe(200)
+    }
+    for (const url of ['/docs/', '/api/openapi.yaml', '/info']) {
+      expect((await app.inject(url)).statusCode).toBe(429)
+    }
+    for (const url of ['/health', '/ready', '/metrics']) expect((await app.inject(url)).statusCode).toBe(200)
+    const preflight = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
+    const { statusCode } = await app.inject({ method: 'OPTIONS', url: '/verify', headers: preflight })
+    expect(statusCode).toBe(204)
+  })
+
+  it('without limits tells of none', async () => {
+    const response = await testApp().inject({ method: 'POST', url: '/verify', payload: paymentBody() })
+    expect(Object.keys(response.headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([])
+  })
+})
+
+const json = { 'content-type': 'application/json' }

@@ -1,0 +1,154 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { compose, type Service } from '../../src/compose.js'
+import { readConfig } from '../../src/config.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { startTestRedis, type TestRedis } from '../support/redis.js'
+import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+
+const startedServer = await startTestRedis()
+afterAll(() => startedServer?.stop())
+
+const getServer = (): TestRedis => {
+  if (startedServer === null) throw new Error('This test needs a redis-server')
+  return startedServer
+}
+
+describe.skipIf(startedServer === null)('four instances on one Redis', () => {
+  it.each([
+    ['an anonymous caller', ''],
+    ['a key of the tier scale', 'scale'],
+  ])(
+    'that get 4,000 requests of %s allow exactly 1,000',
+    async (_who, key) => {
+      const keyPrefix = `test:${randomUUID()}:`
+      const children = await Promise.all(Array.from({ length: 4 }, startChild))
+      const answers = await Promise.all(
+        children.map(async (child) => {
+          const answer = once(child, 'message')
+          child.send({ url: getServer().url, keyPrefix, key, requests: 1_000 })
+          return counted.parse(await answer)[0]
+        }),
+      )
+      const sum = (pick: (answer: Counted) => number) =>
+        answers.reduce((total, each) => total + pick(each), 0)
+      expect([sum(({ allowed }) => allowed), sum(({ refused }) => refused)]).toEqual([1_000, 3_000])
+    },
+    60_000,
+  )
+})
+
+describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,', () => {
+  let database: TestDatabase
+  let proxy: TcpProxy
+  let service: Service
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    proxy = await startTcpProxy(getServer().port)
+    service = await startService()
+  })
+  afterEach(async () => {
+    await service.close()
+    await proxy.close()
+  })
+
+  const startService = (): Promise<Service> =>
+    compose(
+      readConfig({
+        DATABASE_URL: database.url,
+        REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
+        LOG_LEVEL: 'silent',
+      }),
+    )
+  const remainingOf = async ({ app }: Service, address = '198.51.100.7'): Promise<number> =>
+    Number((await app.inject({ url: '/supported', remoteAddress: address })).headers['x-ratelimit-remaining'])
+
+  const faults: readonly (readonly [string, () => void | Promise<void>, () => void | Promise<void>])[] = [
+    ['the network hangs', () => proxy.hang(), () => proxy.pass()],
+    ['connections are refused', () => proxy.refuse(), () => proxy.pass()],
+    ['the server hangs', () => getServer().hang(), () => getServer().resume()],
+    ['the server is killed', () => getServer().stop(), () => getServer().restart()],
+  ]
+
+  it('gives each of two instances half of every limit', async () => {
+    const second = await startService()
+    await proxy.refuse()
+    expect(await remainingOf(second)).toBe(499)
+    expect(await remainingOf(second)).toBe(498)
+    // The first learns of the second by its next heartbeat.
+    let stranger = 0
+    const askAsStranger = () => {
+      stranger += 1
+      return remainingOf(service, `192.0.2.${stranger}`)
+    }
+    await pollUntil(async () => (await askAsStranger()) === 499, 'the heartbeat', 6_000)
+    await second.close()
+  })
+
+  it.each(faults)(
+    '%s: goes on at once, counts by itself, says so, and finds back',
+    async (_fault, fail, heal) => {
+      const remaining = () => remainingOf(service)
+      const register = () => service.app.inject({ method: 'POST', url: '/register' })
+      expect(await readStore(service)).toEqual({ status: 200, store: 'ok', gauge: '0' })
+      await remaining()
+
+      await fail()
+      const first = await timed(remaining)
+      expect(first.ms).toBeLessThan(500)
+      expect(first.value).toBe(999)
+      const rest = await timed(async () => {
+        const counts: number[] = []
+        for (let request = 0; request < 30; request += 1) counts.push(await remaining())
+        return counts
+      })
+      expect(rest.value).toEqual(Array.from({ length: 30 }, (_, index) => 998 - index))
+      // A few milliseconds each, and together about one deadline of a command: none of them has waited for Redis.
+      expect(rest.ms).toBeLessThan(300)
+      expect(await readStore(service)).toEqual({ status: 200, store: 'degraded', gauge: '1' })
+      // Where the route exists it is closed; it must never be open.
+      expect([404, 503]).toContain((await register()).statusCode)
+
+      await heal()
+      await pollUntil(async () => (await readStore(service)).store === 'ok', 'the recovery')
+      expect(await readStore(service)).toEqual({ status: 200, store: 'ok', gauge: '0' })
+    },
+    30_000,
+  )
+})
+
+const counted = z.tuple([z.object({ allowed: z.number(), refused: z.number() })]).rest(z.unknown())
+type Counted = z.infer<typeof counted>[0]
+
+const ready = z.object({ checks: z.looseObject({ store: z.string() }) })
+
+const readStore = async ({ app }: Service) => {
+  const readiness = await app.inject('/ready')
+  const { body } = await app.inject('/metrics')
+  return {
+    status: readiness.statusCode,
+    store: ready.parse(readiness.json()).checks.store,
+    gauge: /^quittance_limiter_degraded (\d)$/m.exec(body)?.[1],
+  }
+}
+
+const startChild = async (): Promise<ChildProcess> => {
+  const program = fileURLToPath(new URL('./support/requestMany.ts', import.meta.url))
+  const child = fork(program, { execArgv: ['--import', 'tsx'] })
+  await once(child, 'message')
+  return child
+}
+
+const timed = async <T>(run: () => Promise<T>): Promise<{ ms: number; value: T }> => {
+  const startedAt = performance.now()
+  const value = await run()
+  return { ms: performance.now() - startedAt, value }
+}

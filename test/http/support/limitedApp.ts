@@ -1,0 +1,85 @@
+import fastify, { type FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { AppError } from '../../../src/errors.js'
+import { errorAnswers } from '../../../src/http/plugins/errorAnswers.js'
+import { rateLimits } from '../../../src/http/plugins/rateLimits.js'
+import { refusedKeys } from '../../../src/http/plugins/refusedKeys.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import type { Account } from '../../../src/ports/accountStore.js'
+import type { Clock } from '../../../src/ports/clock.js'
+import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
+import {
+  listRequestLimits,
+  type RequestLimitFigures,
+  specifiedFigures,
+  unlimitedPaths,
+} from '../../../src/protocol/requestLimits.js'
+import { type TierName, tiers } from '../../../src/protocol/tiers.js'
+
+/** What an app of limits alone is made of. */
+export interface LimitedAppParts {
+  readonly limiter: RateLimiter
+  readonly clock: Clock
+  readonly figures?: Partial<RequestLimitFigures>
+  readonly trustProxy?: readonly string[]
+  /** Told of every key that is looked up. */
+  readonly onLookUp?: (key: string) => void
+}
+
+const routes = [
+  ...['POST /verify', 'POST /settle', 'GET /supported', 'GET /tiers', 'POST /v1/intent/:id/execute'],
+  ...['GET /health', 'GET /ready', 'GET /metrics', 'GET /docs/', 'POST /register', 'POST /lookup'],
+  ...['GET /dashboard/info', 'GET /dashboard/keys', 'POST /dashboard/rotate', 'POST /dashboard/webhook/test'],
+] as const
+
+const isTier = (name: string): name is TierName => name in tiers
+
+/** An account of this tier; one key of one tier is one account. */
+const accountOf = (key: string, tier: TierName): Account => ({
+  id: key,
+  email: 'dev@example.com',
+  project: 'shop',
+  tier,
+  status: 'active',
+  createdAt: new Date(0),
+  allowedIPs: null,
+  allowedRef: null,
+})
+
+/** Stands for authentication: `free`, `free 2`, `scale` … are keys of these tiers, and every other key is nobody's. */
+const authentication = fastifyPlugin<{ readonly onLookUp: (key: string) => void }>(
+  async (app, { onLookUp }) => {
+    app.addHook('onRequest', async (request) => {
+      const key = request.headers['x-api-key']
+      if (typeof key !== 'string' || unlimitedPaths.includes(request.routeOptions.url ?? '')) return
+      onLookUp(key)
+      const [tier = ''] = key.split(' ')
+      if (!isTier(tier)) throw new AppError('UNAUTHORIZED', 'This key is nobody’s')
+      request.account = accountOf(key, tier)
+    })
+  },
+)
+
+/** An app whose routes answer 200 once the limits let them. */
+export const limitedApp = ({
+  limiter,
+  clock,
+  figures = {},
+  trustProxy = [],
+  onLookUp = () => undefined,
+}: LimitedAppParts): FastifyInstance => {
+  const app = fastify({ trustProxy: trustProxy.length === 0 ? false : [...trustProxy] })
+  app.decorateRequest('account', null)
+  app.register(errorAnswers, { logger: silentLogger })
+  app.register(refusedKeys, { limiter, clock, logger: silentLogger })
+  app.register(authentication, { onLookUp })
+  app.register(rateLimits, { limiter, clock, table: listRequestLimits({ ...specifiedFigures, ...figures }) })
+  app.register(async (scope) => {
+    for (const route of routes) {
+      const [method = '', url = ''] = route.split(' ')
+      scope.route({ method, url, handler: async () => ({ served: route }) })
+    }
+    scope.options('*', async (_request, reply) => await reply.code(204).send())
+  })
+  return app
+}

@@ -1,0 +1,49 @@
+// A process of its own for the test of exactness: an instance that is asked as often as it is told.
+import { Redis } from 'ioredis'
+import { z } from 'zod'
+import { systemClock } from '../../../src/platform/clock.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
+import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
+import { limitedApp } from './limitedApp.js'
+
+const task = z.object({ url: z.string(), keyPrefix: z.string(), key: z.string(), requests: z.number() })
+const concurrency = 10
+
+const neverAsked: RateLimiter = {
+  take: () => Promise.reject(new Error('Redis did not answer')),
+  isDegraded: () => false,
+  close: async () => undefined,
+}
+
+const run = async ({ url, keyPrefix, key, requests }: z.infer<typeof task>): Promise<void> => {
+  const redis = new Redis(url)
+  const parts = { clock: systemClock, logger: silentLogger, fallback: neverAsked }
+  const limiter = createRedisRateLimiter({ redis, ...parts, keyPrefix })
+  const app = limitedApp({ limiter, clock: systemClock })
+  let left = requests
+  const statuses: Record<number, number> = {}
+  const askInTurn = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1
+      const headers = key === '' ? {} : { 'x-api-key': key }
+      const { statusCode } = await app.inject({ method: 'POST', url: '/verify', headers })
+      statuses[statusCode] = (statuses[statusCode] ?? 0) + 1
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, askInTurn))
+  redis.disconnect()
+  process.send?.({ allowed: statuses[200] ?? 0, refused: statuses[429] ?? 0 })
+}
+
+process.once('message', (message) => {
+  run(task.parse(message))
+    .then(() => process.disconnect())
+    .catch((error: unknown) => {
+      process.stderr.write(`${error}\n`)
+      process.exit(1)
+    })
+})
+// A parent that is killed must not leave this process behind.
+process.once('disconnect', () => process.exit())
+process.send?.('ready')
