@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
+import type { DashboardUseCases } from '../src/usecases/dashboard.js'
 import type { CoreUseCases } from '../src/usecases/useCases.js'
 
 const documentFile = fileURLToPath(new URL('openapi.yaml', import.meta.url))
@@ -21,10 +22,23 @@ const core: CoreUseCases = {
   describeService: refuse,
 }
 
+const dashboard: DashboardUseCases = {
+  authenticate: refuse,
+  register: refuse,
+  lookUp: refuse,
+  readInfo: refuse,
+  readQuota: refuse,
+  listKeys: refuse,
+  readUsage: refuse,
+  rotateKey: refuse,
+  restrict: refuse,
+  countKeys: refuse,
+}
+
 /** The OpenAPI document of the routes as YAML: the same text for the same code. */
 export const renderDocument = async (): Promise<string> => {
   const app = buildApp({
-    useCases: { core },
+    useCases: { core, dashboard },
     settings: { trustProxy: [], bodyLimitBytes: 1_048_576 },
     metrics: createMetrics({ kinds: [], measuresProcess: false }),
   })

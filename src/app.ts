@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { createFastifyLogger } from './http/fastifyLogger.js'
 import { createOperatorGate } from './http/operatorGate.js'
+import { authentication } from './http/plugins/authentication.js'
 import { cors } from './http/plugins/cors.js'
 import { draining } from './http/plugins/draining.js'
 import { answerBrokenRequest, answerUnroutable, errorAnswers } from './http/plugins/errorAnswers.js'
@@ -12,7 +13,9 @@ import { type RateLimitsParts, rateLimits } from './http/plugins/rateLimits.js'
 import { refusedKeys } from './http/plugins/refusedKeys.js'
 import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
+import { accountRoutes } from './http/routes/accounts.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
+import { dashboardRoutes } from './http/routes/dashboard.js'
 import { keepRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
 import { compileValidator } from './http/validation.js'
@@ -32,11 +35,13 @@ export interface AppSettings {
   readonly requestTimeoutMs?: number
   /** What an operator shows to be one; without it nobody is. */
   readonly operatorToken?: Secret | null
+  /** Whether payments are only taken from callers with an API key; false unless told. */
+  readonly apiKeyRequired?: boolean
 }
 
 /** What the HTTP side is made of. */
 export interface AppParts {
-  readonly useCases: Pick<UseCases, 'core'>
+  readonly useCases: UseCases
   readonly settings: AppSettings
   readonly logger?: Logger
   readonly metrics: Metrics
@@ -72,6 +77,8 @@ export const buildApp = ({
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
   app.decorateRequest('caller', 'anonymous')
+  app.decorateRequest('account', null)
+  app.decorateRequest('apiKey', null)
 
   app.register(requestId)
   app.register(logRequests, { logger })
@@ -80,14 +87,21 @@ export const buildApp = ({
   app.register(errorAnswers, { logger })
   app.register(draining)
   if (limits !== null) app.register(refusedKeys, { ...limits, logger })
-  const requireOperator = createOperatorGate(settings.operatorToken ?? null)
+  const { isOperator, requireOperator } = createOperatorGate(settings.operatorToken ?? null)
   app.register(operatorAccess, { requireOperator })
+  app.register(authentication, {
+    authenticate: useCases.dashboard.authenticate,
+    isOperator,
+    apiKeyRequired: settings.apiKeyRequired ?? false,
+  })
   if (limits !== null) app.register(rateLimits, limits)
   app.register(jsonBodies)
   app.register(openapi)
 
   app.register(paymentRoutes, { useCases: useCases.core, metrics, requireOperator })
   app.register(serviceRoutes, { useCases: useCases.core, metrics })
+  app.register(accountRoutes, { useCases: useCases.dashboard })
+  app.register(dashboardRoutes, { useCases: useCases.dashboard })
   app.register(referenceRoutes)
   return app
 }

@@ -77,7 +77,12 @@ export const compose = async (config: Config): Promise<Service> => {
   const core = await composeCore(config, { clock: systemClock, logger })
   const stopJobs = core.startJobs()
   const app = await buildApp({
-    settings: { trustProxy: config.server.trustProxy, bodyLimitBytes, operatorToken: config.operatorToken },
+    settings: {
+      trustProxy: config.server.trustProxy,
+      bodyLimitBytes,
+      operatorToken: config.operatorToken,
+      apiKeyRequired: config.accounts.apiKeyRequired,
+    },
     logger,
     metrics: core.metrics,
     useCases: core.useCases,

@@ -113,6 +113,15 @@ describe('a value', () => {
     expect(readConfig({ PORT: ' 9000 ', HOST: '\t::1\n' }).server).toMatchObject({ host: '::1', port: 9_000 })
   })
 
+  it.each([
+    ['true', true],
+    ['false', false],
+  ])('API_KEY_REQUIRED=%s is read as %s', (API_KEY_REQUIRED, apiKeyRequired) => {
+    expect(readConfig({ API_KEY_REQUIRED, REGISTRATION: 'open' })).toMatchObject({
+      accounts: { apiKeyRequired },
+    })
+  })
+
   it('is read in its unit', () => {
     const config = readConfig({ SETTLE_WAIT_SECONDS: '40', VERIFY_DEADLINE_SECONDS: '3' })
     expect(config).toMatchObject({ settleWaitMs: 40_000, verifyDeadlineMs: 3_000 })

@@ -5,6 +5,15 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { renderDocument } from '../openapi/generate.js'
 import { paymentRequests } from '../src/http/schemas/examples.js'
+import {
+  accountInfo,
+  keyList,
+  lookedUp,
+  registered,
+  restrictions,
+  rotatedKey,
+  usage,
+} from '../src/protocol/accounts.js'
 import { isRefused, readPayment } from '../src/protocol/legacy.js'
 import { settlementPage, settlementView, settleResult, verifyResult } from '../src/protocol/results.js'
 import { wirePaymentRequest } from '../src/protocol/wire.js'
@@ -19,6 +28,7 @@ const operation = z.object({
   summary: z.string(),
   description: z.string(),
   tags: z.array(z.string()),
+  security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
   requestBody: z.object({ content }).optional(),
   responses: z.record(
     z.string(),
@@ -33,7 +43,10 @@ const shape = z.object({
   openapi: z.string(),
   tags: z.array(z.object({ name: z.string() })),
   paths: z.record(z.string(), z.record(z.string(), operation)),
-  components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
+  components: z.object({
+    schemas: z.record(z.string(), z.unknown()),
+    securitySchemes: z.record(z.string(), z.unknown()),
+  }),
 })
 
 const document = shape.parse(parse(committed))
@@ -113,7 +126,7 @@ describe('every route', () => {
   it.each(operations.filter(({ name }) => !name.startsWith('GET /api/')))(
     '$name describes its errors by their codes',
     ({ responses }) => {
-      const errors = Object.entries(responses).filter(([status]) => status !== '200')
+      const errors = Object.entries(responses).filter(([status]) => !status.startsWith('2'))
       expect(errors.map(([status]) => status)).toContain('500')
       for (const [status, { content: contents, description }] of errors) {
         const [media] = Object.values(contents ?? {})
@@ -125,6 +138,38 @@ describe('every route', () => {
       }
     },
   )
+})
+
+describe('what callers must show', () => {
+  const eitherHeader = [{ bearer: [] }, { header: [] }]
+  const expected = {
+    dashboard: eitherHeader,
+    key: [{}, ...eitherHeader],
+    operator: [{ operator: [] }],
+    public: undefined,
+  } as const
+
+  it('is said of every route that asks for a key, by its access', async () => {
+    const app = testApp()
+    await app.ready()
+    for (const { method, path, access } of app.listRoutes()) {
+      const described = operations.find(({ name }) => name === `${method} ${path}`)
+      // Public by transaction, for operators by status.
+      if (described === undefined || path === '/v1/settlements') continue
+      expect(described.security, described.name).toEqual(expected[access])
+      if (access === 'dashboard' || access === 'key') {
+        expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(['401', '403', '503']))
+      }
+    }
+  })
+
+  it('is a header in every scheme, never the query', () => {
+    expect(Object.values(document.components.securitySchemes)).toEqual([
+      { type: 'http', scheme: 'bearer', description: expect.any(String) },
+      { type: 'apiKey', in: 'header', name: 'X-API-Key', description: expect.any(String) },
+      { type: 'http', scheme: 'bearer', description: expect.any(String) },
+    ])
+  })
 })
 
 describe('the examples', () => {
@@ -153,5 +198,20 @@ describe('the examples', () => {
     expect(values.length).toBeGreaterThan(1)
     const shapes = z.union(schemas.map(({ shape }) => z.strictObject(shape)))
     for (const value of values) expect(shapes.parse(value)).toEqual(value)
+  })
+
+  it.each([
+    ['POST /register', '200', registered],
+    ['POST /register', '201', registered],
+    ['POST /lookup', '200', lookedUp],
+    ['GET /dashboard/info', '200', accountInfo],
+    ['GET /dashboard/keys', '200', keyList],
+    ['GET /dashboard/usage', '200', usage],
+    ['POST /dashboard/rotate', '200', rotatedKey],
+    ['POST /dashboard/restrictions', '200', restrictions],
+  ])('of %s %s are answers as its schema has them', (name, status, { shape }) => {
+    const values = exampleValues(name, status)
+    expect(values.length).toBeGreaterThan(0)
+    for (const value of values) expect(z.strictObject(shape).parse(value)).toEqual(value)
   })
 })

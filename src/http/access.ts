@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify'
+import type { Secret } from '../platform/secret.js'
 import type { Account } from '../ports/accountStore.js'
 
 /**
@@ -10,11 +12,18 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Optional only because plugins of others declare routes too; the start refuses a route without it. */
     access?: Access
+    /**
+     * On a route that answers some questions to operators alone: whether this is one of them. Its bearer token is
+     * the operator's then, and no API key.
+     */
+    asksOperators?: (request: FastifyRequest) => boolean
   }
   interface FastifyRequest {
-    /** Whose request it is: an API key's id, or `anonymous`. */
+    /** Whose request it is: an account's id, or `anonymous`. */
     caller: string
-    /** Whose key the request carries; null: nobody's. */
+    /** Whose API key the request carries; null without a key. */
     account: Account | null
+    /** The key itself. */
+    apiKey: Secret | null
   }
 }

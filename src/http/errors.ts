@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorStatus } from '../errors.js'
+import { forbidCaching } from './forbidCaching.js'
 
 /** The body of every answer that is an error. */
 export interface ErrorBody {
@@ -57,7 +58,10 @@ export const findAnsweredCode = (request: FastifyRequest): ErrorCode | null =>
 export const sendError = (reply: FastifyReply, error: AppError): FastifyReply => {
   const body = describeForCaller(error)
   answeredCodes.set(reply.request, error.code)
+  forbidCaching(reply)
   if (body.retryAfter !== undefined) reply.header('retry-after', body.retryAfter)
+  // RFC 9110, section 15.5.2: a 401 says how to do better.
+  if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer')
   return (
     reply
       .code(errorStatus[error.code])

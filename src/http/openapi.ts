@@ -3,6 +3,7 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod'
 import { version } from '../platform/version.js'
 import { wirePayload } from '../protocol/wire.js'
+import type { Access } from './access.js'
 import { finishDocument } from './openapiFinish.js'
 import { limitHeaders } from './openapiLimits.js'
 import { payloadFlat, payloadVersion1, payloadVersion2 } from './schemas/payloads.js'
@@ -28,6 +29,11 @@ const description = [
   'A payment that is refused is an answer: HTTP 200 with `isValid: false` or `success: false` and a reason. ' +
     'Every other failure is an error, `{ code, message }`: **4xx** means that the request must change, **5xx** ' +
     'that nothing was decided and the same request may be repeated. With `Retry-After` it says when.',
+  '## API keys',
+  'A key, from `POST /register`, is sent as `Authorization: Bearer <key>` or as `X-API-Key: <key>`, never in the query ' +
+    'string. An instance may demand one for payments; `/dashboard` always does. A key that is wrong is refused with ' +
+    '401 also where none is needed, and so are two that differ; only the probes look at no key.',
+  '## Headers',
   'Every answer carries `X-Request-ID`: your own, where it is at most 64 letters, digits, `-` and `_`, else a ' +
     'new one. Any web page may call this API (CORS).',
 ].join('\n\n')
@@ -45,6 +51,7 @@ const documentInfo = {
   servers: [{ url: '/', description: 'This instance' }],
   tags: [
     { name: 'Payments', description: 'Judge, carry out and look up payments.' },
+    { name: 'Accounts', description: 'API keys, and what their owners see and set.' },
     { name: 'Service', description: 'The instance itself: probes, counters, plans, this document.' },
   ],
 }
@@ -58,7 +65,46 @@ const answerHeaders = {
     description: 'Seconds after which a retry makes sense',
     schema: { type: 'integer', minimum: 0 },
   },
+  'WWW-Authenticate': {
+    description: 'How to send what was missing or wrong',
+    schema: { type: 'string', pattern: '^Bearer$' },
+  },
 } as const
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'An API key as `Authorization: Bearer <key>`' },
+  header: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'An API key in a header of its own',
+  },
+  operator: { type: 'http', scheme: 'bearer', description: 'The `OPERATOR_TOKEN` of the instance' },
+} as const
+
+type SecurityRequirement = Readonly<Record<string, string[]>>
+
+const eitherHeader: readonly SecurityRequirement[] = [{ bearer: [] }, { header: [] }]
+// An empty requirement: without anything is fine too.
+const optional: SecurityRequirement = {}
+
+/** What a route asks callers to show, in the words of OpenAPI; an empty list where it asks for nothing. */
+const describeSecurity = (
+  access: Access | undefined,
+  servesOperators: boolean,
+): readonly SecurityRequirement[] => {
+  switch (access) {
+    case 'dashboard':
+      return eitherHeader
+    case 'key':
+      return [optional, ...eitherHeader]
+    case 'operator':
+      return [{ operator: [] }]
+    case 'public':
+    case undefined:
+      return servesOperators ? [optional, { operator: [] }] : []
+  }
+}
 
 const componentPrefix = '#/components/schemas/'
 
@@ -77,11 +123,20 @@ const overrideJsonSchema: Override = ({ zodSchema, jsonSchema }) => {
 }
 
 const zodToJsonConfig = { override: overrideJsonSchema }
+const transformRoute = createJsonSchemaTransform({ zodToJsonConfig })
 const transformComponents = createJsonSchemaTransformObject({ zodToJsonConfig })
 
 /** How @fastify/swagger makes the document from the routes. */
 export const documentOptions: FastifyDynamicSwaggerOptions = {
-  openapi: { ...documentInfo, components: { headers: { ...answerHeaders, ...limitHeaders } } },
-  transform: createJsonSchemaTransform({ zodToJsonConfig }),
+  openapi: {
+    ...documentInfo,
+    components: { headers: { ...answerHeaders, ...limitHeaders }, securitySchemes },
+  },
+  transform: (input) => {
+    const { schema, url } = transformRoute(input)
+    const { access, asksOperators } = input.route.config ?? {}
+    const security = describeSecurity(access, asksOperators !== undefined)
+    return { schema: security.length === 0 ? schema : { ...schema, security }, url }
+  },
   transformObject: (document) => finishDocument(transformComponents(document)),
 }

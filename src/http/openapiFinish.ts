@@ -12,6 +12,7 @@ const operation = z.looseObject({
   parameters: z.array(z.unknown()).optional(),
   requestBody: z.looseObject({ content }).optional(),
   responses: z.record(z.string(), answer),
+  security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
   'x-reference': z.custom<RouteReference>().optional(),
 })
 const draftShape = z.looseObject({
@@ -57,13 +58,14 @@ const mapValues = <Value, Mapped>(
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]))
 
 const describeOperation = (given: Operation) => {
-  const { operationId, tags, summary, description, parameters, requestBody, responses } = given
+  const { operationId, tags, summary, description, security, parameters, requestBody, responses } = given
   const reference = given['x-reference']
   return {
     operationId,
     tags,
     summary,
     description,
+    ...(security === undefined ? {} : { security }),
     ...(parameters === undefined ? {} : { parameters }),
     ...(requestBody === undefined
       ? {}
@@ -85,6 +87,7 @@ const describeAnswer = (
     ...(statusesToRepeat.includes(status)
       ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
       : {}),
+    ...(status === '401' ? { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } } : {}),
     ...reference?.headers?.[Number(status)],
   },
   ...(contents === undefined ? {} : { content: exemplify(contents, reference?.answers[Number(status)]) }),

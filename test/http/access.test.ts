@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { buildApp } from '../../src/app.js'
-import { coreUseCases, testApp, testMetrics } from './support/app.js'
+import { Secret } from '../../src/platform/secret.js'
+import { coreUseCases, dashboardUseCases, knownKey, testApp, testMetrics } from './support/app.js'
 
 const settings = { trustProxy: [], bodyLimitBytes: 1_048_576 }
 
@@ -40,6 +42,18 @@ describe('every route', () => {
       'HEAD /tiers public',
       'GET /supported public',
       'HEAD /supported public',
+      'POST /register public',
+      'POST /lookup public',
+      'GET /stats/keys public',
+      'HEAD /stats/keys public',
+      'GET /dashboard/info dashboard',
+      'HEAD /dashboard/info dashboard',
+      'GET /dashboard/keys dashboard',
+      'HEAD /dashboard/keys dashboard',
+      'GET /dashboard/usage dashboard',
+      'HEAD /dashboard/usage dashboard',
+      'POST /dashboard/rotate dashboard',
+      'POST /dashboard/restrictions dashboard',
       'GET /api/openapi.yaml public',
       'HEAD /api/openapi.yaml public',
       'GET /api/openapi.json public',
@@ -60,9 +74,86 @@ describe('every route', () => {
   })
 
   it('that does not say who may call it stops the start', async () => {
-    const app = buildApp({ useCases: { core: coreUseCases() }, settings, metrics: testMetrics() })
+    const app = buildApp({
+      useCases: { core: coreUseCases(), dashboard: dashboardUseCases() },
+      settings,
+      metrics: testMetrics(),
+    })
     app.get('/debug', async () => 'open to all')
     const started = app.ready().then(() => 'started')
     await expect(started).rejects.toThrow('GET /debug does not say who may call it')
   })
 })
+
+describe('every route of the dashboard', () => {
+  const other = `qtn_sk_${'f'.repeat(64)}`
+  const query = ['api_key', 'apiKey', 'key', 'token', 'x-api-key']
+    .map((name) => `${name}=${knownKey}`)
+    .join('&')
+  const refused = [
+    ['without a key', {}, ''],
+    ['with a wrong key as bearer', { authorization: `Bearer ${other}` }, ''],
+    ['with a wrong key in X-API-Key', { 'x-api-key': other }, ''],
+    ['with an empty key', { 'x-api-key': '' }, ''],
+    ['with two keys that disagree', { authorization: `Bearer ${knownKey}`, 'x-api-key': other }, ''],
+    ['with the key in the query', {}, `?${query}`],
+    ['with the key in a cookie', { cookie: `apiKey=${knownKey}` }, ''],
+    ['with the operator’s token', { authorization: 'Bearer an-operator-token-of-some-length' }, ''],
+    ['with the key as user name', { authorization: `Basic ${btoa(`${knownKey}:`)}` }, ''],
+  ] as const
+
+  const listDashboard = async () => {
+    const app = testApp({ operatorToken: new Secret('an-operator-token-of-some-length') })
+    await app.ready()
+    const routes = app.listRoutes().filter(({ path }) => path.startsWith('/dashboard'))
+    return { app, routes }
+  }
+
+  it.each(refused)('is answered 401 %s', async (_name, headers, search) => {
+    const { app, routes } = await listDashboard()
+    expect(routes.length).toBeGreaterThan(7)
+    for (const { method, path, access } of routes) {
+      expect(access).toBe('dashboard')
+      const response = await app.inject({ method: readMethod(method), url: `${path}${search}`, headers })
+      expect(response.statusCode, `${method} ${path}`).toBe(401)
+      expect(response.headers['www-authenticate']).toBe('Bearer')
+      expect(response.headers['cache-control']).toBe('no-store')
+      if (method !== 'HEAD') expect(response.json().code).toBe('UNAUTHORIZED')
+    }
+  })
+
+  it('lets the key’s owner in, and is kept by no cache', async () => {
+    const { app, routes } = await listDashboard()
+    for (const { method, path } of routes) {
+      const response = await app.inject({
+        method: readMethod(method),
+        url: path,
+        headers: { authorization: `Bearer ${knownKey}` },
+        ...(method === 'POST' ? { payload: { allowedIPs: [], allowedRef: [] } } : {}),
+      })
+      expect(response.statusCode, `${method} ${path}`).toBe(200)
+      expect(response.headers['cache-control']).toBe('no-store')
+    }
+  })
+
+  it('may be asked by a page of any origin, with the key in either header', async () => {
+    const { app, routes } = await listDashboard()
+    for (const { path } of routes) {
+      const response = await app.inject({
+        method: 'OPTIONS',
+        url: path,
+        headers: {
+          origin: 'https://shop.example',
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'authorization,x-api-key',
+        },
+      })
+      expect(response.statusCode).toBe(204)
+      const allowed = String(response.headers['access-control-allow-headers']).split(', ')
+      expect(allowed).toEqual(expect.arrayContaining(['Authorization', 'X-API-Key']))
+    }
+  })
+})
+
+/** Fastify's list has plain strings. */
+const readMethod = (method: string) => z.enum(['GET', 'HEAD', 'POST']).parse(method)

@@ -1,10 +1,12 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
+import { accountAnswers } from '../../src/http/schemas/accountExamples.js'
 import { createLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
+import type { DashboardUseCases, KeyUse } from '../../src/usecases/dashboard.js'
 import type { CoreUseCases } from '../../src/usecases/useCases.js'
-import { testApp } from './support/app.js'
+import { keyOwner, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 
 const privateKey = `0x${'4c0883a69102937d'.repeat(4)}`
@@ -23,7 +25,10 @@ const secrets = {
 const rpcUrl = `https://user:${secrets.password}@base.rpc.example/v2/${secrets.rpcKey}?apikey=${secrets.rpcKey}`
 
 /** An app whose log a test can read. */
-const observed = (core: Partial<CoreUseCases>, operatorToken?: string) => {
+const observed = (
+  core: Partial<CoreUseCases>,
+  { operatorToken, dashboard = {} }: { operatorToken?: string; dashboard?: Partial<DashboardUseCases> } = {},
+) => {
   const chunks: string[] = []
   const destination = new Writable({
     write: (chunk, _encoding, done) => {
@@ -35,6 +40,7 @@ const observed = (core: Partial<CoreUseCases>, operatorToken?: string) => {
   return {
     app: testApp({
       core,
+      dashboard,
       logger,
       ...(operatorToken === undefined ? {} : { operatorToken: new Secret(operatorToken) }),
     }),
@@ -101,35 +107,55 @@ describe('secrets in an error (A33)', () => {
 })
 
 describe('secrets in a request (A33)', () => {
-  it('reach neither the answer nor the log, wherever they stand', async () => {
-    const { app, readLog } = observed({}, secrets.operatorToken)
-    const headers = {
-      authorization: `Bearer ${secrets.bearer}`,
-      'x-api-key': secrets.apiKey,
-      'payment-signature': secrets.payment,
-      'x-payment': secrets.payment,
-      cookie: `session=${secrets.bearer}`,
-    }
-    const requests = [
-      { method: 'POST', url: `/verify?api_key=${secrets.apiKey}`, payload: paymentBody() },
-      { method: 'POST', url: '/settle', payload: paymentBody() },
+  const rest = {
+    'payment-signature': secrets.payment,
+    'x-payment': secrets.payment,
+    cookie: `session=${secrets.bearer}`,
+    'content-type': 'application/json',
+  }
+  const requests = [
+    { method: 'POST', url: `/verify?api_key=${secrets.apiKey}`, payload: paymentBody() },
+    { method: 'POST', url: '/settle', payload: paymentBody() },
+    {
+      method: 'POST',
+      url: '/verify',
+      payload: { paymentPayload: { privateKey }, paymentRequirements: { amount: privateKey } },
+    },
+    { method: 'POST', url: '/verify', payload: `{"privateKey": "${privateKey}", broken` },
+    { method: 'GET', url: `/nothing/${secrets.apiKey}/${secrets.bareKey}?key=${secrets.rpcKey}` },
+    { method: 'GET', url: `/%?key=${secrets.apiKey}` },
+    { method: 'GET', url: `/v1/settlements/${secrets.apiKey}` },
+    { method: 'GET', url: '/v1/settlements?status=pending' },
+    { method: 'GET', url: `/v1/settlements?status=pending&token=${secrets.operatorToken}` },
+    { method: 'GET', url: '/dashboard/info' },
+    { method: 'GET', url: `/dashboard/keys?apiKey=${secrets.apiKey}` },
+    { method: 'GET', url: `/dashboard/${secrets.apiKey}` },
+    { method: 'POST', url: '/dashboard/rotate' },
+    { method: 'POST', url: '/dashboard/restrictions', payload: { allowedIPs: secrets.apiKey } },
+    { method: 'POST', url: '/register', payload: { email: secrets.apiKey, projectName: 7 } },
+    { method: 'POST', url: '/lookup', payload: { email: [secrets.apiKey], [secrets.password]: 1 } },
+  ] as const
+
+  it.each([
+    ['of a known key', { authorization: `Basic ${secrets.bearer}`, 'x-api-key': secrets.apiKey }],
+    ['of a wrong key', { authorization: `Bearer ${secrets.bearer}` }],
+    ['of two keys that differ', { authorization: `Bearer ${secrets.bearer}`, 'x-api-key': secrets.apiKey }],
+    ['of a malformed key', { 'x-api-key': `${secrets.apiKey}, ${secrets.bearer}` }],
+  ])('%s reach neither the answer nor the log, wherever they stand', async (_name, keys) => {
+    const { app, readLog } = observed(
+      {},
       {
-        method: 'POST',
-        url: '/verify',
-        payload: { paymentPayload: { privateKey }, paymentRequirements: { amount: privateKey } },
+        operatorToken: secrets.operatorToken,
+        dashboard: {
+          authenticate: async ({ apiKey }) => {
+            if (apiKey === secrets.apiKey) return keyOwner
+            throw new AppError('UNAUTHORIZED', 'This API key is not valid', { cause: new Error(apiKey) })
+          },
+        },
       },
-      { method: 'POST', url: '/verify', payload: `{"privateKey": "${privateKey}", broken` },
-      { method: 'GET', url: `/nothing/${secrets.apiKey}/${secrets.bareKey}?key=${secrets.rpcKey}` },
-      { method: 'GET', url: `/%?key=${secrets.apiKey}` },
-      { method: 'GET', url: `/v1/settlements/${secrets.apiKey}` },
-      { method: 'GET', url: '/v1/settlements?status=pending' },
-      { method: 'GET', url: `/v1/settlements?status=pending&token=${secrets.operatorToken}` },
-    ] as const
+    )
     for (const request of requests) {
-      const response = await app.inject({
-        ...request,
-        headers: { ...headers, 'content-type': 'application/json' },
-      })
+      const response = await app.inject({ ...request, headers: { ...rest, ...keys } })
       expectNoSecret(response.body)
       expectNoSecret(JSON.stringify(response.headers))
     }
@@ -139,6 +165,100 @@ describe('secrets in a request (A33)', () => {
         .split('\n')
         .filter((line) => line.includes('"msg":"request"')),
     ).toHaveLength(requests.length)
+  })
+
+  it('reach neither the answer nor the log when the store of keys fails with the key in its error', async () => {
+    const authenticate = async ({ apiKey }: KeyUse) => {
+      throw new Error(`no row for ${apiKey}`, { cause: spillingError() })
+    }
+    const { app, readLog } = observed({}, { dashboard: { authenticate } })
+    const response = await app.inject({
+      url: '/dashboard/info',
+      headers: { authorization: `Bearer ${secrets.apiKey}` },
+    })
+    expect(response.statusCode).toBe(503)
+    expectNoSecret(response.body)
+    expectNoSecret(readLog())
+    expect(readLog()).toContain('no row for [key]')
+  })
+})
+
+describe('what belongs to one owner of a key', () => {
+  const tenants = ['a', 'b'].map((name) => ({
+    apiKey: `qtn_sk_${name.repeat(64)}`,
+    account: {
+      ...keyOwner,
+      id: `${name}-id`,
+      email: `${name}@${name}.example`,
+      project: `project of ${name}`,
+      allowedIPs: [`${name}-block`],
+    },
+  }))
+  const marksOf = ({ apiKey, account }: (typeof tenants)[number]) => [apiKey, account.email, account.project]
+  const find = (apiKey: string) => tenants.find((tenant) => tenant.apiKey === apiKey)
+  /** An answer with everything beside it that a careless store could leave there. */
+  const careless = <Answer extends object>(answer: Answer): Answer => ({
+    ...answer,
+    sealed: tenants.map(({ apiKey }) => apiKey),
+    all: tenants,
+  })
+  const dashboard: Partial<DashboardUseCases> = {
+    authenticate: async ({ apiKey }) => {
+      // Others are served meanwhile.
+      await new Promise(setImmediate)
+      const account = find(apiKey)?.account
+      if (account === undefined) throw new AppError('UNAUTHORIZED', 'This API key is not valid')
+      return account
+    },
+    readInfo: async ({ email, project, allowedIPs }) =>
+      careless({
+        ...accountAnswers.info.info.value,
+        email,
+        project,
+        allowedIPs: [...(allowedIPs ?? [])],
+        allowedRef: null,
+      }),
+    listKeys: async ({ email, project, id }) => {
+      const apiKey = tenants.find(({ account }) => account.id === id)?.apiKey ?? ''
+      const listed = { ...accountAnswers.keys.keys.value.keys[0], apiKey, project }
+      return careless({ email, keys: [careless(listed)] })
+    },
+    readUsage: async () => careless(accountAnswers.usage.week.value),
+    rotateKey: async ({ project }, apiKey) => careless({ apiKey: `${apiKey}2`, project, message: 'Rotated' }),
+    restrict: async (_account, restrictions) => careless(restrictions),
+  }
+
+  it('is in no answer to another, however many ask at once', async () => {
+    const { app, readLog } = observed({}, { dashboard })
+    await app.ready()
+    const routes = app
+      .listRoutes()
+      .filter(({ access, method }) => access === 'dashboard' && method !== 'HEAD')
+    const questions = routes.flatMap(({ method, path }) =>
+      tenants.map((tenant) => ({ method, path, tenant })),
+    )
+    const answers = await Promise.all(
+      questions.map(async ({ method, path, tenant }) => ({
+        path,
+        tenant,
+        response: await app.inject({
+          method: method === 'POST' ? 'POST' : 'GET',
+          url: path,
+          headers: { authorization: `Bearer ${tenant.apiKey}` },
+          ...(path.endsWith('/restrictions') ? { payload: { allowedIPs: [], allowedRef: [] } } : {}),
+        }),
+      })),
+    )
+    expect(answers.length).toBeGreaterThan(9)
+    for (const { path, tenant, response } of answers) {
+      expect(response.statusCode, path).toBe(200)
+      for (const stranger of tenants.filter((each) => each !== tenant)) {
+        for (const mark of marksOf(stranger)) expect(response.body, path).not.toContain(mark)
+      }
+    }
+    const shown = answers.find(({ path, tenant }) => path === '/dashboard/keys' && tenant === tenants[1])
+    expect(shown?.response.body).toContain(tenants[1]?.apiKey)
+    for (const { apiKey } of tenants) expect(readLog()).not.toContain(apiKey)
   })
 })
 

@@ -92,6 +92,14 @@ describe('GET /info', () => {
       'GET /info',
       'GET /tiers',
       'GET /supported',
+      'POST /register',
+      'POST /lookup',
+      'GET /stats/keys',
+      'GET /dashboard/info',
+      'GET /dashboard/keys',
+      'GET /dashboard/usage',
+      'POST /dashboard/rotate',
+      'POST /dashboard/restrictions',
       'GET /api/openapi.yaml',
       'GET /api/openapi.json',
     ])
@@ -99,12 +107,19 @@ describe('GET /info', () => {
 })
 
 describe('every GET', () => {
-  it.each(['/health', '/ready', '/metrics', '/info', '/supported', '/tiers', '/api/openapi.yaml', '/docs'])(
-    '%s answers HEAD with the same status and no body',
-    async (url) => {
-      const response = await testApp().inject({ method: 'HEAD', url })
-      expect(response.statusCode).toBe(200)
-      expect(response.body).toBe('')
-    },
-  )
+  it.each([
+    '/health',
+    '/ready',
+    '/metrics',
+    '/info',
+    '/supported',
+    '/tiers',
+    '/stats/keys',
+    '/api/openapi.yaml',
+    '/docs',
+  ])('%s answers HEAD with the same status and no body', async (url) => {
+    const response = await testApp().inject({ method: 'HEAD', url })
+    expect(response.statusCode).toBe(200)
+    expect(response.body).toBe('')
+  })
 })

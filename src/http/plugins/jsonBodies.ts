@@ -34,7 +34,9 @@ const parseBody = (
   done: (error: Error | null, body?: unknown) => void,
 ): void => {
   refuseForeignCharset(request)
-  done(null, readJson(bytes))
+  // Some clients name a media type on every POST, also where there is nothing to send.
+  const isUnasked = bytes.length === 0 && request.routeOptions.schema?.body === undefined
+  done(null, isUnasked ? undefined : readJson(bytes))
 }
 
 const refuseForeignCharset = ({ headers }: FastifyRequest): void => {

@@ -3,8 +3,8 @@ import fastifyPlugin from 'fastify-plugin'
 import type { Logger } from '../../ports/logger.js'
 import { whenEnded } from '../ending.js'
 import { findAnsweredCode } from '../errors.js'
+import { isProbe } from '../probes.js'
 
-const probes = new Set<string | undefined>(['/health', '/ready', '/metrics'])
 const maxPathLength = 200
 
 /** Logs one request when it has ended: who asked for what, and what became of it; never a query, header or body. */
@@ -22,8 +22,7 @@ export const logRequest = (logger: Logger, request: FastifyRequest, reply: Fasti
       durationMs: Math.round(durationMs * 10) / 10,
       remoteAddress,
     }
-    // Probes come every few seconds for ever.
-    if (probes.has(request.routeOptions.url)) logger.debug(fields, 'request')
+    if (isProbe(request)) logger.debug(fields, 'request')
     else logger.info(fields, 'request')
   })
 }

@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { AppError } from '../../errors.js'
 import type { MeasuredKind, Metrics } from '../../platform/metrics.js'
@@ -7,6 +6,7 @@ import { tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
 import type { CoreUseCases, SettleAnswer } from '../../usecases/useCases.js'
 import { hasHungUp } from '../ending.js'
+import { forbidCaching } from '../forbidCaching.js'
 import type { OperatorGate } from '../operatorGate.js'
 import {
   healthSchema,
@@ -20,12 +20,13 @@ import {
   tiersSchema,
   verifySchema,
 } from '../schemas/core.js'
+import { asksOperators } from '../schemas/settlementsQuery.js'
 
 /** What the core endpoints need. */
 export interface CoreRoutesParts {
   readonly useCases: CoreUseCases
   readonly metrics: Metrics
-  readonly requireOperator: OperatorGate
+  readonly requireOperator: OperatorGate['requireOperator']
 }
 
 /** The endpoints that tell of the service itself. */
@@ -131,19 +132,18 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
   app.get(
     '/v1/settlements',
     // Public by transaction; the list is for operators, who are asked for their token when the query is known.
-    { schema: settlementsSchema, config: { access: 'public' } },
-    async (request, reply) => {
+    {
+      schema: settlementsSchema,
+      config: { access: 'public', asksOperators },
+    },
+    async (request) => {
       const { query } = request
       if ('ofTransaction' in query) return await useCases.getSettlementByTransaction(query.ofTransaction)
-      requireOperator(request, reply)
+      requireOperator(request)
       return await useCases.listSettlements(query.ofStatus)
     },
   )
   done()
-}
-
-const forbidCaching = (reply: FastifyReply): void => {
-  reply.header('cache-control', 'no-store')
 }
 
 const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({

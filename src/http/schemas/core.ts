@@ -12,6 +12,7 @@ import {
   verifyResult,
 } from '../../protocol/results.js'
 import { wirePaymentRequest } from '../../protocol/wire.js'
+import { answer } from './answer.js'
 import { describeErrors, exemplifyErrors } from './errorBody.js'
 import {
   infoAnswer,
@@ -40,11 +41,6 @@ const tierList = z.object({
   tiers: z.object({ free: tier, builder: tier, scale: tier, enterprise: tier }),
 })
 
-const answer = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
-  description,
-  content: { 'application/json': { schema } },
-})
-
 const text = (description: string, mediaType: string) => ({
   description,
   content: { [mediaType]: { schema: z.string() } },
@@ -52,6 +48,8 @@ const text = (description: string, mediaType: string) => ({
 
 const paymentErrors = [
   'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
   'REQUEST_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'INTERNAL_ERROR',

@@ -68,3 +68,7 @@ export const settlementsQuery = fields.transform((query, context) => {
   if (network === undefined || transaction === undefined) return z.NEVER
   return { ofTransaction: { network, transaction, payer } }
 })
+
+/** Whether a query, as it arrived, is the question that only operators may ask. */
+export const asksOperators = ({ query }: { readonly query: unknown }): boolean =>
+  typeof query === 'object' && query !== null && 'status' in query

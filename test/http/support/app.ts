@@ -2,9 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../../src/app.js'
 import { AppError } from '../../../src/errors.js'
 import type { RateLimitsParts } from '../../../src/http/plugins/rateLimits.js'
+import { accountAnswers } from '../../../src/http/schemas/accountExamples.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
 import type { Secret } from '../../../src/platform/secret.js'
+import type { Account } from '../../../src/ports/accountStore.js'
 import type { Logger } from '../../../src/ports/logger.js'
+import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
 import type { CoreUseCases } from '../../../src/usecases/useCases.js'
 
 /** Core use cases that answer every call in the simplest way; what a test cares about is given. */
@@ -38,9 +41,49 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
   ...given,
 })
 
+/** The account of the one key that the fake use cases know. */
+export const keyOwner: Account = {
+  id: '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11',
+  email: 'ada@example.com',
+  project: 'Report shop',
+  tier: 'free',
+  status: 'active',
+  createdAt: new Date('2026-01-01T00:00:00Z'),
+  allowedIPs: null,
+  allowedRef: null,
+}
+
+/** The one key that the fake use cases know. */
+export const knownKey = `qtn_sk_${'0123456789abcdef'.repeat(4)}`
+
+/** Use cases of keys that know one of them; what a test cares about is given. */
+export const dashboardUseCases = (given: Partial<DashboardUseCases> = {}): DashboardUseCases => ({
+  authenticate: async ({ apiKey }) => {
+    if (apiKey === knownKey) return keyOwner
+    throw new AppError('UNAUTHORIZED', 'This API key is not valid')
+  },
+  register: async () => accountAnswers.registered.created.value,
+  lookUp: async (email) => ({ email, keys: [] }),
+  readInfo: async ({ email, project }) => ({
+    ...accountAnswers.info.info.value,
+    allowedIPs: null,
+    email,
+    project,
+  }),
+  readQuota: async () => accountAnswers.info.info.value.quota,
+  listKeys: async ({ email }) => ({ email, keys: [] }),
+  readUsage: async () => accountAnswers.usage.week.value,
+  rotateKey: async ({ project }) => ({ apiKey: `${knownKey}00`, project, message: 'Rotated' }),
+  restrict: async (_account, restrictions) => restrictions,
+  countKeys: async () => 1,
+  ...given,
+})
+
 /** What a test may choose about its app. */
 export interface TestAppParts {
   readonly core?: Partial<CoreUseCases>
+  readonly dashboard?: Partial<DashboardUseCases>
+  readonly apiKeyRequired?: boolean
   readonly trustProxy?: readonly string[]
   readonly bodyLimitBytes?: number
   readonly requestTimeoutMs?: number
@@ -63,13 +106,14 @@ export const testMetrics = (): Metrics =>
 /** An app with fake use cases. */
 export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
   const { core, trustProxy = [], bodyLimitBytes = 1_048_576, requestTimeoutMs, logger, metrics } = parts
-  const { operatorToken = null, limits = null } = parts
+  const { dashboard, operatorToken = null, apiKeyRequired = false, limits = null } = parts
   return buildApp({
-    useCases: { core: coreUseCases(core) },
+    useCases: { core: coreUseCases(core), dashboard: dashboardUseCases(dashboard) },
     settings: {
       trustProxy,
       bodyLimitBytes,
       operatorToken,
+      apiKeyRequired,
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     },
     metrics: metrics ?? testMetrics(),

@@ -1,0 +1,6 @@
+import type { FastifyRequest } from 'fastify'
+
+const probes = new Set<string | undefined>(['/health', '/ready', '/metrics'])
+
+/** Whether a request comes from what watches the process: every few seconds for ever, and answered whatever fails. */
+export const isProbe = ({ routeOptions }: FastifyRequest): boolean => probes.has(routeOptions.url)

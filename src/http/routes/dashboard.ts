@@ -1,0 +1,54 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import type { DashboardUseCases } from '../../usecases/dashboard.js'
+import { forbidCaching } from '../forbidCaching.js'
+import { getKeyOwner } from '../keyOwner.js'
+import {
+  infoSchema,
+  keysSchema,
+  restrictionsSchema,
+  rotateSchema,
+  usageSchema,
+} from '../schemas/dashboard.js'
+
+/** What the owners of API keys see and set. */
+export const dashboardRoutes: FastifyPluginCallbackZod<{ readonly useCases: DashboardUseCases }> = (
+  app,
+  { useCases },
+  done,
+) => {
+  app.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
+
+  app.get(
+    '/dashboard/info',
+    { schema: infoSchema, config: { access: 'dashboard' } },
+    async (request) => await useCases.readInfo(getKeyOwner(request).account),
+  )
+
+  app.get(
+    '/dashboard/keys',
+    { schema: keysSchema, config: { access: 'dashboard' } },
+    async (request) => await useCases.listKeys(getKeyOwner(request).account),
+  )
+
+  app.get(
+    '/dashboard/usage',
+    { schema: usageSchema, config: { access: 'dashboard' } },
+    async (request) => await useCases.readUsage(getKeyOwner(request).account),
+  )
+
+  app.post(
+    '/dashboard/rotate',
+    { schema: rotateSchema, config: { access: 'dashboard' } },
+    async (request) => {
+      const { account, apiKey } = getKeyOwner(request)
+      return await useCases.rotateKey(account, apiKey.reveal())
+    },
+  )
+
+  app.post(
+    '/dashboard/restrictions',
+    { schema: restrictionsSchema, config: { access: 'dashboard' } },
+    async (request) => await useCases.restrict(getKeyOwner(request).account, request.body),
+  )
+  done()
+}

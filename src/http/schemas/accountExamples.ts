@@ -1,0 +1,88 @@
+/*
+ * The examples of keys and of the dashboard. The keys show the form; no instance knows them.
+ */
+
+const apiKey = `qtn_sk_${'00112233445566778899aabbccddeeff'.repeat(2)}`
+const newKey = `qtn_sk_${'ffeeddccbbaa99887766554433221100'.repeat(2)}`
+
+const quota = {
+  limit: 1_000,
+  period: 'monthly',
+  used: 42,
+  tier: 'free',
+  feeRate: 0,
+  resetsAt: '2026-02-01T00:00:00.000Z',
+} as const
+
+const listed = {
+  apiKey,
+  project: 'Report shop',
+  tier: 'free',
+  status: 'active',
+  createdAt: '2026-01-01T00:00:00.000Z',
+} as const
+
+/** Bodies of requests, by operation. */
+export const accountRequests = {
+  register: { project: { value: { email: 'ada@example.com', projectName: 'Report shop' } } },
+  lookup: { address: { value: { email: 'ada@example.com' } } },
+  restrictions: {
+    restricted: {
+      summary: 'From two networks, and from pages of one host',
+      value: { allowedIPs: ['203.0.113.7', '2001:db8::/48'], allowedRef: ['shop.example.com'] },
+    },
+    open: { summary: 'From everywhere', value: { allowedIPs: [], allowedRef: [] } },
+  },
+} as const
+
+/** Answers, by operation. */
+export const accountAnswers = {
+  registered: {
+    created: {
+      summary: 'A new key',
+      value: { apiKey, projectName: 'Report shop', quota: { ...quota, used: 0 }, isNew: true },
+    },
+  },
+  registeredBefore: {
+    known: {
+      summary: 'The key that the project has already',
+      value: { apiKey, projectName: 'Report shop', quota, isNew: false },
+    },
+  },
+  lookup: { found: { value: { email: 'ada@example.com', keys: [listed] } } },
+  info: {
+    info: {
+      value: {
+        tier: 'free',
+        config: { name: 'Free', monthlyQuota: 1_000, rpmLimit: 10, feeRate: 0 },
+        quota,
+        email: 'ada@example.com',
+        project: 'Report shop',
+        status: 'active',
+        createdAt: '2026-01-01T00:00:00.000Z',
+        webhookUrl: '',
+        allowedIPs: ['203.0.113.7', '2001:db8::/48'],
+        allowedRef: null,
+      },
+    },
+  },
+  keys: { keys: { value: { email: 'ada@example.com', keys: [{ ...listed, current: true }] } } },
+  usage: {
+    week: {
+      value: {
+        days: 7,
+        usage: [3, 0, 0, 12, 27, 0, 0].map((count, day) => ({ date: `2026-01-0${day + 1}`, count })),
+      },
+    },
+  },
+  rotated: {
+    rotated: {
+      value: { apiKey: newKey, project: 'Report shop', message: 'The old key is invalid from now on' },
+    },
+  },
+  restrictions: {
+    restricted: { value: accountRequests.restrictions.restricted.value },
+    open: { value: accountRequests.restrictions.open.value },
+  },
+  keyCount: { count: { value: { totalKeys: 128 } } },
+} as const

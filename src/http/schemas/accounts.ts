@@ -1,0 +1,84 @@
+import type { FastifySchema } from 'fastify'
+import { z } from 'zod'
+import type { ErrorCode } from '../../errors.js'
+import { lookedUp, registered } from '../../protocol/accounts.js'
+import { accountAnswers, accountRequests } from './accountExamples.js'
+import { answer } from './answer.js'
+import { describeErrors, exemplifyErrors } from './errorBody.js'
+
+// What these texts may hold is the use case's to say; here they only have an end.
+const email = z
+  .string()
+  .min(1)
+  .max(1_000)
+  .meta({ format: 'email', description: 'At most 254 characters; compared without letter case' })
+const projectName = z.string().min(1).max(1_000).meta({ description: '1 to 100 visible characters' })
+
+const openErrors = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'REQUEST_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+const countErrors = ['INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'] as const satisfies readonly ErrorCode[]
+
+/** `POST /register` */
+export const registerSchema = {
+  operationId: 'registerKey',
+  tags: ['Accounts'],
+  summary: 'Get an API key for a project',
+  description: [
+    'A project of an e-mail address has one key. Asked again for the same project (letter case of the address does ' +
+      'not matter), the answer is the key that it has, with 200 in place of 201.',
+    'Where the instance verifies addresses, the key goes to the address by mail, and the answer, which does not say ' +
+      'whether the address is known, shows it masked.',
+  ].join('\n\n'),
+  body: z.object({ email, projectName }),
+  response: {
+    200: answer('The key that the project has already.', registered),
+    201: answer('A new key, the first of the project.', registered),
+    ...describeErrors(openErrors),
+  },
+  'x-reference': {
+    request: accountRequests.register,
+    answers: {
+      200: accountAnswers.registeredBefore,
+      201: accountAnswers.registered,
+      ...exemplifyErrors(openErrors),
+    },
+  },
+} satisfies FastifySchema
+
+/** `POST /lookup` */
+export const lookupSchema = {
+  operationId: 'lookUpKeys',
+  tags: ['Accounts'],
+  summary: 'Recover the keys of an e-mail address',
+  description:
+    'The keys of all projects of the address. Where the instance verifies addresses, they go there by mail, and the ' +
+    'answer is the same whether the address is known or not.',
+  body: z.object({ email }),
+  response: { 200: answer('The keys of the address.', lookedUp), ...describeErrors(openErrors) },
+  'x-reference': {
+    request: accountRequests.lookup,
+    answers: { 200: accountAnswers.lookup, ...exemplifyErrors(openErrors) },
+  },
+} satisfies FastifySchema
+
+/** `GET /stats/keys` */
+export const keyCountSchema = {
+  operationId: 'countKeys',
+  tags: ['Service'],
+  summary: 'How many API keys are registered',
+  description:
+    'Keys that are valid at this moment: a project counts once, however often its key was rotated.',
+  response: {
+    200: answer('How many there are.', z.object({ totalKeys: z.int() })),
+    ...describeErrors(countErrors),
+  },
+  'x-reference': { answers: { 200: accountAnswers.keyCount, ...exemplifyErrors(countErrors) } },
+} satisfies FastifySchema

@@ -1,0 +1,141 @@
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { buildApp } from '../../src/app.js'
+import { type Core, composeCore } from '../../src/compose.js'
+import { readConfig } from '../../src/config.js'
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import { paymentBody } from '../http/support/payment.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+
+let database: TestDatabase
+let core: Core
+let app: FastifyInstance
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
+    API_KEY_REQUIRED: 'true',
+    REGISTRATION: 'open',
+  })
+  core = await composeCore(config, { clock: systemClock, logger: silentLogger, measuresProcess: false })
+  app = buildApp({
+    useCases: core.useCases,
+    metrics: core.metrics,
+    settings: { trustProxy: [], bodyLimitBytes: 1_048_576, apiKeyRequired: config.accounts.apiKeyRequired },
+  })
+})
+afterAll(async () => {
+  await app.close()
+  await core.close()
+  await database.drop()
+})
+
+const keyed = z.object({ apiKey: z.string() })
+const post = (url: string, payload: object, headers: Record<string, string> = {}) =>
+  app.inject({ method: 'POST', url, payload, headers })
+const get = (url: string, apiKey: string, headers: Record<string, string> = {}) =>
+  app.inject({ url, headers: { authorization: `Bearer ${apiKey}`, ...headers } })
+const register = async (email: string, projectName: string) => {
+  const response = await post('/register', { email, projectName })
+  return { response, apiKey: keyed.parse(response.json()).apiKey }
+}
+
+describe('the owner of a key', () => {
+  it('registers once, however often, and finds it again', async () => {
+    const { response, apiKey } = await register('ada@example.com', 'engine')
+    expect(response.statusCode).toBe(201)
+    expect(apiKey).toMatch(/^qtn_sk_/)
+    const again = await register('ADA@example.com', 'engine')
+    expect(again.response.statusCode).toBe(200)
+    expect(again.apiKey).toBe(apiKey)
+    const looked = await post('/lookup', { email: 'Ada@Example.com' })
+    expect(looked.json()).toMatchObject({
+      keys: [{ apiKey, project: 'engine', tier: 'free', status: 'active' }],
+    })
+    expect((await app.inject('/stats/keys')).json()).toEqual({ totalKeys: 1 })
+  })
+
+  it('sees its own project in the dashboard, and nobody else’s', async () => {
+    const bob = await register('bob@example.com', 'boat')
+    const info = await get('/dashboard/info', bob.apiKey)
+    expect(info.statusCode).toBe(200)
+    expect(info.json()).toMatchObject({
+      email: 'bob@example.com',
+      project: 'boat',
+      tier: 'free',
+      quota: { used: 0 },
+    })
+    const keys = await get('/dashboard/keys', bob.apiKey)
+    expect(keys.json()).toMatchObject({ keys: [{ apiKey: bob.apiKey, current: true }] })
+    expect(keys.body).not.toContain('ada')
+    const usage = await get('/dashboard/usage', bob.apiKey)
+    expect(usage.json().usage).toHaveLength(7)
+  })
+
+  it('may pay where keys are required, and nobody may without one', async () => {
+    const { apiKey } = await register('cora@example.com', 'crate')
+    const verify = (headers: Record<string, string>) => post('/verify', paymentBody(), headers)
+    expect((await verify({})).statusCode).toBe(401)
+    expect((await verify({ 'x-api-key': `${apiKey}x` })).statusCode).toBe(401)
+    expect((await verify({ 'x-api-key': apiKey })).statusCode).toBe(200)
+  })
+
+  it('rotates it, and the old one is invalid at once', async () => {
+    const { apiKey } = await register('dora@example.com', 'drum')
+    const rotated = await app.inject({
+      method: 'POST',
+      url: '/dashboard/rotate',
+      headers: { authorization: `Bearer ${apiKey}` },
+    })
+    expect(rotated.statusCode).toBe(200)
+    const next = keyed.parse(rotated.json()).apiKey
+    expect(next).not.toBe(apiKey)
+    expect((await get('/dashboard/info', apiKey)).statusCode).toBe(401)
+    expect((await get('/dashboard/info', next)).json()).toMatchObject({ project: 'drum' })
+  })
+
+  it('restricts it to pages of a host and to addresses, and is refused from elsewhere', async () => {
+    const { apiKey } = await register('emil@example.com', 'ear')
+    const headers = { authorization: `Bearer ${apiKey}` }
+    const wrong = await post(
+      '/dashboard/restrictions',
+      { allowedIPs: ['10.0.0.0/33'], allowedRef: [] },
+      headers,
+    )
+    expect(wrong.statusCode).toBe(400)
+    expect(wrong.json().message).toContain('allowedIPs[0]')
+    const set = await post(
+      '/dashboard/restrictions',
+      { allowedIPs: [], allowedRef: ['Shop.Example'] },
+      headers,
+    )
+    expect(set.json()).toEqual({ allowedIPs: [], allowedRef: ['shop.example'] })
+    expect((await get('/dashboard/info', apiKey)).statusCode).toBe(403)
+    const referer = 'https://shop.example/cart'
+    expect((await get('/dashboard/info', apiKey, { referer })).statusCode).toBe(200)
+    await post(
+      '/dashboard/restrictions',
+      { allowedIPs: ['203.0.113.0/24'], allowedRef: [] },
+      { ...headers, referer },
+    )
+    expect((await get('/dashboard/info', apiKey)).statusCode).toBe(403)
+    const from = await app.inject({ url: '/dashboard/info', headers, remoteAddress: '::ffff:203.0.113.9' })
+    expect(from.statusCode).toBe(200)
+  })
+})
+
+describe('a store of keys that does not answer', () => {
+  it('is 503 for those who present a key, and nothing to those who present none', async () => {
+    const { apiKey } = await register('finn@example.com', 'fin')
+    await database.drop()
+    const unknown = `${apiKey.slice(0, -1)}${apiKey.endsWith('a') ? 'b' : 'a'}`
+    const refused = await get('/supported', unknown)
+    expect(refused.statusCode).toBe(503)
+    expect((await app.inject('/supported')).statusCode).toBe(200)
+    expect((await get('/health', apiKey)).statusCode).toBe(200)
+  })
+})
