@@ -1,6 +1,7 @@
 import { cpus, loadavg } from 'node:os'
 import { measureGas } from './measureGas.js'
 import { measureLimits } from './measureLimits.js'
+import { measureQuota } from './measureQuota.js'
 import { measureSettle } from './measureSettle.js'
 import { measureSlowVerify } from './measureSlowVerify.js'
 import { measureVerify } from './measureVerify.js'
@@ -19,6 +20,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   'settle-blocks': (scale) => measureSettle('1 s blocks', scale),
   gas: measureGas,
   limits: measureLimits,
+  quota: measureQuota,
 }
 
 // Ending at once ends what was started too: each part does that when this process exits.

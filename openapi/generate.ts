@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
 import type { DashboardUseCases } from '../src/usecases/dashboard.js'
-import type { CoreUseCases } from '../src/usecases/useCases.js'
+import type { CoreUseCases, StatsUseCases } from '../src/usecases/useCases.js'
 
 const documentFile = fileURLToPath(new URL('openapi.yaml', import.meta.url))
 
@@ -30,15 +30,21 @@ const dashboard: DashboardUseCases = {
   readQuota: refuse,
   listKeys: refuse,
   readUsage: refuse,
+  listSettlements: refuse,
   rotateKey: refuse,
   restrict: refuse,
   countKeys: refuse,
+}
+const stats: StatsUseCases = {
+  countRequest: refuse,
+  readRequestStatistics: refuse,
+  readSettlementStatistics: refuse,
 }
 
 /** The OpenAPI document of the routes as YAML: the same text for the same code. */
 export const renderDocument = async (): Promise<string> => {
   const app = buildApp({
-    useCases: { core, dashboard },
+    useCases: { core, dashboard, stats },
     settings: { trustProxy: [], bodyLimitBytes: 1_048_576 },
     metrics: createMetrics({ kinds: [], measuresProcess: false }),
   })

@@ -13,9 +13,11 @@ import { type RateLimitsParts, rateLimits } from './http/plugins/rateLimits.js'
 import { refusedKeys } from './http/plugins/refusedKeys.js'
 import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
+import { tallyRequest, tallyRequests } from './http/plugins/tallyRequests.js'
 import { accountRoutes } from './http/routes/accounts.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
 import { dashboardRoutes } from './http/routes/dashboard.js'
+import { statsRoutes } from './http/routes/stats.js'
 import { keepRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
 import { compileValidator } from './http/validation.js'
@@ -70,6 +72,7 @@ export const buildApp = ({
     frameworkErrors: (error, request, reply) => {
       logRequest(logger, request, reply)
       measureRequest(metrics, request, reply)
+      tallyRequest(useCases.stats, request, reply)
       answerUnroutable(error, request, reply)
     },
   })
@@ -83,6 +86,7 @@ export const buildApp = ({
   app.register(requestId)
   app.register(logRequests, { logger })
   app.register(measureRequests, { metrics })
+  app.register(tallyRequests, { tally: useCases.stats })
   app.register(cors)
   app.register(errorAnswers, { logger })
   app.register(draining)
@@ -102,6 +106,7 @@ export const buildApp = ({
   app.register(serviceRoutes, { useCases: useCases.core, metrics })
   app.register(accountRoutes, { useCases: useCases.dashboard })
   app.register(dashboardRoutes, { useCases: useCases.dashboard })
+  app.register(statsRoutes, { useCases: useCases.stats })
   app.register(referenceRoutes)
   return app
 }

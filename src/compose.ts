@@ -18,7 +18,6 @@ import type { Mailer } from './ports/mailer.js'
 import type { RateLimiter } from './ports/rateLimiter.js'
 import { listRequestLimits } from './protocol/requestLimits.js'
 import { createSchemeRegistry } from './schemes/registry.js'
-import { unmeteredQuotas } from './stores/memory/unmeteredQuotas.js'
 import { openStores, type Stores } from './stores/openStores.js'
 import { createCheckReadiness } from './usecases/core/checkReadiness.js'
 import { createConcurrencyLimits } from './usecases/core/concurrencyLimits.js'
@@ -26,6 +25,7 @@ import { createGetSettlement } from './usecases/core/getSettlement.js'
 import { createListSettlements } from './usecases/core/listSettlements.js'
 import { createListSupported } from './usecases/core/listSupported.js'
 import { createMeasureOpenSettlements } from './usecases/core/measureOpenSettlements.js'
+import { createQuotaGate } from './usecases/core/quotaGate.js'
 import { createRecheckBlocks } from './usecases/core/recheckBlocks.js'
 import { createReconcileSettlements } from './usecases/core/reconcileSettlements.js'
 import { createSettleAuthorization } from './usecases/core/settleAuthorization.js'
@@ -33,6 +33,8 @@ import { createSettlePayment } from './usecases/core/settlePayment.js'
 import { createSpendingLimits } from './usecases/core/spendingLimits.js'
 import { createVerifyPayment } from './usecases/core/verifyPayment.js'
 import { createDashboard } from './usecases/dashboard/createDashboard.js'
+import { createReadStatistics } from './usecases/stats/readStatistics.js'
+import { createRequestTally } from './usecases/stats/tallyRequests.js'
 import type { UseCases } from './usecases/useCases.js'
 
 /** The service, ready to listen. */
@@ -117,7 +119,7 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
     logger.warn({}, 'No chain is configured: the service starts and supports nothing. Set EVM_PRIVATE_KEY.')
   }
 
-  const { journal, paidBlocks, overview, limiter, idempotency, accounts } = stores
+  const { journal, paidBlocks, overview, limiter, idempotency, accounts, quotas, statistics } = stores
   const mailer = openMailer(config, logger)
   const registry = createSchemeRegistry(chains.flatMap(({ schemes }) => schemes))
   const readHealth = () => chains.flatMap((chain) => chain.health())
@@ -156,12 +158,14 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
     deadlineMs: resolveDeadlineMs,
   })
   const measureOpenSettlements = createMeasureOpenSettlements(overview, metrics.showOpenSettlements)
+  const tally = createRequestTally(statistics)
   return {
     useCases: {
       core: {
         verifyPayment: createVerifyPayment({
           registry,
           journal,
+          quotaGate: createQuotaGate({ quotas, clock, logger }),
           logger,
           deadlineMs: config.verifyDeadlineMs,
         }),
@@ -174,15 +178,18 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
       },
       dashboard: createDashboard({
         accounts,
-        quotas: unmeteredQuotas,
+        quotas,
         sealer: sealers.sealerFor('api-key'),
         blocks: createAddressBlocks(),
         limiter,
         mailer,
         clock,
         logger,
+        settlements: stores.accountSettlements,
+        journal,
         findWebhookUrl: async () => null,
       }),
+      stats: { countRequest: tally.countRequest, ...createReadStatistics(statistics, clock) },
     },
     metrics,
     limiter,
@@ -196,12 +203,14 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
           recheckBlocks,
           measureOpenSettlements,
           purgeIdempotencyKeys: idempotency.purge,
+          flushRequestStatistics: tally.flush,
         }),
         clock,
         logger,
       ),
     close: async () => {
       await Promise.all([...chains.map((chain) => chain.close()), mailer?.close()])
+      await tally.flush().catch((error: unknown) => logger.warn({ error }, 'statistics.not_written'))
       await stores.close()
     },
   }

@@ -16,6 +16,7 @@ export interface JobVerbs {
   recheckBlocks(stopped: AbortSignal): Promise<void>
   measureOpenSettlements(): Promise<void>
   purgeIdempotencyKeys(): Promise<void>
+  flushRequestStatistics(): Promise<void>
 }
 
 /** The list of timed work. */
@@ -23,6 +24,7 @@ export const listJobs = (verbs: JobVerbs): readonly Job[] => [
   { name: 'reconcileSettlements', everyMs: 2_000, run: verbs.reconcileSettlements },
   { name: 'recheckBlocks', everyMs: 4_000, run: verbs.recheckBlocks },
   { name: 'measureOpenSettlements', everyMs: 5_000, run: verbs.measureOpenSettlements },
+  { name: 'flushRequestStatistics', everyMs: 1_000, run: verbs.flushRequestStatistics },
   { name: 'purgeIdempotencyKeys', everyMs: 3_600_000, run: verbs.purgeIdempotencyKeys },
 ]
 

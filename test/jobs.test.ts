@@ -117,9 +117,10 @@ describe('listJobs', () => {
       recheckBlocks: async () => void calls.push('recheck'),
       measureOpenSettlements: async () => void calls.push('measure'),
       purgeIdempotencyKeys: async () => void calls.push('purge'),
+      flushRequestStatistics: async () => void calls.push('flush'),
     })
     for (const { run } of jobs) await run(new AbortController().signal)
-    expect(calls).toEqual(['reconcile', 'recheck', 'measure', 'purge'])
-    expect(jobs.map(({ everyMs }) => everyMs)).toEqual([2_000, 4_000, 5_000, 3_600_000])
+    expect(calls).toEqual(['reconcile', 'recheck', 'measure', 'flush', 'purge'])
+    expect(jobs.map(({ everyMs }) => everyMs)).toEqual([2_000, 4_000, 5_000, 1_000, 3_600_000])
   })
 })

@@ -53,6 +53,7 @@ const documentInfo = {
     { name: 'Payments', description: 'Judge, carry out and look up payments.' },
     { name: 'Accounts', description: 'API keys, and what their owners see and set.' },
     { name: 'Service', description: 'The instance itself: probes, counters, plans, this document.' },
+    { name: 'Statistics', description: 'What was counted over all instances, for everyone.' },
   ],
 }
 

@@ -7,7 +7,7 @@ export interface QuotaUse {
   readonly used: number
 }
 
-/** How many settlements an account has begun on one day. */
+/** How many settlements an account has begun on one day; those that failed do not count, as in its quota. */
 export interface DayUse {
   /** `YYYY-MM-DD`, UTC. */
   readonly date: string
@@ -21,8 +21,15 @@ export interface Quotas {
   listDays(accountId: string, days: number, now: Date): Promise<readonly DayUse[]>
 }
 
-/** A quota as the claim of a settlement carries it. */
+/** Whose quota a request uses; callers without an account have none. */
 export interface QuotaClaim {
   readonly accountId: string
   readonly tier: TierName
+}
+
+/** How the claim of a settlement counts against the quota of its caller. */
+export interface CountedUse {
+  readonly tier: TierName
+  /** Decides the month. */
+  readonly at: Date
 }

@@ -1,4 +1,5 @@
 import type { Reason } from '../protocol/reasons.js'
+import type { CountedUse } from './quotas.js'
 
 /** `claimed`: nothing was sent. `pending`: signed bytes are recorded and may have been sent. */
 export type SettlementState = 'claimed' | 'pending' | 'confirmed' | 'failed'
@@ -86,8 +87,12 @@ export interface Recorder {
  * authorization that is not failed, one consumer per row, one closing (until the payment's block is taken back).
  */
 export interface SettlementJournal {
-  /** Opens a row, or answers null when the authorization already has one that `findOpen` finds. */
-  claim(claim: SettlementClaim): Promise<Settlement | null>
+  /**
+   * Opens a row, or answers null when the authorization already has one that `findOpen` finds. With a quota the row
+   * counts against that of its caller until it fails; throws QUOTA_EXCEEDED when the month has nothing left, and
+   * then nothing is opened.
+   */
+  claim(claim: SettlementClaim, quota?: CountedUse | null): Promise<Settlement | null>
   /** The row of an authorization that is not failed, or for which somebody was told success. */
   findOpen(authorizationId: string): Promise<Settlement | null>
   find(id: string): Promise<Settlement | null>

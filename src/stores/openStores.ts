@@ -1,19 +1,23 @@
 import { join } from 'node:path'
 import { withSignal } from '../deadline.js'
 import type { Secret } from '../platform/secret.js'
+import type { AccountSettlements } from '../ports/accountSettlements.js'
 import type { AccountStore } from '../ports/accountStore.js'
 import type { Clock } from '../ports/clock.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { Logger } from '../ports/logger.js'
 import type { PaidBlocks } from '../ports/paidBlocks.js'
+import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { SettlementJournal } from '../ports/settlementJournal.js'
 import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
+import type { Statistics } from '../ports/statistics.js'
 import { createAccountCache } from './memory/accountCache.js'
 import { createDividedRateLimiter } from './memory/dividedRateLimiter.js'
 import { createMemoryRateLimiter } from './memory/rateLimiter.js'
 import { listenForAccountChanges } from './postgres/accountChanges.js'
+import { createAccountSettlements } from './postgres/accountSettlements.js'
 import { createAccountStore } from './postgres/accountStore.js'
 import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
 import { createIdempotencyStore } from './postgres/idempotencyStore.js'
@@ -21,10 +25,12 @@ import { announceInstance } from './postgres/instance.js'
 import { migrate } from './postgres/migrate.js'
 import { createPaidBlocks } from './postgres/paidBlocks.js'
 import { openPool } from './postgres/pool.js'
+import { createQuotas } from './postgres/quotas.js'
 import { createSealingMark } from './postgres/sealingMark.js'
 import { createSettlementJournal } from './postgres/settlementJournal.js'
 import { createSettlementOverview } from './postgres/settlementOverview.js'
 import { createSignerLanes } from './postgres/signerLanes.js'
+import { createStatistics } from './postgres/statistics.js'
 import { openRedis } from './redis/client.js'
 import { createRedisRateLimiter } from './redis/rateLimiter.js'
 
@@ -49,6 +55,9 @@ export interface Stores {
   readonly lanes: SignerLanes
   readonly idempotency: IdempotencyStore
   readonly limiter: RateLimiter
+  readonly quotas: Quotas
+  readonly accountSettlements: AccountSettlements
+  readonly statistics: Statistics
   /** Rejects when the database does not answer. */
   pingDatabase(): Promise<void>
   close(): Promise<void>
@@ -108,6 +117,9 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       lanes: createSignerLanes(pool, instance),
       idempotency: createIdempotencyStore(pool, instance),
       limiter,
+      quotas: createQuotas(pool),
+      accountSettlements: createAccountSettlements(pool),
+      statistics: createStatistics(pool),
       pingDatabase: async () => {
         await withSignal(pool.query('select 1'), AbortSignal.timeout(pingDeadlineMs))
       },

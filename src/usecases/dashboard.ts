@@ -1,4 +1,6 @@
+import type { AccountSettlementFilter } from '../ports/accountSettlements.js'
 import type { Account } from '../ports/accountStore.js'
+import type { AccountSettlementPage } from '../protocol/accountSettlements.js'
 import type {
   AccountInfo,
   KeyList,
@@ -25,6 +27,12 @@ export interface KeyUse {
   readonly refererHost: string | null
 }
 
+/** Which of its settlements an account wants to see, and from where on. */
+export interface AccountSettlementsQuestion extends Omit<AccountSettlementFilter, 'accountId' | 'after'> {
+  /** What an earlier page named in `nextCursor`. */
+  readonly cursor?: string | undefined
+}
+
 /** The verbs of the noun `dashboard`: keys, and what their owners see and set. */
 export interface DashboardUseCases {
   /** Throws UNAUTHORIZED for a key that is nobody's, FORBIDDEN where its restrictions keep it out. */
@@ -35,6 +43,11 @@ export interface DashboardUseCases {
   readQuota(account: Account): Promise<Quota>
   listKeys(account: Account): Promise<KeyList>
   readUsage(account: Account): Promise<Usage>
+  /** Throws INVALID_REQUEST for a cursor that no page of the account's own named. */
+  listSettlements(
+    account: Pick<Account, 'id'>,
+    question: AccountSettlementsQuestion,
+  ): Promise<AccountSettlementPage>
   /** Replaces the presented key. Throws UNAUTHORIZED when another rotation was quicker. */
   rotateKey(account: Account, apiKey: string): Promise<RotatedKey>
   /** Throws INVALID_REQUEST, with the entry that is wrong. */

@@ -1,3 +1,4 @@
+import type { QuotaClaim } from '../ports/quotas.js'
 import type {
   Readiness,
   SettlementPage,
@@ -7,13 +8,17 @@ import type {
   Supported,
   VerifyResult,
 } from '../protocol/results.js'
+import type { RequestStatistics, SettlementStatistics } from '../protocol/statistics.js'
 import type { WirePaymentRequest } from '../protocol/wire.js'
 import type { DashboardUseCases } from './dashboard.js'
+import type { TalliedRequest } from './stats/tallyRequests.js'
 
 /** A request to judge a payment. */
 export interface VerifyRequest {
   readonly body: WirePaymentRequest
   readonly caller: string
+  /** The quota of the caller's account; null for a caller without one. */
+  readonly quota: QuotaClaim | null
   /** False when the client has hung up: a verify asks the chain nothing more then. */
   readonly isAwaited: () => boolean
 }
@@ -23,6 +28,8 @@ export interface SettleRequest {
   readonly body: WirePaymentRequest
   /** An API key's id, or `anonymous`. */
   readonly caller: string
+  /** The quota of the caller's account, which is `caller`; null for a caller without one. */
+  readonly quota: QuotaClaim | null
   readonly idempotencyKey: string | null
 }
 
@@ -73,8 +80,16 @@ export interface CoreUseCases {
   describeService(): ServiceDescription
 }
 
+/** The verbs of the noun `stats`. */
+export interface StatsUseCases {
+  countRequest(request: TalliedRequest): void
+  readRequestStatistics(): Promise<RequestStatistics>
+  readSettlementStatistics(): Promise<SettlementStatistics>
+}
+
 /** Everything that the HTTP side may call, by noun. */
 export interface UseCases {
   readonly core: CoreUseCases
   readonly dashboard: DashboardUseCases
+  readonly stats: StatsUseCases
 }

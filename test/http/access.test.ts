@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { buildApp } from '../../src/app.js'
 import { Secret } from '../../src/platform/secret.js'
-import { coreUseCases, dashboardUseCases, knownKey, testApp, testMetrics } from './support/app.js'
+import {
+  coreUseCases,
+  dashboardUseCases,
+  knownKey,
+  statsUseCases,
+  testApp,
+  testMetrics,
+} from './support/app.js'
 
 const settings = { trustProxy: [], bodyLimitBytes: 1_048_576 }
 
@@ -52,8 +59,14 @@ describe('every route', () => {
       'HEAD /dashboard/keys dashboard',
       'GET /dashboard/usage dashboard',
       'HEAD /dashboard/usage dashboard',
+      'GET /dashboard/settlements dashboard',
+      'HEAD /dashboard/settlements dashboard',
       'POST /dashboard/rotate dashboard',
       'POST /dashboard/restrictions dashboard',
+      'GET /stats/requests public',
+      'HEAD /stats/requests public',
+      'GET /stats/settlements public',
+      'HEAD /stats/settlements public',
       'GET /api/openapi.yaml public',
       'HEAD /api/openapi.yaml public',
       'GET /api/openapi.json public',
@@ -74,11 +87,8 @@ describe('every route', () => {
   })
 
   it('that does not say who may call it stops the start', async () => {
-    const app = buildApp({
-      useCases: { core: coreUseCases(), dashboard: dashboardUseCases() },
-      settings,
-      metrics: testMetrics(),
-    })
+    const useCases = { core: coreUseCases(), dashboard: dashboardUseCases(), stats: statsUseCases() }
+    const app = buildApp({ useCases, settings, metrics: testMetrics() })
     app.get('/debug', async () => 'open to all')
     const started = app.ready().then(() => 'started')
     await expect(started).rejects.toThrow('GET /debug does not say who may call it')

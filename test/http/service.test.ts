@@ -98,8 +98,11 @@ describe('GET /info', () => {
       'GET /dashboard/info',
       'GET /dashboard/keys',
       'GET /dashboard/usage',
+      'GET /dashboard/settlements',
       'POST /dashboard/rotate',
       'POST /dashboard/restrictions',
+      'GET /stats/requests',
+      'GET /stats/settlements',
       'GET /api/openapi.yaml',
       'GET /api/openapi.json',
     ])

@@ -1,6 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { AppError } from '../../errors.js'
 import type { MeasuredKind, Metrics } from '../../platform/metrics.js'
+import type { QuotaClaim } from '../../ports/quotas.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
@@ -83,7 +85,12 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
     const { body, caller } = request
     const kind = readKind(body.paymentRequirements)
     try {
-      const result = await useCases.verifyPayment({ body, caller, isAwaited: () => !hasHungUp(reply) })
+      const result = await useCases.verifyPayment({
+        body,
+        caller,
+        quota: readQuotaClaim(request),
+        isAwaited: () => !hasHungUp(reply),
+      })
       metrics.countVerify(kind, result.isValid ? 'valid' : 'invalid')
       return result
     } catch (error) {
@@ -111,6 +118,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
         const answer = await useCases.settlePayment({
           body,
           caller,
+          quota: readQuotaClaim(request),
           idempotencyKey: readKey(headers['idempotency-key']),
         })
         metrics.countSettle(kind, describeOutcome(answer))
@@ -145,6 +153,10 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
   )
   done()
 }
+
+/** Whose month the payment counts against; nobody's without a key. */
+const readQuotaClaim = ({ account }: Pick<FastifyRequest, 'account'>): QuotaClaim | null =>
+  account === null ? null : { accountId: account.id, tier: account.tier }
 
 const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({
   scheme,

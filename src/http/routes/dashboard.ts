@@ -3,6 +3,7 @@ import type { DashboardUseCases } from '../../usecases/dashboard.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { getKeyOwner } from '../keyOwner.js'
 import {
+  accountSettlementsSchema,
   infoSchema,
   keysSchema,
   restrictionsSchema,
@@ -34,6 +35,12 @@ export const dashboardRoutes: FastifyPluginCallbackZod<{ readonly useCases: Dash
     '/dashboard/usage',
     { schema: usageSchema, config: { access: 'dashboard' } },
     async (request) => await useCases.readUsage(getKeyOwner(request).account),
+  )
+
+  app.get(
+    '/dashboard/settlements',
+    { schema: accountSettlementsSchema, config: { access: 'dashboard' } },
+    async (request) => await useCases.listSettlements(getKeyOwner(request).account, request.query),
   )
 
   app.post(

@@ -55,7 +55,12 @@ const paymentErrors = [
   'INTERNAL_ERROR',
 ] as const satisfies readonly ErrorCode[]
 
-const verifyErrors = [...paymentErrors, 'VERIFICATION_FAILED', 'SERVICE_UNAVAILABLE'] as const
+const verifyErrors = [
+  ...paymentErrors,
+  'QUOTA_EXCEEDED',
+  'VERIFICATION_FAILED',
+  'SERVICE_UNAVAILABLE',
+] as const
 const settleErrors = [
   ...paymentErrors,
   'INVALID_IDEMPOTENCY_KEY',
@@ -63,6 +68,7 @@ const settleErrors = [
   'PAYLOAD_MISMATCH',
   'PREVIOUS_REQUEST_FAILED',
   'RATE_LIMITED',
+  'QUOTA_EXCEEDED',
   'SETTLEMENT_FAILED',
   'IDEMPOTENCY_UNAVAILABLE',
   'SERVICE_UNAVAILABLE',

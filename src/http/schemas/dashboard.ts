@@ -1,10 +1,13 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
+import { accountSettlementPage } from '../../protocol/accountSettlements.js'
 import { accountInfo, keyList, restrictions, rotatedKey, usage } from '../../protocol/accounts.js'
 import { accountAnswers, accountRequests } from './accountExamples.js'
 import { answer } from './answer.js'
 import { describeErrors, exemplifyErrors } from './errorBody.js'
+import { accountSettlementPages } from './examples.js'
+import { accountSettlementsQuery } from './settlementsQuery.js'
 
 const readErrors = [
   'UNAUTHORIZED',
@@ -49,6 +52,21 @@ export const usageSchema = {
     'One entry for each of the last seven days (UTC), the oldest first; days without a transaction are 0.',
   response: { 200: answer('The last seven days.', usage), ...describeErrors(readErrors) },
   'x-reference': { answers: { 200: accountAnswers.usage, ...exemplifyErrors(readErrors) } },
+} satisfies FastifySchema
+
+const listErrors = ['INVALID_REQUEST', ...readErrors] as const satisfies readonly ErrorCode[]
+
+/** `GET /dashboard/settlements` */
+export const accountSettlementsSchema = {
+  operationId: 'listMySettlements',
+  tags: ['Accounts'],
+  summary: 'What my key settled',
+  description:
+    'Pages of the settlements of the project, the newest first, each with the fee that its tier accrues; ' +
+    '`nextCursor` is the `cursor` of the next page.',
+  querystring: accountSettlementsQuery,
+  response: { 200: answer('A page of settlements.', accountSettlementPage), ...describeErrors(listErrors) },
+  'x-reference': { answers: { 200: accountSettlementPages, ...exemplifyErrors(listErrors) } },
 } satisfies FastifySchema
 
 /** `POST /dashboard/rotate` */

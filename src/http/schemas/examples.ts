@@ -230,6 +230,14 @@ export const settlementPages = {
   },
 } as const
 
+/** A page of an account's settlements. */
+export const accountSettlementPages = {
+  page: {
+    summary: 'A page of settlements',
+    value: { settlements: [{ ...settlementAnswers.pending.value, fee: '0' }], nextCursor: settlementId },
+  },
+} as const
+
 /** Answers of /ready. */
 export const readinessAnswers = {
   ready: {

@@ -27,7 +27,7 @@ const fields = z.object({
     .transform((text) => new Date(text))
     .optional()
     .meta({
-      description: 'With `status`: those that were opened then or later',
+      description: 'Of a list: those that were opened then or later',
       examples: ['2026-01-01T00:00:00Z'],
     }),
   limit: z
@@ -36,12 +36,12 @@ const fields = z.object({
     .transform(Number)
     .pipe(z.int().min(1).max(200))
     .optional()
-    .meta({ description: 'With `status`: how many at most, 1 to 200; 50 unless told', examples: ['50'] }),
+    .meta({ description: 'Of a list: how many at most, 1 to 200; 50 unless told', examples: ['50'] }),
   cursor: z
     .uuid()
     .transform((text) => text.toLowerCase())
     .optional()
-    .meta({ description: 'With `status`: the `nextCursor` of the page before' }),
+    .meta({ description: 'Of a list: the `nextCursor` of the page before' }),
 })
 
 type Fields = z.infer<typeof fields>
@@ -68,6 +68,18 @@ export const settlementsQuery = fields.transform((query, context) => {
   if (network === undefined || transaction === undefined) return z.NEVER
   return { ofTransaction: { network, transaction, payer } }
 })
+
+/** The filters of `GET /dashboard/settlements`. */
+export const accountSettlementsQuery = fields
+  .pick({ since: true, limit: true, cursor: true })
+  .extend({
+    status: z
+      .enum(['pending', 'confirmed', 'failed'])
+      .optional()
+      .meta({ description: 'Only those that stand so' }),
+    network: z.string().min(1).max(128).optional().meta({ description: 'Only this network' }),
+  })
+  .transform(({ limit = defaultLimit, ...rest }) => ({ ...rest, limit }))
 
 /** Whether a query, as it arrived, is the question that only operators may ask. */
 export const asksOperators = ({ query }: { readonly query: unknown }): boolean =>

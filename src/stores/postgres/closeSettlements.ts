@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { Closing } from '../../ports/settlementJournal.js'
 import type { RunTogether } from './coalesce.js'
+import { closedColumns, giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
 
 /** A row that is to be closed. */
 export interface ClosingOf {
@@ -10,6 +11,39 @@ export interface ClosingOf {
   readonly consumer: string | undefined
 }
 
+// Locked in one order, so that two statements over several rows cannot wait for each other. A row whose consumer was
+// told success before may be closed for that one again, or by the reconciler.
+const close = ({
+  lockBefore,
+  isLocked,
+  after,
+}: Record<'lockBefore' | 'isLocked' | 'after', string>): string => `
+  with closing as (
+    select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[])
+      as c (id, state, transaction, reason, consumer, block_number, block_hash)
+  ), ${lockBefore} open as (
+    select id from settlements
+    where id = any($1) and state in ('claimed', 'pending') and ${isLocked} order by id for update
+  ), closed as (
+    update settlements s set state = c.state, transaction = coalesce(c.transaction, s.transaction),
+      reason = c.reason, closed_at = now(), owner = null,
+      consumed_by = coalesce(s.consumed_by, case when c.state = 'confirmed' then c.consumer end),
+      block_number = c.block_number, block_hash = c.block_hash
+    from closing c join open using (id)
+    where s.id = c.id and (s.consumed_by is null or c.consumer is null
+      or (c.state = 'confirmed' and s.consumed_by = c.consumer))
+    returning ${closedColumns}
+  ) ${after}
+  select id from closed`
+
+const closePlainly = close({ lockBefore: '', isLocked: 'true', after: '' })
+
+const closeAndGiveBack = close({
+  lockBefore: `${lockQuotas("select id from closing where state = 'failed'")},`,
+  isLocked: quotasAreLocked,
+  after: `, ${giveBack}`,
+})
+
 /** Closes rows that are open, and answers for each whether this call did. */
 export const closeSettlements =
   (pool: Pool): RunTogether<ClosingOf, boolean> =>
@@ -17,34 +51,16 @@ export const closeSettlements =
     // A row that is closed twice in one moment is closed by the first.
     const first = new Map(asked.toReversed().map((each) => [each.id, each]))
     const closings = [...first.values()]
-    const { rows } = await pool.query<{ id: string }>(
-      // Locked in one order, so that two statements over several rows cannot wait for each other. A row whose
-      // consumer was told success before may be closed for that one again, or by the reconciler.
-      `with closing as (
-         select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[])
-           as c (id, state, transaction, reason, consumer, block_number, block_hash)
-       ), open as (
-         select id from settlements
-         where id = any($1) and state in ('claimed', 'pending') order by id for update
-       )
-       update settlements s set state = c.state, transaction = coalesce(c.transaction, s.transaction),
-         reason = c.reason, closed_at = now(), owner = null,
-         consumed_by = coalesce(s.consumed_by, case when c.state = 'confirmed' then c.consumer end),
-         block_number = c.block_number, block_hash = c.block_hash
-       from closing c join open using (id)
-       where s.id = c.id and (s.consumed_by is null or c.consumer is null
-         or (c.state = 'confirmed' and s.consumed_by = c.consumer))
-       returning s.id`,
-      [
-        closings.map(({ id }) => id),
-        closings.map(({ closing }) => closing.state),
-        closings.map(({ closing }) => closing.transaction ?? null),
-        closings.map(({ closing }) => (closing.state === 'failed' ? closing.reason : null)),
-        closings.map(({ consumer }) => consumer ?? null),
-        closings.map(({ closing }) => blockOf(closing)?.number.toString() ?? null),
-        closings.map(({ closing }) => blockOf(closing)?.hash ?? null),
-      ],
-    )
+    const mayFail = closings.some(({ closing }) => closing.state === 'failed')
+    const { rows } = await pool.query<{ id: string }>(mayFail ? closeAndGiveBack : closePlainly, [
+      closings.map(({ id }) => id),
+      closings.map(({ closing }) => closing.state),
+      closings.map(({ closing }) => closing.transaction ?? null),
+      closings.map(({ closing }) => (closing.state === 'failed' ? closing.reason : null)),
+      closings.map(({ consumer }) => consumer ?? null),
+      closings.map(({ closing }) => blockOf(closing)?.number.toString() ?? null),
+      closings.map(({ closing }) => blockOf(closing)?.hash ?? null),
+    ])
     const closed = new Set(rows.map(({ id }) => id))
     return asked.map((each) => first.get(each.id) === each && closed.has(each.id))
   }

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
+import { AppError } from '../../errors.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
+import { secondsUntilNextMonth } from '../../protocol/month.js'
 import { claimSettlements } from './claimSettlements.js'
 import { closeSettlements } from './closeSettlements.js'
 import { coalesce } from './coalesce.js'
 import { type Instance, isAttended } from './instance.js'
+import { openMonth } from './openMonth.js'
+import { closedColumns, giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
 import { createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 import { hasNul } from './text.js'
@@ -52,11 +56,27 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
   }
 
   return {
-    claim: async (claim) => {
-      const id = randomUUID()
-      // A failed insertion may have left a row all the same, of which nobody knows.
-      const { settlement } = await turnAway(id, claimTogether({ id, claim }))
-      return settlement
+    claim: async (claim, quota = null) => {
+      for (;;) {
+        const id = randomUUID()
+        // A failed insertion may have left a row all the same, of which nobody knows.
+        const answer = await turnAway(id, claimTogether({ id, claim, quota }))
+        switch (answer.state) {
+          case 'opened':
+            return answer.settlement
+          case 'duplicate':
+            return null
+          case 'exhausted':
+            throw new AppError('QUOTA_EXCEEDED', "This month's quota is used up", {
+              ...(quota === null ? {} : { retryAfterSeconds: secondsUntilNextMonth(quota.at) }),
+            })
+          case 'uncounted':
+            if (quota !== null) await openMonth(pool, claim.caller, quota.at)
+            break
+          case 'undecided':
+            break
+        }
+      }
     },
 
     findOpen: async (authorizationId) => (await findOpenTogether(authorizationId)).settlement,
@@ -81,8 +101,17 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
       turnAway(
         id,
         update(
-          `update settlements set state = 'failed', reason = 'settlement_abandoned', closed_at = now(), owner = null
-           where id = $1 and state = 'claimed' and (owner is null or owner = $2 or not ${isAttended('owner', 'created_at')})`,
+          `with ${lockQuotas('$1')}, open as (
+             select id from settlements
+             where id = $1 and state = 'claimed' and ${quotasAreLocked}
+               and (owner is null or owner = $2 or not ${isAttended('owner', 'created_at')}) for update
+           ), closed as (
+             update settlements s
+             set state = 'failed', reason = 'settlement_abandoned', closed_at = now(), owner = null
+             from open where s.id = open.id
+             returning ${closedColumns}
+           ), ${giveBack}
+           select id from closed`,
           [id, instance.id],
         ),
       ),

@@ -88,7 +88,7 @@ export const createSettleAuthorization = ({
 
   const claim = (work: SettleWork, verdict: ValidVerdict): Promise<Settlement | null> => {
     const { scheme, network, asset, payTo } = work.payment.requirements
-    return journal.claim({
+    const claimed = {
       authorizationId: verdict.authorizationId,
       scheme,
       network,
@@ -100,7 +100,8 @@ export const createSettleAuthorization = ({
       resource: work.payment.resource,
       caller: work.caller,
       fingerprint: work.fingerprint,
-    })
+    }
+    return journal.claim(claimed, work.quota === null ? null : { tier: work.quota.tier, at: clock.now() })
   }
 
   return async (attempt) => {

@@ -5,7 +5,7 @@ import type { Outcome, Scheme } from '../../schemes/scheme.js'
 import type { SettleRequest } from '../useCases.js'
 
 /** A request to settle, with what makes it this request and who will be told. */
-export interface SettleAttempt extends Pick<SettleRequest, 'body' | 'caller'> {
+export interface SettleAttempt extends Pick<SettleRequest, 'body' | 'caller' | 'quota'> {
   readonly fingerprint: string
   /** Who is told success: the same for retries with one Idempotency-Key, else a new one each time. */
   readonly consumer: string

@@ -10,11 +10,13 @@ import type { Scheme, Verdict } from '../../schemes/scheme.js'
 import type { CoreUseCases } from '../useCases.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
+import type { QuotaGate } from './quotaGate.js'
 
 /** What verifying needs. */
 export interface VerifyParts {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
+  readonly quotaGate: QuotaGate
   readonly logger: Logger
   readonly deadlineMs: number
 }
@@ -23,6 +25,7 @@ export interface VerifyParts {
 export const createVerifyPayment = ({
   registry,
   journal,
+  quotaGate,
   logger,
   deadlineMs,
 }: VerifyParts): CoreUseCases['verifyPayment'] => {
@@ -45,11 +48,22 @@ export const createVerifyPayment = ({
     }
   }
 
-  return async ({ body, caller, isAwaited }) => {
+  /** Whether a settlement of the caller stands for the payment, so that settling it uses nothing of the quota any more. */
+  const isBegun = async (scheme: Scheme, payment: Payment, caller: string): Promise<boolean> => {
+    const authorizationId = scheme.identify(payment)
+    const settlement = authorizationId === null ? null : await journal.findOpen(authorizationId)
+    return settlement?.caller === caller
+  }
+
+  return async ({ body, caller, quota, isAwaited }) => {
     const payment = readPayment(body)
     if (isRefused(payment)) return refuse(payment.reason, payment.message)
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return refuse(scheme)
+
+    // Nobody should deliver for what cannot be settled.
+    const refusal = quota === null ? null : await quotaGate(quota)
+    if (refusal !== null && !(await isBegun(scheme, payment, caller))) throw refusal
 
     const verdict = await judge(scheme, payment, isAwaited)
     const { network } = payment.requirements

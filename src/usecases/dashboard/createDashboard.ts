@@ -1,3 +1,4 @@
+import type { AccountSettlements } from '../../ports/accountSettlements.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
 import type { Clock } from '../../ports/clock.js'
@@ -6,9 +7,11 @@ import type { Mailer } from '../../ports/mailer.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Sealer } from '../../ports/sealer.js'
+import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { DashboardUseCases } from '../dashboard.js'
 import { createAuthenticate } from './authenticate.js'
 import { createCountKeys } from './countKeys.js'
+import { createListAccountSettlements } from './listAccountSettlements.js'
 import { createListKeys } from './listKeys.js'
 import { createLookUp } from './lookUp.js'
 import { createMailKeys } from './mailKeys.js'
@@ -31,12 +34,26 @@ export interface DashboardParts {
   readonly mailer: Mailer | null
   readonly clock: Clock
   readonly logger: Logger
+  readonly settlements: AccountSettlements
+  readonly journal: SettlementJournal
   readonly findWebhookUrl: ReadInfoParts['findWebhookUrl']
 }
 
 /** Builds the verbs of the noun `dashboard`. */
 export const createDashboard = (parts: DashboardParts): DashboardUseCases => {
-  const { accounts, quotas, sealer, blocks, limiter, mailer, clock, logger, findWebhookUrl } = parts
+  const {
+    accounts,
+    quotas,
+    sealer,
+    blocks,
+    limiter,
+    mailer,
+    clock,
+    logger,
+    settlements,
+    journal,
+    findWebhookUrl,
+  } = parts
   const mailKeys = mailer === null ? null : createMailKeys({ mailer, sealer, limiter, logger })
   const registration = mailer === null ? 'open' : 'verified'
   return {
@@ -46,6 +63,7 @@ export const createDashboard = (parts: DashboardParts): DashboardUseCases => {
     readInfo: createReadInfo({ quotas, clock, findWebhookUrl }),
     readQuota: createReadQuota(quotas, clock),
     listKeys: createListKeys({ accounts, sealer, registration }),
+    listSettlements: createListAccountSettlements({ settlements, journal }),
     readUsage: createReadUsage(quotas, clock),
     rotateKey: createRotateKey(accounts, sealer),
     restrict: createRestrict(accounts, blocks),

@@ -140,13 +140,14 @@ const createSigners = async (chain: LocalChain, count: number): Promise<Facilita
 const asking = (core: Core, { control }: LocalChain): Omit<Service, 'signers'> => {
   const { verifyPayment, settlePayment, listSupported } = core.useCases.core
   const settleWithKey = (body: unknown, idempotencyKey: string | null, caller = 'anonymous') =>
-    settlePayment({ body: wirePaymentRequest.parse(body), caller, idempotencyKey })
+    settlePayment({ body: wirePaymentRequest.parse(body), caller, quota: null, idempotencyKey })
   return {
     core,
     verify: (body, caller = 'anonymous') =>
       verifyPayment({
         body: wirePaymentRequest.parse(body),
         caller,
+        quota: null,
         isAwaited: () => true,
       }),
     settle: async (body, caller) => (await settleWithKey(body, null, caller)).result,

@@ -8,7 +8,7 @@ import type { Secret } from '../../../src/platform/secret.js'
 import type { Account } from '../../../src/ports/accountStore.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
-import type { CoreUseCases } from '../../../src/usecases/useCases.js'
+import type { CoreUseCases, StatsUseCases } from '../../../src/usecases/useCases.js'
 
 /** Core use cases that answer every call in the simplest way; what a test cares about is given. */
 export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases => ({
@@ -72,10 +72,24 @@ export const dashboardUseCases = (given: Partial<DashboardUseCases> = {}): Dashb
   }),
   readQuota: async () => accountAnswers.info.info.value.quota,
   listKeys: async ({ email }) => ({ email, keys: [] }),
+  listSettlements: async () => ({ settlements: [] }),
   readUsage: async () => accountAnswers.usage.week.value,
   rotateKey: async ({ project }) => ({ apiKey: `${knownKey}00`, project, message: 'Rotated' }),
   restrict: async (_account, restrictions) => restrictions,
   countKeys: async () => 1,
+  ...given,
+})
+
+/** Statistics of nothing. */
+export const statsUseCases = (given: Partial<StatsUseCases> = {}): StatsUseCases => ({
+  countRequest: () => undefined,
+  readRequestStatistics: async () => ({
+    totalRequests: 0,
+    successfulRequests: 0,
+    failedRequests: 0,
+    avgDurationMs: 0,
+  }),
+  readSettlementStatistics: async () => ({ confirmed: 0, failed: 0, pending: 0 }),
   ...given,
 })
 
@@ -84,6 +98,7 @@ export interface TestAppParts {
   readonly core?: Partial<CoreUseCases>
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
+  readonly stats?: Partial<StatsUseCases>
   readonly trustProxy?: readonly string[]
   readonly bodyLimitBytes?: number
   readonly requestTimeoutMs?: number
@@ -106,9 +121,13 @@ export const testMetrics = (): Metrics =>
 /** An app with fake use cases. */
 export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
   const { core, trustProxy = [], bodyLimitBytes = 1_048_576, requestTimeoutMs, logger, metrics } = parts
-  const { dashboard, operatorToken = null, apiKeyRequired = false, limits = null } = parts
+  const { dashboard, stats, operatorToken = null, apiKeyRequired = false, limits = null } = parts
   return buildApp({
-    useCases: { core: coreUseCases(core), dashboard: dashboardUseCases(dashboard) },
+    useCases: {
+      core: coreUseCases(core),
+      dashboard: dashboardUseCases(dashboard),
+      stats: statsUseCases(stats),
+    },
     settings: {
       trustProxy,
       bodyLimitBytes,

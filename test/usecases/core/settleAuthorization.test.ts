@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.js'
+import type { QuotaClaim } from '../../../src/ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
@@ -56,10 +57,19 @@ const setup = ({
     changes: {
       body?: ReturnType<typeof toyBody>
       caller?: string
+      quota?: QuotaClaim
       fingerprint?: string
       consumer?: string
     } = {},
-  ) => settle({ body: toyBody(), caller: 'anonymous', fingerprint: 'f', consumer: 'request:1', ...changes })
+  ) =>
+    settle({
+      body: toyBody(),
+      caller: 'anonymous',
+      quota: null,
+      fingerprint: 'f',
+      consumer: 'request:1',
+      ...changes,
+    })
   return { plain, logger, attempt }
 }
 
@@ -737,5 +747,49 @@ describe('one who asks for much at once', () => {
       expect.objectContaining({ success: true }),
     ])
     expect(await attempt({ body: toyBody('3'), consumer: '3' })).toMatchObject({ success: true })
+  })
+})
+
+describe('a settlement of an account', () => {
+  const account = { caller: 'account-1', quota: { accountId: 'account-1', tier: 'builder' } } as const
+  const exhausted = () => new AppError('QUOTA_EXCEEDED', 'used up', { retryAfterSeconds: 60 })
+
+  it('is claimed against the quota of its tier, in the month of the claim', async () => {
+    const quotas: unknown[] = []
+    const { attempt } = setup({
+      journal: (plain) => ({
+        claim: (claim, quota) => {
+          quotas.push(quota)
+          return plain.claim(claim)
+        },
+      }),
+    })
+    await attempt(account)
+    await attempt({ body: toyBody('nonce-2') })
+    expect(quotas).toEqual([{ tier: 'builder', at: new Date('2026-01-01T00:00:00Z') }, null])
+  })
+
+  it('is refused when nothing is left, and nothing is sent', async () => {
+    const { plain, attempt } = setup({
+      journal: () => ({ claim: () => Promise.reject(exhausted()) }),
+    })
+    await expect(attempt(account)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED', retryAfterSeconds: 60 })
+    expect(plain.list()).toEqual([])
+  })
+
+  it('that was claimed before is joined, also when nothing is left', async () => {
+    const { attempt } = setup({
+      journal: (plain) => ({
+        claim: async (claim) => {
+          if (plain.list().length > 0) throw exhausted()
+          return await plain.claim(claim)
+        },
+      }),
+    })
+    await attempt(account)
+    expect(await attempt(account)).toMatchObject({ success: true })
+    await expect(attempt({ ...account, body: toyBody('nonce-2') })).rejects.toMatchObject({
+      code: 'QUOTA_EXCEEDED',
+    })
   })
 })

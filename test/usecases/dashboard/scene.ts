@@ -6,10 +6,12 @@ import type { Logger } from '../../../src/ports/logger.js'
 import type { Mailer } from '../../../src/ports/mailer.js'
 import type { Quotas } from '../../../src/ports/quotas.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createAccountSettlements } from '../../../src/stores/postgres/accountSettlements.js'
 import { createAccountStore } from '../../../src/stores/postgres/accountStore.js'
 import { createDashboard } from '../../../src/usecases/dashboard/createDashboard.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
 import { createManualClock } from '../../support/manualClock.js'
+import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import type { TestDatabase } from '../../support/postgres.js'
 
@@ -44,6 +46,8 @@ export const openDashboard = (database: TestDatabase, options: SceneOptions = {}
     mailer: options.mailer ?? null,
     clock,
     logger: options.logger ?? createMemoryLogger(),
+    settlements: createAccountSettlements(database.pool()),
+    journal: createMemoryJournal(),
     findWebhookUrl: async () => options.webhookUrl ?? null,
   })
 }

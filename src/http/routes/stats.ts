@@ -1,0 +1,24 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import type { StatsUseCases } from '../../usecases/useCases.js'
+import { requestStatisticsSchema, settlementStatisticsSchema } from '../schemas/stats.js'
+
+/** What the statistics need. */
+export interface StatsRoutesParts {
+  readonly useCases: StatsUseCases
+}
+
+/** The endpoints that tell the public what was counted. */
+export const statsRoutes: FastifyPluginCallbackZod<StatsRoutesParts> = (app, { useCases }, done) => {
+  app.get(
+    '/stats/requests',
+    { schema: requestStatisticsSchema, config: { access: 'public' } },
+    async () => await useCases.readRequestStatistics(),
+  )
+
+  app.get(
+    '/stats/settlements',
+    { schema: settlementStatisticsSchema, config: { access: 'public' } },
+    async () => await useCases.readSettlementStatistics(),
+  )
+  done()
+}

@@ -1,0 +1,56 @@
+import { settlementColumns } from './settlementRow.js'
+
+// What is asked for: a column for each parameter, a row for each claim.
+const asked = `asked as (
+  select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+    $8::text[], $9::text[], $10::numeric[], $11::text[], $12::timestamptz[], $13::date[], $14::numeric[],
+    $15::bigint[], $16::integer[]) as c (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
+      pay_to, amount, resource, expires_at, quota_month, fee_rate, quota_limit, arrival)
+)`
+
+// In one order everywhere, so that two statements cannot wait for each other's authorizations.
+const opened = (source: string): string => `opened as (
+  insert into settlements as s (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
+    pay_to, amount, resource, expires_at, quota_month, fee_rate, state, owner)
+  select a.id, a.authorization_id, a.caller, a.fingerprint, a.scheme, a.network, a.asset, a.payer, a.pay_to,
+    a.amount, a.resource, a.expires_at, a.quota_month, a.fee_rate, 'claimed', $17
+  from ${source} order by a.authorization_id collate "C"
+  on conflict (authorization_id) where state <> 'failed' or consumed_by is not null do nothing
+  returning ${settlementColumns}, s.quota_month
+)`
+
+/** Opens rows where no claim counts against a quota; answers those that were opened. */
+export const claimPlainly = `
+  with ${asked}, ${opened('asked a')}
+  select o.id as asked_id, true as is_opened, false as is_uncounted, null as is_granted, null as has_room, o.*
+  from opened o`
+
+/**
+ * Opens rows where some claims count against quotas; answers each claim. The row of a month is locked before the
+ * authorizations, here as where a settlement is closed: two statements cannot wait for each other. It is written
+ * for rows that were really opened, and nobody else can write it meanwhile.
+ */
+export const claimCounted = `
+  with ${asked}, quotas as (
+    select q.account_id, q.month, q.used from quota_uses q
+    where (q.account_id, q.month) in (select caller, quota_month from asked where quota_month is not null)
+    order by q.account_id, q.month for update
+  ), places as (
+    select a.id, a.quota_limit < 0
+      or q.used + row_number() over (partition by a.caller, a.quota_month order by a.arrival) <= a.quota_limit
+      as is_granted
+    from asked a join quotas q on q.account_id = a.caller and q.month = a.quota_month
+    where not exists (select 1 from settlements s
+      where s.authorization_id = a.authorization_id and (s.state <> 'failed' or s.consumed_by is not null))
+  ), ${opened('asked a left join places p using (id) where a.quota_month is null or p.is_granted')}, counts as (
+    select caller, quota_month, count(*) as count from opened where quota_month is not null
+    group by caller, quota_month
+  ), counted as (
+    update quota_uses q set used = q.used + c.count from counts c
+    where q.account_id = c.caller and q.month = c.quota_month
+  )
+  select a.id as asked_id, o.id is not null as is_opened, a.quota_month is not null and q.month is null as is_uncounted,
+    p.is_granted, q.used + coalesce(c.count, 0) < a.quota_limit as has_room, o.*
+  from asked a left join quotas q on q.account_id = a.caller and q.month = a.quota_month
+    left join counts c on c.caller = a.caller and c.quota_month = a.quota_month
+    left join places p on p.id = a.id left join opened o on o.id = a.id`

@@ -1,0 +1,195 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import type { AccountSettlementPage } from '../../../src/protocol/accountSettlements.js'
+import { accountSettlementPage } from '../../../src/protocol/accountSettlements.js'
+import type { TierName } from '../../../src/protocol/tiers.js'
+import { createAccountSettlements } from '../../../src/stores/postgres/accountSettlements.js'
+import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
+import { createListAccountSettlements } from '../../../src/usecases/dashboard/listAccountSettlements.js'
+import type { AccountSettlementsQuestion } from '../../../src/usecases/dashboard.js'
+import { claimOf } from '../../support/claimOf.js'
+import { addInstance } from '../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+
+const network = 'eip155:84532'
+
+type List = (accountId: string, question: AccountSettlementsQuestion) => Promise<AccountSettlementPage>
+
+describe("the list of an account's settlements", () => {
+  let database: TestDatabase
+  let pool: Pool
+  let journal: SettlementJournal
+  let list: List
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await pool.query(
+      'truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, quota_uses',
+    )
+    journal = createSettlementJournal(pool, await addInstance(pool))
+    const listOf = createListAccountSettlements({ settlements: createAccountSettlements(pool), journal })
+    list = (id, question) => listOf({ id }, question)
+  })
+
+  interface Row {
+    readonly state?: 'claimed' | 'pending' | 'confirmed' | 'failed'
+    readonly ageSeconds?: number
+    readonly of?: string
+    readonly tier?: TierName
+  }
+  const put = async (
+    caller: string,
+    { state = 'claimed', ageSeconds = 0, of = network, tier = 'builder' }: Row = {},
+  ): Promise<string> => {
+    const claim = claimOf({ caller, network: of, amount: 10_000n, resource: 'https://shop.example/secret' })
+    const settlement = await journal.claim(claim, caller === 'anonymous' ? null : { tier, at: new Date() })
+    if (settlement === null) throw new Error('It is claimed')
+    const { id } = settlement
+    if (state !== 'claimed')
+      await journal.recorderFor(id).record({ transaction: `tx ${id}`, bytes: 'signed' })
+    if (state === 'confirmed') await journal.close(id, { state, transaction: `tx ${id}` })
+    if (state === 'failed') await journal.close(id, { state, reason: 'insufficient_funds' })
+    await pool.query("update settlements set created_at = now() - $2 * interval '1 second' where id = $1", [
+      id,
+      ageSeconds,
+    ])
+    return id
+  }
+  const listIds = async (accountId: string, question: Partial<Parameters<List>[1]> = {}) =>
+    (await list(accountId, { limit: 50, ...question })).settlements.map(({ id }) => id)
+
+  it('shows each as anyone sees it, and its fee', async () => {
+    const id = await put('ada', { state: 'confirmed' })
+    const page = await list('ada', { limit: 50 })
+    expect(page).toEqual({
+      settlements: [
+        {
+          id,
+          status: 'confirmed',
+          scheme: 'exact',
+          network,
+          asset: '0xasset',
+          payer: '0xpayer',
+          payTo: '0xpayee',
+          amount: '10000',
+          transaction: `tx ${id}`,
+          createdAt: expect.stringMatching(/Z$/),
+          closedAt: expect.stringMatching(/Z$/),
+          fee: '10',
+        },
+      ],
+    })
+    expect(accountSettlementPage.parse(page)).toEqual(page)
+  })
+
+  it('owes the exact fee of what is confirmed, and nothing for the rest', async () => {
+    await put('ada', { state: 'confirmed', tier: 'enterprise', ageSeconds: 1 })
+    await put('ada', { state: 'confirmed', tier: 'free', ageSeconds: 2 })
+    await put('ada', { state: 'pending', ageSeconds: 3 })
+    await put('ada', { state: 'failed', ageSeconds: 4 })
+    await pool.query('update settlements set amount = 1001')
+    const { settlements } = await list('ada', { limit: 50 })
+    expect(settlements.map(({ fee }) => fee)).toEqual(['0.5005', '0', '0', '0'])
+  })
+
+  it('filters by status, with claims among the pending, by network and by time, all together', async () => {
+    const claimed = await put('ada', { ageSeconds: 1 })
+    const pending = await put('ada', { state: 'pending', ageSeconds: 2 })
+    const failed = await put('ada', { state: 'failed', ageSeconds: 3 })
+    const confirmed = await put('ada', { state: 'confirmed', ageSeconds: 4 })
+    const elsewhere = await put('ada', { state: 'confirmed', ageSeconds: 3_600, of: 'eip155:8453' })
+    expect(await listIds('ada')).toEqual([claimed, pending, failed, confirmed, elsewhere])
+    expect(await listIds('ada', { status: 'pending' })).toEqual([claimed, pending])
+    expect(await listIds('ada', { status: 'failed' })).toEqual([failed])
+    expect(await listIds('ada', { status: 'confirmed' })).toEqual([confirmed, elsewhere])
+    expect(await listIds('ada', { network: 'base' })).toEqual([elsewhere])
+    const since = new Date(Date.now() - 60_000)
+    expect(await listIds('ada', { since })).toEqual([claimed, pending, failed, confirmed])
+    expect(await listIds('ada', { since, network: 'eip155:8453', status: 'confirmed' })).toEqual([])
+  })
+
+  it('pages without a gap or a double, also through one instant and past what changes meanwhile', async () => {
+    for (let row = 0; row < 7; row += 1) await put('ada')
+    await pool.query("update settlements set created_at = '2026-05-01'")
+    const whole = await listIds('ada')
+    const paged: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await list('ada', { limit: 3, cursor })
+      paged.push(...page.settlements.map(({ id }) => id))
+      cursor = page.nextCursor
+      if (cursor !== undefined) await journal.close(cursor, { state: 'failed', reason: 'insufficient_funds' })
+    } while (cursor !== undefined)
+    expect(paged).toEqual(whole)
+    expect(new Set(paged).size).toBe(7)
+  })
+
+  describe('of one tenant', () => {
+    it("never shows another's, whatever is asked", async () => {
+      const accounts = ['ada', 'bob', 'anonymous']
+      const ids = new Map<string, readonly string[]>()
+      for (const account of accounts) {
+        ids.set(account, [
+          await put(account, { state: 'confirmed', ageSeconds: 1 }),
+          await put(account, { ageSeconds: 2 }),
+        ])
+      }
+      const questions = [
+        {},
+        { status: 'confirmed' as const },
+        { status: 'pending' as const },
+        { network },
+        { since: new Date(0) },
+        { limit: 1 },
+      ]
+      for (const account of ['ada', 'bob']) {
+        for (const question of questions) {
+          const shown = await listIds(account, question)
+          expect(shown.length).toBeGreaterThan(0)
+          expect(ids.get(account)).toEqual(expect.arrayContaining(shown))
+        }
+      }
+      expect(await listIds('mallory')).toEqual([])
+      expect(await listIds('anonymous')).toEqual([])
+    })
+
+    it("opens with no other's cursor, and does not tell that there is such a settlement", async () => {
+      await put('ada', { ageSeconds: 10 })
+      const refusals: unknown[] = []
+      const foreign = [await put('bob'), await put('anonymous'), '00000000-0000-4000-8000-000000000000', 'x']
+      for (const cursor of foreign) {
+        const refusal: unknown = await list('ada', { limit: 50, cursor }).catch((error: unknown) => error)
+        expect(refusal).toMatchObject({ code: 'INVALID_REQUEST' })
+        refusals.push(refusal instanceof Error ? refusal.message : refusal)
+      }
+      expect(new Set(refusals).size).toBe(1)
+    })
+
+    it('is kept apart by the statement too, should a cursor ever pass', async () => {
+      await put('ada', { ageSeconds: 10 })
+      const after = await put('bob')
+      expect(await createAccountSettlements(pool).list({ accountId: 'ada', after, limit: 50 })).toEqual([])
+    })
+  })
+
+  it('is read from the index of the account', async () => {
+    await pool.query(
+      `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
+         amount, state, transaction, closed_at, created_at)
+       select gen_random_uuid(), 'a' || n, case n % 2 when 0 then 'ada' else 'bob' end, 'f', 'exact', 'n', 'a', 'p',
+         'q', 1, 'confirmed', 't', now(), now() - n * interval '1 second' from generate_series(1, 20000) n`,
+    )
+    await pool.query('analyze settlements')
+    const { rows } = await pool.query(
+      `explain select * from settlements s where s.caller = 'ada' and s.caller <> 'anonymous'
+       order by s.created_at desc, s.id desc limit 50`,
+    )
+    expect(JSON.stringify(rows)).toContain('settlements_by_account')
+    expect(JSON.stringify(rows)).not.toContain('Sort')
+  })
+})

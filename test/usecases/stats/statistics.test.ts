@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import type { RequestTotals, Statistics } from '../../../src/ports/statistics.js'
+import { createReadStatistics } from '../../../src/usecases/stats/readStatistics.js'
+import { createRequestTally } from '../../../src/usecases/stats/tallyRequests.js'
+import { createManualClock } from '../../support/manualClock.js'
+
+const setup = (given: Partial<Statistics> = {}) => {
+  const clock = createManualClock()
+  const added: RequestTotals[] = []
+  const statistics: Statistics = {
+    addRequests: async (totals) => void added.push(totals),
+    readRequests: async () => ({ requests: 3, failures: 1, durationMs: 10 }),
+    countSettlements: async () => ({ confirmed: 1, failed: 2, pending: 3 }),
+    ...given,
+  }
+  return {
+    clock,
+    added,
+    tally: createRequestTally(statistics),
+    read: createReadStatistics(statistics, clock),
+  }
+}
+
+describe('the tally of requests', () => {
+  it('writes together what was counted since the last time, and nothing where there is nothing', async () => {
+    const { tally, added } = setup()
+    await tally.flush()
+    for (const status of [200, 404, 429, 499, 500, 503]) tally.countRequest({ status, durationMs: 10 })
+    await tally.flush()
+    await tally.flush()
+    expect(added).toEqual([{ requests: 6, failures: 2, durationMs: 60 }])
+  })
+
+  it('keeps what could not be written', async () => {
+    const written: RequestTotals[] = []
+    let isDown = true
+    const { tally } = setup({
+      addRequests: async (totals) => {
+        if (isDown) throw new Error('down')
+        written.push(totals)
+      },
+    })
+    tally.countRequest({ status: 200, durationMs: 1 })
+    const flushed = tally.flush()
+    tally.countRequest({ status: 500, durationMs: 2 })
+    await expect(flushed).rejects.toThrow('down')
+    isDown = false
+    await tally.flush()
+    expect(written).toEqual([{ requests: 2, failures: 1, durationMs: 3 }])
+  })
+})
+
+describe('statistics', () => {
+  it('tell the mean duration, to a hundredth', async () => {
+    expect(await setup().read.readRequestStatistics()).toEqual({
+      totalRequests: 3,
+      successfulRequests: 2,
+      failedRequests: 1,
+      avgDurationMs: 3.33,
+    })
+  })
+
+  it('tell no duration where there was no request', async () => {
+    const { read } = setup({ readRequests: async () => ({ requests: 0, failures: 0, durationMs: 0 }) })
+    expect(await read.readRequestStatistics()).toMatchObject({ totalRequests: 0, avgDurationMs: 0 })
+  })
+
+  it('go through the journal every ten seconds at most, however many ask', async () => {
+    let readings = 0
+    const { read, clock } = setup({
+      countSettlements: async () => {
+        readings += 1
+        return { confirmed: readings, failed: 0, pending: 0 }
+      },
+    })
+    await Promise.all([read.readSettlementStatistics(), read.readSettlementStatistics()])
+    await clock.advance(9_999)
+    expect(await read.readSettlementStatistics()).toMatchObject({ confirmed: 1 })
+    await clock.advance(1)
+    expect(await read.readSettlementStatistics()).toMatchObject({ confirmed: 2 })
+  })
+})
