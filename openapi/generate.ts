@@ -4,6 +4,7 @@ import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
 import type { DashboardUseCases } from '../src/usecases/dashboard.js'
 import type { CoreUseCases, StatsUseCases } from '../src/usecases/useCases.js'
+import type { WebhookUseCases } from '../src/usecases/webhooks/webhookUseCases.js'
 
 const documentFile = fileURLToPath(new URL('openapi.yaml', import.meta.url))
 
@@ -40,11 +41,18 @@ const stats: StatsUseCases = {
   readRequestStatistics: refuse,
   readSettlementStatistics: refuse,
 }
+const webhooks: WebhookUseCases = {
+  setWebhook: refuse,
+  testWebhook: refuse,
+  rotateSecret: refuse,
+  listDeliveries: refuse,
+  redeliver: refuse,
+}
 
 /** The OpenAPI document of the routes as YAML: the same text for the same code. */
 export const renderDocument = async (): Promise<string> => {
   const app = buildApp({
-    useCases: { core, dashboard, stats },
+    useCases: { core, dashboard, stats, webhooks },
     settings: { trustProxy: [], bodyLimitBytes: 1_048_576 },
     metrics: createMetrics({ kinds: [], measuresProcess: false }),
   })

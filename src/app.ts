@@ -18,6 +18,7 @@ import { accountRoutes } from './http/routes/accounts.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
 import { dashboardRoutes } from './http/routes/dashboard.js'
 import { statsRoutes } from './http/routes/stats.js'
+import { webhookRoutes } from './http/routes/webhooks.js'
 import { keepRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
 import { compileValidator } from './http/validation.js'
@@ -107,6 +108,7 @@ export const buildApp = ({
   app.register(accountRoutes, { useCases: useCases.dashboard })
   app.register(dashboardRoutes, { useCases: useCases.dashboard })
   app.register(statsRoutes, { useCases: useCases.stats })
+  app.register(webhookRoutes, { useCases: useCases.webhooks })
   app.register(referenceRoutes)
   return app
 }

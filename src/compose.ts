@@ -6,6 +6,7 @@ import type { Config, EnabledChain } from './config.js'
 import { listJobs, startJobs } from './jobs.js'
 import { createAddressBlocks } from './platform/addressBlocks.js'
 import { systemClock } from './platform/clock.js'
+import { createGuardedFetch } from './platform/guardedFetch.js'
 import { createLogger } from './platform/logger.js'
 import { createMailer } from './platform/mailer.js'
 import { createMetrics, type Metrics } from './platform/metrics.js'
@@ -16,6 +17,7 @@ import type { Clock } from './ports/clock.js'
 import type { Logger } from './ports/logger.js'
 import type { Mailer } from './ports/mailer.js'
 import type { RateLimiter } from './ports/rateLimiter.js'
+import type { WebhookTransport } from './ports/webhookTransport.js'
 import { listRequestLimits } from './protocol/requestLimits.js'
 import { createSchemeRegistry } from './schemes/registry.js'
 import { openStores, type Stores } from './stores/openStores.js'
@@ -36,6 +38,9 @@ import { createDashboard } from './usecases/dashboard/createDashboard.js'
 import { createReadStatistics } from './usecases/stats/readStatistics.js'
 import { createRequestTally } from './usecases/stats/tallyRequests.js'
 import type { UseCases } from './usecases/useCases.js'
+import { createWebhookUseCases } from './usecases/webhooks/createWebhookUseCases.js'
+import { createDeliverWebhooks } from './usecases/webhooks/deliverWebhooks.js'
+import { createSendWebhook } from './usecases/webhooks/sendWebhook.js'
 
 /** The service, ready to listen. */
 export interface Service {
@@ -66,6 +71,8 @@ export interface Surroundings {
   readonly logger: Logger
   /** Memory, event loop and garbage collection of this process; on unless told. */
   readonly measuresProcess?: boolean
+  /** What reaches webhooks; guarded, and the internet's addresses only, unless a test brings its own. */
+  readonly webhookTransport?: WebhookTransport
 }
 
 const resolveDeadlineMs = 15_000
@@ -105,7 +112,7 @@ export const compose = async (config: Config): Promise<Service> => {
 
 /** Opens stores and chains and wires the use cases. */
 export const composeCore = async (config: Config, surroundings: Surroundings): Promise<Core> => {
-  const { clock, logger, measuresProcess = true } = surroundings
+  const { clock, logger, measuresProcess = true, webhookTransport = createGuardedFetch() } = surroundings
   const sealers = await openSealers(config, logger)
   const stores = await openStores({ ...config.stores, sealingMark: sealers.mark }, clock, logger)
   let chains: readonly OpenChain[]
@@ -159,8 +166,17 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
   })
   const measureOpenSettlements = createMeasureOpenSettlements(overview, metrics.showOpenSettlements)
   const tally = createRequestTally(statistics)
+  const sealer = sealers.sealerFor('webhook-secret')
+  const sendWebhook = createSendWebhook({ transport: webhookTransport, sealer, clock })
   return {
     useCases: {
+      webhooks: createWebhookUseCases({
+        outbox: stores.webhooks,
+        transport: webhookTransport,
+        sealer,
+        sendWebhook,
+        clock,
+      }),
       core: {
         verifyPayment: createVerifyPayment({
           registry,
@@ -187,7 +203,7 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
         logger,
         settlements: stores.accountSettlements,
         journal,
-        findWebhookUrl: async () => null,
+        findWebhookUrl: async (accountId) => (await stores.webhooks.findEndpoint(accountId))?.url ?? null,
       }),
       stats: { countRequest: tally.countRequest, ...createReadStatistics(statistics, clock) },
     },
@@ -201,9 +217,11 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
         listJobs({
           reconcileSettlements,
           recheckBlocks,
+          deliverWebhooks: createDeliverWebhooks({ outbox: stores.webhooks, sendWebhook, logger }),
           measureOpenSettlements,
           purgeIdempotencyKeys: idempotency.purge,
           flushRequestStatistics: tally.flush,
+          purgeWebhookDeliveries: stores.webhooks.purge,
         }),
         clock,
         logger,

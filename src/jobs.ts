@@ -14,18 +14,23 @@ export interface Job {
 export interface JobVerbs {
   reconcileSettlements(stopped: AbortSignal): Promise<void>
   recheckBlocks(stopped: AbortSignal): Promise<void>
+  deliverWebhooks(stopped: AbortSignal): Promise<void>
   measureOpenSettlements(): Promise<void>
   purgeIdempotencyKeys(): Promise<void>
   flushRequestStatistics(): Promise<void>
+  purgeWebhookDeliveries(): Promise<void>
 }
 
 /** The list of timed work. */
 export const listJobs = (verbs: JobVerbs): readonly Job[] => [
   { name: 'reconcileSettlements', everyMs: 2_000, run: verbs.reconcileSettlements },
   { name: 'recheckBlocks', everyMs: 4_000, run: verbs.recheckBlocks },
+  // A poll, not NOTIFY: that takes a lock of the whole database when payments commit.
+  { name: 'deliverWebhooks', everyMs: 500, run: verbs.deliverWebhooks },
   { name: 'measureOpenSettlements', everyMs: 5_000, run: verbs.measureOpenSettlements },
   { name: 'flushRequestStatistics', everyMs: 1_000, run: verbs.flushRequestStatistics },
   { name: 'purgeIdempotencyKeys', everyMs: 3_600_000, run: verbs.purgeIdempotencyKeys },
+  { name: 'purgeWebhookDeliveries', everyMs: 3_600_000, run: verbs.purgeWebhookDeliveries },
 ]
 
 /** Starts jobs at once and answers how to stop them; a job never overlaps itself and never ends the process. */

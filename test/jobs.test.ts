@@ -115,12 +115,24 @@ describe('listJobs', () => {
     const jobs = listJobs({
       reconcileSettlements: async () => void calls.push('reconcile'),
       recheckBlocks: async () => void calls.push('recheck'),
+      deliverWebhooks: async () => void calls.push('deliver'),
       measureOpenSettlements: async () => void calls.push('measure'),
-      purgeIdempotencyKeys: async () => void calls.push('purge'),
+      purgeIdempotencyKeys: async () => void calls.push('purge keys'),
       flushRequestStatistics: async () => void calls.push('flush'),
+      purgeWebhookDeliveries: async () => void calls.push('purge deliveries'),
     })
     for (const { run } of jobs) await run(new AbortController().signal)
-    expect(calls).toEqual(['reconcile', 'recheck', 'measure', 'flush', 'purge'])
-    expect(jobs.map(({ everyMs }) => everyMs)).toEqual([2_000, 4_000, 5_000, 1_000, 3_600_000])
+    expect(calls).toEqual([
+      'reconcile',
+      'recheck',
+      'deliver',
+      'measure',
+      'flush',
+      'purge keys',
+      'purge deliveries',
+    ])
+    expect(jobs.map(({ everyMs }) => everyMs)).toEqual([
+      2_000, 4_000, 500, 5_000, 1_000, 3_600_000, 3_600_000,
+    ])
   })
 })

@@ -52,6 +52,12 @@ const documentInfo = {
   tags: [
     { name: 'Payments', description: 'Judge, carry out and look up payments.' },
     { name: 'Accounts', description: 'API keys, and what their owners see and set.' },
+    {
+      name: 'Webhooks',
+      description:
+        'What becomes of your settlements is sent to your own address: signed after Standard Webhooks ' +
+        '(`webhook-id`, `webhook-timestamp`, `webhook-signature`), at least once, and again for 17 hours.',
+    },
     { name: 'Service', description: 'The instance itself: probes, counters, plans, this document.' },
     { name: 'Statistics', description: 'What was counted over all instances, for everyone.' },
   ],

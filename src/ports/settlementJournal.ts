@@ -107,7 +107,7 @@ export interface SettlementJournal {
   close(id: string, closing: Closing, consumer?: string): Promise<boolean>
   /** Fails a row for which nothing was recorded and that nobody living attends, or that we claimed ourselves. */
   abandon(id: string): Promise<boolean>
-  /** Leaves a row to the reconciler. */
+  /** Leaves a row to the reconciler; the caller's webhook is told once that it is pending, whoever left it. */
   release(id: string): Promise<void>
   /** True for the one consumer who may be told `success: true`, however often that one asks. */
   consume(id: string, consumer: string): Promise<boolean>

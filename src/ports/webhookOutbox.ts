@@ -4,21 +4,23 @@ export interface WebhookEndpoint {
   readonly url: string
   /** Secrets that sign, encrypted, the newest first: the one before it goes on for a while after a rotation. */
   readonly sealedSecrets: readonly Uint8Array[]
+  /** It answered 410: it gets no new events until it is set again. */
+  readonly isGone: boolean
 }
 
 /** An event that is to be delivered, or was. */
 export interface WebhookDelivery {
+  /** The event's id as well, the same for every attempt: receivers recognise repetitions by it. */
   readonly id: string
   readonly accountId: string
-  /** The event's id, the same for every attempt and redelivery: receivers recognise repetitions by it. */
-  readonly eventId: string
   readonly type: string
-  /** The body's `data`. */
+  /** The body's `data`, as it stood when the event happened. */
   readonly data: unknown
   readonly createdAt: Date
   readonly state: 'waiting' | 'delivered' | 'failed'
+  /** Attempts that have ended since it was written or last asked for again. */
   readonly attempts: number
-  /** When the next attempt is due; null when there is none. */
+  /** When the next attempt is due, or the one under way counts as dead; null when there is none. */
   readonly dueAt: Date | null
   /** Of the last attempt: the answer's status, or why there was no answer. */
   readonly lastStatus: number | null
@@ -26,35 +28,65 @@ export interface WebhookDelivery {
   readonly lastAttemptAt: Date | null
 }
 
-/** What came of one attempt. */
-export interface DeliveryAttempt {
-  readonly state: WebhookDelivery['state']
-  readonly dueAt: Date | null
-  readonly status: number | null
-  readonly error: string | null
+/** A delivery that is ours to attempt, and where to. */
+export interface TakenDelivery extends WebhookDelivery {
+  /** Names our attempt: what another took since is not ours to finish. */
+  readonly lease: string
+  readonly endpoint: WebhookEndpoint
 }
 
+/** How much may be taken. */
+export interface TakeRequest {
+  readonly limit: number
+  readonly limitPerAccount: number
+  /** Accounts whose receivers are busy with what we took before. */
+  readonly except: readonly string[]
+  readonly leaseMs: number
+}
+
+/** What came of one attempt. */
+export type AttemptOutcome =
+  | { readonly state: 'delivered'; readonly status: number; readonly error: null }
+  | {
+      readonly state: 'failed'
+      readonly status: number | null
+      readonly error: string | null
+      /** The receiver wants nothing any more: neither this nor what else waits for it. */
+      readonly isGone: boolean
+    }
+  | {
+      readonly state: 'waiting'
+      readonly status: number | null
+      readonly error: string | null
+      readonly retryInMs: number
+    }
+
 /**
- * Events on their way to webhooks. Rows are written in the transaction that changes what they tell of; several
+ * Events on their way to webhooks. Rows are written in the statement that changes what they tell of; several
  * instances take each delivery once between them, and what a dead one had taken comes back.
  */
 export interface WebhookOutbox {
   findEndpoint(accountId: string): Promise<WebhookEndpoint | null>
-  /** Sets the address and a new secret, or removes both with null. */
+  /** Sets the address and a new secret, or removes both with null, and with them whatever waits. */
   setEndpoint(
     accountId: string,
     endpoint: { readonly url: string; readonly sealedSecret: Uint8Array } | null,
   ): Promise<void>
-  /** A new secret; the old one signs beside it until then. */
-  rotateSecret(accountId: string, sealedSecret: Uint8Array, overlapUntil: Date): Promise<boolean>
-  /** Takes what is due for as long as the lease; the same row is nobody else's until then. */
-  takeDue(limit: number, leaseMs: number): Promise<readonly WebhookDelivery[]>
-  finish(deliveryId: string, attempt: DeliveryAttempt): Promise<void>
+  /** A new secret; the old one signs beside it for a while. False when the account has no endpoint. */
+  rotateSecret(accountId: string, sealedSecret: Uint8Array, overlapMs: number): Promise<boolean>
+  /** Takes what is due for as long as the lease; until then it is nobody else's. The oldest of each account first. */
+  takeDue(request: TakeRequest): Promise<readonly TakenDelivery[]>
+  /** Writes down what came of an attempt, unless its lease was lost to another. */
+  finish(taken: TakenDelivery, outcome: AttemptOutcome): Promise<void>
+  /** Gives back what was taken and not attempted to its end: due at once. */
+  giveBack(taken: TakenDelivery): Promise<void>
   /** Newest first; `before` is the id of the last one of the page before. */
   list(
     accountId: string,
-    page: { readonly limit: number; readonly before?: string },
+    page: { readonly limit: number; readonly before?: string | undefined },
   ): Promise<readonly WebhookDelivery[]>
-  /** Makes it due now; null when the account has no such delivery. */
+  /** Makes it due now with all its attempts before it; null when the account has no such delivery. */
   redeliver(accountId: string, deliveryId: string): Promise<WebhookDelivery | null>
+  /** Removes what ended longer ago than deliveries are kept. */
+  purge(): Promise<void>
 }

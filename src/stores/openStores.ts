@@ -13,6 +13,7 @@ import type { SettlementJournal } from '../ports/settlementJournal.js'
 import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { Statistics } from '../ports/statistics.js'
+import type { WebhookOutbox } from '../ports/webhookOutbox.js'
 import { createAccountCache } from './memory/accountCache.js'
 import { createDividedRateLimiter } from './memory/dividedRateLimiter.js'
 import { createMemoryRateLimiter } from './memory/rateLimiter.js'
@@ -31,6 +32,7 @@ import { createSettlementJournal } from './postgres/settlementJournal.js'
 import { createSettlementOverview } from './postgres/settlementOverview.js'
 import { createSignerLanes } from './postgres/signerLanes.js'
 import { createStatistics } from './postgres/statistics.js'
+import { createWebhookOutbox } from './postgres/webhookOutbox.js'
 import { openRedis } from './redis/client.js'
 import { createRedisRateLimiter } from './redis/rateLimiter.js'
 
@@ -54,6 +56,7 @@ export interface Stores {
   readonly overview: SettlementOverview
   readonly lanes: SignerLanes
   readonly idempotency: IdempotencyStore
+  readonly webhooks: WebhookOutbox
   readonly limiter: RateLimiter
   readonly quotas: Quotas
   readonly accountSettlements: AccountSettlements
@@ -116,6 +119,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       overview: createSettlementOverview(pool),
       lanes: createSignerLanes(pool, instance),
       idempotency: createIdempotencyStore(pool, instance),
+      webhooks: createWebhookOutbox(pool),
       limiter,
       quotas: createQuotas(pool),
       accountSettlements: createAccountSettlements(pool),

@@ -12,6 +12,7 @@ import type { RequestStatistics, SettlementStatistics } from '../protocol/statis
 import type { WirePaymentRequest } from '../protocol/wire.js'
 import type { DashboardUseCases } from './dashboard.js'
 import type { TalliedRequest } from './stats/tallyRequests.js'
+import type { WebhookUseCases } from './webhooks/webhookUseCases.js'
 
 /** A request to judge a payment. */
 export interface VerifyRequest {
@@ -92,4 +93,5 @@ export interface UseCases {
   readonly core: CoreUseCases
   readonly dashboard: DashboardUseCases
   readonly stats: StatsUseCases
+  readonly webhooks: WebhookUseCases
 }

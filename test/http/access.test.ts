@@ -9,6 +9,7 @@ import {
   statsUseCases,
   testApp,
   testMetrics,
+  webhookUseCases,
 } from './support/app.js'
 
 const settings = { trustProxy: [], bodyLimitBytes: 1_048_576 }
@@ -67,6 +68,12 @@ describe('every route', () => {
       'HEAD /stats/requests public',
       'GET /stats/settlements public',
       'HEAD /stats/settlements public',
+      'POST /dashboard/webhook dashboard',
+      'POST /dashboard/webhook/test dashboard',
+      'POST /dashboard/webhook/rotate dashboard',
+      'GET /dashboard/webhook/deliveries dashboard',
+      'HEAD /dashboard/webhook/deliveries dashboard',
+      'POST /dashboard/webhook/deliveries/{id}/redeliver dashboard',
       'GET /api/openapi.yaml public',
       'HEAD /api/openapi.yaml public',
       'GET /api/openapi.json public',
@@ -87,7 +94,12 @@ describe('every route', () => {
   })
 
   it('that does not say who may call it stops the start', async () => {
-    const useCases = { core: coreUseCases(), dashboard: dashboardUseCases(), stats: statsUseCases() }
+    const useCases = {
+      core: coreUseCases(),
+      dashboard: dashboardUseCases(),
+      stats: statsUseCases(),
+      webhooks: webhookUseCases(),
+    }
     const app = buildApp({ useCases, settings, metrics: testMetrics() })
     app.get('/debug', async () => 'open to all')
     const started = app.ready().then(() => 'started')
@@ -137,11 +149,13 @@ describe('every route of the dashboard', () => {
     for (const { method, path } of routes) {
       const response = await app.inject({
         method: readMethod(method),
-        url: path,
+        url: path.replace('{id}', '9401b76e-f466-496f-8524-886a61ebf067'),
         headers: { authorization: `Bearer ${knownKey}` },
-        ...(method === 'POST' ? { payload: { allowedIPs: [], allowedRef: [] } } : {}),
+        ...(method === 'POST' ? { payload: { allowedIPs: [], allowedRef: [], webhookUrl: '' } } : {}),
       })
-      expect(response.statusCode, `${method} ${path}`).toBe(200)
+      // The account of these tests has no webhook to try, to rotate or to send to again.
+      const isRefused = /webhook\/(?:test|rotate|deliveries\/)/.test(path)
+      expect(response.statusCode, `${method} ${path}`).toBe(isRefused ? 400 : 200)
       expect(response.headers['cache-control']).toBe('no-store')
     }
   })

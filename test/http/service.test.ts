@@ -103,6 +103,11 @@ describe('GET /info', () => {
       'POST /dashboard/restrictions',
       'GET /stats/requests',
       'GET /stats/settlements',
+      'POST /dashboard/webhook',
+      'POST /dashboard/webhook/test',
+      'POST /dashboard/webhook/rotate',
+      'GET /dashboard/webhook/deliveries',
+      'POST /dashboard/webhook/deliveries/{id}/redeliver',
       'GET /api/openapi.yaml',
       'GET /api/openapi.json',
     ])

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import type { Clock } from '../../src/ports/clock.js'
 import type { Logger } from '../../src/ports/logger.js'
+import type { WebhookTransport } from '../../src/ports/webhookTransport.js'
 import type { LocalChain } from './evm/localChain.js'
 
 /** What a core under test is made of. */
@@ -14,6 +15,7 @@ export interface CoreOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly logger?: Logger
+  readonly webhookTransport?: WebhookTransport
 }
 
 /** The environment of a service on a local chain. */
@@ -38,4 +40,5 @@ export const openCore = (options: CoreOptions): Promise<Core> =>
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
     measuresProcess: false,
+    ...(options.webhookTransport === undefined ? {} : { webhookTransport: options.webhookTransport }),
   })

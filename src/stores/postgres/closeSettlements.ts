@@ -1,7 +1,8 @@
 import type { Pool } from 'pg'
 import type { Closing } from '../../ports/settlementJournal.js'
 import type { RunTogether } from './coalesce.js'
-import { closedColumns, giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
+import { giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
+import { insertSettlementEvents } from './webhookEvents.js'
 
 /** A row that is to be closed. */
 export interface ClosingOf {
@@ -32,8 +33,8 @@ const close = ({
     from closing c join open using (id)
     where s.id = c.id and (s.consumed_by is null or c.consumer is null
       or (c.state = 'confirmed' and s.consumed_by = c.consumer))
-    returning ${closedColumns}
-  ) ${after}
+    returning s.*
+  ) ${after}, told as (${insertSettlementEvents('closed', "'settlement.' || s.state")})
   select id from closed`
 
 const closePlainly = close({ lockBefore: '', isLocked: 'true', after: '' })

@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { PaidBlock, PaidBlocks } from '../../ports/paidBlocks.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
+import { insertSettlementEvents } from './webhookEvents.js'
 
 const row = z.object({ network: z.string(), scheme: z.string(), number: z.string(), hash: z.string() })
 
@@ -32,8 +33,8 @@ export const createPaidBlocks = (pool: Pool): PaidBlocks => ({
   reopen: async (block) => {
     const { rows } = await pool.query(
       // Locked in one order, as everywhere. While it stood confirmed, a replacement may have been recorded for it.
-      `with gone as (select id from settlements where ${isInBlock} order by id for update)
-       update settlements s set state = 'pending', closed_at = null, owner = null, block_number = null,
+      `with gone as (select id from settlements where ${isInBlock} order by id for update),
+       reopened as (update settlements s set state = 'pending', closed_at = null, owner = null, block_number = null,
          block_hash = null,
          transactions = array(
            select b.transaction from broadcast_settlements c
@@ -41,7 +42,9 @@ export const createPaidBlocks = (pool: Pool): PaidBlocks => ({
            where c.settlement_id = s.id
            order by array_position(s.transactions, b.transaction), b.recorded_at)
        from gone where s.id = gone.id
-       returning ${settlementColumns}`,
+       returning s.*),
+       told as (${insertSettlementEvents('reopened', "'settlement.reorged'")})
+       select ${settlementColumns} from reopened s`,
       valuesOf(block),
     )
     return rows.map(readSettlement)

@@ -10,9 +10,6 @@ export const lockQuotas = (ids: string): string => `quotas as (
 /** SQL that is true, once the CTE of `lockQuotas` holds its locks. */
 export const quotasAreLocked = '(select count(*) from quotas) >= 0'
 
-/** What a CTE `closed` returns of `settlements s` for `giveBack`. */
-export const closedColumns = 's.id, s.state, s.caller, s.quota_month'
-
 /** SQL of a CTE that gives the months back what the settlements of a CTE `closed` had counted and that failed. */
 export const giveBack = `given_back as (
   update quota_uses q set used = greatest(0, q.used - f.count) from (

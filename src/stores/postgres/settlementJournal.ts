@@ -8,10 +8,11 @@ import { closeSettlements } from './closeSettlements.js'
 import { coalesce } from './coalesce.js'
 import { type Instance, isAttended } from './instance.js'
 import { openMonth } from './openMonth.js'
-import { closedColumns, giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
+import { giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
 import { createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 import { hasNul } from './text.js'
+import { insertSettlementEvents } from './webhookEvents.js'
 import { writeLater } from './writeLater.js'
 
 const isOpen = "state in ('claimed', 'pending')"
@@ -40,10 +41,21 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
   const update = async (statement: string, values: readonly unknown[]): Promise<boolean> =>
     (await pool.query(statement, [...values])).rowCount === 1
   const release = async (id: string): Promise<void> => {
-    await update(`update settlements set owner = null where id = $1 and owner = $2 and ${isOpen}`, [
-      id,
-      instance.id,
-    ])
+    await pool.query(
+      // A caller is told once that its payment is pending, also when the instance died that should have left it.
+      `with released as (
+         update settlements set owner = null where id = $1 and owner = $2 and ${isOpen} returning *
+       ), open as (
+         select * from (
+           select * from released
+           union all select * from settlements where id = $1 and owner is distinct from $2
+             and (owner is null or not ${isAttended('owner', 'created_at')})
+         ) s where state = 'pending' and not exists (select 1 from webhook_deliveries
+           where settlement_id = $1 and type in ('settlement.pending', 'settlement.reorged'))
+       )
+       ${insertSettlementEvents('open', "'settlement.pending'")}`,
+      [id, instance.id],
+    )
   }
   /** Writes what ends our attention to a row; when the database cannot be told now, that we are gone is written later. */
   const turnAway = async <T>(id: string, write: Promise<T>): Promise<T> => {
@@ -109,8 +121,8 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
              update settlements s
              set state = 'failed', reason = 'settlement_abandoned', closed_at = now(), owner = null
              from open where s.id = open.id
-             returning ${closedColumns}
-           ), ${giveBack}
+             returning s.*
+           ), ${giveBack}, told as (${insertSettlementEvents('closed', "'settlement.failed'")})
            select id from closed`,
           [id, instance.id],
         ),

@@ -3,7 +3,8 @@ import type { BlockReference, Settlement } from '../../ports/settlementJournal.j
 import { type Reason, reasons } from '../../protocol/reasons.js'
 import { isAttended } from './instance.js'
 
-const isReason = (text: string): text is Reason => Object.hasOwn(reasons, text)
+/** Whether a text is one of the reasons for which payments are refused. */
+export const isReason = (text: string): text is Reason => Object.hasOwn(reasons, text)
 
 const row = z.object({
   id: z.string(),

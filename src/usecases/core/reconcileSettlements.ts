@@ -36,7 +36,11 @@ export const createReconcileSettlements = (parts: ReconcileParts) => {
     const outcome = await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
       scheme.resolve(settlement, signal),
     )
-    if (outcome.state === 'pending') return
+    if (outcome.state === 'pending') {
+      // For its webhook: perhaps nobody lived to say that it is pending.
+      await journal.release(settlement.id)
+      return
+    }
     if (!(await journal.close(settlement.id, outcome))) return
     logger.info({ ...named, ...describeOutcome(outcome) }, `settlement.${outcome.state}`)
     if (outcome.state === 'failed' && settlement.consumedBy !== null) {

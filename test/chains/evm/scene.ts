@@ -4,6 +4,7 @@ import { AppError } from '../../../src/errors.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
+import type { WebhookTransport } from '../../../src/ports/webhookTransport.js'
 import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { SettleAnswer } from '../../../src/usecases/useCases.js'
@@ -48,6 +49,7 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly logger?: Logger
+  readonly webhookTransport?: WebhookTransport
 }
 
 /** A payment that can be made, and where it goes. */

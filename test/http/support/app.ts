@@ -9,6 +9,7 @@ import type { Account } from '../../../src/ports/accountStore.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
 import type { CoreUseCases, StatsUseCases } from '../../../src/usecases/useCases.js'
+import type { WebhookUseCases } from '../../../src/usecases/webhooks/webhookUseCases.js'
 
 /** Core use cases that answer every call in the simplest way; what a test cares about is given. */
 export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases => ({
@@ -93,12 +94,28 @@ export const statsUseCases = (given: Partial<StatsUseCases> = {}): StatsUseCases
   ...given,
 })
 
+/** Use cases of webhooks for an account that has none; what a test cares about is given. */
+export const webhookUseCases = (given: Partial<WebhookUseCases> = {}): WebhookUseCases => {
+  const refuse = async () => {
+    throw new AppError('INVALID_REQUEST', 'No webhook is set')
+  }
+  return {
+    setWebhook: async (_account, webhookUrl) => ({ webhookUrl }),
+    testWebhook: refuse,
+    rotateSecret: refuse,
+    listDeliveries: async () => ({ deliveries: [] }),
+    redeliver: refuse,
+    ...given,
+  }
+}
+
 /** What a test may choose about its app. */
 export interface TestAppParts {
   readonly core?: Partial<CoreUseCases>
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
   readonly stats?: Partial<StatsUseCases>
+  readonly webhooks?: Partial<WebhookUseCases>
   readonly trustProxy?: readonly string[]
   readonly bodyLimitBytes?: number
   readonly requestTimeoutMs?: number
@@ -127,6 +144,7 @@ export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
       core: coreUseCases(core),
       dashboard: dashboardUseCases(dashboard),
       stats: statsUseCases(stats),
+      webhooks: webhookUseCases(parts.webhooks),
     },
     settings: {
       trustProxy,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
@@ -60,6 +60,15 @@ describe('reconcileSettlements', () => {
       transaction: 'tx-1',
     })
     expect(logger.messages()).toEqual(['settlement.failed'])
+  })
+
+  it("leaves what is pending to itself, so that its caller's webhook is told", async () => {
+    const { journal, reconcile, putPending } = setup(async () => ({ state: 'pending', transaction: 'tx-1' }))
+    const release = vi.spyOn(journal, 'release')
+    const { id } = putPending()
+    await reconcile()
+    expect(release.mock.calls).toEqual([[id]])
+    expect(await journal.find(id)).toMatchObject({ state: 'pending' })
   })
 
   it('says loudly when a payment that somebody was told success for is proven void', async () => {

@@ -1,0 +1,45 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import type { WebhookUseCases } from '../../usecases/webhooks/webhookUseCases.js'
+import { forbidCaching } from '../forbidCaching.js'
+import { getKeyOwner } from '../keyOwner.js'
+import {
+  listDeliveriesSchema,
+  redeliverSchema,
+  rotateWebhookSecretSchema,
+  setWebhookSchema,
+  testWebhookSchema,
+} from '../schemas/webhooks.js'
+
+/** The endpoints with which an account sets where its events go, and sees what became of them. */
+export const webhookRoutes: FastifyPluginCallbackZod<{ readonly useCases: WebhookUseCases }> = (
+  app,
+  { useCases },
+  done,
+) => {
+  app.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
+
+  const config = { access: 'dashboard' } as const
+
+  app.post('/dashboard/webhook', { schema: setWebhookSchema, config }, async (request) =>
+    useCases.setWebhook(getKeyOwner(request).account, request.body.webhookUrl),
+  )
+
+  app.post('/dashboard/webhook/test', { schema: testWebhookSchema, config }, async (request) =>
+    useCases.testWebhook(getKeyOwner(request).account),
+  )
+
+  app.post('/dashboard/webhook/rotate', { schema: rotateWebhookSecretSchema, config }, async (request) =>
+    useCases.rotateSecret(getKeyOwner(request).account),
+  )
+
+  app.get('/dashboard/webhook/deliveries', { schema: listDeliveriesSchema, config }, async (request) =>
+    useCases.listDeliveries(getKeyOwner(request).account, request.query),
+  )
+
+  app.post(
+    '/dashboard/webhook/deliveries/:id/redeliver',
+    { schema: redeliverSchema, config },
+    async (request) => useCases.redeliver(getKeyOwner(request).account, request.params.id),
+  )
+  done()
+}

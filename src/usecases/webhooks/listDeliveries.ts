@@ -1,0 +1,17 @@
+import { viewDelivery } from './viewDelivery.js'
+import type { WebhookParts } from './webhookParts.js'
+import type { WebhookUseCases } from './webhookUseCases.js'
+
+/** Pages through an account's deliveries, the newest first; another account's cursor leads nowhere. */
+export const createListDeliveries =
+  ({ outbox }: Pick<WebhookParts, 'outbox'>): WebhookUseCases['listDeliveries'] =>
+  async (account, { limit, cursor }) => {
+    // One more than is shown tells whether there is another page.
+    const found = await outbox.list(account.id, { limit: limit + 1, before: cursor })
+    const shown = found.slice(0, limit)
+    const last = shown.at(-1)
+    return {
+      deliveries: shown.map(viewDelivery),
+      ...(found.length > limit && last !== undefined ? { nextCursor: last.id } : {}),
+    }
+  }

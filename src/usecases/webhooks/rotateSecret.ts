@@ -1,0 +1,20 @@
+import { createWebhookSecret } from './signWebhook.js'
+import { getEndpoint, noWebhook, type WebhookParts } from './webhookParts.js'
+import type { WebhookUseCases } from './webhookUseCases.js'
+
+const overlapMs = 24 * 3_600_000
+
+/** Replaces the secret; for a day messages are signed with both, so that receivers can change at their leisure. */
+export const createRotateSecret =
+  ({
+    outbox,
+    sealer,
+    clock,
+  }: Pick<WebhookParts, 'outbox' | 'sealer' | 'clock'>): WebhookUseCases['rotateSecret'] =>
+  async (account) => {
+    const { url } = await getEndpoint(outbox, account)
+    const secret = createWebhookSecret()
+    if (!(await outbox.rotateSecret(account.id, sealer.seal(secret), overlapMs))) throw noWebhook()
+    const previousSecretUntil = new Date(clock.now().getTime() + overlapMs).toISOString()
+    return { webhookUrl: url, secret, previousSecretUntil }
+  }

@@ -1,0 +1,39 @@
+import type { Clock } from '../../ports/clock.js'
+import type { Sealer } from '../../ports/sealer.js'
+import type { WebhookDelivery, WebhookEndpoint } from '../../ports/webhookOutbox.js'
+import type { WebhookAnswer, WebhookTransport } from '../../ports/webhookTransport.js'
+import { signWebhook } from './signWebhook.js'
+
+/** What sending needs. */
+export interface SendParts {
+  readonly transport: WebhookTransport
+  readonly sealer: Pick<Sealer, 'seal' | 'open'>
+  readonly clock: Clock
+}
+
+/** What a message tells. */
+export type WebhookEvent = Pick<WebhookDelivery, 'id' | 'type' | 'data' | 'createdAt'>
+
+/** Sends one event to its receiver, once. */
+export type SendWebhook = (
+  event: WebhookEvent,
+  endpoint: WebhookEndpoint,
+  stopped: AbortSignal,
+) => Promise<WebhookAnswer>
+
+/** Signs events as Standard Webhooks says, and sends them; the secrets are readable for no longer than that. */
+export const createSendWebhook =
+  ({ transport, sealer, clock }: SendParts): SendWebhook =>
+  async ({ id, type, data, createdAt }, { url, sealedSecrets }, stopped) => {
+    const body = JSON.stringify({ id, type, timestamp: createdAt.toISOString(), data })
+    const timestampSeconds = Math.floor(clock.now().getTime() / 1_000)
+    const secrets = sealedSecrets.map((sealed) => sealer.open(sealed))
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'quittance-webhooks',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestampSeconds),
+      'webhook-signature': signWebhook(secrets, { id, timestampSeconds, body }),
+    }
+    return await transport.post({ url, headers, body }, stopped)
+  }

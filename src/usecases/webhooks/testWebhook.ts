@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto'
+import { isTaken } from './judgeAnswer.js'
+import { getEndpoint, type WebhookParts } from './webhookParts.js'
+import type { WebhookUseCases } from './webhookUseCases.js'
+
+/** Sends `webhook.test` at once, and tells what the receiver answered; it is not tried again. */
+export const createTestWebhook =
+  ({
+    outbox,
+    sendWebhook,
+    clock,
+  }: Pick<WebhookParts, 'outbox' | 'sendWebhook' | 'clock'>): WebhookUseCases['testWebhook'] =>
+  async (account) => {
+    const endpoint = await getEndpoint(outbox, account)
+    const event = {
+      id: randomUUID(),
+      type: 'webhook.test',
+      createdAt: clock.now(),
+      data: { message: 'This is a test. Events of settlements look like it.' },
+    }
+    const { status, error } = await sendWebhook(event, endpoint, new AbortController().signal)
+    const isSuccess = isTaken(status)
+    return {
+      success: isSuccess,
+      statusCode: status ?? 0,
+      message: isSuccess ? 'The receiver took the message' : (error ?? `The receiver answered ${status}`),
+    }
+  }

@@ -1,0 +1,91 @@
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  createLoopbackFetch,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../../support/webhookReceiver.js'
+import { accountOf } from '../../usecases/webhooks/support.js'
+import { eventually, openScene, type Scene } from './scene.js'
+
+/* A payment's whole way, from a signed authorization to a verified message: real chain, database and TLS. */
+
+let scene: Scene
+let receiver: WebhookReceiver
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+beforeEach(async () => {
+  receiver = await startWebhookReceiver()
+})
+afterEach(async () => {
+  await scene.reset()
+  await receiver.close()
+})
+afterAll(() => scene.close())
+
+const open = async () => {
+  const service = await scene.open({
+    webhookTransport: createLoopbackFetch(),
+    environment: { SETTLE_WAIT_SECONDS: '1' },
+  })
+  const { webhooks } = service.core.useCases
+  const { secret = '' } = await webhooks.setWebhook(accountOf('shop'), receiver.url)
+  const stop = service.core.startJobs()
+  return { ...service, stop, secret }
+}
+
+const readEvents = (secret: string) =>
+  receiver.received.map(({ body, headers }): unknown => new Webhook(secret).verify(body, headers))
+
+describe('a settlement whose caller has a webhook', () => {
+  it('is told within about a second, as everyone may see it', async () => {
+    const { settle, secret, stop, core } = await open()
+    const { body } = await scene.plan()
+    const result = await settle(body, 'shop')
+    const answeredAt = performance.now()
+    expect(result).toMatchObject({ success: true })
+
+    await eventually(() => (receiver.received.length > 0 ? true : null))
+    // The poll's half second and the message; the rest is for a busy machine.
+    expect(performance.now() - answeredAt).toBeLessThan(2_500)
+    expect(readEvents(secret)).toMatchObject([
+      {
+        type: 'settlement.confirmed',
+        data: await core.useCases.core.getSettlement(result.settlementId ?? ''),
+      },
+    ])
+    await stop()
+  })
+
+  it('is told as pending once, and then as confirmed', async () => {
+    const { settle, secret, stop } = await open()
+    const { body } = await scene.plan()
+    await scene.chain.control.setAutomine(false)
+    expect(await settle(body, 'shop')).toMatchObject({ status: 'pending' })
+    await eventually(() => (receiver.received.length > 0 ? true : null))
+    await scene.chain.control.setAutomine(true)
+    await scene.chain.control.mine()
+    await eventually(() => (receiver.received.length > 1 ? true : null), 15_000)
+    expect(readEvents(secret)).toMatchObject([
+      { type: 'settlement.pending', data: { status: 'pending' } },
+      { type: 'settlement.confirmed', data: { status: 'confirmed' } },
+    ])
+    await stop()
+  })
+
+  it('is told to nobody else', async () => {
+    const { settle, stop, core } = await open()
+    const { body } = await scene.plan()
+    expect(await settle(body, 'another')).toMatchObject({ success: true })
+    const { rows } = await scene.database
+      .pool()
+      .query("select 1 from webhook_deliveries where account_id = 'another'")
+    expect(rows).toEqual([])
+    expect(
+      (await core.useCases.webhooks.listDeliveries(accountOf('another'), { limit: 9 })).deliveries,
+    ).toEqual([])
+    await stop()
+  })
+})

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Pool } from 'pg'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { WebhookOutbox } from '../../src/ports/webhookOutbox.js'
+import { createSettlementJournal } from '../../src/stores/postgres/settlementJournal.js'
+import { createWebhookOutbox } from '../../src/stores/postgres/webhookOutbox.js'
+import { createWebhookSecret } from '../../src/usecases/webhooks/signWebhook.js'
+import { claimOf } from '../support/claimOf.js'
+import { addInstance } from '../support/instances.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhookReceiver.js'
+import { openWebhookWorker, plainSealer } from '../support/webhookWorker.js'
+
+const workerFile = fileURLToPath(new URL('../support/webhookWorker.ts', import.meta.url))
+const running = new AbortController().signal
+
+describe('webhooks, on a real database and real TLS', () => {
+  let database: TestDatabase
+  let pool: Pool
+  let outbox: WebhookOutbox
+  let receiver: WebhookReceiver
+  let secret: string
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+    outbox = createWebhookOutbox(pool)
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await pool.query(
+      'truncate settlements, broadcasts, broadcast_settlements, webhook_endpoints, webhook_deliveries',
+    )
+    receiver = await startWebhookReceiver()
+    secret = createWebhookSecret()
+    await outbox.setEndpoint('a', { url: receiver.url, sealedSecret: plainSealer.seal(secret) })
+  })
+  afterEach(() => receiver.close())
+
+  /** Settles as the service does, and answers the settlements' ids. */
+  const settle = async (count: number): Promise<readonly string[]> => {
+    const journal = createSettlementJournal(pool, await addInstance(pool))
+    return await Promise.all(
+      Array.from({ length: count }, async (_, at) => {
+        const claimed = await journal.claim(claimOf({ caller: 'a' }))
+        if (claimed === null) throw new Error('Claimed by another')
+        await journal.recorderFor(claimed.id).record({ transaction: `0x${at}`, bytes: `bytes ${at}` })
+        await journal.close(claimed.id, { state: 'confirmed', transaction: `0x${at}` })
+        return claimed.id
+      }),
+    )
+  }
+  /** The settlements that the receiver was told of, by signatures that it has verified. */
+  const listTold = () =>
+    receiver.received.map(({ body, headers }) => {
+      const event: unknown = new Webhook(secret).verify(body, headers)
+      expect(event).toMatchObject({ type: 'settlement.confirmed', data: { status: 'confirmed' } })
+      return JSON.parse(body).data.id
+    })
+  const countDelivered = async () =>
+    (await outbox.list('a', { limit: 1_000 })).filter(({ state }) => state === 'delivered').length
+
+  it('several instances deliver each event once between them', async () => {
+    const workers = [1, 2, 3].map(() => openWebhookWorker(database.url, 30_000))
+    const settled = await settle(60)
+
+    await Promise.all(workers.map(({ deliver }) => deliver(running)))
+
+    await Promise.all(workers.map(({ close }) => close()))
+    const unsent = (await outbox.list('a', { limit: 1_000 })).filter(({ state }) => state !== 'delivered')
+    expect(unsent).toEqual([])
+    expect(listTold().sort()).toEqual([...settled].sort())
+  })
+
+  it('kill -9 in the middle loses none', async () => {
+    const leaseMs = 1_500
+    const settled = await settle(6)
+    receiver.answer(() => new Promise(() => undefined))
+    const child = spawn(process.execPath, ['--import', 'tsx', workerFile, database.url, String(leaseMs)], {
+      stdio: 'ignore',
+    })
+    await pollUntil(() => receiver.received.length > 0, 'the child to be in the middle')
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+    const before = receiver.received.length
+    expect(before).toBeLessThan(6)
+    expect(await countDelivered()).toBe(0)
+
+    receiver.answer(() => ({ status: 204 }))
+    const worker = openWebhookWorker(database.url, 30_000)
+    await pollUntil(async () => {
+      await worker.deliver(running)
+      return (await countDelivered()) === 6
+    }, 'the others to take over')
+    await worker.close()
+    expect([...new Set(listTold())].sort()).toEqual([...settled].sort())
+    // At least once, and no more often than the one who died had begun.
+    expect(receiver.received).toHaveLength(6 + before)
+  })
+})

@@ -1,0 +1,272 @@
+import { createServer } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createGuardedFetch } from '../../src/platform/guardedFetch.js'
+import { testCertificate } from '../support/testCertificate.js'
+import {
+  createLoopbackFetch,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../support/webhookReceiver.js'
+
+const running = new AbortController().signal
+const message = (url: string) => ({ url, headers: { 'content-type': 'application/json' }, body: '{"a":1}' })
+
+/** Production's own rules about addresses, on the receiver's port and with its certificate. */
+const createStrictFetch = (addresses: readonly string[] = ['127.0.0.1']) =>
+  createGuardedFetch({
+    ca: testCertificate,
+    allowsPort: () => true,
+    resolveHost: async () => addresses,
+    deadlineMs: 1_000,
+  })
+
+describe('the guarded fetch', () => {
+  let receiver: WebhookReceiver
+
+  beforeEach(async () => {
+    receiver = await startWebhookReceiver()
+  })
+  afterEach(() => receiver.close())
+
+  it('posts over TLS and answers the status', async () => {
+    receiver.answer(() => ({ status: 202, body: 'thanks' }))
+    const answer = await createLoopbackFetch().post(message(`${receiver.url}?a=b#c`), running)
+    expect(answer).toEqual({ status: 202, error: null })
+    expect(receiver.received).toMatchObject([
+      { path: '/hook?a=b', body: '{"a":1}', headers: { host: `receiver.test:${receiver.port}` } },
+    ])
+  })
+
+  it('trusts no certificate that is not vouched for', async () => {
+    const trusting = createGuardedFetch({
+      resolveHost: async () => ['127.0.0.1'],
+      isAllowed: () => true,
+      allowsPort: () => true,
+    })
+    const answer = await trusting.post(message(receiver.url), running)
+    expect(answer).toEqual({ status: null, error: 'No answer: DEPTH_ZERO_SELF_SIGNED_CERT' })
+    expect(receiver.received).toEqual([])
+  })
+
+  it('trusts no certificate of another name', async () => {
+    const url = `https://other.test:${receiver.port}/`
+    expect(await createLoopbackFetch().post(message(url), running)).toEqual({
+      status: null,
+      error: 'No answer: ERR_TLS_CERT_ALTNAME_INVALID',
+    })
+    expect(receiver.received).toEqual([])
+  })
+
+  describe('never connects to an address that is not public', () => {
+    it.each([
+      ['loopback', ['127.0.0.1']],
+      ['loopback, IPv6', ['::1']],
+      ['v4-mapped', ['::ffff:127.0.0.1']],
+      ['NAT64', ['64:ff9b::7f00:1']],
+      ['metadata', ['169.254.169.254']],
+      ['a public one beside a private one', ['93.184.216.34', '127.0.0.1']],
+      ['a private one beside a public one', ['127.0.0.1', '93.184.216.34']],
+      ['none', []],
+    ])('that a name has: %s', async (_, addresses) => {
+      const answer = await createStrictFetch(addresses).post(message(receiver.url), running)
+      expect(answer).toEqual({ status: null, error: 'The host has no public address' })
+      expect(receiver.countConnections()).toBe(0)
+    })
+
+    it('that a name has by the time of the connection (rebinding)', async () => {
+      const answers = [['127.0.0.1'], ['10.0.0.1']]
+      const asked: string[] = []
+      const rebinding = createLoopbackFetch({
+        resolveHost: async (hostname) => {
+          asked.push(hostname)
+          return answers.shift() ?? []
+        },
+      })
+      expect(await rebinding.post(message(receiver.url), running)).toMatchObject({ status: 204 })
+      expect(await rebinding.post(message(receiver.url), running)).toMatchObject({
+        error: 'The host has no public address',
+      })
+      // One look-up for each connection: what was judged is what was connected to.
+      expect(asked).toEqual(['receiver.test', 'receiver.test'])
+      expect(receiver.received).toHaveLength(1)
+    })
+
+    it.each([
+      '127.0.0.1',
+      '127.1',
+      '2130706433',
+      '0x7f000001',
+      '0x7f.1',
+      '017700000001',
+      '0177.0.0.01',
+      '127.0.0.1.',
+      '１２７.０.０.１',
+      '127。0。0。1',
+      '%31%32%37.0.0.1',
+      '①②⑦.⓪.⓪.①',
+      '0.0.0.0',
+      '0',
+      '10.0.0.1',
+      '169.254.169.254',
+      '0xa9fea9fe',
+      '100.64.0.1',
+      '255.255.255.255',
+      '[::1]',
+      '[::]',
+      '[0:0:0:0:0:0:0:1]',
+      '[::ffff:127.0.0.1]',
+      '[::ffff:7f00:1]',
+      '[::127.0.0.1]',
+      '[64:ff9b::7f00:1]',
+      '[64:ff9b:1::7f00:1]',
+      '[2002:7f00:1::]',
+      '[2001:0:7f00:1::]',
+      '[fd00:ec2::254]',
+      '[fe80::1]',
+    ])('that a URL spells as %s', async (host) => {
+      const url = `https://${host}:${receiver.port}/hook`
+      const fetch = createStrictFetch()
+      expect(fetch.findFlaw(url)).toBe('must not name a private or reserved address')
+      expect(await fetch.post(message(url), running)).toEqual({
+        status: null,
+        error: 'The URL must not name a private or reserved address',
+      })
+      expect(receiver.countConnections()).toBe(0)
+    })
+
+    it.each([
+      'localhost',
+      'LOCALHOST',
+      'localhost.',
+      'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ',
+      '127.0.0.1.nip.io',
+      'metadata.google.internal',
+    ])('that the name %s stands for', async (host) => {
+      const url = `https://${host}:${receiver.port}/hook`
+      expect(await createStrictFetch().post(message(url), running)).toEqual({
+        status: null,
+        error: 'The host has no public address',
+      })
+      expect(receiver.countConnections()).toBe(0)
+    })
+  })
+
+  it.each([
+    ['', 'must be a URL'],
+    ['receiver.test/hook', 'must be a URL'],
+    ['https://', 'must be a URL'],
+    ['https://999.999.999.999/', 'must be a URL'],
+    ['https://[::1/', 'must be a URL'],
+    ['https://re ceiver.test/', 'must be a URL'],
+    ['http://receiver.test/', 'must begin with https://'],
+    ['HTTP://receiver.test/', 'must begin with https://'],
+    ['ftp://receiver.test/', 'must begin with https://'],
+    ['file:///etc/passwd', 'must begin with https://'],
+    ['javascript:alert(1)', 'must begin with https://'],
+    ['gopher://receiver.test/', 'must begin with https://'],
+    ['https://user@receiver.test/', 'must not hold a user or a password'],
+    ['https://user:password@receiver.test/', 'must not hold a user or a password'],
+    ['https://receiver.test@127.0.0.1/', 'must not hold a user or a password'],
+    ['https://receiver.test:80/', 'must have port 443 or 8443'],
+    ['https://receiver.test:22/', 'must have port 443 or 8443'],
+    ['https://receiver.test:6379/', 'must have port 443 or 8443'],
+    ['https://127.0.0.1/', 'must not name a private or reserved address'],
+    ['https://2130706433/', 'must not name a private or reserved address'],
+    ['https:\\\\127.0.0.1/', 'must not name a private or reserved address'],
+    ['https:127.0.0.1', 'must not name a private or reserved address'],
+  ])('finds the flaw of %s', (url, flaw) => {
+    expect(createGuardedFetch().findFlaw(url)).toBe(flaw)
+  })
+
+  it.each([
+    'https://receiver.test',
+    'https://receiver.test:443/',
+    'https://receiver.test:8443/a?b',
+    'https://bücher.example/',
+    'https://8.8.8.8/',
+  ])('finds no flaw in %s', (url) => {
+    expect(createGuardedFetch().findFlaw(url)).toBeNull()
+  })
+
+  it.each([301, 302, 303, 307, 308])('does not follow a redirect (%i)', async (status) => {
+    receiver.answer(() => ({ status, headers: { location: `${receiver.url}/elsewhere` } }))
+    expect(await createLoopbackFetch().post(message(receiver.url), running)).toEqual({ status, error: null })
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook'])
+  })
+
+  it('waits for an answer no longer than its deadline', async () => {
+    receiver.answer(() => new Promise(() => undefined))
+    const answer = await createLoopbackFetch({ deadlineMs: 200 }).post(message(receiver.url), running)
+    expect(answer).toEqual({ status: null, error: 'No answer within 0.2 s' })
+  })
+
+  it('waits for a name server no longer than its deadline', async () => {
+    const resolveHost = () => new Promise<readonly string[]>(() => undefined)
+    const hanging = createLoopbackFetch({ deadlineMs: 200, resolveHost })
+    expect(await hanging.post(message(receiver.url), running)).toMatchObject({
+      error: 'No answer within 0.2 s',
+    })
+  })
+
+  it('waits for TLS no longer than its deadline', async () => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const address = silent.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const answer = await createLoopbackFetch({ deadlineMs: 200 }).post(
+      message(`https://receiver.test:${port}/`),
+      running,
+    )
+    silent.close()
+    expect(answer).toMatchObject({ error: 'No answer within 0.2 s' })
+  })
+
+  it('reads no more of an answer than 64 kB: it does not wait for the end of one that has none', async () => {
+    receiver.answer(() => ({ status: 200, body: 'x'.repeat(70_000), isEndless: true }))
+    const fetch = createLoopbackFetch({ deadlineMs: 15_000 })
+    const late = new Promise((resolve) => setTimeout(resolve, 7_000, 'still reading'))
+    const answer = await Promise.race([fetch.post(message(receiver.url), running), late])
+    expect(answer).toEqual({ status: 200, error: null })
+  })
+
+  it('takes the status of an answer whose end does not come in time', async () => {
+    receiver.answer(() => ({ status: 200, body: 'x', isEndless: true }))
+    const answer = await createLoopbackFetch({ deadlineMs: 300 }).post(message(receiver.url), running)
+    expect(answer).toEqual({ status: 200, error: null })
+  })
+
+  it('gives up headers without end', async () => {
+    receiver.answer(() => ({ status: 200, headers: { long: 'x'.repeat(50_000) } }))
+    expect(await createLoopbackFetch().post(message(receiver.url), running)).toMatchObject({
+      status: null,
+      error: expect.stringContaining('No answer: '),
+    })
+  })
+
+  it('says of a host that nobody listens at only that', async () => {
+    await receiver.close()
+    expect(await createLoopbackFetch().post(message(receiver.url), running)).toEqual({
+      status: null,
+      error: 'No answer: ECONNREFUSED',
+    })
+  })
+
+  it('throws what it was stopped with', async () => {
+    const stopping = new AbortController()
+    receiver.answer(() => {
+      stopping.abort(new Error('closing'))
+      return new Promise(() => undefined)
+    })
+    await expect(createLoopbackFetch().post(message(receiver.url), stopping.signal)).rejects.toThrow(
+      'closing',
+    )
+  })
+
+  it('refuses loopback in production, whatever its name says', async () => {
+    const answer = await createGuardedFetch({ resolveHost: async () => ['127.0.0.1'] }).post(
+      message('https://receiver.test/'),
+      running,
+    )
+    expect(answer).toEqual({ status: null, error: 'The host has no public address' })
+  })
+})

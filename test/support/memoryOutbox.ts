@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../src/ports/clock.js'
+import type {
+  TakenDelivery,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookOutbox,
+} from '../../src/ports/webhookOutbox.js'
+
+/** An outbox of one test, on the test's clock. */
+export interface MemoryOutbox extends WebhookOutbox {
+  /** Writes an event, as the statement that changes a settlement does. */
+  write(accountId: string, data?: unknown): WebhookDelivery
+  get(id: string): WebhookDelivery
+}
+
+type Row = WebhookDelivery & { readonly lease: string | null }
+
+/** Creates an empty outbox with the port's promises and nothing of a database. */
+export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
+  const rows = new Map<string, Row>()
+  const endpoints = new Map<string, WebhookEndpoint & { previousUntil: Date }>()
+  const later = (milliseconds: number) => new Date(clock.now().getTime() + milliseconds)
+  const change = (id: string, changes: Partial<Row>) => {
+    const row = rows.get(id)
+    if (row !== undefined) rows.set(id, { ...row, ...changes })
+  }
+  const holds = ({ id, lease }: TakenDelivery) => rows.get(id)?.lease === lease
+  const endWaiting = (accountId: string) => {
+    for (const row of rows.values()) {
+      if (row.accountId === accountId && row.state === 'waiting')
+        change(row.id, { state: 'failed', dueAt: null })
+    }
+  }
+  const findEndpoint = (accountId: string): WebhookEndpoint | null => {
+    const found = endpoints.get(accountId)
+    if (found === undefined) return null
+    const { previousUntil, sealedSecrets, ...rest } = found
+    return { ...rest, sealedSecrets: sealedSecrets.slice(0, previousUntil > clock.now() ? 2 : 1) }
+  }
+  const get = (id: string): WebhookDelivery => {
+    const row = rows.get(id)
+    if (row === undefined) throw new Error('There is no such delivery')
+    return row
+  }
+
+  return {
+    get,
+    write: (accountId, data = { id: 'settlement-1' }) => {
+      const id = randomUUID()
+      const row: Row = {
+        id,
+        accountId,
+        type: 'settlement.confirmed',
+        data,
+        createdAt: clock.now(),
+        state: 'waiting',
+        attempts: 0,
+        dueAt: clock.now(),
+        lastStatus: null,
+        lastError: null,
+        lastAttemptAt: null,
+        lease: null,
+      }
+      rows.set(id, row)
+      return row
+    },
+    findEndpoint: async (accountId) => findEndpoint(accountId),
+    setEndpoint: async (accountId, endpoint) => {
+      if (endpoint === null) {
+        endpoints.delete(accountId)
+        endWaiting(accountId)
+        return
+      }
+      const { url, sealedSecret } = endpoint
+      endpoints.set(accountId, {
+        accountId,
+        url,
+        sealedSecrets: [sealedSecret],
+        isGone: false,
+        previousUntil: clock.now(),
+      })
+    },
+    rotateSecret: async (accountId, sealedSecret, overlapMs) => {
+      const found = endpoints.get(accountId)
+      if (found === undefined) return false
+      const sealedSecrets = [sealedSecret, ...found.sealedSecrets.slice(0, 1)]
+      endpoints.set(accountId, { ...found, sealedSecrets, previousUntil: later(overlapMs) })
+      return true
+    },
+    takeDue: async ({ limit, limitPerAccount, except, leaseMs }) => {
+      const taken: TakenDelivery[] = []
+      for (const row of rows.values()) {
+        const endpoint = findEndpoint(row.accountId)
+        const isDue = row.dueAt !== null && row.dueAt <= clock.now() && !except.includes(row.accountId)
+        const ofAccount = taken.filter(({ accountId }) => accountId === row.accountId).length
+        if (endpoint === null || !isDue || taken.length >= limit || ofAccount >= limitPerAccount) continue
+        const lease = randomUUID()
+        change(row.id, { lease, dueAt: later(leaseMs) })
+        taken.push({ ...row, lease, endpoint })
+      }
+      return taken
+    },
+    finish: async (taken, outcome) => {
+      if (!holds(taken)) return
+      change(taken.id, {
+        state: outcome.state,
+        attempts: get(taken.id).attempts + 1,
+        lease: null,
+        dueAt: outcome.state === 'waiting' ? later(outcome.retryInMs) : null,
+        lastStatus: outcome.status,
+        lastError: outcome.error,
+        lastAttemptAt: clock.now(),
+      })
+      const endpoint = endpoints.get(taken.accountId)
+      if (outcome.state !== 'failed' || !outcome.isGone || endpoint === undefined) return
+      endpoints.set(taken.accountId, { ...endpoint, isGone: true })
+      endWaiting(taken.accountId)
+    },
+    giveBack: async (taken) => {
+      if (holds(taken)) change(taken.id, { lease: null, dueAt: clock.now() })
+    },
+    list: async (accountId, { limit, before }) => {
+      const own = [...rows.values()].filter((row) => row.accountId === accountId).toReversed()
+      return own
+        .slice(before === undefined ? 0 : own.findIndex(({ id }) => id === before) + 1)
+        .slice(0, limit)
+    },
+    redeliver: async (accountId, deliveryId) => {
+      if (rows.get(deliveryId)?.accountId !== accountId) return null
+      change(deliveryId, { state: 'waiting', attempts: 0, dueAt: clock.now() })
+      return get(deliveryId)
+    },
+    purge: async () => undefined,
+  }
+}

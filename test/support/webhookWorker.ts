@@ -1,0 +1,44 @@
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import { openPool } from '../../src/stores/postgres/pool.js'
+import { createWebhookOutbox } from '../../src/stores/postgres/webhookOutbox.js'
+import { createDeliverWebhooks } from '../../src/usecases/webhooks/deliverWebhooks.js'
+import { createSendWebhook } from '../../src/usecases/webhooks/sendWebhook.js'
+import { createLoopbackFetch } from './webhookReceiver.js'
+
+/** An instance that delivers webhooks, and does nothing else. */
+export interface WebhookWorker {
+  deliver(stopped: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+/** Keeps secrets as they are: what is sealed how is another test's affair. */
+export const plainSealer = {
+  seal: (text: string) => Buffer.from(text),
+  open: (bytes: Uint8Array) => Buffer.from(bytes).toString(),
+}
+
+/** Opens an instance of its own on a database. */
+export const openWebhookWorker = (databaseUrl: string, leaseMs: number): WebhookWorker => {
+  const pool = openPool({ url: databaseUrl, maxConnections: 4, onError: () => undefined })
+  const sendWebhook = createSendWebhook({
+    transport: createLoopbackFetch(),
+    sealer: plainSealer,
+    clock: systemClock,
+  })
+  const outbox = createWebhookOutbox(pool)
+  return {
+    deliver: createDeliverWebhooks({ outbox, sendWebhook, logger: silentLogger, leaseMs, lookAgainMs: 20 }),
+    close: () => pool.end(),
+  }
+}
+
+// As a process of its own: `webhookWorker.ts <database> <lease>` delivers until it is killed.
+if (process.argv[1]?.endsWith('webhookWorker.ts') === true) {
+  const [, , databaseUrl = '', leaseMs] = process.argv
+  const worker = openWebhookWorker(databaseUrl, Number(leaseMs))
+  for (;;) {
+    await worker.deliver(new AbortController().signal)
+    await systemClock.sleep(20)
+  }
+}

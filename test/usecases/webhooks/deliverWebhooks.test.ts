@@ -1,0 +1,331 @@
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it } from 'vitest'
+import type { WebhookAnswer } from '../../../src/ports/webhookTransport.js'
+import { pollUntil } from '../../support/pollUntil.js'
+import { accountOf, createWebhookWorld, turningSealer } from './support.js'
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+
+const answerOf = (status: number): WebhookAnswer => ({ status, error: null })
+
+/** A promise that a test ends when it likes. */
+const gate = <Value>() => {
+  let open: (value: Value) => void = () => {}
+  const opened = new Promise<Value>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: (value: Value) => open(value) }
+}
+
+describe('a message', () => {
+  it('is signed as Standard Webhooks says, and holds the event and nothing else', async () => {
+    const { outbox, sent, set, deliver } = createWebhookWorld()
+    const secret = await set('a')
+    const { id, createdAt } = outbox.write('a', { id: 'settlement-1', amount: '10000' })
+    await deliver()
+
+    const [message] = sent
+    expect(message?.url).toBe('https://a.example/hook')
+    expect(new Webhook(secret).verify(message?.body ?? '', message?.headers ?? {})).toEqual({
+      id,
+      type: 'settlement.confirmed',
+      timestamp: createdAt.toISOString(),
+      data: { id: 'settlement-1', amount: '10000' },
+    })
+    expect(message?.headers).toMatchObject({ 'webhook-id': id, 'content-type': 'application/json' })
+  })
+
+  it('that was changed on its way is not verified', async () => {
+    const { outbox, sent, set, deliver } = createWebhookWorld()
+    const secret = await set('a')
+    outbox.write('a')
+    await deliver()
+    const { body = '', headers = {} } = sent[0] ?? {}
+    const webhook = new Webhook(secret)
+    expect(() => webhook.verify(`${body} `, headers)).toThrow('No matching signature')
+    expect(() => webhook.verify(body, { ...headers, 'webhook-id': 'other' })).toThrow('No matching signature')
+    const later = String(Number(headers['webhook-timestamp']) + 1)
+    expect(() => webhook.verify(body, { ...headers, 'webhook-timestamp': later })).toThrow('No matching')
+  })
+
+  it('is signed with both secrets for 24 hours after a rotation, and then with the new one', async () => {
+    const { clock, outbox, sent, set, verbs, deliver } = createWebhookWorld()
+    const old = await set('a')
+    const { secret, previousSecretUntil } = await verbs.rotateSecret(accountOf('a'))
+    expect(previousSecretUntil).toBe(new Date(clock.now().getTime() + 24 * hour).toISOString())
+    outbox.write('a')
+    await deliver()
+    const { body = '', headers = {} } = sent[0] ?? {}
+    for (const each of [old, secret]) expect(new Webhook(each).verify(body, headers)).toBeDefined()
+    expect(headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/)
+
+    await clock.advance(24 * hour)
+    outbox.write('a')
+    await deliver()
+    expect(sent[1]?.headers['webhook-signature']).toMatch(/^v1,\S+$/)
+  })
+
+  it('of a repeated attempt has the same id and body, and a signature of its own time', async () => {
+    const { clock, outbox, sent, answer, set, deliver } = createWebhookWorld()
+    await set('a')
+    outbox.write('a')
+    answer(() => answerOf(500))
+    await deliver()
+    await clock.advance(5 * second)
+    await deliver()
+    const [first, next] = sent
+    expect(next?.body).toBe(first?.body)
+    expect(next?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+    expect(Number(next?.headers['webhook-timestamp'])).toBe(Number(first?.headers['webhook-timestamp']) + 5)
+    expect(next?.headers['webhook-signature']).not.toBe(first?.headers['webhook-signature'])
+  })
+})
+
+describe('deliverWebhooks', () => {
+  it.each([200, 201, 202, 204, 299])('takes the answer %i for delivered', async (status) => {
+    const { outbox, sent, answer, set, deliver, clock } = createWebhookWorld()
+    await set('a')
+    const { id } = outbox.write('a')
+    answer(() => answerOf(status))
+    await deliver()
+    await clock.advance(20 * hour)
+    await deliver()
+    expect(outbox.get(id)).toMatchObject({ state: 'delivered', attempts: 1, lastStatus: status, dueAt: null })
+    expect(sent).toHaveLength(1)
+  })
+
+  it.each([
+    ['a redirect', { status: 302, error: null }],
+    ['a refusal', { status: 401, error: null }],
+    ['a failure', { status: 503, error: null }],
+    ['silence', { status: null, error: 'No answer within 10 s' }],
+  ] as const)('tries again after %s: 5 s, 30 s, 5 min, 30 min, 2 h, 5 h and 10 h later', async (_, given) => {
+    const { clock, outbox, sent, answer, set, deliver } = createWebhookWorld()
+    await set('a')
+    const { id } = outbox.write('a')
+    answer(() => given)
+    await deliver()
+    const pauses = [5 * second, 30 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour]
+    for (const [at, pause] of pauses.entries()) {
+      expect(outbox.get(id)).toMatchObject({ state: 'waiting', attempts: at + 1 })
+      await clock.advance(pause - 1)
+      await deliver()
+      expect(sent).toHaveLength(at + 1)
+      await clock.advance(1)
+      await deliver()
+      expect(sent).toHaveLength(at + 2)
+    }
+    await clock.advance(1_000 * hour)
+    await deliver()
+    expect(sent).toHaveLength(8)
+    expect(outbox.get(id)).toMatchObject({
+      state: 'failed',
+      attempts: 8,
+      lastStatus: given.status,
+      lastError: given.error,
+    })
+  })
+
+  it('stops at 410, for this message and for all that wait, and marks the endpoint', async () => {
+    const { clock, outbox, sent, answer, set, deliver } = createWebhookWorld({ atOncePerAccount: 1 })
+    await set('a')
+    const [first, next] = [outbox.write('a'), outbox.write('a')]
+    answer(() => answerOf(410))
+    await deliver()
+    await clock.advance(20 * hour)
+    await deliver()
+    expect(sent).toHaveLength(1)
+    expect([first, next].map(({ id }) => outbox.get(id).state)).toEqual(['failed', 'failed'])
+    expect(await outbox.findEndpoint('a')).toMatchObject({ isGone: true })
+  })
+
+  it('lets nobody wait for a slow receiver, not even what comes later', async () => {
+    const { outbox, sent, answer, set, deliver } = createWebhookWorld({ atOncePerAccount: 2 })
+    for (const account of ['slow', 'quick']) await set(account)
+    for (let count = 0; count < 10; count++) outbox.write('slow')
+    const slow = gate<WebhookAnswer>()
+    answer(({ url }) => (url.startsWith('https://slow.') ? slow.opened : answerOf(204)))
+
+    const round = deliver()
+    const early = outbox.write('quick')
+    await pollUntil(() => outbox.get(early.id).state === 'delivered', 'the first of the quick one')
+    const late = outbox.write('quick')
+    await pollUntil(() => outbox.get(late.id).state === 'delivered', 'the next of the quick one')
+    expect(sent.filter(({ url }) => url.startsWith('https://slow.'))).toHaveLength(2)
+
+    slow.open(answerOf(204))
+    await round
+    expect(sent).toHaveLength(12)
+  })
+
+  it('sends no more at once than it may, to one account and in all', async () => {
+    const { outbox, answer, set, deliver } = createWebhookWorld({ atOnce: 5, atOncePerAccount: 3 })
+    const underWay = new Map<string, number>()
+    let most = 0
+    let mostOfOne = 0
+    const add = (url: string, step: number) => underWay.set(url, (underWay.get(url) ?? 0) + step)
+    answer(async ({ url }) => {
+      add(url, 1)
+      mostOfOne = Math.max(mostOfOne, ...underWay.values())
+      most = Math.max(
+        most,
+        [...underWay.values()].reduce((sum, each) => sum + each, 0),
+      )
+      await new Promise(setImmediate)
+      add(url, -1)
+      return answerOf(204)
+    })
+    for (const account of ['a', 'b', 'c']) {
+      await set(account)
+      for (let count = 0; count < 20; count++) outbox.write(account)
+    }
+    await deliver()
+    expect({ most, mostOfOne }).toEqual({ most: 5, mostOfOne: 3 })
+    for (const account of ['a', 'b', 'c']) {
+      const states = (await outbox.list(account, { limit: 50 })).map(({ state }) => state)
+      expect(states).toEqual(Array.from({ length: 20 }, () => 'delivered'))
+    }
+  })
+
+  it('gives back what is under way when the service closes, and does not count it', async () => {
+    const { outbox, sent, answer, set, deliver, stopping } = createWebhookWorld()
+    await set('a')
+    const { id } = outbox.write('a')
+    answer(
+      (_message, stopped) =>
+        new Promise((_, reject) => {
+          // Not in the same moment: a real socket takes its time.
+          stopped.addEventListener('abort', () => setImmediate(() => reject(stopped.reason)))
+        }),
+    )
+    const round = deliver()
+    await pollUntil(() => sent.length === 1, 'the message')
+    stopping.abort(new Error('closing'))
+    await round
+    const { state, attempts, dueAt, createdAt } = outbox.get(id)
+    expect({ state, attempts, dueAt }).toEqual({ state: 'waiting', attempts: 0, dueAt: createdAt })
+  })
+
+  it('goes on with the others when a secret cannot be read, and tells no secret', async () => {
+    const sealer = {
+      ...turningSealer,
+      open: (bytes: Uint8Array) => {
+        const secret = turningSealer.open(bytes)
+        if (secret === broken) throw new Error('Unsealable')
+        return secret
+      },
+    }
+    let broken = ''
+    const { outbox, set, deliver, logger } = createWebhookWorld({ sealer })
+    broken = await set('a')
+    const secret = await set('b')
+    const [unsent, other] = [outbox.write('a'), outbox.write('b')]
+    await deliver()
+    expect(outbox.get(other.id).state).toBe('delivered')
+    expect(outbox.get(unsent.id).state).toBe('waiting')
+    expect(logger.messages()).toContain('webhook.not_attempted')
+    const logged = JSON.stringify(logger.lines)
+    for (const each of [broken, secret]) expect(logged).not.toContain(each)
+  })
+})
+
+describe('the verbs of the dashboard', () => {
+  const account = accountOf('a')
+
+  it('set a webhook with a new secret each time, and keep no readable one', async () => {
+    const { outbox, verbs } = createWebhookWorld()
+    const first = await verbs.setWebhook(account, 'https://a.example/hook')
+    const next = await verbs.setWebhook(account, 'https://a.example/hook')
+    expect(first).toEqual({
+      webhookUrl: 'https://a.example/hook',
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    })
+    expect(next.secret).not.toBe(first.secret)
+    const endpoint = await outbox.findEndpoint('a')
+    expect(Buffer.concat(endpoint?.sealedSecrets ?? []).toString()).not.toContain('whsec_')
+  })
+
+  it('remove it with an empty text', async () => {
+    const { outbox, set, verbs } = createWebhookWorld()
+    await set('a')
+    expect(await verbs.setWebhook(account, '')).toEqual({ webhookUrl: '' })
+    expect(await outbox.findEndpoint('a')).toBeNull()
+  })
+
+  it.each([
+    ['http://a.example/', 'must begin with https://'],
+    [`https://a.example/${'x'.repeat(2_031)}`, 'must have at most 2048 characters'],
+    ['https://a.example/ b', 'must not hold spaces or control characters'],
+    ['https://a.example/\n', 'must not hold spaces or control characters'],
+    ['https://a.exa\tmple/', 'must not hold spaces or control characters'],
+    ['https://a.example/\u0000', 'must not hold spaces or control characters'],
+    ['https://a.example/\u202e', 'must not hold spaces or control characters'],
+    ['https://a.example/\ud800', 'must not hold spaces or control characters'],
+    [' ', 'must not hold spaces or control characters'],
+  ])('refuse %j and change nothing', async (url, flaw) => {
+    const { outbox, set, verbs } = createWebhookWorld()
+    await set('a', 'https://before.example/')
+    await expect(verbs.setWebhook(account, url)).rejects.toThrow(`webhookUrl: ${flaw}`)
+    expect(await outbox.findEndpoint('a')).toMatchObject({ url: 'https://before.example/' })
+  })
+
+  it('take the longest URL that there may be', async () => {
+    const { set, outbox } = createWebhookWorld()
+    await set('a', `https://a.example/${'x'.repeat(2_030)}`)
+    expect((await outbox.findEndpoint('a'))?.url).toHaveLength(2_048)
+  })
+
+  it.each([
+    [answerOf(204), { success: true, statusCode: 204, message: 'The receiver took the message' }],
+    [answerOf(302), { success: false, statusCode: 302, message: 'The receiver answered 302' }],
+    [answerOf(410), { success: false, statusCode: 410, message: 'The receiver answered 410' }],
+    [{ status: null, error: 'No answer' } as const, { success: false, statusCode: 0, message: 'No answer' }],
+  ])('send a test and tell what came back: %o', async (given, told) => {
+    const { sent, answer, set, verbs } = createWebhookWorld()
+    const secret = await set('a')
+    answer(() => given)
+    expect(await verbs.testWebhook(account)).toEqual(told)
+    expect(new Webhook(secret).verify(sent[0]?.body ?? '', sent[0]?.headers ?? {})).toMatchObject({
+      type: 'webhook.test',
+      data: { message: expect.any(String) },
+    })
+  })
+
+  it('say so where no webhook is set', async () => {
+    const { verbs, outbox } = createWebhookWorld()
+    const { id } = outbox.write('a')
+    const calls = [verbs.testWebhook(account), verbs.rotateSecret(account), verbs.redeliver(account, id)]
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+  })
+
+  it('list deliveries in pages, and send one again', async () => {
+    const { verbs, outbox, set, sent, deliver } = createWebhookWorld()
+    await set('a')
+    const ids = [outbox.write('a'), outbox.write('a'), outbox.write('a')].map(({ id }) => id).toReversed()
+    await deliver()
+    const { deliveries, nextCursor } = await verbs.listDeliveries(account, { limit: 2 })
+    expect(deliveries.map(({ id }) => id)).toEqual(ids.slice(0, 2))
+    expect(nextCursor).toBe(ids[1])
+    const rest = await verbs.listDeliveries(account, { limit: 2, cursor: nextCursor })
+    expect(rest.deliveries).toMatchObject([
+      { id: ids[2], status: 'delivered', attempts: 1, lastStatusCode: 204 },
+    ])
+    expect(rest.nextCursor).toBeUndefined()
+
+    const again = await verbs.redeliver(account, ids[2] ?? '')
+    expect(again).toMatchObject({ id: ids[2], status: 'waiting', attempts: 0 })
+    await deliver()
+    expect(sent.map(({ headers }) => headers['webhook-id'])).toEqual([...ids.toReversed(), ids[2]])
+  })
+
+  it('open nothing of one account to another', async () => {
+    const { verbs, outbox, set } = createWebhookWorld()
+    await set('a')
+    await set('b')
+    const { id } = outbox.write('a')
+    await expect(verbs.redeliver(accountOf('b'), id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await verbs.listDeliveries(accountOf('b'), { limit: 9 })).toEqual({ deliveries: [] })
+  })
+})

@@ -1,0 +1,80 @@
+import type { Account } from '../../../src/ports/accountStore.js'
+import type { Sealer } from '../../../src/ports/sealer.js'
+import type { WebhookAnswer, WebhookMessage, WebhookTransport } from '../../../src/ports/webhookTransport.js'
+import { createWebhookUseCases } from '../../../src/usecases/webhooks/createWebhookUseCases.js'
+import { createDeliverWebhooks, type DeliverParts } from '../../../src/usecases/webhooks/deliverWebhooks.js'
+import { createSendWebhook } from '../../../src/usecases/webhooks/sendWebhook.js'
+import { createManualClock } from '../../support/manualClock.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { createMemoryOutbox } from '../../support/memoryOutbox.js'
+
+/** An account as a test needs it. */
+export const accountOf = (id: string): Account => ({
+  id,
+  email: `${id}@shop.example`,
+  project: 'shop',
+  tier: 'free',
+  status: 'active',
+  createdAt: new Date('2026-01-01T00:00:00Z'),
+  allowedIPs: null,
+  allowedRef: null,
+})
+
+/** Seals by turning a text round: what is kept is not what was given. */
+export const turningSealer: Pick<Sealer, 'seal' | 'open'> = {
+  seal: (text) => Buffer.from([...text].toReversed().join('')),
+  open: (bytes) => [...Buffer.from(bytes).toString()].toReversed().join(''),
+}
+
+/** A transport that keeps what is sent and answers as it is told. */
+export const createFakeTransport = () => {
+  const sent: WebhookMessage[] = []
+  let choose: (message: WebhookMessage, stopped: AbortSignal) => WebhookAnswer | Promise<WebhookAnswer> =
+    () => ({
+      status: 204,
+      error: null,
+    })
+  const transport: WebhookTransport = {
+    findFlaw: (url) => (url.startsWith('https://') ? null : 'must begin with https://'),
+    post: async (message, stopped) => {
+      sent.push(message)
+      return await choose(message, stopped)
+    },
+  }
+  return {
+    transport,
+    sent,
+    answer: (given: typeof choose) => {
+      choose = given
+    },
+  }
+}
+
+/** Everything of webhooks but the database and the network, on a clock that begins now: signatures are judged by it. */
+export const createWebhookWorld = (
+  given: Partial<DeliverParts & { readonly sealer: Pick<Sealer, 'seal' | 'open'> }> = {},
+) => {
+  const clock = createManualClock(new Date())
+  const outbox = createMemoryOutbox(clock)
+  const logger = createMemoryLogger()
+  const { sealer = turningSealer } = given
+  const { transport, sent, answer } = createFakeTransport()
+  const sendWebhook = createSendWebhook({ transport, sealer, clock })
+  const verbs = createWebhookUseCases({ outbox, transport, sealer, sendWebhook, clock })
+  const deliver = createDeliverWebhooks({ outbox, sendWebhook, logger, lookAgainMs: 5, ...given })
+  const stopping = new AbortController()
+  return {
+    clock,
+    outbox,
+    logger,
+    sent,
+    answer,
+    verbs,
+    stopping,
+    /** One round of the job. */
+    deliver: () => deliver(stopping.signal),
+    /** Sets a webhook and answers its secret. */
+    set: async (id: string, url = `https://${id}.example/hook`): Promise<string> =>
+      (await verbs.setWebhook(accountOf(id), url)).secret ?? '',
+  }
+}
