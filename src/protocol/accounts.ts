@@ -6,7 +6,8 @@ import { type TierName, tiers } from './tiers.js'
  */
 
 const tierNames = Object.keys(tiers).filter((name): name is TierName => name in tiers)
-const tierName = z.enum(tierNames)
+/** A key of the tier table. */
+export const tierName = z.enum(tierNames)
 const timestamp = z.iso.datetime()
 
 /** What a tier leaves of the month. */
@@ -53,6 +54,9 @@ export const keyList = z.object({
 })
 /** The answer of /dashboard/keys. */
 export type KeyList = z.infer<typeof keyList>
+
+/** How many addresses, and how many referrers, a key may be restricted to. */
+export const maxRestrictions = 100
 
 /** Who may use a key: empty lists allow all. */
 export const restrictions = z.object({

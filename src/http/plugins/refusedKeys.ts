@@ -6,8 +6,8 @@ import { readClientNetwork } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
-import { unlimitedPaths } from '../../protocol/requestLimits.js'
 import { whenEnded } from '../ending.js'
+import { isProbe } from '../probes.js'
 
 /** What bounds refused keys. */
 export interface RefusedKeysParts {
@@ -56,7 +56,7 @@ export const refusedKeys = fastifyPlugin<RefusedKeysParts>(
     app.addHook('onRequest', (request, reply, next) => {
       const credential = findCredential(request)
       // Probes are answered whatever happens, and look at no key.
-      if (credential === null || unlimitedPaths.includes(request.routeOptions.url ?? '')) {
+      if (credential === null || isProbe(request)) {
         next()
         return
       }

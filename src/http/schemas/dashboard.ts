@@ -2,7 +2,14 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { accountSettlementPage } from '../../protocol/accountSettlements.js'
-import { accountInfo, keyList, restrictions, rotatedKey, usage } from '../../protocol/accounts.js'
+import {
+  accountInfo,
+  keyList,
+  maxRestrictions,
+  restrictions,
+  rotatedKey,
+  usage,
+} from '../../protocol/accounts.js'
 import { accountAnswers, accountRequests } from './accountExamples.js'
 import { answer } from './answer.js'
 import { describeErrors, exemplifyErrors } from './errorBody.js'
@@ -81,10 +88,8 @@ export const rotateSchema = {
   'x-reference': { answers: { 200: accountAnswers.rotated, ...exemplifyErrors(writeErrors) } },
 } satisfies FastifySchema
 
-const maxEntries = 100
-
 const allowed = (maxLength: number, description: string) =>
-  z.array(z.string().min(1).max(maxLength)).max(maxEntries).meta({ description })
+  z.array(z.string().min(1).max(maxLength)).max(maxRestrictions).meta({ description })
 
 /** `POST /dashboard/restrictions` */
 export const restrictionsSchema = {

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { Account, AccountStore, KeyedAccount } from '../../ports/accountStore.js'
+import { tierName } from '../../protocol/accounts.js'
 import { inTransaction } from './transaction.js'
 
 const row = z.object({
   id: z.string(),
   email: z.string(),
   project: z.string(),
-  tier: z.enum(['free', 'builder', 'scale', 'enterprise']),
+  tier: tierName,
   status: z.enum(['active', 'revoked']),
   created_at: z.date(),
   allowed_ips: z.array(z.string()).nullable(),

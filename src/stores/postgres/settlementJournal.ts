@@ -12,6 +12,7 @@ import { giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
 import { createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 import { hasNul } from './text.js'
+import { uuidForm } from './uuidForm.js'
 import { insertSettlementEvents } from './webhookEvents.js'
 import { writeLater } from './writeLater.js'
 
@@ -92,7 +93,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
     },
 
     findOpen: async (authorizationId) => (await findOpenTogether(authorizationId)).settlement,
-    find: async (id) => (idForm.test(id) ? await selectOne('s.id = $1', [id]) : null),
+    find: async (id) => (uuidForm.test(id) ? await selectOne('s.id = $1', [id]) : null),
     // A caller may hold the hash of an earlier transaction than the one that settled the payment.
     listByTransaction: async (network, transaction) =>
       hasNul(network) || hasNul(transaction)
@@ -145,5 +146,3 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
       ),
   }
 }
-
-const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -1,13 +1,12 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { AttemptOutcome, WebhookOutbox } from '../../ports/webhookOutbox.js'
+import { uuidForm } from './uuidForm.js'
 import { deliveryColumns, endpointColumns, readDelivery, readEndpoint } from './webhookRow.js'
 
 const keptFor = "interval '30 days'"
 
 const taken = z.looseObject({ lease: z.string() })
-
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The outbox in Postgres: the database's clock says what is due, so that instances need not agree on the time. */
 export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({

@@ -1,10 +1,10 @@
 import { AppError } from '../../errors.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
+import { maxRestrictions } from '../../protocol/accounts.js'
 import type { DashboardUseCases } from '../dashboard.js'
 import { normalizeHostName } from './hostName.js'
 
-const maxEntries = 100
 const maxQuotedLength = 60
 
 /** Sets who may use an account's key. */
@@ -36,8 +36,8 @@ interface ListRule {
 
 /** Each entry once, in its one spelling; every malformed one is named. */
 const readList = (entries: readonly string[], { name, rule, normalize }: ListRule): string[] => {
-  if (entries.length > maxEntries) {
-    throw new AppError('INVALID_REQUEST', `${name}: may have at most ${maxEntries} entries`)
+  if (entries.length > maxRestrictions) {
+    throw new AppError('INVALID_REQUEST', `${name}: may have at most ${maxRestrictions} entries`)
   }
   const read = entries.map((entry) => ({ entry, normal: normalize(entry.trim()) }))
   const wrong = read.flatMap(({ entry, normal }, index) =>

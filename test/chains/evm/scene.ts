@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import { type Address, erc20Abi } from 'viem'
 import type { Core } from '../../../src/compose.js'
 import { AppError } from '../../../src/errors.js'
 import { systemClock } from '../../../src/platform/clock.js'
@@ -74,6 +74,8 @@ export interface Scene {
   openProxy(): Promise<RpcProxy>
   /** A signed payment of a fresh payer who owns what it pays. */
   plan(plan?: PaymentPlan): Promise<PlannedPayment>
+  /** How often anybody paid an address in the chain's USDC. */
+  countTransfersTo(payTo: Address): Promise<number>
   /** Closes services and proxies, and lets the chain mine at once again. */
   reset(): Promise<void>
   close(): Promise<void>
@@ -108,6 +110,16 @@ export const openScene = async (options: LocalChainOptions = {}): Promise<Scene>
       return proxy
     },
     plan: (plan) => planPayment(chain, chain, plan),
+    countTransfersTo: async (payTo) => {
+      const logs = await chain.client.getContractEvents({
+        address: chain.token.verifyingContract,
+        abi: erc20Abi,
+        eventName: 'Transfer',
+        args: { to: payTo },
+        fromBlock: 0n,
+      })
+      return logs.length
+    },
     reset: async () => {
       await reset()
       await chain.control.dropAllTransactions()

@@ -1,4 +1,4 @@
-import { erc20Abi, type Hex, toFunctionSelector } from 'viem'
+import { type Hex, toFunctionSelector } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
 import { callRpc } from '../../support/evm/jsonRpc.js'
@@ -34,17 +34,6 @@ const countSettlements = async (payer: string): Promise<number> => {
     .pool()
     .query('select count(*) as count from settlements where payer = $1', [payer])
   return Number(rows[0]?.count)
-}
-
-const countTransfersTo = async (payTo: Hex): Promise<number> => {
-  const logs = await scene.chain.client.getContractEvents({
-    address: scene.chain.token.verifyingContract,
-    abi: erc20Abi,
-    eventName: 'Transfer',
-    args: { to: payTo },
-    fromBlock: 0n,
-  })
-  return logs.length
 }
 
 const withoutBaseFee = (block: unknown): unknown => {
@@ -101,7 +90,7 @@ describe('a settlement', () => {
     expect(new Set(others.map(({ errorReason }) => errorReason))).toEqual(new Set(['duplicate_settlement']))
     expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(1)
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-    expect(await countTransfersTo(payTo)).toBe(1)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
   it('asked for by two instances at once succeeds once', async () => {
@@ -195,7 +184,7 @@ describe('when no node answers before the send', () => {
     proxy.clearFaults()
     expect(await listNonces(service.signers[0]?.address ?? '')).toEqual([])
     expect(await service.settle(body)).toMatchObject({ success: true })
-    expect(await countTransfersTo(payTo)).toBe(1)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
     expect(await countSettlements(payer)).toBeLessThanOrEqual(2)
   })
 
@@ -247,7 +236,7 @@ describe('when the nodes fall silent after the send', () => {
     proxy.clearFaults()
     await service.reconcile()
     expect(await find()).toMatchObject({ status: 'confirmed', transaction: pending.transaction })
-    expect(await countTransfersTo(payTo)).toBe(1)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
 
     // Paid for and nobody told: for this request it is still good.
     expect(await service.verify(body)).toMatchObject({ isValid: true })
@@ -261,7 +250,7 @@ describe('when the nodes fall silent after the send', () => {
       isValid: false,
       invalidReason: 'invalid_exact_evm_nonce_already_used',
     })
-    expect(await countTransfersTo(payTo)).toBe(1)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
   it('the same request may ask again while it is open, and sends nothing again', async () => {
@@ -276,7 +265,7 @@ describe('when the nodes fall silent after the send', () => {
     const joined = service.settle(body)
     await service.reconcile()
     expect(await joined).toMatchObject({ success: true, transaction: pending.transaction })
-    expect(await countTransfersTo(payTo)).toBe(1)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
   it('another caller or another request gets neither the success nor the verification', async () => {
@@ -305,7 +294,7 @@ describe('when the nodes fall silent after the send', () => {
     const next = await scene.open()
     await next.reconcile()
     expect(await next.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
-    expect(await countTransfersTo(payTo)).toBe(1)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
   it('a reverted transaction is not called failed before the chain says what became of the authorization', async () => {
@@ -347,7 +336,7 @@ describe('when the chain does not mine', () => {
     await chain.control.mine()
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
-    expect(await countTransfersTo(payTo)).toBe(1)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
   it('a mined transaction that a reorganisation took back is sent again', async () => {
@@ -451,7 +440,7 @@ describe('an Idempotency-Key', () => {
     const first = await service.settleWithKey(body, 'order-1')
     expect(first).toMatchObject({ isReplayed: false, result: { success: true } })
     expect(await service.settleWithKey(body, 'order-1')).toEqual({ ...first, isReplayed: true })
-    expect(await countTransfersTo(payTo)).toBe(1)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
   it('does not depend on the order of JSON keys', async () => {
@@ -512,7 +501,7 @@ describe('an Idempotency-Key', () => {
     expect(await service.settleWithKey(body, 'order-6')).toMatchObject({ isReplayed: true, result: told })
     // Without the key it is a duplicate: the key's holder was told.
     expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
-    expect(await countTransfersTo(payTo)).toBe(1)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
   it('belongs to its caller', async () => {

@@ -4,6 +4,7 @@ import { AppError } from '../../../src/errors.js'
 import { errorAnswers } from '../../../src/http/plugins/errorAnswers.js'
 import { rateLimits } from '../../../src/http/plugins/rateLimits.js'
 import { refusedKeys } from '../../../src/http/plugins/refusedKeys.js'
+import { isProbe } from '../../../src/http/probes.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { Account } from '../../../src/ports/accountStore.js'
 import type { Clock } from '../../../src/ports/clock.js'
@@ -12,7 +13,6 @@ import {
   listRequestLimits,
   type RequestLimitFigures,
   specifiedFigures,
-  unlimitedPaths,
 } from '../../../src/protocol/requestLimits.js'
 import { type TierName, tiers } from '../../../src/protocol/tiers.js'
 
@@ -51,7 +51,7 @@ const authentication = fastifyPlugin<{ readonly onLookUp: (key: string) => void 
   async (app, { onLookUp }) => {
     app.addHook('onRequest', async (request) => {
       const key = request.headers['x-api-key']
-      if (typeof key !== 'string' || unlimitedPaths.includes(request.routeOptions.url ?? '')) return
+      if (typeof key !== 'string' || isProbe(request)) return
       onLookUp(key)
       const [tier = ''] = key.split(' ')
       if (!isTier(tier)) throw new AppError('UNAUTHORIZED', 'This key is nobody’s')

@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
+import { runTask } from '../../support/runTask.js'
 import { limitedApp } from './limitedApp.js'
 
 const task = z.object({ url: z.string(), keyPrefix: z.string(), key: z.string(), requests: z.number() })
@@ -16,7 +17,7 @@ const neverAsked: RateLimiter = {
   close: async () => undefined,
 }
 
-const run = async ({ url, keyPrefix, key, requests }: z.infer<typeof task>): Promise<void> => {
+const run = async ({ url, keyPrefix, key, requests }: z.infer<typeof task>): Promise<object> => {
   const redis = new Redis(url)
   const parts = { clock: systemClock, logger: silentLogger, fallback: neverAsked }
   const limiter = createRedisRateLimiter({ redis, ...parts, keyPrefix })
@@ -33,17 +34,7 @@ const run = async ({ url, keyPrefix, key, requests }: z.infer<typeof task>): Pro
   }
   await Promise.all(Array.from({ length: concurrency }, askInTurn))
   redis.disconnect()
-  process.send?.({ allowed: statuses[200] ?? 0, refused: statuses[429] ?? 0 })
+  return { allowed: statuses[200] ?? 0, refused: statuses[429] ?? 0 }
 }
 
-process.once('message', (message) => {
-  run(task.parse(message))
-    .then(() => process.disconnect())
-    .catch((error: unknown) => {
-      process.stderr.write(`${error}\n`)
-      process.exit(1)
-    })
-})
-// A parent that is killed must not leave this process behind.
-process.once('disconnect', () => process.exit())
-process.send?.('ready')
+runTask(task, run)

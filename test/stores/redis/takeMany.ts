@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
+import { runTask } from '../../support/runTask.js'
 
 const task = z.object({ url: z.string(), keyPrefix: z.string(), limit: z.number(), takes: z.number() })
 const concurrency = 10
@@ -15,7 +16,7 @@ const neverAsked: RateLimiter = {
 }
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-const run = async ({ url, keyPrefix, limit, takes }: z.infer<typeof task>): Promise<void> => {
+const run = async ({ url, keyPrefix, limit, takes }: z.infer<typeof task>): Promise<object> => {
   const redis = new Redis(url)
   const limiter = createRedisRateLimiter({
     redis,
@@ -38,17 +39,7 @@ const run = async ({ url, keyPrefix, limit, takes }: z.infer<typeof task>): Prom
   }
   await Promise.all(Array.from({ length: concurrency }, takeInTurn))
   redis.disconnect()
-  process.send?.({ allowed })
+  return { allowed }
 }
 
-process.once('message', (message) => {
-  run(task.parse(message))
-    .then(() => process.disconnect())
-    .catch((error: unknown) => {
-      process.stderr.write(`${error}\n`)
-      process.exit(1)
-    })
-})
-// A parent that is killed must not leave this process behind.
-process.once('disconnect', () => process.exit())
-process.send?.('ready')
+runTask(task, run)

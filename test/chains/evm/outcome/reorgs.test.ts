@@ -41,17 +41,6 @@ const readBlockOf = async (transaction: string) => {
   return { number: `${blockNumber}`, hash: blockHash }
 }
 
-const countTransfersTo = async (payTo: Hex): Promise<number> => {
-  const logs = await scene.chain.client.getContractEvents({
-    address: scene.chain.token.verifyingContract,
-    abi: erc20Abi,
-    eventName: 'Transfer',
-    args: { to: payTo },
-    fromBlock: 0n,
-  })
-  return logs.length
-}
-
 const open = async (options: ServiceOptions = {}) => {
   const logger = createMemoryLogger()
   const clock = shiftedClock()
@@ -132,7 +121,7 @@ const expectComeback = async (
   })
   expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
   expect(await service.verify(body)).toMatchObject({ isValid: false })
-  expect(await countTransfersTo(payTo)).toBe(1)
+  expect(await scene.countTransfersTo(payTo)).toBe(1)
   expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
 }
 
@@ -415,7 +404,7 @@ describe('a payment that waits for its confirmations', () => {
     const answer = await settling
     expect(answer).toMatchObject({ success: true })
     expect(await readRow(plan.payer)).toMatchObject(await readBlockOf(answer.transaction))
-    expect(await countTransfersTo(plan.payTo)).toBe(1)
+    expect(await scene.countTransfersTo(plan.payTo)).toBe(1)
   })
 
   it.each([1, 2])('and vanishes with %i blocks is not told before it is back', async (depth) => {
@@ -434,7 +423,7 @@ describe('a payment that waits for its confirmations', () => {
     await service.reconcile()
     expect(await service.settle(plan.body)).toMatchObject({ success: true })
     expect(await service.settle(plan.body)).toMatchObject({ errorReason: 'duplicate_settlement' })
-    expect(await countTransfersTo(plan.payTo)).toBe(1)
+    expect(await scene.countTransfersTo(plan.payTo)).toBe(1)
   })
 })
 
