@@ -9,7 +9,8 @@ export interface Ending {
 
 type OnEnded = (ending: Ending) => void
 
-const clientClosedRequest = 499
+/** The status of a request whose client was gone before the answer was; nobody is ever sent it. */
+export const clientClosedRequest = 499
 
 /** Where an answer keeps who wants to know of its end. */
 const onEnded = Symbol('onEnded')

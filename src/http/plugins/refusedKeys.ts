@@ -6,7 +6,7 @@ import { readClientNetwork } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
-import { whenEnded } from '../ending.js'
+import { clientClosedRequest, whenEnded } from '../ending.js'
 import { isProbe } from '../probes.js'
 
 /** What bounds refused keys. */
@@ -21,7 +21,6 @@ export const refusedKeysPerMinute = 30
 
 const minuteMs = 60_000
 const maxRemembered = 10_000
-const clientClosedRequest = 499
 
 /**
  * Bounds how many keys an address may guess, and how often it makes us look one up. An address that was refused too
