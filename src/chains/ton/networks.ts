@@ -1,0 +1,38 @@
+/** A jetton that a network is known for. */
+export interface KnownToken {
+  readonly symbol: string
+  /** The jetton master's raw address. */
+  readonly master: string
+}
+
+/** What is known of a TON network without asking it. */
+export interface KnownNetwork {
+  /** The part of the network's identifier behind `ton:`. */
+  readonly name: string
+  /** What wallets of version 5 sign for: a message of one network is void on the other. */
+  readonly globalId: number
+  /** A public endpoint, used when the operator names none; rate-limited by those who run it. */
+  readonly publicUrl: string
+  readonly isTestnet: boolean
+  readonly tokens: readonly KnownToken[]
+}
+
+/** The networks that work without further configuration. The master: Tether's published address. */
+export const knownNetworks: readonly KnownNetwork[] = [
+  {
+    name: 'mainnet',
+    globalId: -239,
+    publicUrl: 'https://toncenter.com/api/v2/jsonRPC',
+    isTestnet: false,
+    tokens: [
+      { symbol: 'USDT', master: '0:b113a994b5024a16719f69139328eb759596c38a25f59028b146fecdc3621dfe' },
+    ],
+  },
+  {
+    name: 'testnet',
+    globalId: -3,
+    publicUrl: 'https://testnet.toncenter.com/api/v2/jsonRPC',
+    isTestnet: true,
+    tokens: [],
+  },
+]
