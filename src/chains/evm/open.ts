@@ -1,12 +1,14 @@
 import type { ChainContext, OpenChain } from '../chain.js'
+import { createKeeper } from '../keeper.js'
+import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createExactScheme } from './exact.js'
+import { createExaminedNetwork, WrongChainError } from './examinedNetwork.js'
 import { createFeeOracle } from './gas/fees.js'
-import { createKeeper, WrongChainError } from './keeper.js'
+import { createGasRunway } from './gas/gasRunway.js'
 import { createReceiptWatcher } from './outcome/receiptWatcher.js'
 import { isRecoveryNative } from './payment/recover.js'
 import { createTokenBook, type TokenBook } from './payment/tokens.js'
 import { highestGasCap } from './payment/transfer.js'
-import { createEndpoint } from './rpc/endpoint.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import { createLanePool } from './sending/lanePool.js'
 import { createLaneUpkeep } from './sending/laneUpkeep.js'
@@ -44,7 +46,7 @@ const openNetwork = async (
   context: ChainContext,
 ) => {
   const { clock, lanes, limiter, logger } = context
-  const endpoints = network.rpcUrls.map((url) => createEndpoint(url, family.rpcTimeoutMs))
+  const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
   const rpc = createRpc(network.network, endpoints, logger)
   if (network.usesPublicRpc) {
     logger.warn(
@@ -57,15 +59,15 @@ const openNetwork = async (
   const fees = createFeeOracle(network, rpc, clock)
   const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
   const { lowRunwaySettles } = family
-  const keeper = createKeeper(network, {
+  const runway = createGasRunway(network.network, {
     rpc,
-    fees,
     signers,
     gasPerSettlement,
     lowRunwaySettles,
-    lanes,
     logger,
   })
+  const examined = createExaminedNetwork(network, { rpc, fees, signers, runway, lanes })
+  const keeper = createKeeper(examined, logger)
   const tokens = createTokenBook(network, rpc)
   const multicall = createMulticallPresence(rpc)
   await keeper.check()
@@ -75,7 +77,7 @@ const openNetwork = async (
   }
 
   const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
-  const { canPay } = keeper
+  const { canPay } = examined
   const pool = createLanePool(signers.accounts, canPay)
   const { expiryMarginSeconds, replaceAfterSeconds } = family
   const upkeep = createLaneUpkeep(network, {

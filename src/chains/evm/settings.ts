@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
 import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
+import { listFamilyVariables, nodeUrls, readFamilyVariables, splitList } from '../familySettings.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
 /** A token that the operator offers; name and version only where the chain does not tell them. */
@@ -67,14 +68,8 @@ const address = z
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address')
   .transform((text): `0x${string}` => `0x${text.slice(2)}`)
 
-const list = (text: string): readonly string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-
 const privateKeys = z.string().transform((text, context) => {
-  const keys = list(text)
+  const keys = splitList(text)
   if (keys.length === 0 || keys.some((key) => !/^(0x)?[0-9a-fA-F]{64}$/.test(key))) {
     context.addIssue({ code: 'custom', message: 'must be one or several 32-byte hex keys, comma separated' })
     return z.NEVER
@@ -83,28 +78,11 @@ const privateKeys = z.string().transform((text, context) => {
   return [...unique].map((key) => new Secret(key))
 })
 
-const rpcUrls = z.string().transform((text, context) => {
-  const urls = list(text)
-  if (urls.length === 0 || urls.some((url) => !isHttpUrl(url))) {
-    context.addIssue({ code: 'custom', message: 'must be one or several http(s) URLs, comma separated' })
-    return z.NEVER
-  }
-  return urls.map((url) => new Secret(url))
-})
-
-const isHttpUrl = (text: string): boolean => {
-  try {
-    return ['http:', 'https:'].includes(new URL(text).protocol)
-  } catch {
-    return false
-  }
-}
-
 const tokenForm =
   /^(?<address>0x[0-9a-fA-F]{40})(?::(?<name>[^:]{1,64}):(?<version>[^:]{1,16})(?::(?<decimals>\d{1,2}))?)?$/
 
 const tokens = z.string().transform((text, context) => {
-  const parts = list(text)
+  const parts = splitList(text)
   const offered: TokenSetting[] = []
   for (const part of parts) {
     if (part === '*') continue
@@ -128,7 +106,7 @@ const tokens = z.string().transform((text, context) => {
 })
 
 const chainIds = z.string().transform((text, context) => {
-  const ids = list(text)
+  const ids = splitList(text)
   if (ids.length === 0 || ids.some((id) => !/^[1-9][0-9]{0,14}$/.test(id))) {
     context.addIssue({ code: 'custom', message: 'must be chain ids, comma separated' })
     return z.NEVER
@@ -156,7 +134,7 @@ const familyShape = {
     .string()
     .transform((text, context) => {
       if (text.trim() === 'none') return []
-      const parsed = z.array(address).safeParse(list(text))
+      const parsed = z.array(address).safeParse(splitList(text))
       if (parsed.success) return parsed.data
       context.addIssue({ code: 'custom', message: 'must be addresses, comma separated, or none' })
       return z.NEVER
@@ -172,7 +150,7 @@ const familyShape = {
 
 /** The settings that exist once per chain id, by the part of the name before the id. */
 const networkShapes = {
-  EVM_RPC_URL: rpcUrls.optional(),
+  EVM_RPC_URL: nodeUrls.optional(),
   EVM_TOKENS: tokens.optional(),
   EVM_CONFIRMATIONS: wholeNumber(1, 1_000).default(1),
   EVM_FINALITY_DEPTH: wholeNumber(1, 100_000).optional(),
@@ -184,53 +162,27 @@ const networkShapes = {
 const networkShape = z.object(networkShapes)
 type NetworkReading = z.infer<typeof networkShape>
 
-const networkVariable = new RegExp(`^(${Object.keys(networkShapes).join('|')})_([1-9][0-9]{0,14})$`)
-
-/** What to say of a variable that is ours by its first word and that nobody reads: most likely a slip. */
-const describeUnknown = (variable: string): readonly string[] => {
-  if (!variable.startsWith('EVM_') || Object.hasOwn(familyShape, variable)) return []
-  if (networkVariable.test(variable)) return []
-  const meant = Object.keys(networkShapes).find((name) => `${variable}_`.startsWith(`${name}_`))
-  return meant === undefined
-    ? [`${variable}: is no setting`]
-    : [`${variable}: is no setting; write ${meant}_<chain id>, such as ${meant}_8453`]
+const variables = {
+  prefix: 'EVM_',
+  family: familyShape,
+  perNetwork: networkShapes,
+  networkId: { form: /[1-9][0-9]{0,14}/, called: 'chain id', example: '8453' },
 }
 
 /** Names of the settings that exist once, and of those that end in a chain id. */
-export const evmVariables = {
-  family: Object.keys(familyShape),
-  perNetwork: Object.keys(networkShapes).map((name) => `${name}_<chain id>`),
-}
+export const evmVariables = listFamilyVariables(variables)
 
 /** Reads the EVM family's part of the environment; problems name variables and never values. */
 export const readEvmSettings = (
   environment: Readonly<Record<string, string>>,
 ): SettingsReading<EvmSettings> => {
-  const problems = Object.keys(environment).flatMap(describeUnknown)
-  const note = (name: (path: string) => string, error: z.ZodError) => {
-    for (const issue of error.issues) problems.push(`${name(String(issue.path[0]))}: ${issue.message}`)
-  }
+  const reading = readFamilyVariables(variables, environment)
+  if ('problems' in reading) return reading
+  const { family } = reading
+  const readings = new Map([...reading.networks].map(([id, network]) => [Number(id), network]))
 
-  const perNetwork = new Map<number, Record<string, string>>()
-  for (const [variable, value] of Object.entries(environment)) {
-    const [, name, id] = networkVariable.exec(variable) ?? []
-    if (name === undefined || id === undefined) continue
-    perNetwork.set(Number(id), { ...perNetwork.get(Number(id)), [name]: value })
-  }
-
-  const family = z.object(familyShape).safeParse(environment)
-  if (!family.success) note((path) => path, family.error)
-
-  const readings = new Map<number, NetworkReading>()
-  for (const [chainId, variables] of perNetwork) {
-    const parsed = networkShape.safeParse(variables)
-    if (parsed.success) readings.set(chainId, parsed.data)
-    else note((path) => `${path}_${chainId}`, parsed.error)
-  }
-  if (!family.success || problems.length > 0) return { problems }
-
-  const { EVM_PRIVATE_KEY: keys, EVM_NETWORKS: named } = family.data
-  const withUrl = [...readings].filter(([, reading]) => reading.EVM_RPC_URL !== undefined).map(([id]) => id)
+  const { EVM_PRIVATE_KEY: keys, EVM_NETWORKS: named } = family
+  const withUrl = [...readings].filter(([, { EVM_RPC_URL: urls }]) => urls !== undefined).map(([id]) => id)
   if (keys === undefined) {
     if (withUrl.length === 0 && named === undefined) return { settings: null }
     return { problems: ['EVM_PRIVATE_KEY: is required to settle on EVM networks'] }
@@ -251,13 +203,13 @@ export const readEvmSettings = (
     settings: {
       privateKeys: keys,
       networks,
-      rpcTimeoutMs: family.data.EVM_RPC_TIMEOUT_MS,
-      expiryMarginSeconds: family.data.EVM_EXPIRY_MARGIN_SECONDS,
-      replaceAfterSeconds: family.data.EVM_REPLACE_AFTER_SECONDS,
-      deploysSmartWallets: family.data.DEPLOY_ERC4337_WITH_EIP6492 === 'true',
-      smartWalletFactories: family.data.EVM_SMART_WALLET_FACTORIES,
-      crossCheckAmount: family.data.EVM_CROSS_CHECK_AMOUNT,
-      lowRunwaySettles: family.data.EVM_LOW_RUNWAY_SETTLES,
+      rpcTimeoutMs: family.EVM_RPC_TIMEOUT_MS,
+      expiryMarginSeconds: family.EVM_EXPIRY_MARGIN_SECONDS,
+      replaceAfterSeconds: family.EVM_REPLACE_AFTER_SECONDS,
+      deploysSmartWallets: family.DEPLOY_ERC4337_WITH_EIP6492 === 'true',
+      smartWalletFactories: family.EVM_SMART_WALLET_FACTORIES,
+      crossCheckAmount: family.EVM_CROSS_CHECK_AMOUNT,
+      lowRunwaySettles: family.EVM_LOW_RUNWAY_SETTLES,
     },
   }
 }

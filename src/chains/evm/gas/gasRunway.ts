@@ -1,17 +1,13 @@
-import type { Hex } from 'viem'
 import type { Logger } from '../../../ports/logger.js'
-import type { SignerHealth } from '../../chain.js'
+import { createSignerRunway, type SignerRunway } from '../../signerRunway.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Signers } from '../sending/signers.js'
 import { type FeeReading, highestGasPrice } from './fees.js'
 
 /** How far the signers of one network get with what they own. */
-export interface GasRunway {
-  /** Reads the balances; says once in the log who falls under the threshold, and once who is above it again. */
+export interface GasRunway extends Omit<SignerRunway, 'note'> {
+  /** Reads the balances. */
   measure(reading: FeeReading): Promise<void>
-  /** Whether an account can pay for one more settlement, as far as is known. */
-  canPay(address: Hex): boolean
-  list(): readonly SignerHealth[]
 }
 
 // What a transfer by ECDSA to a new recipient costs on FiatToken (about 103k), most other ones being cheaper.
@@ -35,18 +31,9 @@ export const createGasRunway = (
     readonly logger: Logger
   },
 ): GasRunway => {
-  let measured: ReadonlyMap<Hex, SignerHealth> = new Map()
-
-  const reportChange = (before: SignerHealth | undefined, { signer, settlesLeft }: SignerHealth) => {
-    const isLow = settlesLeft < lowRunwaySettles
-    const wasLow = before !== undefined && before.settlesLeft < lowRunwaySettles
-    if (isLow === wasLow) return
-    const fields = { network, signer, settlesLeft }
-    if (isLow) logger.warn(fields, 'signer.gas_low')
-    else logger.info(fields, 'signer.gas_recovered')
-  }
-
+  const runway = createSignerRunway({ network, lowRunwaySettles, logger })
   return {
+    ...runway,
     measure: async ({ fees, price }) => {
       const floor = gasPerSettlement * (fees === null ? price : highestGasPrice(fees))
       const health = await Promise.all(
@@ -55,11 +42,8 @@ export const createGasRunway = (
           return { signer, balance, settlesLeft: countSettles(balance, { floor, price }) }
         }),
       )
-      for (const one of health) reportChange(measured.get(one.signer), one)
-      measured = new Map(health.map((one) => [one.signer, one]))
+      runway.note(health)
     },
-    canPay: (address) => (measured.get(address)?.settlesLeft ?? 0) > 0,
-    list: () => [...measured.values()],
   }
 }
 

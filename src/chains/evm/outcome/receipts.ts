@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { sleep, withSignal } from '../../../deadline.js'
-import type { Endpoint } from '../rpc/endpoint.js'
+import type { Endpoint } from '../../nodes/endpoint.js'
 import type { Receipt, Rpc } from '../rpc/rpc.js'
 
 /** What must hold before a receipt is believed. */

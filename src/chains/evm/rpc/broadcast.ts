@@ -1,10 +1,11 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
-import { readBusyAnswer } from './busyAnswer.js'
-import { RpcRefusal } from './endpoint.js'
-import type { EndpointHealth, HealthTime } from './endpointHealth.js'
-import type { EndpointPool } from './endpointPool.js'
+import { readBusyAnswer } from '../../nodes/busyAnswer.js'
+import { RpcRefusal } from '../../nodes/endpoint.js'
+import type { EndpointHealth, HealthTime } from '../../nodes/endpointHealth.js'
+import type { EndpointPool } from '../../nodes/endpointPool.js'
+import { tellEveryone } from '../../nodes/tellEveryone.js'
 import { readSendAnswer, type SendAnswer, weighSendAnswers } from './sendAnswer.js'
 
 /** Hands signed bytes to every endpoint that can be reached; the best of their answers counts. */
@@ -29,24 +30,14 @@ export const createBroadcast = (
     }
   }
 
+  // One node that took the bytes is enough to go on; the others are told in the background.
   return async (bytes) => {
-    const receivers = await pool.findReceivers()
-    const answers = receivers.map((health) => sendTo(health, bytes))
-    // One node that took the bytes is enough to go on; the others are told in the background.
-    if (await hasEntered(answers)) return 'entered'
-    return weighSendAnswers(await Promise.all(answers))
-  }
-}
-
-const hasEntered = async (answers: readonly Promise<SendAnswer>[]): Promise<boolean> => {
-  const entries = answers.map(async (answer) => {
-    if ((await answer) !== 'entered') throw new Error('It did not enter')
-  })
-  try {
-    await Promise.any(entries)
-    return true
-  } catch {
-    return false
+    const answers = await tellEveryone(
+      pool,
+      (health) => sendTo(health, bytes),
+      (answer) => answer === 'entered',
+    )
+    return weighSendAnswers(answers)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { AppError } from '../../../errors.js'
-import { RpcRefusal } from './endpoint.js'
+import { RpcRefusal } from '../../nodes/endpoint.js'
 import type { CallRequest, Rpc } from './rpc.js'
 
 /** What a large call answers; null when it fails, or when a node was there and did not want it: it may want smaller ones. */

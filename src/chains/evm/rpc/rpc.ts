@@ -1,13 +1,15 @@
 import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
+import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
+import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
+import { machineTime } from '../../nodes/machineTime.js'
+import { createReader } from '../../nodes/reader.js'
 import { notSettling } from '../gas/notSettling.js'
 import { createBroadcast } from './broadcast.js'
 import { isEmptyGasWallet, isExecutionFailure } from './callRefusal.js'
-import { type Endpoint, RpcRefusal } from './endpoint.js'
-import type { HealthTime } from './endpointHealth.js'
-import { createEndpointPool, type EndpointReport } from './endpointPool.js'
-import { createReader } from './reader.js'
+import { identifyEvm } from './identity.js'
+import { readRevertData } from './revertData.js'
 import type { SendAnswer } from './sendAnswer.js'
 import {
   type Block,
@@ -23,7 +25,7 @@ import {
   receiptShape,
 } from './wireShapes.js'
 
-export type { EndpointReport } from './endpointPool.js'
+export type { EndpointReport } from '../../nodes/endpointPool.js'
 export type { SendAnswer } from './sendAnswer.js'
 export type { Block, FeeHistory, Log, Receipt } from './wireShapes.js'
 
@@ -92,15 +94,10 @@ export interface Rpc {
   listWitnesses(): readonly Endpoint[]
 }
 
-const machineTime: HealthTime = {
-  monotonicMs: () => performance.now(),
-  unixSeconds: () => Date.now() / 1_000,
-}
-
 /** Asks a network, named by its CAIP-2 identifier, through several endpoints. */
 export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
   const time = machineTime
-  const pool = createEndpointPool(endpoints, { network, chainId: readChainId(network), logger, time })
+  const pool = createEndpointPool(endpoints, { identity: identifyEvm(network), logger, time })
   const ask = createReader(pool, { network, logger, time })
   const broadcast = createBroadcast(pool, { network, logger, time })
 
@@ -114,7 +111,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
     } catch (error) {
       if (!(error instanceof RpcRefusal)) throw error
       if (isEmptyGasWallet(error)) throw notSettling(network, error)
-      return { succeeds: false, data: error.data, message: error.message }
+      return { succeeds: false, data: readRevertData(error), message: error.message }
     }
   }
 
@@ -164,8 +161,6 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
     listWitnesses: () => pool.listFit().map(({ endpoint }) => endpoint),
   }
 }
-
-const readChainId = (network: string): number => Number(network.slice(network.indexOf(':') + 1))
 
 const toBlockTag = (at: bigint | 'latest' | 'pending'): string =>
   typeof at === 'bigint' ? numberToHex(at) : at

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createReceiptWatcher } from '../../../../src/chains/evm/outcome/receiptWatcher.js'
-import { createEndpoint } from '../../../../src/chains/evm/rpc/endpoint.js'
 import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
+import { createJsonRpcEndpoint } from '../../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Secret } from '../../../../src/platform/secret.js'
 import { createEoa } from '../../../support/evm/wallets.js'
@@ -63,7 +63,7 @@ describe('waiting for receipts', () => {
   const openWatcher = async () => {
     const { chain } = scene
     const proxy = await scene.openProxy()
-    const endpoint = createEndpoint(new Secret(proxy.url), 5_000)
+    const endpoint = createJsonRpcEndpoint(new Secret(proxy.url), 5_000)
     const rpc = createRpc(chain.network, [endpoint], silentLogger)
     await rpc.probe()
     return { proxy, watcher: createReceiptWatcher(rpc, 20), asked: proxy.calls.length }
@@ -196,7 +196,7 @@ describe('waiting for receipts', () => {
 
   it('goes on for the others when one of them gives up', async () => {
     const { chain } = scene
-    const endpoint = createEndpoint(new Secret(chain.url), 5_000)
+    const endpoint = createJsonRpcEndpoint(new Secret(chain.url), 5_000)
     const watcher = createReceiptWatcher(createRpc(chain.network, [endpoint], silentLogger), 20)
     const policy = { confirmations: 1, isCrossChecked: false }
     const [left, right] = [createEoa(), createEoa()]

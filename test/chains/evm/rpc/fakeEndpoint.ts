@@ -1,5 +1,5 @@
 import { type Hex, numberToHex } from 'viem'
-import { type Endpoint, RpcRefusal } from '../../../../src/chains/evm/rpc/endpoint.js'
+import { type Endpoint, RpcRefusal } from '../../../../src/chains/nodes/endpoint.js'
 
 /** What an endpoint answers to a method: a result, an error that is thrown, or a promise of either. */
 export type Script = Record<string, (params: unknown) => unknown>

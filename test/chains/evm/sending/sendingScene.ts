@@ -6,7 +6,6 @@ import {
   type ReceiptWatcher,
 } from '../../../../src/chains/evm/outcome/receiptWatcher.js'
 import { createTokenBook } from '../../../../src/chains/evm/payment/tokens.js'
-import { createEndpoint } from '../../../../src/chains/evm/rpc/endpoint.js'
 import { createRpc, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { createLanePool, type LanePool } from '../../../../src/chains/evm/sending/lanePool.js'
 import { createLaneUpkeep, type LaneUpkeep } from '../../../../src/chains/evm/sending/laneUpkeep.js'
@@ -15,6 +14,7 @@ import { createSubmitter } from '../../../../src/chains/evm/sending/submit.js'
 import { readEvmSettings } from '../../../../src/chains/evm/settings.js'
 import { createMulticallPresence } from '../../../../src/chains/evm/simulation/multicallPresence.js'
 import { createSimulator } from '../../../../src/chains/evm/simulation/simulator.js'
+import { createJsonRpcEndpoint } from '../../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { systemClock } from '../../../../src/platform/clock.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import type { Clock } from '../../../../src/ports/clock.js'
@@ -113,7 +113,7 @@ export const openSending = async (scene: Scene, options: SendingOptions = {}): P
 
   const rpc = createRpc(
     network.network,
-    network.rpcUrls.map((each) => createEndpoint(each, 5_000)),
+    network.rpcUrls.map((each) => createJsonRpcEndpoint(each, 5_000)),
     logger,
   )
   const accounts = createSigners(family.privateKeys)

@@ -1,30 +1,9 @@
-import type { Hex } from 'viem'
-import type { z } from 'zod'
-import type { Secret } from '../../../platform/secret.js'
+import type { Secret } from '../../platform/secret.js'
+import { type Endpoint, RpcRefusal } from './endpoint.js'
 import { EndpointBusy } from './endpointBusy.js'
 import { isSuccess, readBatchAnswers, readJsonBody, readJsonRpcAnswer } from './jsonRpcAnswer.js'
-import { createPost, type HttpAnswer, NoAnswer } from './post.js'
+import { createPost, type HttpAnswer, NoAnswer, type RequestHeaders } from './post.js'
 import { createUrlScrubber } from './urlScrubber.js'
-
-/** One JSON-RPC endpoint. Throws `RpcRefusal` when the node answered with an error, anything else when it did not answer. */
-export interface Endpoint {
-  /** Host name only: the rest of the URL may hold a key. */
-  readonly host: string
-  request<Schema extends z.ZodType>(method: string, params: unknown, schema: Schema): Promise<z.infer<Schema>>
-}
-
-/** A node's own error answer: it was reached and it said no. */
-export class RpcRefusal extends Error {
-  readonly code: number
-  readonly data: Hex | null
-
-  constructor(code: number, message: string, data: Hex | null) {
-    super(message)
-    this.name = 'RpcRefusal'
-    this.code = code
-    this.data = data
-  }
-}
 
 /** A request that waits for its answer. */
 interface Asked {
@@ -46,12 +25,23 @@ const tooManyRequests = 429
 /** What a node may answer to a batch that it does not take; each of its requests is then sent by itself. */
 const batchRefusals = [400, 413]
 
+/** What is special about a node. */
+export interface JsonRpcOptions {
+  readonly headers?: RequestHeaders
+  /** False for those that are known to take one request at a time only. */
+  readonly takesBatches?: boolean
+}
+
 /** Connects to one endpoint; requests of the same moment travel in one JSON-RPC batch, where it takes batches. */
-export const createEndpoint = (url: Secret, timeoutMs: number): Endpoint => {
+export const createJsonRpcEndpoint = (
+  url: Secret,
+  timeoutMs: number,
+  { headers = {}, takesBatches = true }: JsonRpcOptions = {},
+): Endpoint => {
   const { host } = new URL(url.reveal())
-  const post = createPost(url)
+  const post = createPost(url, headers)
   const scrub = createUrlScrubber(url)
-  let batchSize = maxBatchSize
+  let batchSize = takesBatches ? maxBatchSize : 1
   let lastId = 0
   let waiting: Asked[] = []
 

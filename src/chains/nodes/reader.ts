@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import { AppError } from '../../../errors.js'
-import type { Logger } from '../../../ports/logger.js'
+import { AppError } from '../../errors.js'
+import type { Logger } from '../../ports/logger.js'
 import { readBusyAnswer } from './busyAnswer.js'
-import { isMissingMethod } from './callRefusal.js'
 import { RpcRefusal } from './endpoint.js'
 import type { EndpointHealth, HealthTime } from './endpointHealth.js'
 import type { EndpointPool } from './endpointPool.js'
 import { findFirstAnswer } from './firstAnswer.js'
+import { isMissingMethod } from './missingMethod.js'
 
 /** How a question is asked. */
 export interface Asking {

@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import type { Secret } from '../../../platform/secret.js'
+import type { Secret } from '../../platform/secret.js'
 
 /** What a node answered over HTTP, unread. */
 export interface HttpAnswer {
@@ -9,8 +9,11 @@ export interface HttpAnswer {
   readonly retryAfterMs: number | null
 }
 
-/** Posts JSON to one URL; throws `NoAnswer` when the whole answer has not come within the deadline. */
-export type Post = (json: string, deadlineMs: number) => Promise<HttpAnswer>
+/** Posts JSON to one URL, or to a path below it; throws `NoAnswer` when the whole answer has not come in time. */
+export type Post = (json: string, deadlineMs: number, path?: string) => Promise<HttpAnswer>
+
+/** Headers that a node wants with each request, such as its provider's key. */
+export type RequestHeaders = Readonly<Record<string, Secret>>
 
 /** An endpoint that did not answer. The message names its host and nothing else of its URL. */
 export class NoAnswer extends Error {
@@ -25,7 +28,7 @@ const maxConnections = 32
 const maxAnswerBytes = 33_554_432
 
 /** Keeps connections to one URL open and posts over them. */
-export const createPost = (url: Secret): Post => {
+export const createPost = (url: Secret, keys: RequestHeaders = {}): Post => {
   const { origin, host, pathname, search, username, password } = new URL(url.reveal())
   const pool = new Pool(origin, {
     connections: maxConnections,
@@ -41,12 +44,14 @@ export const createPost = (url: Secret): Post => {
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
+    ...Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, key.reveal()])),
     ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
   }
 
-  const exchange = async (json: string, signal: AbortSignal): Promise<HttpAnswer> => {
+  const exchange = async (json: string, path: string, signal: AbortSignal): Promise<HttpAnswer> => {
     try {
-      const request = { path: `${pathname}${search}`, method: 'POST', headers, body: json, signal } as const
+      const below = path === '' ? pathname : `${pathname.replace(/\/$/, '')}${path}`
+      const request = { path: `${below}${search}`, method: 'POST', headers, body: json, signal } as const
       const { statusCode, headers: answered, body } = await pool.request(request)
       const retryAfterMs = readRetryAfter(answered['retry-after'])
       return { status: statusCode, text: await body.text(), retryAfterMs }
@@ -56,14 +61,14 @@ export const createPost = (url: Secret): Post => {
     }
   }
 
-  return (json, deadlineMs) =>
+  return (json, deadlineMs, path = '') =>
     new Promise((resolve, reject) => {
       const controller = new AbortController()
       const timer = setTimeout(() => {
         reject(new NoAnswer(host, `nothing within ${deadlineMs} ms`))
         controller.abort()
       }, deadlineMs)
-      exchange(json, controller.signal)
+      exchange(json, path, controller.signal)
         .finally(() => clearTimeout(timer))
         .then(resolve, reject)
     })

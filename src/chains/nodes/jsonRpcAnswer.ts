@@ -1,18 +1,21 @@
-import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { HttpAnswer } from './post.js'
 
 /** What a node answered to one request. */
 export type JsonRpcAnswer =
   | { readonly result: unknown }
-  | { readonly error: { readonly code: number; readonly message: string; readonly data: Hex | null } }
+  | { readonly error: { readonly code: number; readonly message: string; readonly data: unknown } }
 
 /** Reads one answer; null for what is no JSON-RPC. */
 export const readJsonRpcAnswer = (answer: unknown): JsonRpcAnswer | null => {
   if (!isObject(answer)) return null
   if ('error' in answer && answer.error != null) {
-    const parsed = errorForm.safeParse(answer.error)
-    return parsed.success ? { error: { ...parsed.data, data: readRevertData(parsed.data.data) } } : null
+    const parsed = errorForm.safeParse(
+      typeof answer.error === 'string' ? toForm(answer.error, answer) : answer.error,
+    )
+    if (!parsed.success) return null
+    const { code, message, data = null } = parsed.data
+    return { error: { code, message, data } }
   }
   return 'result' in answer ? { result: answer.result } : null
 }
@@ -35,7 +38,8 @@ export const readJsonBody = ({ status, text }: HttpAnswer): unknown => {
   return answer !== null && 'error' in answer ? json : null
 }
 
-const parseJson = (text: string): unknown => {
+/** What a text says in JSON; null where it is none. */
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -50,12 +54,5 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 
 const errorForm = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() })
 
-const hexData = z.string().regex(/^0x[0-9a-fA-F]*$/)
-
-/** Revert data stands in `data` itself, or in `data.data`, depending on the node. */
-const readRevertData = (data: unknown): Hex | null => {
-  const nested = z
-    .union([hexData, z.object({ data: hexData }).transform((inner) => inner.data)])
-    .safeParse(data)
-  return nested.success ? `0x${nested.data.slice(2)}` : null
-}
+/** Some gateways, such as TON's, put the words alone into `error` and the code beside it. */
+const toForm = (message: string, answer: object) => ({ code: 'code' in answer ? answer.code : 0, message })

@@ -1,4 +1,4 @@
-import type { Secret } from '../../../platform/secret.js'
+import type { Secret } from '../../platform/secret.js'
 
 const shortestSecret = 6
 

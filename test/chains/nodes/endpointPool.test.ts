@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { RpcRefusal } from '../../../../src/chains/evm/rpc/endpoint.js'
-import { EndpointBusy } from '../../../../src/chains/evm/rpc/endpointBusy.js'
-import { createEndpointPool } from '../../../../src/chains/evm/rpc/endpointPool.js'
-import { createMemoryLogger } from '../../../support/memoryLogger.js'
-import { after, createFakeEndpoint, type FakeEndpoint } from './fakeEndpoint.js'
+import { identifyEvm } from '../../../src/chains/evm/rpc/identity.js'
+import { RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
+import { EndpointBusy } from '../../../src/chains/nodes/endpointBusy.js'
+import { createEndpointPool } from '../../../src/chains/nodes/endpointPool.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { after, createFakeEndpoint, type FakeEndpoint } from '../evm/rpc/fakeEndpoint.js'
 
 const openPool = (endpoints: readonly FakeEndpoint[]) => {
   const logger = createMemoryLogger()
   let nowMs = 1_000_000
   const time = { monotonicMs: () => nowMs, unixSeconds: () => nowMs / 1_000 }
-  const pool = createEndpointPool(endpoints, { network: 'eip155:84532', chainId: 84532, logger, time })
+  const pool = createEndpointPool(endpoints, { identity: identifyEvm('eip155:84532'), logger, time })
   return {
     pool,
     logger,
@@ -202,9 +203,9 @@ describe('an endpoint of another chain', () => {
     expect(await hosts()).toEqual([])
     expect(await receivers()).toEqual([])
     await pool.probe()
-    expect(pool.report()).toMatchObject([{ host: 'strange', isUp: false, wrongChain: 1 }])
+    expect(pool.report()).toMatchObject([{ host: 'strange', isUp: false, wrongChain: '1' }])
     const loud = logger.lines.filter(({ level }) => level === 'error')
-    expect(loud).toMatchObject([{ fields: { host: 'strange', chainId: 1 } }])
+    expect(loud).toMatchObject([{ fields: { host: 'strange', chain: '1' } }])
   })
 
   it('that was down before is not used for one request', async () => {

@@ -1,7 +1,6 @@
-import type { Logger } from '../../../ports/logger.js'
+import type { Logger } from '../../ports/logger.js'
 import { readBusyAnswer } from './busyAnswer.js'
 import type { Endpoint } from './endpoint.js'
-import { type Block, blockShape, numberShape } from './wireShapes.js'
 
 /** The time as health needs it. */
 export interface HealthTime {
@@ -18,6 +17,22 @@ export interface Head {
   readonly toldAtMs: number
 }
 
+/** What an endpoint says when it is asked whether it is well. */
+export interface Proof {
+  /** The chain that it serves, in whatever words the family has for that. */
+  readonly chain: string
+  /** Its newest block; the time in Unix seconds, as the chain says. */
+  readonly head: { readonly number: bigint; readonly timestamp: number }
+}
+
+/** How the nodes of one network are told apart from those of another, and asked how they do. */
+export interface ChainIdentity {
+  readonly network: string
+  /** What a node of this network answers as `Proof.chain`. */
+  readonly chain: string
+  readonly prove: (endpoint: Endpoint) => Promise<Proof>
+}
+
 /** What is known of one endpoint, from being asked regularly and from what becomes of requests. */
 export interface EndpointHealth {
   readonly endpoint: Endpoint
@@ -26,7 +41,7 @@ export interface EndpointHealth {
   /** Whether it has proven to serve our chain, and has not failed since. */
   isProven(): boolean
   /** The chain that it serves in place of ours, or null. */
-  findWrongChain(): number | null
+  findWrongChain(): string | null
   /** Whether it is left alone for a while, after a failure or because it gets too many requests. */
   isResting(): boolean
   /** Whether it asked itself to be left alone until then. */
@@ -64,21 +79,19 @@ const steadyAfterMs = 60_000
 export const createEndpointHealth = ({
   endpoint,
   name,
-  network,
-  chainId,
+  identity,
   logger,
   time,
 }: {
   readonly endpoint: Endpoint
   readonly name: string
-  readonly network: string
-  readonly chainId: number
+  readonly identity: ChainIdentity
   readonly logger: Logger
   readonly time: HealthTime
 }): EndpointHealth => {
-  const named = { network, host: name }
+  const named = { network: identity.network, host: name }
   let isProven = false
-  let wrongChain: number | null = null
+  let wrongChain: string | null = null
   let failures = 0
   let failedAtMs = Number.NEGATIVE_INFINITY
   let silentAtMs = Number.NEGATIVE_INFINITY
@@ -109,18 +122,18 @@ export const createEndpointHealth = ({
     logger.warn({ ...named, error, restMs }, busy === null ? 'rpc.unanswered' : 'rpc.busy')
   }
 
-  const noteChain = (answered: number) => {
-    const isOurs = answered === chainId
+  const noteChain = (answered: string) => {
+    const isOurs = answered === identity.chain
     if (!isOurs && wrongChain !== answered) {
-      logger.error({ ...named, chainId: answered }, 'rpc.wrong_chain: the endpoint is not used')
+      logger.error({ ...named, chain: answered }, 'rpc.wrong_chain: the endpoint is not used')
     }
     if (isOurs && wrongChain !== null) logger.info(named, 'rpc.right_chain')
     wrongChain = isOurs ? null : answered
     isProven = isOurs
   }
 
-  const noteHead = ({ number, timestamp }: Block) => {
-    const told = { number, timestamp: Number(timestamp), toldAtMs: time.monotonicMs() }
+  const noteHead = ({ number, timestamp }: Proof['head']) => {
+    const told = { number, timestamp, toldAtMs: time.monotonicMs() }
     if (head !== null && number > head.number) {
       blockSeconds = Math.max(0, told.timestamp - head.timestamp) / Number(number - head.number)
     }
@@ -130,12 +143,9 @@ export const createEndpointHealth = ({
   const ask = async () => {
     const startedAtMs = time.monotonicMs()
     try {
-      const [chain, latest] = await Promise.all([
-        endpoint.request('eth_chainId', [], numberShape),
-        endpoint.request('eth_getBlockByNumber', ['latest', false], blockShape),
-      ])
-      noteChain(chain)
-      noteHead(latest)
+      const proof = await identity.prove(endpoint)
+      noteChain(proof.chain)
+      noteHead(proof.head)
       latencyMs = smooth(latencyMs, time.monotonicMs() - startedAtMs)
     } catch (error) {
       noteFailure(startedAtMs, error)

@@ -1,10 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createEndpoint, type Endpoint, RpcRefusal } from '../../../../src/chains/evm/rpc/endpoint.js'
-import { EndpointBusy } from '../../../../src/chains/evm/rpc/endpointBusy.js'
-import { describeError } from '../../../../src/platform/scrub.js'
-import { Secret } from '../../../../src/platform/secret.js'
+import { type Endpoint, RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
+import { EndpointBusy } from '../../../src/chains/nodes/endpointBusy.js'
+import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint.js'
+import { describeError } from '../../../src/platform/scrub.js'
+import { Secret } from '../../../src/platform/secret.js'
 
 interface Call {
   readonly id: number
@@ -64,7 +65,8 @@ const ask = (endpoint: Endpoint, word: string) => endpoint.request('echo', [word
 const askMany = (endpoint: Endpoint, count: number) =>
   Promise.all(Array.from({ length: count }, (_, index) => ask(endpoint, `word ${index}`)))
 const words = (count: number) => Array.from({ length: count }, (_, index) => `word ${index}`)
-const open = (host: string, timeoutMs = 5_000) => createEndpoint(new Secret(`http://${host}/`), timeoutMs)
+const open = (host: string, timeoutMs = 5_000) =>
+  createJsonRpcEndpoint(new Secret(`http://${host}/`), timeoutMs)
 const errorOf = async (work: Promise<unknown>): Promise<Error> => {
   const thrown = await work.then(
     () => null,
@@ -189,13 +191,20 @@ describe('a refusal', () => {
   it.each([
     ['no data', { code: -32000, message: 'no' }, null],
     ['data', { code: 3, message: 'execution reverted', data: '0x08c379a0' }, '0x08c379a0'],
-    ['data inside of data', { code: 3, message: 'reverted', data: { data: '0xab', message: 'x' } }, '0xab'],
-    ['data that is no hex', { code: 3, message: 'reverted', data: 'Reverted 0x' }, null],
+    ['data of any form', { code: -32002, message: 'failed', data: { err: 'X' } }, { err: 'X' }],
   ])('keeps code and words of the node, with %s', async (_what, error, data) => {
     const { host } = await refuseWith(error)
     const refusal = await errorOf(ask(open(host), 'word'))
     expect(refusal).toBeInstanceOf(RpcRefusal)
     expect(refusal).toMatchObject({ code: error.code, message: error.message, data })
+  })
+
+  it('is read where the node puts nothing but words into the error, with the code beside it', async () => {
+    const { host } = await startNode((_seen, response) =>
+      send(response, { ok: false, error: 'cannot apply the message', code: 500 }, 500),
+    )
+    const refusal = await errorOf(ask(open(host), 'word'))
+    expect(refusal).toMatchObject({ code: 500, message: 'cannot apply the message', data: null })
   })
 
   it('is believed under any status, and is of its own request only', async () => {
@@ -273,7 +282,7 @@ describe('the URL', () => {
 
   it('is asked with its path, its query and its credentials', async () => {
     const { seen, host } = await startNode(sendEchoes)
-    const endpoint = createEndpoint(new Secret(urlOf(host)), 1_000)
+    const endpoint = createJsonRpcEndpoint(new Secret(urlOf(host)), 1_000)
     expect(await ask(endpoint, 'word')).toBe('word')
     expect(endpoint.host).toBe(host)
     expect(seen[0]?.path).toBe(`/v2/${key}?token=${key}`)
@@ -301,7 +310,7 @@ describe('the URL', () => {
     ],
   ])('stands in no error but for its host when the node %s', async (_what, answer) => {
     const { host } = await startNode(answer)
-    const error = await errorOf(ask(createEndpoint(new Secret(urlOf(host)), 150), 'word'))
+    const error = await errorOf(ask(createJsonRpcEndpoint(new Secret(urlOf(host)), 150), 'word'))
     const text = `${error} ${error.stack} ${JSON.stringify(error)} ${JSON.stringify(describeError(error))}`
     for (const secret of secrets) expect(text).not.toContain(secret)
   })
@@ -309,7 +318,7 @@ describe('the URL', () => {
   it('stands in no error but for its host when nobody is there', async () => {
     const { host } = await startNode(sendEchoes)
     for (const close of closers.splice(0)) close()
-    const error = await errorOf(ask(createEndpoint(new Secret(urlOf(host)), 1_000), 'word'))
+    const error = await errorOf(ask(createJsonRpcEndpoint(new Secret(urlOf(host)), 1_000), 'word'))
     expect(error.message).toContain(host)
     for (const secret of secrets) expect(`${error} ${error.stack}`).not.toContain(secret)
   })

@@ -1,7 +1,12 @@
-import { sleep } from '../../../deadline.js'
-import type { Logger } from '../../../ports/logger.js'
+import { sleep } from '../../deadline.js'
+import type { Logger } from '../../ports/logger.js'
 import type { Endpoint } from './endpoint.js'
-import { createEndpointHealth, type EndpointHealth, type HealthTime } from './endpointHealth.js'
+import {
+  type ChainIdentity,
+  createEndpointHealth,
+  type EndpointHealth,
+  type HealthTime,
+} from './endpointHealth.js'
 
 /** How an endpoint does, for operators. */
 export interface EndpointReport {
@@ -13,7 +18,7 @@ export interface EndpointReport {
   readonly head: bigint | null
   readonly latencyMs: number | null
   /** The chain that it serves in place of the configured one. */
-  readonly wrongChain: number | null
+  readonly wrongChain: string | null
 }
 
 /** The endpoints of one network, and which of them to use for what. */
@@ -47,19 +52,17 @@ const stragglerWaitMs = 1_000
 export const createEndpointPool = (
   endpoints: readonly Endpoint[],
   {
-    network,
-    chainId,
+    identity,
     logger,
     time,
   }: {
-    readonly network: string
-    readonly chainId: number
+    readonly identity: ChainIdentity
     readonly logger: Logger
     readonly time: HealthTime
   },
 ): EndpointPool => {
   const all = endpoints.map((endpoint, index) =>
-    createEndpointHealth({ endpoint, name: nameOf(endpoints, index), network, chainId, logger, time }),
+    createEndpointHealth({ endpoint, name: nameOf(endpoints, index), identity, logger, time }),
   )
   let pinned: EndpointHealth | null = null
   let lagging: ReadonlySet<EndpointHealth> = new Set()
@@ -115,7 +118,7 @@ export const createEndpointPool = (
     const ready = all.filter(isReady)
     const now = new Set(ready.filter((health) => isLagging(health, ready)))
     for (const { name } of [...now].filter((health) => !lagging.has(health))) {
-      logger.warn({ network, host: name }, 'rpc.lagging: the endpoint is not read from')
+      logger.warn({ network: identity.network, host: name }, 'rpc.lagging: the endpoint is not read from')
     }
     lagging = now
   }
