@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type RpcProxy, startRpcProxy } from '../support/evm/rpcProxy.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { findFreePort } from '../support/freePort.js'
+import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { type ChaosDatabase, throughPort } from './database.js'
 

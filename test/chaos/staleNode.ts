@@ -1,5 +1,5 @@
 import { hexToBigInt, isHex, numberToHex } from 'viem'
-import type { RpcProxy } from '../support/evm/rpcProxy.js'
+import type { RpcProxy } from '../support/rpcProxy.js'
 
 const unknownBlock = numberToHex(2 ** 40)
 

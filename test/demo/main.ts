@@ -2,15 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ExactEvmScheme } from '@x402/evm'
+import { parseArgs } from 'node:util'
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
-import { exactPayment } from '../support/evm/payment.js'
-import { createEoa } from '../support/evm/wallets.js'
 import { startFacilitator } from '../support/facilitator.js'
-import { createNarrator, formatUsdc, type Narrator } from './narrator.js'
+import { createNarrator, formatAmount, type Narrator } from './narrator.js'
 import { openShop } from './shop.js'
+import type { DemoWorld } from './world.js'
+import { worlds } from './worlds/index.js'
 
 /*
  * A whole payment on this machine: a chain, the facilitator, a shop and a customer. The shop and the customer
@@ -19,7 +17,9 @@ import { openShop } from './shop.js'
 
 const facilitatorPort = Number(process.env.PORT ?? 8_080)
 const shopPort = Number(process.env.SHOP_PORT ?? 4_021)
-const purse = 5_000_000n
+const { network: family, once } = parseArgs({
+  options: { network: { type: 'string', default: 'evm' }, once: { type: 'boolean', default: false } },
+}).values
 
 /** Everything that must end with the demo, newest last. */
 const closers: (() => Promise<unknown>)[] = []
@@ -32,27 +32,18 @@ const run = async (narrator: Narrator): Promise<void> => {
   await refuseBusyPort(facilitatorPort, 'PORT')
   await refuseBusyPort(shopPort, 'SHOP_PORT')
 
+  const open = worlds[family]
+  if (open === undefined) throw new Error(`--network must be one of ${Object.keys(worlds).join(', ')}`)
   narrator.title('Quittance: one payment, start to end')
-  // One block a second, as a fast public chain has it.
-  const chain = await startLocalChain({ chainId: 84_532, blockTimeSeconds: 1, facilitatorCount: 1 })
-  closers.push(() => chain.stop())
-  narrator.step('A local EVM chain runs (Base Sepolia’s id), with Circle’s USDC at its real address', {
-    rpc: chain.url,
-    usdc: chain.token.verifyingContract,
-  })
+  const world = await open()
+  closers.push(world.close)
+  narrator.step(world.introduction, world.details)
 
   const dataFolder = await mkdtemp(join(tmpdir(), 'quittance-demo-'))
   closers.push(() => rm(dataFolder, { recursive: true, force: true }))
   const facilitator = await startFacilitator(
-    {
-      PORT: String(facilitatorPort),
-      HOST: '127.0.0.1',
-      DATA_FOLDER: dataFolder,
-      EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
-      EVM_RPC_URL_84532: chain.url,
-      EVM_POLL_INTERVAL_MS_84532: '100',
-    },
-    (line) => tell(narrator, line),
+    { PORT: String(facilitatorPort), HOST: '127.0.0.1', DATA_FOLDER: dataFolder, ...world.environment },
+    (line) => tell(narrator, line, world.symbol),
   )
   closers.push(facilitator.stop)
   facilitator.ended.then((code) => {
@@ -61,28 +52,17 @@ const run = async (narrator: Narrator): Promise<void> => {
   narrator.step('The facilitator runs, with its embedded database', {
     url: facilitator.url,
     docs: `${facilitator.url}/docs`,
-    gas: `paid by ${chain.facilitators[0]?.address}`,
+    fees: `paid by ${world.feesPaidBy}`,
   })
 
-  const customer = privateKeyToAccount(generatePrivateKey())
-  const merchant = privateKeyToAccount(generatePrivateKey()).address
-  await chain.mint(customer.address, purse)
-  const wallet = createEoa()
-  await chain.mint(wallet.address, purse)
-  const shop = await openShop({
-    port: shopPort,
-    facilitatorUrl: facilitator.url,
-    network: 'eip155:84532',
-    payTo: merchant,
-    signPayment: () => exactPayment({ chain, wallet, payTo: merchant, amount: 10_000n }),
-  })
+  const shop = await openShop({ port: shopPort, facilitatorUrl: facilitator.url, world })
   closers.push(shop.close)
   narrator.step('A shop sells a report for one cent', { url: `${shop.url}/report` })
 
   narrator.title('The customer buys')
-  await showBalances(narrator, chain, customer.address, merchant)
+  await showBalances(narrator, world)
   const begun = performance.now()
-  const response = await buy(narrator, `${shop.url}/report`, customer)
+  const response = await buy(narrator, `${shop.url}/report`, world)
   const receipt = response.headers.get('PAYMENT-RESPONSE')
   if (response.status !== 200 || receipt === null) {
     throw new Error(`The shop answered ${response.status}: ${await response.text()}`)
@@ -93,12 +73,12 @@ const run = async (narrator: Narrator): Promise<void> => {
     transaction,
     body: await response.text(),
   })
-  await showBalances(narrator, chain, customer.address, merchant)
-  if ((await chain.balanceOf(merchant)) !== 10_000n) throw new Error('The merchant was not paid')
+  await showBalances(narrator, world)
+  if ((await world.balanceOf(world.merchant)) !== 10_000n) throw new Error('The merchant was not paid')
 }
 
 /** Fetches as the published client does, and tells the two requests that it makes of one. */
-const buy = (narrator: Narrator, url: string, customer: ReturnType<typeof privateKeyToAccount>) => {
+const buy = (narrator: Narrator, url: string, { network, client, symbol }: DemoWorld) => {
   const tellingFetch: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
     const isPaid = request.headers.has('PAYMENT-SIGNATURE')
@@ -106,31 +86,29 @@ const buy = (narrator: Narrator, url: string, customer: ReturnType<typeof privat
     const answer = await fetch(request)
     const required = answer.headers.get('PAYMENT-REQUIRED')
     if (answer.status === 402 && required !== null) {
-      narrator.step('402 Payment Required', describeRequirements(required))
+      narrator.step('402 Payment Required', describeRequirements(required, symbol))
     }
     return answer
   }
-  const fetchWithPayment = wrapFetchWithPaymentFromConfig(tellingFetch, {
-    schemes: [{ network: 'eip155:84532', client: new ExactEvmScheme(customer) }],
-  })
+  const fetchWithPayment = wrapFetchWithPaymentFromConfig(tellingFetch, { schemes: [{ network, client }] })
   return fetchWithPayment(url)
 }
 
-const describeRequirements = (header: string): Record<string, string> => {
+const describeRequirements = (header: string, symbol: string): Record<string, string> => {
   const { accepts } = JSON.parse(Buffer.from(header, 'base64').toString('utf8'))
   const [{ amount, asset, payTo, network }] = accepts
-  return { amount: formatUsdc(BigInt(amount)), asset, payTo, network }
+  return { amount: formatAmount(BigInt(amount), symbol), asset, payTo, network }
 }
 
 /** The facilitator's log, for people: only what happens to money. */
-const tell = (narrator: Narrator, line: string): void => {
+const tell = (narrator: Narrator, line: string, symbol: string): void => {
   const entry = parseLogLine(line)
   const { msg, transaction = '', amount = '0', payer = '' } = entry
   if (msg === 'payment.valid')
-    narrator.step('facilitator: verified', { payer, amount: formatUsdc(BigInt(amount)) })
+    narrator.step('facilitator: verified', { payer, amount: formatAmount(BigInt(amount), symbol) })
   if (msg === 'settlement.opened') narrator.step('facilitator: claimed in the journal')
   if (msg === 'settlement.broadcast') narrator.step('facilitator: recorded, then sent', { transaction })
-  if (msg === 'settlement.confirmed') narrator.step('facilitator: confirmed by receipt and Transfer log')
+  if (msg === 'settlement.confirmed') narrator.step('facilitator: confirmed on chain')
 }
 
 const parseLogLine = (line: string): Record<string, string> => {
@@ -143,13 +121,11 @@ const parseLogLine = (line: string): Record<string, string> => {
 
 const showBalances = async (
   narrator: Narrator,
-  chain: LocalChain,
-  customer: `0x${string}`,
-  merchant: `0x${string}`,
+  { customer, merchant, balanceOf, symbol }: DemoWorld,
 ): Promise<void> => {
   narrator.step('Balances', {
-    customer: `${customer}  ${formatUsdc(await chain.balanceOf(customer))}`,
-    merchant: `${merchant}  ${formatUsdc(await chain.balanceOf(merchant))}`,
+    customer: `${customer}  ${formatAmount(await balanceOf(customer), symbol)}`,
+    merchant: `${merchant}  ${formatAmount(await balanceOf(merchant), symbol)}`,
   })
 }
 
@@ -188,7 +164,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   await run(narrator)
-  if (process.argv.includes('--once')) {
+  if (once) {
     await closeAll()
     process.exit(0)
   }

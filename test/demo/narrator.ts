@@ -29,5 +29,5 @@ export const createNarrator = (): Narrator => {
 }
 
 /** Smallest units of a 6-decimal token as people write them. */
-export const formatUsdc = (amount: bigint): string =>
-  `${amount / 1_000_000n}.${(amount % 1_000_000n).toString().padStart(6, '0')} USDC`
+export const formatAmount = (amount: bigint, symbol: string): string =>
+  `${amount / 1_000_000n}.${(amount % 1_000_000n).toString().padStart(6, '0')} ${symbol}`

@@ -1,17 +1,15 @@
 import { createServer } from 'node:http'
 import { HTTPFacilitatorClient } from '@x402/core/server'
-import { ExactEvmScheme } from '@x402/evm/exact/server'
 import { paymentMiddleware, x402ResourceServer } from '@x402/express'
 import express from 'express'
+import type { DemoWorld } from './world.js'
 
 /** What the shop sells, to whom the money goes, and who settles it. */
 export interface ShopOptions {
   readonly port: number
   readonly facilitatorUrl: string
-  readonly network: `${string}:${string}`
-  readonly payTo: string
-  /** Answers a signed payment, for people who want to call the facilitator themselves. */
-  readonly signPayment: () => Promise<unknown>
+  /** Where the money goes, and how its network is spoken with. */
+  readonly world: Pick<DemoWorld, 'network' | 'merchant' | 'server' | 'signPayment'>
 }
 
 /** A running shop. */
@@ -21,18 +19,18 @@ export interface Shop {
 }
 
 /** A resource server built from the protocol's own packages: one report for one cent. */
-export const openShop = async (options: ShopOptions): Promise<Shop> => {
+export const openShop = async ({ port, facilitatorUrl, world }: ShopOptions): Promise<Shop> => {
   const app = express()
   app.get('/sign', async (_request, response) => {
-    response.json(await options.signPayment())
+    response.json(await world.signPayment())
   })
-  const resourceServer = new x402ResourceServer(new HTTPFacilitatorClient({ url: options.facilitatorUrl }))
-  resourceServer.register(options.network, new ExactEvmScheme())
+  const resourceServer = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitatorUrl }))
+  resourceServer.register(world.network, world.server)
   app.use(
     paymentMiddleware(
       {
         'GET /report': {
-          accepts: { scheme: 'exact', price: '$0.01', network: options.network, payTo: options.payTo },
+          accepts: { scheme: 'exact', price: '$0.01', network: world.network, payTo: world.merchant },
           description: 'Tomorrow’s weather',
           mimeType: 'application/json',
         },
@@ -47,12 +45,12 @@ export const openShop = async (options: ShopOptions): Promise<Shop> => {
   const server = createServer(app)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port, '127.0.0.1', resolve)
+    server.listen(port, '127.0.0.1', resolve)
   })
   const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : options.port
+  const bound = typeof address === 'object' && address !== null ? address.port : port
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${bound}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -7,11 +7,11 @@ import { settleResult } from '../../src/protocol/results.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
-import { type RpcProxy, startRpcProxy } from '../support/evm/rpcProxy.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { findFreePort } from '../support/freePort.js'
 import { pollUntil } from '../support/pollUntil.js'
+import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 
 /** Where a settle is when the process is killed, and the call to the node that it makes there. */
 const crashPoints = [

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import type { Network } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm'
+import { ExactEvmScheme as ExactEvmServer } from '@x402/evm/exact/server'
 import { ExactEvmSchemeV1 } from '@x402/evm/exact/v1/client'
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -46,9 +47,12 @@ describe('published x402 clients and servers', () => {
       shop = await openShop({
         port: 0,
         facilitatorUrl: service.url,
-        network: 'eip155:84532',
-        payTo: merchant,
-        signPayment: async () => null,
+        world: {
+          network: 'eip155:84532',
+          merchant,
+          server: new ExactEvmServer(),
+          signPayment: async () => null,
+        },
       })
     })
     afterAll(() => shop.close())

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { callRpc, callRpcBatch, RpcError } from '../support/evm/jsonRpc.js'
-import { type RpcProxy, startRpcProxy } from '../support/evm/rpcProxy.js'
+import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 
 // A server that answers each call with its own method and remembers what it was asked.
 let target: Server
@@ -21,6 +21,11 @@ beforeAll(async () => {
     const answer = ({ id, method }: EchoCall) => {
       asked.push(method)
       return { jsonrpc: '2.0', id, result: method }
+    }
+    if (request.url !== '/') {
+      asked.push(request.url ?? '')
+      response.end(JSON.stringify({ path: request.url, body: text === '' ? null : JSON.parse(text) }))
+      return
     }
     const body: EchoCall | EchoCall[] = JSON.parse(text)
     response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)))
@@ -86,6 +91,26 @@ describe('the RPC proxy', () => {
     const batch = callRpcBatch(proxy.url, [{ method: 'eth_chainId' }, { method: 'eth_call' }])
     await expect(batch).rejects.toThrow('eth_call: execution reverted')
     expect(asked).toEqual(['eth_chainId'])
+  })
+
+  it('fails by path where a node has a path for each question', async () => {
+    const ask = async (path: string, body: object) => {
+      const response = await fetch(`${proxy.url}${path}`, { method: 'POST', body: JSON.stringify(body) })
+      return await response.json()
+    }
+    expect(await ask('/wallet/block', { num: 1 })).toEqual({ path: '/wallet/block', body: { num: 1 } })
+    proxy.setFault('/wallet/block', { kind: 'error', code: 0, message: 'no' }, { times: 1 })
+    expect(await ask('/wallet/block', { num: 2 })).toEqual({ Error: 'no' })
+    proxy.setFault('/wallet/block', {
+      kind: 'tamper',
+      change: (answer, params) => ({ answer, params }),
+    })
+    expect(await ask('/wallet/block', { num: 3 })).toEqual({
+      answer: { path: '/wallet/block', body: { num: 3 } },
+      params: [{ num: 3 }],
+    })
+    expect(asked).toEqual(['/wallet/block', '/wallet/block'])
+    expect(proxy.count('/wallet/block')).toBe(3)
   })
 
   it('answers as a gateway that has no JSON', async () => {

@@ -9,7 +9,8 @@ import type { LocalChain } from './evm/localChain.js'
 
 /** What a core under test is made of. */
 export interface CoreOptions {
-  readonly chain: Pick<LocalChain, 'chainId' | 'url' | 'facilitators'>
+  /** An EVM chain; chains of other families are told by the environment. */
+  readonly chain?: Pick<LocalChain, 'chainId' | 'url' | 'facilitators'>
   readonly databaseUrl: string
   /** Variables over those that the chain and the database give. */
   readonly environment?: Readonly<Record<string, string>>
@@ -18,7 +19,7 @@ export interface CoreOptions {
   readonly webhookTransport?: WebhookTransport
 }
 
-/** The environment of a service on a local chain. */
+/** The environment of a service under test. */
 export const environmentFor = ({
   chain,
   databaseUrl,
@@ -26,9 +27,13 @@ export const environmentFor = ({
 }: CoreOptions): Record<string, string> => ({
   DATABASE_URL: databaseUrl,
   KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
-  EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
-  [`EVM_RPC_URL_${chain.chainId}`]: chain.url,
-  [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '50',
+  ...(chain === undefined
+    ? {}
+    : {
+        EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
+        [`EVM_RPC_URL_${chain.chainId}`]: chain.url,
+        [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '50',
+      }),
   // A test sends from one address what the default allows many.
   RATE_LIMITS: 'off',
   ...environment,

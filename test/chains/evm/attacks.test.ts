@@ -5,7 +5,6 @@ import { getArtifact } from '../../support/contracts/artifacts.js'
 import { randomAddress, randomHex, unixNow } from '../../support/evm/authorization.js'
 import { multicall3Address, usdcAbi } from '../../support/evm/localChain.js'
 import { type ExactPaymentBody, exactPayment } from '../../support/evm/payment.js'
-import type { RpcProxy } from '../../support/evm/rpcProxy.js'
 import { toCompact, toHighS, toParityV } from '../../support/evm/signatureForms.js'
 import { deployTestToken, lies, senderRules, type TestToken } from '../../support/evm/testTokens.js'
 import { encodeTransfer } from '../../support/evm/transfer.js'
@@ -18,6 +17,7 @@ import {
   getHostileFactory,
   hostileFactoryAbi,
 } from '../../support/evm/wallets.js'
+import type { RpcProxy } from '../../support/rpcProxy.js'
 import {
   eventually,
   openScene,

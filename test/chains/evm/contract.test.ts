@@ -12,10 +12,10 @@ import {
 import { randomAddress } from '../../support/evm/authorization.js'
 import { startLocalChain } from '../../support/evm/localChain.js'
 import { type ExactPaymentBody, exactPayment } from '../../support/evm/payment.js'
-import { startRpcProxy } from '../../support/evm/rpcProxy.js'
 import { toParityV } from '../../support/evm/signatureForms.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
+import { startRpcProxy } from '../../support/rpcProxy.js'
 
 const upperCase = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`
 

@@ -21,10 +21,10 @@ import {
   exactPayment,
   type PaymentChain,
 } from '../../support/evm/payment.js'
-import { type RpcProxy, startRpcProxy } from '../../support/evm/rpcProxy.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 
 /** A service under test, and who asks it. */
 export interface Service {

@@ -2,9 +2,9 @@ import { type Address, concatHex, type Hex, pad } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { randomAddress, randomHex, unixNow } from '../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../support/evm/localChain.js'
-import type { RpcProxy } from '../../../support/evm/rpcProxy.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { createEoa, createMoodyWallet, deployWallet, moods } from '../../../support/evm/wallets.js'
+import type { RpcProxy } from '../../../support/rpcProxy.js'
 import { openScene, type PaymentPlan, planPayment, type Scene, type Service } from '../scene.js'
 
 let scene: Scene

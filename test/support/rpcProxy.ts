@@ -25,13 +25,15 @@ export type Fault =
 
 /** A call that the proxy saw. */
 export interface SeenCall {
+  /** The JSON-RPC method, or the path of a request that is no JSON-RPC. */
   readonly method: string
+  /** Named parameters, or the body of a request that is no JSON-RPC, stand as the only one. */
   readonly params: readonly unknown[]
   /** Whether it came in a batch. */
   readonly isBatched: boolean
 }
 
-/** A JSON-RPC proxy that fails on demand. */
+/** A proxy in front of a node that fails on demand, by JSON-RPC method or by path. */
 export interface RpcProxy {
   readonly url: string
   /** Every call seen so far, in order. */
@@ -53,31 +55,82 @@ export interface RpcProxy {
 const callSchema = z.looseObject({
   id: z.unknown().optional(),
   method: z.string(),
-  params: z.array(z.unknown()).optional(),
+  params: z.union([z.array(z.unknown()), z.looseObject({})]).optional(),
 })
-type Call = z.infer<typeof callSchema>
+
+/** A question to the node behind the proxy, whichever way it is asked. */
+interface Call {
+  readonly method: string
+  readonly params: readonly unknown[]
+  /** Forwards it, with other parameters if told; answers the whole body that came back. */
+  ask(params?: readonly unknown[]): Promise<unknown>
+  /** The same body with another result inside. */
+  replaceResult(answer: unknown, change: (result: unknown) => unknown): unknown
+  refuse(code: number, message: string): unknown
+}
 
 const answerSchema = z.looseObject({ id: z.unknown().optional(), result: z.unknown().optional() })
-type Answer = z.infer<typeof answerSchema>
 
 interface ActiveFault {
   readonly fault: Fault
   remaining: number
 }
 
-const readBody = async (request: IncomingMessage): Promise<unknown> => {
+const readBody = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  return Buffer.concat(chunks).toString('utf8')
 }
 
-const forward = async (target: string, body: unknown): Promise<unknown> => {
+const forward = async (
+  target: string,
+  { method, headers }: IncomingMessage,
+  body: string,
+): Promise<unknown> => {
+  const { 'content-type': contentType = 'application/json' } = headers
   const response = await fetch(target, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    method: method ?? 'POST',
+    headers: { 'content-type': contentType },
+    ...(method === 'GET' ? {} : { body }),
   })
   return response.json()
+}
+
+/** The calls of a JSON-RPC request, one or a batch; null when it is none. */
+const readJsonRpc = (body: string): readonly z.infer<typeof callSchema>[] | null => {
+  const parsed = z.union([callSchema, z.array(callSchema)]).safeParse(body === '' ? null : JSON.parse(body))
+  return parsed.success ? [parsed.data].flat() : null
+}
+
+const toJsonRpcCall = (target: string, request: IncomingMessage, call: z.infer<typeof callSchema>): Call => {
+  const { params = [] } = call
+  const isNamed = !Array.isArray(params)
+  return {
+    method: call.method,
+    params: isNamed ? [params] : params,
+    ask: async (changed) => {
+      const asked = changed === undefined ? call : { ...call, params: isNamed ? changed[0] : changed }
+      return answerSchema.parse(await forward(target, request, JSON.stringify(asked)))
+    },
+    replaceResult: (answer, change) => {
+      const parsed = answerSchema.parse(answer)
+      return 'result' in parsed ? { ...parsed, result: change(parsed.result) } : parsed
+    },
+    refuse: (code, message) => ({ jsonrpc: '2.0', id: call.id, error: { code, message } }),
+  }
+}
+
+const toPathCall = (target: string, request: IncomingMessage, body: string): Call => {
+  const { pathname, search } = new URL(request.url ?? '/', target)
+  const asked: unknown = body === '' ? {} : JSON.parse(body)
+  const url = `${target.replace(/\/$/, '')}${pathname}${search}`
+  return {
+    method: pathname,
+    params: [asked],
+    ask: (changed) => forward(url, request, changed === undefined ? body : JSON.stringify(changed[0])),
+    replaceResult: (answer, change) => change(answer),
+    refuse: (_code, message) => ({ Error: message }),
+  }
 }
 
 /** Answers a call, or says that the whole connection must be treated otherwise. */
@@ -87,8 +140,8 @@ type Reply =
   | { readonly kind: 'reset' }
   | { readonly kind: 'status'; readonly status: number }
 
-const answerCall = async (target: string, call: Call, fault: Fault): Promise<Reply> => {
-  const ask = async (asked = call): Promise<Answer> => answerSchema.parse(await forward(target, asked))
+const answerCall = async (call: Call, fault: Fault): Promise<Reply> => {
+  const { ask } = call
   switch (fault.kind) {
     case 'pass':
       return { kind: 'answer', answer: await ask() }
@@ -101,19 +154,17 @@ const answerCall = async (target: string, call: Call, fault: Fault): Promise<Rep
       return { kind: 'reset' }
     case 'status':
       return { kind: 'status', status: fault.status }
-    case 'error': {
-      const { code, message } = fault
-      return { kind: 'answer', answer: { jsonrpc: '2.0', id: call.id, error: { code, message } } }
-    }
+    case 'error':
+      return { kind: 'answer', answer: call.refuse(fault.code, fault.message) }
     case 'loseAnswer':
       await ask()
       return { kind: fault.connection === 'silent' ? 'hang' : 'reset' }
     case 'rewrite':
-      return { kind: 'answer', answer: await ask({ ...call, params: [...fault.change(call.params ?? [])] }) }
+      return { kind: 'answer', answer: await ask(fault.change(call.params)) }
     case 'tamper': {
-      const answer = await ask()
-      if (!('result' in answer)) return { kind: 'answer', answer }
-      return { kind: 'answer', answer: { ...answer, result: fault.change(answer.result, call.params ?? []) } }
+      const { change } = fault
+      const answer = call.replaceResult(await ask(), (result) => change(result, call.params))
+      return { kind: 'answer', answer }
     }
   }
 }
@@ -137,7 +188,7 @@ const sendReplies = (response: ServerResponse, replies: readonly Reply[], isBatc
   response.end(JSON.stringify(isBatched ? answers : answers[0]))
 }
 
-/** Starts a proxy in front of the JSON-RPC server at the URL; it passes everything until it is told otherwise. */
+/** Starts a proxy in front of the node at the URL; it passes everything until it is told otherwise. */
 export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
   const faults = new Map<string, ActiveFault>()
   const calls: SeenCall[] = []
@@ -154,14 +205,19 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await readBody(request)
-    const isBatched = Array.isArray(body)
-    const requested = z.array(callSchema).parse(isBatched ? body : [body])
+    const requested = readJsonRpc(body)
+    const isBatched = requested !== null && body.trimStart().startsWith('[')
+    const asked =
+      requested === null
+        ? [toPathCall(target, request, body)]
+        : requested.map((call) => toJsonRpcCall(target, request, call))
     requestCount += 1
-    const planned = requested.map((call) => {
-      calls.push({ method: call.method, params: call.params ?? [], isBatched })
-      return { call, fault: takeFault(call.method) }
+    const planned = asked.map((call) => {
+      const { method, params } = call
+      calls.push({ method, params, isBatched })
+      return { call, fault: takeFault(method) }
     })
-    const replies = await Promise.all(planned.map(({ call, fault }) => answerCall(target, call, fault)))
+    const replies = await Promise.all(planned.map(({ call, fault }) => answerCall(call, fault)))
     sendReplies(response, replies, isBatched)
   }
 

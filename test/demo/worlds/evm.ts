@@ -1,0 +1,42 @@
+import { ExactEvmScheme } from '@x402/evm'
+import { ExactEvmScheme as ExactEvmServer } from '@x402/evm/exact/server'
+import { isAddress } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { startLocalChain } from '../../support/evm/localChain.js'
+import { exactPayment } from '../../support/evm/payment.js'
+import { createEoa } from '../../support/evm/wallets.js'
+import type { DemoWorld } from '../world.js'
+
+const purse = 5_000_000n
+
+/** Anvil with one block a second, as a fast public chain has it, and Circle's USDC at its real address. */
+export const openEvmWorld = async (): Promise<DemoWorld> => {
+  const chain = await startLocalChain({ chainId: 84_532, blockTimeSeconds: 1, facilitatorCount: 1 })
+  const customer = privateKeyToAccount(generatePrivateKey())
+  const merchant = privateKeyToAccount(generatePrivateKey()).address
+  const wallet = createEoa()
+  await chain.mint(customer.address, purse)
+  await chain.mint(wallet.address, purse)
+  return {
+    network: 'eip155:84532',
+    introduction: 'A local EVM chain runs (Base Sepolia’s id), with Circle’s USDC at its real address',
+    details: { rpc: chain.url, usdc: chain.token.verifyingContract },
+    environment: {
+      EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
+      EVM_RPC_URL_84532: chain.url,
+      EVM_POLL_INTERVAL_MS_84532: '100',
+    },
+    feesPaidBy: `the facilitator, ${chain.facilitators[0]?.address}`,
+    symbol: 'USDC',
+    customer: customer.address,
+    merchant,
+    balanceOf: (owner) => {
+      if (!isAddress(owner)) throw new Error(`${owner} is no address`)
+      return chain.balanceOf(owner)
+    },
+    client: new ExactEvmScheme(customer),
+    server: new ExactEvmServer(),
+    signPayment: () => exactPayment({ chain, wallet, payTo: merchant, amount: 10_000n }),
+    close: () => chain.stop(),
+  }
+}

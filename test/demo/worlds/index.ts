@@ -1,0 +1,5 @@
+import type { DemoWorld } from '../world.js'
+import { openEvmWorld } from './evm.js'
+
+/** The families that `npm run demo -- --network <name>` knows. */
+export const worlds: Readonly<Record<string, () => Promise<DemoWorld>>> = { evm: openEvmWorld }
