@@ -33,7 +33,9 @@ import { createSettlementOverview } from './postgres/settlementOverview.js'
 import { createSignerLanes } from './postgres/signerLanes.js'
 import { createStatistics } from './postgres/statistics.js'
 import { createWebhookOutbox } from './postgres/webhookOutbox.js'
-import { openRedis } from './redis/client.js'
+import { type Circuit, createCircuit } from './redis/circuit.js'
+import { openRedis, type Redis } from './redis/client.js'
+import { createIdempotencyLease } from './redis/idempotencyLease.js'
 import { createRedisRateLimiter } from './redis/rateLimiter.js'
 
 /** Where things are kept. */
@@ -42,7 +44,7 @@ export interface StoreSettings {
   readonly databaseUrl: Secret | null
   readonly databasePoolSize: number
   readonly dataFolder: string
-  /** Null: limits are counted in this process. */
+  /** Null: limits are counted in this process, and idempotency keys are asked of the database alone. */
   readonly redisUrl: Secret | null
   /** Which secret this instance seals keys with. */
   readonly sealingMark: Uint8Array
@@ -101,13 +103,13 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     const instance = await announceInstance(pool, logger, { isOnly: settings.databaseUrl === null })
     closers.push(() => instance.close())
     const inProcess = createMemoryRateLimiter({ clock })
-    const limiter = await openLimiter(settings.redisUrl, {
+    const redis = await openSharedRedis(settings.redisUrl, { clock, logger, closers })
+    const limiter = openLimiter(redis, {
       inProcess,
       fallback: createDividedRateLimiter({ limiter: inProcess, countInstances: instance.countAlive }),
-      clock,
-      logger,
-      closers,
     })
+    closers.push(() => limiter.close())
+    const idempotencyRecord = createIdempotencyStore(pool, instance)
     const changes = listenForAccountChanges(pool, logger)
     closers.push(() => changes.close())
     const accounts = createAccountStore(pool, () => sealing.claim())
@@ -118,7 +120,8 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       paidBlocks: createPaidBlocks(pool),
       overview: createSettlementOverview(pool),
       lanes: createSignerLanes(pool, instance),
-      idempotency: createIdempotencyStore(pool, instance),
+      idempotency:
+        redis === null ? idempotencyRecord : createIdempotencyLease({ ...redis, record: idempotencyRecord }),
       webhooks: createWebhookOutbox(pool),
       limiter,
       quotas: createQuotas(pool),
@@ -151,24 +154,34 @@ const openDatabase = async (
   return embedded.url
 }
 
-interface LimiterParts {
+/** Redis, and whether it is worth asking. */
+interface SharedRedis {
+  readonly redis: Redis
+  readonly circuit: Circuit
+}
+
+const openSharedRedis = async (
+  url: Secret | null,
+  {
+    clock,
+    logger,
+    closers,
+  }: { readonly clock: Clock; readonly logger: Logger; readonly closers: (() => Promise<void>)[] },
+): Promise<SharedRedis | null> => {
+  if (url === null) return null
+  const redis = await openRedis(url.reveal(), { logger })
+  closers.push(async () => redis.disconnect())
+  const circuit = createCircuit({ redis, clock, logger })
+  closers.push(async () => circuit.close())
+  return { redis, circuit }
+}
+
+interface Limiters {
   /** Counts where nothing is shared. */
   readonly inProcess: RateLimiter
   /** Counts while what is shared is down. */
   readonly fallback: RateLimiter
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly closers: (() => Promise<void>)[]
 }
 
-const openLimiter = async (
-  redisUrl: Secret | null,
-  { inProcess, fallback, clock, logger, closers }: LimiterParts,
-): Promise<RateLimiter> => {
-  if (redisUrl === null) return inProcess
-  const redis = await openRedis(redisUrl.reveal(), { logger })
-  closers.push(async () => redis.disconnect())
-  const limiter = createRedisRateLimiter({ redis, fallback, clock, logger })
-  closers.push(() => limiter.close())
-  return limiter
-}
+const openLimiter = (redis: SharedRedis | null, { inProcess, fallback }: Limiters): RateLimiter =>
+  redis === null ? inProcess : createRedisRateLimiter({ ...redis, fallback })

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Logger } from '../../ports/logger.js'
 
+export type { Redis } from 'ioredis'
+
 /** How the connection to Redis is opened. */
 export interface RedisClientOptions {
   readonly logger: Logger

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { Clock } from '../../ports/clock.js'
-import type { Logger } from '../../ports/logger.js'
 import type { LimitAnswer, LimitWindow, RateLimiter } from '../../ports/rateLimiter.js'
 import { checkWindows } from '../memory/rateLimiter.js'
+import { type Circuit, messageOf } from './circuit.js'
 
 /** What the limiter on Redis is built from. */
 export interface RedisRateLimiterOptions {
@@ -11,9 +10,8 @@ export interface RedisRateLimiterOptions {
   readonly redis: Redis
   /** Counts while Redis does not; closed on `close()`. */
   readonly fallback: RateLimiter
-  readonly logger: Logger
-  /** Paces the probes and times the outages; the windows run on the clock of Redis. */
-  readonly clock: Clock
+  /** Open: nobody asks Redis. */
+  readonly circuit: Circuit
   /** Stands before each key: instances that share limits share it. */
   readonly keyPrefix?: string
 }
@@ -55,29 +53,17 @@ return answer
 `
 const scriptHash = createHash('sha1').update(script).digest('hex')
 
-const firstProbeDelayMs = 100
-const maxProbeDelayMs = 1_000
-// Who fails again this soon after a recovery is asked less often.
-const steadyMs = 10_000
-
 /**
  * Builds a limiter that counts in Redis, exactly across instances: one script per request, all or nothing.
- * The first failure opens a circuit: from then on requests are counted by `fallback` without asking Redis,
- * until a probe in the background, at least once a second, has drawn from it again. Needs one primary:
- * the keys of one request do not share a slot of Redis Cluster.
+ * While the circuit is open requests are counted by `fallback` without asking Redis. Needs one primary: the keys
+ * of one request do not share a slot of Redis Cluster.
  */
 export const createRedisRateLimiter = ({
   redis,
   fallback,
-  logger,
-  clock,
+  circuit,
   keyPrefix = 'quittance:limits:',
 }: RedisRateLimiterOptions): RateLimiter => {
-  const closed = new AbortController()
-  let degradedAt: Date | null = null
-  let recoveredAt: Date | null = null
-  let probeDelayMs = firstProbeDelayMs
-
   const draw = async (windows: readonly LimitWindow[]): Promise<LimitAnswer> => {
     // The length is a part of the name: `per minute` and `per hour` of one key are two buckets.
     const keys = windows.map(({ key, windowMs }) => `${keyPrefix}${windowMs}:${key}`)
@@ -85,49 +71,19 @@ export const createRedisRateLimiter = ({
     return readAnswer(await evaluate(redis, keys, values), windows.length)
   }
 
-  // Draws as a request does: a ping is also answered by a replica, and by a Redis that is out of memory.
-  const canDraw = (): Promise<boolean> =>
-    draw([{ key: 'probe', limit: Number.MAX_SAFE_INTEGER, windowMs: 1 }]).then(
-      () => true,
-      () => false,
-    )
-
-  const degrade = (error: unknown): void => {
-    if (degradedAt !== null || closed.signal.aborted) return
-    degradedAt = clock.now()
-    const wasSteady = recoveredAt === null || degradedAt.getTime() - recoveredAt.getTime() > steadyMs
-    if (wasSteady) probeDelayMs = firstProbeDelayMs
-    logger.warn({ error: messageOf(error) }, 'limits.degraded')
-    void recover(degradedAt)
-  }
-
-  const recover = async (since: Date): Promise<void> => {
-    do {
-      if (!(await clock.sleep(probeDelayMs, closed.signal))) return
-      probeDelayMs = Math.min(2 * probeDelayMs, maxProbeDelayMs)
-    } while (!(await canDraw()))
-    if (closed.signal.aborted) return
-    recoveredAt = clock.now()
-    degradedAt = null
-    logger.info({ degradedMs: recoveredAt.getTime() - since.getTime() }, 'limits.recovered')
-  }
-
   return {
     async take(windows) {
       checkWindows(windows)
-      if (degradedAt !== null) return fallback.take(windows)
+      if (circuit.isOpen()) return fallback.take(windows)
       try {
         return await draw(windows)
       } catch (error) {
-        degrade(error)
+        circuit.trip(error)
         return fallback.take(windows)
       }
     },
-    isDegraded: () => degradedAt !== null,
-    async close() {
-      closed.abort()
-      await fallback.close()
-    },
+    isDegraded: circuit.isOpen,
+    close: () => fallback.close(),
   }
 }
 
@@ -161,5 +117,3 @@ const readAnswer = (reply: unknown, windowCount: number): LimitAnswer => {
     })),
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

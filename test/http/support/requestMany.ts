@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
+import { createCircuit } from '../../../src/stores/redis/circuit.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
 import { runTask } from '../../support/runTask.js'
 import { limitedApp } from './limitedApp.js'
@@ -19,8 +20,8 @@ const neverAsked: RateLimiter = {
 
 const run = async ({ url, keyPrefix, key, requests }: z.infer<typeof task>): Promise<object> => {
   const redis = new Redis(url)
-  const parts = { clock: systemClock, logger: silentLogger, fallback: neverAsked }
-  const limiter = createRedisRateLimiter({ redis, ...parts, keyPrefix })
+  const circuit = createCircuit({ redis, clock: systemClock, logger: silentLogger })
+  const limiter = createRedisRateLimiter({ redis, circuit, fallback: neverAsked, keyPrefix })
   const app = limitedApp({ limiter, clock: systemClock })
   let left = requests
   const statuses: Record<number, number> = {}

@@ -10,6 +10,7 @@ import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { type Circuit, createCircuit } from '../../../src/stores/redis/circuit.js'
 import { openRedis } from '../../../src/stores/redis/client.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
 import { bucket, describeRateLimiter } from '../../contracts/rateLimiterContract.js'
@@ -209,15 +210,15 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
         expect(rest.ms).toBeLessThan(150)
         expect(rest.value.filter(({ isAllowed }) => isAllowed)).toHaveLength(9)
       }
-      expect(messages()).toContain('limits.degraded')
+      expect(messages()).toContain('redis.degraded')
 
       await fault.heal?.()
       await pollUntil(() => !limiter.isDegraded(), 'the recovery')
       const back = await limiter.take([bucket({ limit: 10, cost: 0 })])
       // What hung has drawn when it came through; what was drawn in memory stays there.
       expect(back.windows[0]?.remaining).toBe(fault.remaining)
-      const transitions = messages().filter((message) => message.startsWith('limits.'))
-      expect(transitions).toEqual(['limits.degraded', 'limits.recovered'])
+      const transitions = messages().filter((message) => /^redis\.(degraded|recovered)$/.test(message))
+      expect(transitions).toEqual(['redis.degraded', 'redis.recovered'])
     },
     20_000,
   )
@@ -229,7 +230,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     )
     expect(ms).toBeLessThan(500)
     expect(value.filter(({ isAllowed }) => isAllowed)).toHaveLength(10)
-    expect(stage.messages().filter((message) => message === 'limits.degraded')).toHaveLength(1)
+    expect(stage.messages().filter((message) => message === 'redis.degraded')).toHaveLength(1)
   })
 
   it('a draw whose answer was lost is never sent again', async () => {
@@ -253,7 +254,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     const answer = stage.limiter.take([bucket({ limit: 10 })])
     await stage.proxy.reset()
     expect((await answer).isAllowed).toBe(true)
-    expect(stage.lines().join()).toContain('limits.degraded')
+    expect(stage.lines().join()).toContain('redis.degraded')
     expect(stage.lines().join()).not.toContain('timed out')
   })
 
@@ -277,7 +278,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
       admin.disconnect()
     }
     await pollUntil(() => !stage.limiter.isDegraded(), 'the recovery')
-    expect(stage.messages()).toEqual(['limits.degraded', 'limits.recovered'])
+    expect(stage.messages()).toEqual(['redis.degraded', 'redis.recovered'])
   })
 
   it('one that fails again and again is asked less often, until it was steady for a while', async () => {
@@ -297,18 +298,18 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     expect(stage.clock.sleeps.at(-1)).toBe(100)
   })
 
-  it.each(['before a probe', 'during a probe'])('closed %s, a limiter says no more', async (moment) => {
+  it.each(['before a probe', 'during a probe'])('closed %s, a circuit says no more', async (moment) => {
     stage.clock.isManual = true
     stage.proxy.hang()
     await stage.limiter.take([bucket({})])
     if (moment === 'during a probe') stage.clock.endSleep()
-    await stage.limiter.close()
+    stage.circuit.close()
     // A sleep that nobody ends would keep the process alive.
     expect(stage.clock.isSleeping).toBe(false)
     await stage.proxy.pass()
     // Redis answers in order: after the first ping a probe has its answer too, and has acted by the second.
     for (let ping = 0; ping < 2; ping += 1) await stage.redis.ping()
-    expect(stage.messages()).toEqual(['limits.degraded'])
+    expect(stage.messages()).toEqual(['redis.degraded'])
     expect((await stage.limiter.take([bucket({})])).isAllowed).toBe(true)
   })
 })
@@ -321,13 +322,15 @@ describe.skipIf(startedServer?.isOwn !== true)('openRedis', () => {
       openRedis(getServer().url, { logger: log.logger, readyDeadlineMs: 200 }),
     )
     expect(ms).toBeLessThan(1_000)
-    const limiter = createRedisRateLimiter({ redis, ...createParts(log.logger) })
+    const parts = createParts(redis, log.logger)
+    const limiter = createRedisRateLimiter(parts)
     expect((await limiter.take([bucket({})])).isAllowed).toBe(true)
     expect(limiter.isDegraded()).toBe(true)
 
     await getServer().restart()
     await pollUntil(() => !limiter.isDegraded(), 'the recovery')
-    expect(log.messages()).toEqual(['redis.lost', 'limits.degraded', 'redis.found', 'limits.recovered'])
+    expect(log.messages()).toEqual(['redis.lost', 'redis.degraded', 'redis.found', 'redis.recovered'])
+    parts.circuit.close()
     await limiter.close()
     redis.disconnect()
   })
@@ -363,6 +366,7 @@ interface Stage {
   readonly proxy: TcpProxy
   readonly redis: Redis
   readonly limiter: RateLimiter
+  readonly circuit: Circuit
   readonly keyPrefix: string
   readonly clock: StageClock
   messages(): readonly string[]
@@ -377,7 +381,8 @@ const openStage = async (): Promise<Stage> => {
   const redis = await openRedis(`redis://127.0.0.1:${proxy.port}`, { logger: log.logger })
   const keyPrefix = `test:${randomUUID()}:`
   const clock = new StageClock()
-  const limiter = createRedisRateLimiter({ redis, ...createParts(log.logger), clock, keyPrefix })
+  const parts = createParts(redis, log.logger, clock)
+  const limiter = createRedisRateLimiter({ ...parts, keyPrefix })
   return {
     proxy,
     redis,
@@ -386,7 +391,9 @@ const openStage = async (): Promise<Stage> => {
     clock,
     messages: log.messages,
     lines: log.lines,
+    circuit: parts.circuit,
     async close() {
+      parts.circuit.close()
       await limiter.close()
       redis.disconnect()
       await proxy.close()
@@ -421,9 +428,9 @@ class StageClock implements Clock {
   }
 }
 
-const createParts = (logger: Logger) => ({
-  clock: systemClock,
-  logger,
+const createParts = (redis: Redis, logger: Logger, clock: Clock = systemClock) => ({
+  redis,
+  circuit: createCircuit({ redis, clock, logger }),
   fallback: createMemoryRateLimiter({ clock: systemClock }),
 })
 
@@ -435,8 +442,8 @@ const openPatiently = (keyPrefix = `test:${randomUUID()}:`): { redis: Redis; lim
     isDegraded: () => false,
     close: async () => undefined,
   }
-  const parts = { ...createParts(createLog().logger), fallback }
-  return { redis, limiter: createRedisRateLimiter({ redis, ...parts, keyPrefix }) }
+  const parts = { ...createParts(redis, createLog().logger), fallback }
+  return { redis, limiter: createRedisRateLimiter({ ...parts, keyPrefix }) }
 }
 
 const createLog = () => {

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
+import { createCircuit } from '../../../src/stores/redis/circuit.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
 import { runTask } from '../../support/runTask.js'
 
@@ -21,8 +22,7 @@ const run = async ({ url, keyPrefix, limit, takes }: z.infer<typeof task>): Prom
   const limiter = createRedisRateLimiter({
     redis,
     fallback: neverAsked,
-    logger: silent,
-    clock: systemClock,
+    circuit: createCircuit({ redis, logger: silent, clock: systemClock }),
     keyPrefix,
   })
   const question = [

@@ -1,0 +1,312 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { IdempotencyStore, IdempotentRequest } from '../../src/ports/idempotencyStore.js'
+import { createIdempotencyStore } from '../../src/stores/postgres/idempotencyStore.js'
+import type { Instance } from '../../src/stores/postgres/instance.js'
+import { openPool } from '../../src/stores/postgres/pool.js'
+import { addInstance, killInstance } from '../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+
+const request: IdempotentRequest = { caller: 'key-1', key: 'order-1', fingerprint: 'a'.repeat(64) }
+const otherFingerprint: IdempotentRequest = { ...request, fingerprint: 'b'.repeat(64) }
+const otherCaller: IdempotentRequest = { ...request, caller: 'key-2' }
+const response = { success: true, transaction: '0x1', network: 'base', nested: { list: [1, null, 'ü'] } }
+
+/** What stands in front of the durable record, if anything does. */
+export interface InFront {
+  /** What an instance asks. */
+  wrap(record: IdempotencyStore): IdempotencyStore
+  /** What remembers for a while only has forgotten: so much time has passed, or its process is gone. */
+  forget(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The durable record alone. */
+export const nothingInFront: InFront = {
+  wrap: (record) => record,
+  forget: async () => undefined,
+  close: async () => undefined,
+}
+
+/** What every store of idempotency keys does, with two processes that share it. */
+export const describeIdempotencyStore = (name: string, open: () => Promise<InFront>): void => {
+  describe(name, () => {
+    let database: TestDatabase
+    let pool: Pool
+    let otherPool: Pool
+    let inFront: InFront
+    let ours: Instance
+    let store: IdempotencyStore
+    let theirStore: IdempotencyStore
+
+    beforeAll(async () => {
+      database = await createTestDatabase()
+      pool = database.pool()
+      otherPool = database.otherPool()
+      inFront = await open()
+    })
+    afterAll(async () => {
+      await inFront.close()
+      await database.drop()
+    })
+    beforeEach(async () => {
+      await pool.query('truncate idempotent_requests, instances')
+      await inFront.forget()
+      ours = await appear()
+      store = inFront.wrap(createIdempotencyStore(pool, ours))
+      theirStore = inFront.wrap(createIdempotencyStore(otherPool, await appear()))
+    })
+
+    const appear = () => addInstance(pool)
+    const die = async (instance: Instance) => {
+      await killInstance(pool, instance)
+      await inFront.forget()
+    }
+    const leave = async (instance: Instance) => {
+      await pool.query('delete from instances where id = $1', [instance.id])
+      await inFront.forget()
+    }
+    /** Lets time pass for every request that is there. */
+    const pass = async (time: string) => {
+      await pool.query(
+        `update idempotent_requests
+       set created_at = created_at - $1::interval, started_at = started_at - $1::interval`,
+        [time],
+      )
+      await inFront.forget()
+    }
+    const countKeys = async (): Promise<number> => {
+      const { rows } = await pool.query<{ count: string }>('select count(*) from idempotent_requests')
+      return Number(rows[0]?.count)
+    }
+
+    describe('begin', () => {
+      it('starts the first request with a key, and answers the next that it is running', async () => {
+        expect(await store.begin(request)).toEqual({ state: 'started' })
+        expect(await store.begin(request)).toEqual({ state: 'running' })
+        expect(await theirStore.begin(request)).toEqual({ state: 'running' })
+      })
+
+      it('replays what was answered, as it was answered', async () => {
+        await store.begin(request)
+        await store.answer(request, response)
+        expect(await store.begin(request)).toEqual({ state: 'answered', response })
+        expect(await theirStore.begin(request)).toEqual({ state: 'answered', response })
+      })
+
+      it('answers that the request failed for good', async () => {
+        await store.begin(request)
+        await store.fail(request)
+        expect(await theirStore.begin(request)).toEqual({ state: 'failed' })
+      })
+
+      it.each([
+        { state: 'running', reach: async () => undefined },
+        { state: 'answered', reach: () => store.answer(request, response) },
+        { state: 'failed', reach: () => store.fail(request) },
+        { state: 'released', reach: () => store.release(request) },
+      ])(
+        'answers a mismatch to another payload with the key of a request that is $state',
+        async ({ reach }) => {
+          await store.begin(request)
+          await reach()
+          expect(await store.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
+          expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
+        },
+      )
+
+      it('keeps the keys of callers apart', async () => {
+        await store.begin(request)
+        await store.answer(request, response)
+        expect(await store.begin({ ...otherFingerprint, caller: 'key-2' })).toEqual({ state: 'started' })
+        await store.fail({ ...otherFingerprint, caller: 'key-2' })
+        expect(await store.begin(request)).toEqual({ state: 'answered', response })
+      })
+
+      it('keeps the keys of one caller apart, by their letter case too', async () => {
+        await store.begin(request)
+        expect(await store.begin({ ...request, key: 'Order-1' })).toEqual({ state: 'started' })
+      })
+
+      it('starts exactly one of 20 that come at once', async () => {
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : theirStore).begin(request)),
+        )
+        expect(answers.filter(({ state }) => state === 'started')).toHaveLength(1)
+        expect(answers.filter(({ state }) => state === 'running')).toHaveLength(19)
+      })
+
+      it('lets exactly one of 20 that come at once take over', async () => {
+        await store.begin(request)
+        await store.release(request)
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : theirStore).begin(request)),
+        )
+        expect(answers.filter(({ state }) => state === 'started')).toHaveLength(1)
+      })
+    })
+
+    describe('a take-over', () => {
+      const waysToLose = [
+        { what: 'whose process fell silent', lose: () => die(ours) },
+        {
+          what: 'whose process took its leave',
+          lose: () => leave(ours),
+        },
+        { what: 'that was released', lose: () => store.release(request) },
+        { what: 'that is older than any request runs', lose: () => pass('181 seconds') },
+      ]
+
+      it.each(waysToLose)('starts again a request $what', async ({ lose }) => {
+        await store.begin(request)
+        await lose()
+        expect(await theirStore.begin(request)).toEqual({ state: 'started' })
+        expect(await theirStore.begin(request)).toEqual({ state: 'running' })
+      })
+
+      it.each(waysToLose)('of a request $what is not for another payload', async ({ lose }) => {
+        await store.begin(request)
+        await lose()
+        expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
+      })
+
+      it('is not hasty: nine silent seconds, or 80 at work, are not a death', async () => {
+        await store.begin(request)
+        await pool.query("update instances set seen_at = now() - interval '9 seconds' where id = $1", [
+          ours.id,
+        ])
+        await pass('80 seconds')
+        expect(await theirStore.begin(request)).toEqual({ state: 'running' })
+      })
+
+      it('gives the new owner as long as the first had', async () => {
+        await store.begin(request)
+        await pass('181 seconds')
+        expect(await theirStore.begin(request)).toEqual({ state: 'started' })
+        await pass('80 seconds')
+        expect(await store.begin(request)).toEqual({ state: 'running' })
+      })
+
+      it.each([
+        { late: 'answer', come: () => store.answer(request, { success: true, transaction: '0xlate' }) },
+        { late: 'failure', come: () => store.fail(request) },
+        { late: 'release', come: () => store.release(request) },
+        { late: 'forgetting', come: () => store.forget(request) },
+      ])('is not undone by the late $late of a process that was taken for dead', async ({ come }) => {
+        await store.begin(request)
+        await die(ours)
+        await theirStore.begin(request)
+
+        await come()
+        expect(await theirStore.begin(request)).toEqual({ state: 'running' })
+
+        await theirStore.answer(request, response)
+        await come()
+        expect(await store.begin(request)).toEqual({ state: 'answered', response })
+      })
+
+      it('never touches a request that has its answer', async () => {
+        await store.begin(request)
+        await store.answer(request, response)
+        await die(ours)
+        await pass('23 hours')
+        expect(await theirStore.begin(request)).toEqual({ state: 'answered', response })
+      })
+    })
+
+    describe('release and forget', () => {
+      it('forget frees the key for any payload', async () => {
+        await store.begin(request)
+        await store.forget(request)
+        expect(await countKeys()).toBe(0)
+        expect(await store.begin(otherFingerprint)).toEqual({ state: 'started' })
+      })
+
+      it.each([
+        { state: 'answered', reach: () => store.answer(request, response) },
+        { state: 'failed', reach: () => store.fail(request) },
+      ])('neither changes a request that is $state', async ({ reach }) => {
+        await store.begin(request)
+        await reach()
+        const before = await store.begin(request)
+        await store.release(request)
+        await store.forget(request)
+        expect(await store.begin(request)).toEqual(before)
+      })
+
+      it('neither touches the same key of another caller', async () => {
+        await store.begin(request)
+        await store.begin(otherCaller)
+        await store.forget(otherCaller)
+        expect(await store.begin(request)).toEqual({ state: 'running' })
+      })
+    })
+
+    describe('after 24 hours', () => {
+      it.each([
+        { state: 'answered', reach: () => store.answer(request, response) },
+        { state: 'failed', reach: () => store.fail(request) },
+        { state: 'released', reach: () => store.release(request) },
+        { state: 'left by a dead process', reach: () => die(ours) },
+      ])('the key of a request that is $state is free for any payload', async ({ reach }) => {
+        await store.begin(request)
+        await reach()
+        await pass('23 hours 59 minutes')
+        expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
+        await pass('4 minutes')
+        expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'started' })
+        await theirStore.answer(otherFingerprint, response)
+        // From then on its own 24 hours count.
+        await pass('23 hours')
+        expect(await store.begin(otherFingerprint)).toEqual({ state: 'answered', response })
+      })
+
+      it('a take-over does not prolong them', async () => {
+        await store.begin(request)
+        await store.release(request)
+        await pass('23 hours')
+        await theirStore.begin(request)
+        await theirStore.answer(request, response)
+        await pass('61 minutes')
+        expect(await store.begin(otherFingerprint)).toEqual({ state: 'started' })
+      })
+
+      it('a request that is at work keeps its key', async () => {
+        await store.begin(request)
+        await store.release(request)
+        await pass('23 hours 59 minutes')
+        await theirStore.begin(request)
+        await pool.query("update idempotent_requests set created_at = created_at - interval '4 minutes'")
+        await inFront.forget()
+        await store.purge()
+        expect(await store.begin(request)).toEqual({ state: 'running' })
+        expect(await store.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
+      })
+    })
+
+    describe('purge', () => {
+      it('removes what is older than 24 hours and is not at work, and nothing else', async () => {
+        const old = ['answered', 'failed', 'released', 'dead'].map((key) => ({ ...request, key }))
+        for (const each of old) await store.begin(each)
+        await store.answer({ ...request, key: 'answered' }, response)
+        await store.fail({ ...request, key: 'failed' })
+        await store.release({ ...request, key: 'released' })
+        await pass('24 hours 1 minute')
+        await theirStore.begin({ ...request, key: 'young' })
+        await theirStore.answer({ ...request, key: 'young' }, response)
+        await theirStore.begin({ ...request, key: 'running' })
+
+        await store.purge()
+        const { rows } = await pool.query<{ key: string }>('select key from idempotent_requests order by key')
+        expect(rows.map(({ key }) => key)).toEqual(['running', 'young'])
+      })
+    })
+
+    it('throws when the database cannot be asked', async () => {
+      const closed = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+      await closed.end()
+      await expect(inFront.wrap(createIdempotencyStore(closed, ours)).begin(request)).rejects.toThrow()
+      expect(await theirStore.begin(request)).toEqual({ state: 'started' })
+    })
+  })
+}

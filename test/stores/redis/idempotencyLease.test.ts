@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/platform/clock.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import type { IdempotencyStore, IdempotentRequest } from '../../../src/ports/idempotencyStore.js'
+import { createCircuit } from '../../../src/stores/redis/circuit.js'
+import { openRedis } from '../../../src/stores/redis/client.js'
+import { createIdempotencyLease } from '../../../src/stores/redis/idempotencyLease.js'
+import { describeIdempotencyStore } from '../../contracts/idempotencyStoreContract.js'
+import { pollUntil } from '../../support/pollUntil.js'
+import { startTestRedis, type TestRedis } from '../../support/redis.js'
+import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
+
+const startedServer = await startTestRedis()
+afterAll(() => startedServer?.stop())
+
+const getServer = (): TestRedis => {
+  if (startedServer === null) throw new Error('This test needs a redis-server')
+  return startedServer
+}
+
+/** The lease in front of a record, with a prefix of the test's own. */
+const openLease = async (url: string, options: { readonly leaseMs?: number } = {}) => {
+  const redis = await openRedis(url, { logger: silentLogger })
+  const circuit = createCircuit({ redis, clock: systemClock, logger: silentLogger })
+  const keyPrefix = `test:${randomUUID()}:`
+  const own = new Redis(getServer().url)
+  return {
+    circuit,
+    wrap: (record: IdempotencyStore) =>
+      createIdempotencyLease({ redis, circuit, record, keyPrefix, ...options }),
+    /** Who may be asked in place of those that are broken. */
+    list: () => own.keys(`${keyPrefix}*`),
+    lifeOf: async () => {
+      const [key = ''] = await own.keys(`${keyPrefix}*`)
+      return await own.pttl(key)
+    },
+    forget: async () => {
+      const keys = await own.keys(`${keyPrefix}*`)
+      if (keys.length > 0) await own.del(...keys)
+    },
+    close: async () => {
+      circuit.close()
+      redis.disconnect()
+      own.disconnect()
+    },
+  }
+}
+
+describe.skipIf(startedServer === null)('with Redis in front,', () => {
+  describeIdempotencyStore('the idempotency store', () => openLease(getServer().url))
+})
+
+const request: IdempotentRequest = { caller: 'key-1', key: 'order-1', fingerprint: 'a'.repeat(64) }
+const other: IdempotentRequest = { ...request, fingerprint: 'b'.repeat(64) }
+const response = { success: true, transaction: '0x1', nested: [1, null, 'ü'] }
+
+/** A record that counts how often it is asked, and fails when told. */
+const createCountedRecord = () => {
+  const counted = { begins: 0, isDown: false }
+  const fail = async () => {
+    if (counted.isDown) throw new Error('The database does not answer')
+  }
+  const record: IdempotencyStore = {
+    begin: async () => {
+      counted.begins += 1
+      await fail()
+      return { state: counted.begins === 1 ? 'started' : 'running' }
+    },
+    answer: fail,
+    fail,
+    release: fail,
+    forget: fail,
+    purge: async () => undefined,
+  }
+  return { counted, record }
+}
+
+describe.skipIf(startedServer?.isOwn !== true)('the lease', () => {
+  let proxy: TcpProxy
+  let lease: Awaited<ReturnType<typeof openLease>>
+  beforeEach(async () => {
+    proxy = await startTcpProxy(getServer().port)
+    lease = await openLease(`redis://127.0.0.1:${proxy.port}`, { leaseMs: 600 })
+  })
+  afterEach(async () => {
+    await lease.close()
+    await proxy.close()
+  })
+
+  it('answers what is at work, answered, failed or of another payload without asking the record', async () => {
+    const { record, counted } = createCountedRecord()
+    const [ours, theirs] = [lease.wrap(record), lease.wrap(record)]
+    await ours.begin(request)
+    expect(await theirs.begin(request)).toEqual({ state: 'running' })
+    expect(await theirs.begin(other)).toEqual({ state: 'mismatch' })
+    await ours.answer(request, response)
+    expect(await theirs.begin(request)).toEqual({ state: 'answered', response })
+    expect(await theirs.begin(other)).toEqual({ state: 'mismatch' })
+    expect(counted.begins).toBe(1)
+
+    const failing = { ...request, key: 'order-2' }
+    counted.begins = 0
+    await ours.begin(failing)
+    await ours.fail(failing)
+    expect(await theirs.begin(failing)).toEqual({ state: 'failed' })
+    expect(counted.begins).toBe(1)
+  })
+
+  it('is renewed while its process works, and ends soon after that process', async () => {
+    const { record } = createCountedRecord()
+    await lease.wrap(record).begin(request)
+    const lives: number[] = []
+    // Three renewals: the life left goes up again and again.
+    await pollUntil(async () => {
+      lives.push(await lease.lifeOf())
+      return lives.filter((life, index) => life > (lives[index - 1] ?? 600)).length >= 3
+    }, 'three renewals')
+    expect(Math.min(...lives)).toBeGreaterThan(0)
+    // The process is gone for Redis: nothing renews any more.
+    await proxy.refuse()
+    await pollUntil(async () => (await lease.list()).length === 0, 'the end of the lease')
+  })
+
+  it('tells nothing that could not be written down', async () => {
+    const { record, counted } = createCountedRecord()
+    const store = lease.wrap(record)
+    await store.begin(request)
+    counted.isDown = true
+    await expect(store.answer(request, response)).rejects.toThrow('does not answer')
+    expect(await lease.list()).toEqual([])
+    await expect(store.begin(request)).rejects.toThrow('does not answer')
+    expect(await lease.list()).toEqual([])
+  })
+
+  it.each([
+    ['hangs', () => proxy.hang()],
+    ['refuses', () => proxy.refuse()],
+    ['resets', () => proxy.reset()],
+  ])(
+    'leaves the answer to the record while Redis %s, and costs no second request its deadline',
+    async (_, fault) => {
+      const { record, counted } = createCountedRecord()
+      const store = lease.wrap(record)
+      await fault()
+      const began = performance.now()
+      expect(await store.begin(request)).toEqual({ state: 'started' })
+      expect(await store.begin(request)).toEqual({ state: 'running' })
+      for (let asked = 0; asked < 20; asked += 1) await store.begin(request)
+      expect(performance.now() - began).toBeLessThan(1_000)
+      await store.answer(request, response)
+      expect(counted.begins).toBe(22)
+      await proxy.pass()
+      await pollUntil(() => !lease.circuit.isOpen(), 'the recovery')
+    },
+  )
+
+  it('that Redis forgot is not another one’s: the record decides, and the first goes on', async () => {
+    const { record, counted } = createCountedRecord()
+    const [ours, theirs] = [lease.wrap(record), lease.wrap(record)]
+    await ours.begin(request)
+    await lease.forget()
+    expect(await theirs.begin(request)).toEqual({ state: 'running' })
+    expect(await lease.list()).toEqual([])
+    expect(await ours.begin(request)).toEqual({ state: 'running' })
+    expect(counted.begins).toBe(3)
+    await ours.answer(request, response)
+    expect(await theirs.begin(request)).toEqual({ state: 'answered', response })
+  })
+
+  it('of a key that holds something else is no reason to fail', async () => {
+    const { record } = createCountedRecord()
+    const store = lease.wrap(record)
+    await store.begin(request)
+    const own = new Redis(getServer().url)
+    await own.set((await lease.list())[0] ?? '', 'not ours')
+    own.disconnect()
+    expect(await store.begin(request)).toEqual({ state: 'running' })
+  })
+})
