@@ -4,13 +4,24 @@ import { openConnection } from './connection.js'
 import type { Contender } from './launch.js'
 import type { Scale } from './options.js'
 import { readCpuMs } from './readUsage.js'
+import { registerAccounts } from './registerAccounts.js'
+import { startDatabase } from './startDatabase.js'
 import { startLimited } from './startLimited.js'
 import { figure, printTable, toColumns } from './table.js'
 import { atMost, type Verdict } from './verdict.js'
 
 interface Route {
   readonly name: string
-  readonly request: Buffer
+  readonly line: string
+  readonly body: string
+}
+
+/** A service, and who asks it. */
+interface Setup {
+  readonly name: string
+  readonly contender: Contender
+  /** Taken in turn, so that no account comes to the end of its tier; none: nobody says who he is. */
+  readonly apiKeys: readonly string[]
 }
 
 interface Round {
@@ -24,51 +35,68 @@ const connections = 16
 const requestsPerRound = 12_000
 const rounds = 7
 const answerDeadlineMs = 30_000
+const keyAndLimits = 'key and limits on Redis'
 
 const routes: readonly Route[] = [
-  { name: 'GET /tiers, 1 window', request: toRequest('GET /tiers') },
-  // Refused for its body, after the limits: what is measured is the difference.
-  { name: 'POST /settle, 2 windows', request: toRequest('POST /settle', '{}') },
+  { name: 'GET /tiers, 1 window', line: 'GET /tiers', body: '' },
+  // Refused for its body, after key and limits: what is measured is the difference.
+  { name: 'POST /settle, 2 windows', line: 'POST /settle', body: '{}' },
 ]
 
-/** Measures what limits add to a request: our service on Redis and in memory beside itself without any. */
+/** Measures what keys and limits add to a request: our service in several ways beside itself without any. */
 export const measureLimits = async (scale: Scale): Promise<readonly Verdict[]> => {
   const redis = await startTestRedis()
   if (redis === null) return [{ text: 'limits: not measured, there is no redis-server', isMet: false }]
-  const contenders = [
-    await startLimited({ name: 'no limits', environment: { RATE_LIMITS: 'off' } }),
-    await startLimited({ name: 'in memory', environment: {} }),
-    await startLimited({ name: 'on Redis', environment: { REDIS_URL: redis.url } }),
-  ]
+  const database = await startDatabase()
+  const started: Contender[] = []
+  const start = async (name: string, environment: Readonly<Record<string, string>>) => {
+    const shared = { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'k'.repeat(32) }
+    const contender = await startLimited({ name, environment: { ...shared, ...environment } })
+    started.push(contender)
+    return contender
+  }
   try {
-    return await compare(contenders, redis, scale)
+    const free = await start('no limits', { RATE_LIMITS: 'off' })
+    const inMemory = await start('in memory', {})
+    const onRedis = await start('on Redis', { REDIS_URL: redis.url })
+    const apiKeys = await registerAccounts(free.url, database.url)
+    const setups = [
+      { name: 'none', contender: free, apiKeys: [] },
+      { name: 'key', contender: free, apiKeys },
+      { name: 'limits in memory', contender: inMemory, apiKeys: [] },
+      { name: 'limits on Redis', contender: onRedis, apiKeys: [] },
+      { name: keyAndLimits, contender: onRedis, apiKeys },
+    ]
+    return await compare(setups, redis, scale)
   } finally {
-    await Promise.all(contenders.map((contender) => contender.stop()))
+    await Promise.all(started.map((contender) => contender.stop()))
+    await database.stop()
     await redis.stop()
   }
 }
 
 const compare = async (
-  contenders: readonly Contender[],
+  setups: readonly Setup[],
   server: TestRedis,
   scale: Scale,
 ): Promise<readonly Verdict[]> => {
   const table = printTable(
-    'Limits',
+    'Keys and limits',
     `${connections} connections, the median of ${rounds} rounds in turn. CPU is that of the facilitator’s process; ` +
       'round trips are commands that Redis counted.',
     [
       { name: 'route', width: 24 },
-      ...toColumns('limits', 'req/s', 'p50 ms', 'CPU µs/req', 'added µs', 'round trips/req'),
+      { name: 'with', width: 24 },
+      ...toColumns('req/s', 'p50 ms', 'CPU µs/req', 'added µs', 'round trips/req'),
     ],
   )
   const verdicts: Verdict[] = []
   const observer = new Redis(server.url)
   for (const route of routes) {
-    const results = await measureInTurn(contenders, { route, observer, scale })
+    const results = await measureInTurn(setups, { route, observer, scale })
     const without = results[0]?.cpuUs ?? Number.NaN
     for (const [index, { perSecond, p50Ms, cpuUs, commands }] of results.entries()) {
-      const { name = '' } = contenders[index] ?? {}
+      const { name = '' } = setups[index] ?? {}
       const added = cpuUs - without
       table.row(
         route.name,
@@ -79,11 +107,9 @@ const compare = async (
         index === 0 ? '' : figure(added),
         figure(commands),
       )
-      if (name !== 'on Redis') continue
-      verdicts.push(atMost(`limits on Redis, ${route.name}, CPU added`, added, { limit: 60, unit: 'µs' }))
-      verdicts.push(
-        atMost(`limits on Redis, ${route.name}, round trips`, commands, { limit: 1, unit: 'a request' }),
-      )
+      if (name !== keyAndLimits) continue
+      verdicts.push(atMost(`${name}, ${route.name}, CPU added`, added, { limit: 60, unit: 'µs' }))
+      verdicts.push(atMost(`${name}, ${route.name}, round trips`, commands, { limit: 1, unit: 'a request' }))
     }
   }
   observer.disconnect()
@@ -98,15 +124,15 @@ interface Turn {
 
 /** In turn, so that whatever else the machine does meets all of them. */
 const measureInTurn = async (
-  contenders: readonly Contender[],
+  setups: readonly Setup[],
   { route, observer, scale }: Turn,
 ): Promise<readonly Round[]> => {
   const count = Math.ceil(requestsPerRound * scale)
-  for (const contender of contenders) await measureRound(contender, { route, observer, count })
-  const measured = contenders.map((contender) => ({ contender, results: [] as Round[] }))
+  for (const setup of setups) await measureRound(setup, { route, observer, count })
+  const measured = setups.map((setup) => ({ setup, results: [] as Round[] }))
   for (let round = 0; round < rounds; round += 1) {
-    for (const { contender, results } of measured) {
-      results.push(await measureRound(contender, { route, observer, count }))
+    for (const { setup, results } of measured) {
+      results.push(await measureRound(setup, { route, observer, count }))
     }
   }
   return measured.map(({ results }) => ({
@@ -118,13 +144,14 @@ const measureInTurn = async (
 }
 
 const measureRound = async (
-  { url, pid }: Contender,
+  { contender: { url, pid }, apiKeys }: Setup,
   { route, observer, count }: { readonly route: Route; readonly observer: Redis; readonly count: number },
 ): Promise<Round> => {
   const target = new URL(url)
   const opened = await Promise.all(
     Array.from({ length: connections }, () => openConnection(target, answerDeadlineMs)),
   )
+  const requests = toRequests(route, apiKeys)
   const latencies: number[] = []
   let left = count
   const commandsBefore = await countDraws(observer)
@@ -135,7 +162,7 @@ const measureRound = async (
       while (left > 0) {
         left -= 1
         const sentAt = performance.now()
-        await connection.exchange(route.request)
+        await connection.exchange(requests[left % requests.length] ?? Buffer.alloc(0))
         latencies.push(performance.now() - sentAt)
       }
       connection.close()
@@ -160,8 +187,11 @@ const countDraws = async (observer: Redis): Promise<number> => {
 const median = (values: readonly number[]): number =>
   [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN
 
-function toRequest(line: string, body = ''): Buffer {
-  const head = [`${line} HTTP/1.1`, 'host: 127.0.0.1']
-  if (body !== '') head.push('content-type: application/json', `content-length: ${body.length}`)
-  return Buffer.from([...head, '', body].join('\r\n'))
+const toRequests = ({ line, body }: Route, apiKeys: readonly string[]): readonly Buffer[] => {
+  const headers = apiKeys.length === 0 ? [[]] : apiKeys.map((key) => [`x-api-key: ${key}`])
+  return headers.map((own) => {
+    const head = [`${line} HTTP/1.1`, 'host: 127.0.0.1', ...own]
+    if (body !== '') head.push('content-type: application/json', `content-length: ${body.length}`)
+    return Buffer.from([...head, '', body].join('\r\n'))
+  })
 }
