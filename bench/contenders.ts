@@ -10,11 +10,13 @@ import { makeFolder } from './makeFolder.js'
 export interface ContenderOptions {
   readonly rpcUrl: string
   readonly key: FacilitatorKey
+  /** Variables over the usual ones. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** Starts our service as it is built, with the defaults of its settings but for the limits against strangers. */
 export const startOurs = async (
-  { rpcUrl, key }: ContenderOptions,
+  { rpcUrl, key, environment = {} }: ContenderOptions,
   databaseUrl?: string,
 ): Promise<Contender> => {
   const port = await findFreePort()
@@ -39,6 +41,7 @@ export const startOurs = async (
       // A run spends in a minute what the default lets strangers spend in an hour.
       EVM_GAS_BUDGET_GWEI_PER_HOUR_84532: '1000000000000',
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+      ...environment,
     },
   })
   return {

@@ -1,6 +1,7 @@
 import { cpus, loadavg } from 'node:os'
 import { measureGas } from './measureGas.js'
 import { measureLimits } from './measureLimits.js'
+import { measureOutage } from './measureOutage.js'
 import { measureQuota } from './measureQuota.js'
 import { measureSettle } from './measureSettle.js'
 import { measureSlowVerify } from './measureSlowVerify.js'
@@ -21,6 +22,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   gas: measureGas,
   limits: measureLimits,
   quota: measureQuota,
+  outage: measureOutage,
 }
 
 // Ending at once ends what was started too: each part does that when this process exits.

@@ -1,7 +1,16 @@
 import { parseArgs } from 'node:util'
 
 /** The parts of a run, in their order. */
-export const parts = ['verify', 'verify-slow', 'settle', 'settle-blocks', 'gas', 'limits', 'quota'] as const
+export const parts = [
+  'verify',
+  'verify-slow',
+  'settle',
+  'settle-blocks',
+  'gas',
+  'limits',
+  'quota',
+  'outage',
+] as const
 
 /** A part of a run. */
 export type Part = (typeof parts)[number]

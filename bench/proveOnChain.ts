@@ -10,7 +10,7 @@ export interface Claims {
   /** What the recipient held before the run. */
   readonly balanceBefore: bigint
   readonly payments: readonly SignedPayment[]
-  readonly measurement: Measurement
+  readonly measurement: Pick<Measurement, 'exchanges'>
 }
 
 const readsAtOnce = 500
