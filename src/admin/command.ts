@@ -5,6 +5,7 @@ import { type TierName, tiers } from '../protocol/tiers.js'
 export type Command =
   | { readonly verb: 'list'; readonly isJson: boolean }
   | { readonly verb: 'set-tier'; readonly id: string; readonly tier: TierName; readonly isJson: boolean }
+  | { readonly verb: 'unrestrict'; readonly id: string; readonly isJson: boolean }
   | { readonly verb: 'revoke'; readonly id: string; readonly isConfirmed: boolean; readonly isJson: boolean }
 
 /** How the command is called. */
@@ -12,6 +13,7 @@ export const usage = `Usage: npm run admin -- keys <command>
 
   keys list [--json]                          every account, oldest first
   keys set-tier <account> <tier> [--json]     ${Object.keys(tiers).join(', ')}
+  keys unrestrict <account> [--json]          lifts allowedIPs and allowedRef, for owners who locked themselves out
   keys revoke <account> [--yes] [--json]      its key is nobody's from now on, for good; asks unless --yes
 
 <account> is the id that \`keys list\` shows.`
@@ -39,11 +41,14 @@ export const readCommand = (words: readonly string[]): Command => {
     case 'set-tier':
       expectCount(rest, 2)
       return { verb, id: readId(rest[0]), tier: readTier(rest[1]), isJson }
+    case 'unrestrict':
+      expectCount(rest, 1)
+      return { verb, id: readId(rest[0]), isJson }
     case 'revoke':
       expectCount(rest, 1)
       return { verb, id: readId(rest[0]), isConfirmed, isJson }
     default:
-      throw new UsageError('The commands are list, set-tier and revoke.')
+      throw new UsageError('The commands are list, set-tier, unrestrict and revoke.')
   }
 }
 

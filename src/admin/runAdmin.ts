@@ -40,6 +40,10 @@ const run = async (
       await find(accounts, command.id)
       await accounts.setTier(command.id, command.tier)
       return [await find(accounts, command.id)]
+    case 'unrestrict':
+      await find(accounts, command.id)
+      await accounts.setRestrictions(command.id, { allowedIPs: null, allowedRef: null })
+      return [await find(accounts, command.id)]
     case 'revoke': {
       const account = await find(accounts, command.id)
       if (!command.isConfirmed) await confirm(account, terminal)

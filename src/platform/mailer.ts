@@ -5,7 +5,7 @@ import type { Secret } from './secret.js'
 
 /** Which server takes the letters, and who they are from. */
 export interface MailerSettings {
-  /** `smtp://` (STARTTLS where it is offered) or `smtps://`, with user and password. */
+  /** `smtp://` (STARTTLS where it is offered, or nothing without it by `?requireTLS=true`) or `smtps://`, with user and password. */
   readonly url: Secret
   readonly from: string
 }

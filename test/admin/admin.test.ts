@@ -78,6 +78,17 @@ describe('npm run admin -- keys', () => {
     expect(await accounts.find(eve.id)).toMatchObject({ tier: 'free' })
   })
 
+  it('lifts the restrictions of an account whose owner has locked himself out, and of no other', async () => {
+    for (const { id } of [ada, eve]) {
+      await accounts.setRestrictions(id, { allowedIPs: ['192.0.2.1/32'], allowedRef: ['example.com'] })
+    }
+    const { code, output } = await run('keys', 'unrestrict', ada.id, '--json')
+    expect(code).toBe(0)
+    expect(shown.parse(JSON.parse(output))).toMatchObject([{ id: ada.id, allowedIPs: null }])
+    expect(await accounts.find(ada.id)).toMatchObject({ allowedIPs: null, allowedRef: null })
+    expect(await accounts.find(eve.id)).toMatchObject({ allowedIPs: ['192.0.2.1/32'] })
+  })
+
   it('revokes nothing unless somebody confirms it', async () => {
     const unasked = await run('keys', 'revoke', ada.id)
     expect(unasked).toMatchObject({ code: 1, output: '' })

@@ -34,6 +34,11 @@ describe('letters', () => {
   it.each([
     { what: 'refuses them', url: () => server.url, prepare: () => server.refuse() },
     { what: 'does not know us', url: () => server.url.replace('mail-password', 'wrong'), prepare: () => {} },
+    {
+      what: 'offers no TLS, and the URL demands it',
+      url: () => `${server.url}?requireTLS=true`,
+      prepare: () => {},
+    },
     { what: 'is not there', url: () => 'smtp://127.0.0.1:1', prepare: () => {} },
   ])('that cannot be sent are logged without what they hold: the server $what', async ({ url, prepare }) => {
     prepare()
