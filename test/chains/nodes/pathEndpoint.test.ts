@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
+import { EndpointBusy } from '../../../src/chains/nodes/endpointBusy.js'
+import { createPathEndpoint } from '../../../src/chains/nodes/pathEndpoint.js'
+import { NoAnswer } from '../../../src/chains/nodes/post.js'
+import { describeError } from '../../../src/platform/scrub.js'
+import { Secret } from '../../../src/platform/secret.js'
+
+const closers: (() => void)[] = []
+afterEach(() => {
+  for (const close of closers.splice(0)) close()
+})
+
+/** A node that answers every request as a test says. */
+const startNode = async (
+  answer: (request: IncomingMessage, body: string, response: ServerResponse) => void,
+) => {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    answer(request, Buffer.concat(chunks).toString(), response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const bound = server.address()
+  return `127.0.0.1:${typeof bound === 'object' && bound !== null ? bound.port : 0}`
+}
+
+const errorOf = (asked: Promise<unknown>): Promise<unknown> =>
+  asked.then(
+    () => null,
+    (error: unknown) => error,
+  )
+
+describe('a node with a path for each question', () => {
+  it.each([
+    ['', '/wallet/getnowblock'],
+    ['/', '/wallet/getnowblock'],
+    ['/a-long-secret-key', '/a-long-secret-key/wallet/getnowblock'],
+    ['/a-long-secret-key/?token=x', '/a-long-secret-key/wallet/getnowblock?token=x'],
+  ])('is asked below its URL %j', async (base, path) => {
+    const host = await startNode((request, body, response) => {
+      response.end(
+        JSON.stringify({ url: request.url, body: JSON.parse(body), key: request.headers['x-key'] }),
+      )
+    })
+    const endpoint = createPathEndpoint(new Secret(`http://${host}${base}`), 1_000, {
+      'x-key': new Secret('k'),
+    })
+    expect(endpoint.host).toBe(host)
+    expect(await endpoint.request('/wallet/getnowblock', { num: 1 }, z.unknown())).toEqual({
+      url: path,
+      body: { num: 1 },
+      key: 'k',
+    })
+  })
+
+  it.each([
+    [429, 'slow down', EndpointBusy],
+    [503, 'gone', NoAnswer],
+    [200, '<html>', NoAnswer],
+    [404, 'no such path', RpcRefusal],
+  ])('that answers %i %j is told apart', async (status, text, kind) => {
+    const host = await startNode((_request, _body, response) => {
+      response.writeHead(status).end(text)
+    })
+    const endpoint = createPathEndpoint(new Secret(`http://${host}`), 1_000)
+    expect(await errorOf(endpoint.request('/x', {}, z.unknown()))).toBeInstanceOf(kind)
+  })
+
+  it('does not get its own key repeated', async () => {
+    const host = await startNode((_request, _body, response) => {
+      response.writeHead(403).end('the key a-long-secret-key is not known')
+    })
+    const endpoint = createPathEndpoint(new Secret(`http://${host}/a-long-secret-key`), 1_000)
+    const error = await errorOf(endpoint.request('/x', {}, z.unknown()))
+    expect(JSON.stringify(describeError(error))).not.toContain('a-long-secret-key')
+  })
+
+  it('that is silent is given up in time', async () => {
+    const host = await startNode(() => undefined)
+    const endpoint = createPathEndpoint(new Secret(`http://${host}`), 50)
+    expect(await errorOf(endpoint.request('/x', {}, z.unknown()))).toBeInstanceOf(NoAnswer)
+  })
+})
