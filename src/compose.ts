@@ -217,7 +217,12 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
         listJobs({
           reconcileSettlements,
           recheckBlocks,
-          deliverWebhooks: createDeliverWebhooks({ outbox: stores.webhooks, sendWebhook, logger }),
+          deliverWebhooks: createDeliverWebhooks({
+            outbox: stores.webhooks,
+            sendWebhook,
+            counter: metrics,
+            logger,
+          }),
           measureOpenSettlements,
           purgeIdempotencyKeys: idempotency.purge,
           flushRequestStatistics: tally.flush,

@@ -7,6 +7,7 @@ import {
   Registry,
 } from 'prom-client'
 import type { SettlementCounter } from '../ports/settlementCounter.js'
+import type { WebhookCounter } from '../ports/webhookCounter.js'
 
 /** A scheme on a network, as a label may name it. */
 export interface MeasuredKind {
@@ -54,7 +55,7 @@ export interface MeasuredOpen {
 }
 
 /** What the service counts, and the page that a scraper reads. */
-export interface Metrics extends SettlementCounter {
+export interface Metrics extends SettlementCounter, WebhookCounter {
   readonly registry: Registry
   countRequestStarted(): void
   countRequestEnded(request: MeasuredRequest): void
@@ -77,6 +78,7 @@ export interface MetricsSettings {
 }
 
 const openStates = ['claimed', 'pending'] as const
+const webhookOutcomes = ['delivered', 'waiting', 'failed'] as const
 const methods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 // Answers come in microseconds (a refused body) to 25 s (a settle that waits for its receipt).
 const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 40]
@@ -162,6 +164,14 @@ export const createMetrics = ({
     registers,
   })
 
+  const webhooks = new Counter({
+    name: 'quittance_webhook_attempts_total',
+    help: 'Attempts to deliver an event; waiting: failed and to be tried again, failed: given up',
+    labelNames: ['outcome'],
+    registers,
+  })
+  for (const outcome of webhookOutcomes) webhooks.inc({ outcome }, 0)
+
   const networks = new Set(kinds.map(({ network }) => network))
   const schemes = new Set(kinds.map(({ scheme }) => scheme))
   const nameNetwork = (network: string) => (networks.has(network) ? network : 'other')
@@ -191,6 +201,7 @@ export const createMetrics = ({
     countSettle: (kind, result) => settles.inc({ ...kindLabels(kind), result }),
     countReorged: (network) => reorged.inc({ network: nameNetwork(network) }),
     countLost: (network) => lost.inc({ network: nameNetwork(network) }),
+    countWebhook: (outcome) => webhooks.inc({ outcome }),
     showOpenSettlements: (counts) => {
       for (const gauge of [open, oldest]) {
         gauge.reset()
@@ -282,7 +293,7 @@ const gaugeNetworks = (registry: Registry, listNetworks: () => readonly Measured
     ofSigners(({ settlesLeft }) => settlesLeft),
   )
   gauge(
-    'quittance_signer_balance_wei',
+    'quittance_signer_balance',
     'What a signer owns of the coin of a network, in its smallest unit',
     ofSigners(({ balance }) => balance),
   )

@@ -133,7 +133,7 @@ describe('networks in GET /metrics', () => {
     expect(await read([serving])).toEqual([
       `quittance_network_serving{network="${network}"} 1`,
       `quittance_signer_settles_left{network="${network}",signer="0xabc"} 77`,
-      `quittance_signer_balance_wei{network="${network}",signer="0xabc"} 1000000000000000000`,
+      `quittance_signer_balance{network="${network}",signer="0xabc"} 1000000000000000000`,
       `quittance_rpc_endpoint_up{network="${network}",host="a.example"} 1`,
       `quittance_rpc_endpoint_head{network="${network}",host="a.example"} 123`,
       `quittance_rpc_endpoint_latency_seconds{network="${network}",host="a.example"} 0.04`,
@@ -163,6 +163,18 @@ describe('what befalls settlements without a request', () => {
     expect(await lines('quittance_settlements_lost_total')).toContain(
       'quittance_settlements_lost_total{network="eip155:8453"} 2',
     )
+  })
+
+  it('counts attempts to deliver events by what came of them', async () => {
+    const { lines, metrics } = measured()
+    metrics.countWebhook('delivered')
+    metrics.countWebhook('delivered')
+    metrics.countWebhook('waiting')
+    expect(await lines('quittance_webhook_attempts_total')).toEqual([
+      'quittance_webhook_attempts_total{outcome="delivered"} 2',
+      'quittance_webhook_attempts_total{outcome="waiting"} 1',
+      'quittance_webhook_attempts_total{outcome="failed"} 0',
+    ])
   })
 
   it('shows the open settlements as they were counted last, and none where there are none any more', async () => {

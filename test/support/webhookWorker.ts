@@ -28,7 +28,14 @@ export const openWebhookWorker = (databaseUrl: string, leaseMs: number): Webhook
   })
   const outbox = createWebhookOutbox(pool)
   return {
-    deliver: createDeliverWebhooks({ outbox, sendWebhook, logger: silentLogger, leaseMs, lookAgainMs: 20 }),
+    deliver: createDeliverWebhooks({
+      outbox,
+      sendWebhook,
+      counter: { countWebhook: () => undefined },
+      logger: silentLogger,
+      leaseMs,
+      lookAgainMs: 20,
+    }),
     close: () => pool.end(),
   }
 }

@@ -1,5 +1,6 @@
 import { sleep } from '../../deadline.js'
 import type { Logger } from '../../ports/logger.js'
+import type { WebhookCounter } from '../../ports/webhookCounter.js'
 import type { TakenDelivery, WebhookOutbox } from '../../ports/webhookOutbox.js'
 import { judgeAnswer } from './judgeAnswer.js'
 import type { SendWebhook } from './sendWebhook.js'
@@ -8,6 +9,7 @@ import type { SendWebhook } from './sendWebhook.js'
 export interface DeliverParts {
   readonly outbox: WebhookOutbox
   readonly sendWebhook: SendWebhook
+  readonly counter: WebhookCounter
   readonly logger: Logger
   /** Longer than an attempt can take: who has not finished by then is dead. 30 s unless told. */
   readonly leaseMs?: number
@@ -24,7 +26,7 @@ export interface DeliverParts {
  * whose receiver is slow waits for its own deliveries, and nobody else does.
  */
 export const createDeliverWebhooks = (parts: DeliverParts) => {
-  const { outbox, sendWebhook, logger, leaseMs = 30_000, lookAgainMs = 500 } = parts
+  const { outbox, sendWebhook, counter, logger, leaseMs = 30_000, lookAgainMs = 500 } = parts
   const { atOnce = 128, atOncePerAccount = 4 } = parts
 
   const attempt = async (taken: TakenDelivery, stopped: AbortSignal): Promise<void> => {
@@ -33,6 +35,7 @@ export const createDeliverWebhooks = (parts: DeliverParts) => {
       const answer = await sendWebhook(taken, taken.endpoint, stopped)
       const outcome = judgeAnswer(answer, taken.attempts)
       await outbox.finish(taken, outcome)
+      counter.countWebhook(outcome.state)
       logger.info({ ...named, attempt: taken.attempts + 1, ...answer }, `webhook.${outcome.state}`)
     } catch (error) {
       if (stopped.aborted) {

@@ -102,7 +102,7 @@ describe('deliverWebhooks', () => {
     ['a failure', { status: 503, error: null }],
     ['silence', { status: null, error: 'No answer within 10 s' }],
   ] as const)('tries again after %s: 5 s, 30 s, 5 min, 30 min, 2 h, 5 h and 10 h later', async (_, given) => {
-    const { clock, outbox, sent, answer, set, deliver } = createWebhookWorld()
+    const { clock, outbox, sent, answer, set, deliver, counted } = createWebhookWorld()
     await set('a')
     const { id } = outbox.write('a')
     answer(() => given)
@@ -120,6 +120,7 @@ describe('deliverWebhooks', () => {
     await clock.advance(1_000 * hour)
     await deliver()
     expect(sent).toHaveLength(8)
+    expect(counted).toEqual([...Array(7).fill('waiting'), 'failed'])
     expect(outbox.get(id)).toMatchObject({
       state: 'failed',
       attempts: 8,

@@ -61,7 +61,9 @@ export const createWebhookWorld = (
   const { transport, sent, answer } = createFakeTransport()
   const sendWebhook = createSendWebhook({ transport, sealer, clock })
   const verbs = createWebhookUseCases({ outbox, transport, sealer, sendWebhook, clock })
-  const deliver = createDeliverWebhooks({ outbox, sendWebhook, logger, lookAgainMs: 5, ...given })
+  const counted: string[] = []
+  const counter = { countWebhook: (outcome: string) => void counted.push(outcome) }
+  const deliver = createDeliverWebhooks({ outbox, sendWebhook, counter, logger, lookAgainMs: 5, ...given })
   const stopping = new AbortController()
   return {
     clock,
@@ -69,6 +71,7 @@ export const createWebhookWorld = (
     logger,
     sent,
     answer,
+    counted,
     verbs,
     stopping,
     /** One round of the job. */
