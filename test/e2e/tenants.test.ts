@@ -1,0 +1,152 @@
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { buildApp } from '../../src/app.js'
+import { type Core, composeCore } from '../../src/compose.js'
+import { readConfig } from '../../src/config.js'
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import { createSettlementJournal } from '../../src/stores/postgres/settlementJournal.js'
+import { claimOf } from '../support/claimOf.js'
+import { addInstance } from '../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+
+const documented = z.looseObject({
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.looseObject({
+        parameters: z.array(z.looseObject({ name: z.string(), in: z.string() })).optional(),
+      }),
+    ),
+  ),
+})
+const listed = z.looseObject({ settlements: z.array(z.looseObject({ id: z.string() })) })
+const delivered = z.looseObject({ deliveries: z.array(z.looseObject({ id: z.string() })) })
+
+const secretTransaction = `0x${'5e'.repeat(32)}`
+
+describe('what belongs to one account', () => {
+  let database: TestDatabase
+  let core: Core
+  let app: FastifyInstance
+  let eve: string
+  let ada: string
+  /** Whatever names something of Eve's. */
+  let identifiers: readonly string[]
+
+  const ask = (apiKey: string, method: 'GET' | 'POST', url: string, payload?: object) =>
+    app.inject({
+      method,
+      url,
+      headers: { 'x-api-key': apiKey },
+      ...(payload === undefined ? {} : { payload }),
+    })
+  const register = async (email: string, projectName: string) => {
+    const response = await app.inject({ method: 'POST', url: '/register', payload: { email, projectName } })
+    return z.object({ apiKey: z.string() }).parse(response.json()).apiKey
+  }
+  const readAccountId = async (email: string) => {
+    const { rows } = await database.pool().query('select id from accounts where email = $1', [email])
+    return z.object({ id: z.string() }).parse(rows[0]).id
+  }
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    const config = readConfig({
+      DATABASE_URL: database.url,
+      KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
+      RATE_LIMITS: 'off',
+    })
+    core = await composeCore(config, { clock: systemClock, logger: silentLogger, measuresProcess: false })
+    app = buildApp({
+      useCases: core.useCases,
+      metrics: core.metrics,
+      settings: { trustProxy: [], bodyLimitBytes: 1_048_576, apiKeyRequired: false },
+    })
+    eve = await register('eve@example.com', 'orchard')
+    ada = await register('ada@example.com', 'engine')
+    const accountId = await readAccountId('eve@example.com')
+    await ask(eve, 'POST', '/dashboard/webhook', { webhookUrl: 'https://orchard.example/hook' })
+
+    const journal = createSettlementJournal(database.pool(), await addInstance(database.pool()))
+    const claim = claimOf({ caller: accountId, payer: '0xcustomer-of-eve' })
+    const settlement = await journal.claim(claim)
+    if (settlement === null) throw new Error('The settlement was not claimed')
+    await journal.recorderFor(settlement.id).record({ transaction: secretTransaction, bytes: '0x00' })
+    await journal.close(settlement.id, { state: 'confirmed', transaction: secretTransaction })
+
+    const [settled] = listed.parse((await ask(eve, 'GET', '/dashboard/settlements')).json()).settlements
+    const { deliveries } = delivered.parse((await ask(eve, 'GET', '/dashboard/webhook/deliveries')).json())
+    identifiers = [
+      ...[accountId, settlement.id, settled?.id ?? '', claim.authorizationId, secretTransaction],
+      ...deliveries.map(({ id }) => id),
+      ...['eve@example.com', 'orchard', '0xcustomer-of-eve'],
+    ]
+    expect(settled?.id).toBe(settlement.id)
+    expect(deliveries.length).toBeGreaterThan(0)
+  })
+  afterAll(async () => {
+    await app.close()
+    await core.close()
+    await database.drop()
+  })
+
+  /** Every place of the dashboard that takes a name of something, as the document lists them. */
+  const listSlots = async () => {
+    const { paths } = documented.parse(app.swagger())
+    return Object.entries(paths)
+      .filter(([path]) => path.startsWith('/dashboard/'))
+      .flatMap(([path, operations]) =>
+        Object.entries(operations).flatMap(([method, { parameters = [] }]) =>
+          parameters
+            .filter((parameter) => ['path', 'query'].includes(parameter.in))
+            .map(({ name, in: place }) => ({ path, method, name, place })),
+        ),
+      )
+  }
+
+  const photograph = async () => {
+    const tables = ['accounts', 'api_keys', 'webhook_endpoints', 'webhook_deliveries', 'settlements']
+    const rows = await Promise.all(
+      tables.map(async (table) => (await database.pool().query(`select * from ${table} order by 1`)).rows),
+    )
+    return JSON.stringify(rows)
+  }
+
+  it('is opened by none of its names under another account’s key, wherever a name can be put', async () => {
+    const slots = await listSlots()
+    expect(slots.map(({ path, name }) => `${path} ${name}`)).toContain(
+      '/dashboard/webhook/deliveries/{id}/redeliver id',
+    )
+    await ask(ada, 'POST', '/dashboard/webhook', { webhookUrl: 'https://engine.example/hook' })
+    const before = await photograph()
+    const told: string[] = []
+    for (const { path, method, name, place } of slots) {
+      for (const identifier of identifiers) {
+        const value = encodeURIComponent(identifier)
+        const url = place === 'path' ? path.replace(`{${name}}`, value) : `${path}?${name}=${value}`
+        const { body, statusCode } = await ask(ada, method === 'get' ? 'GET' : 'POST', url)
+        // A refused value may be repeated; anything else of Eve's may not.
+        const others = identifiers.filter((each) => each !== identifier)
+        if (statusCode >= 500 || others.some((each) => body.includes(each)))
+          told.push(`${method} ${url}: ${body}`)
+        if (statusCode === 200 && body.includes(identifier)) told.push(`${method} ${url}: ${body}`)
+      }
+    }
+    expect(told).toEqual([])
+    expect(await photograph()).toBe(before)
+  })
+
+  it('is shown in none of the dashboard’s pages to another account', async () => {
+    const pages = ['info', 'keys', 'usage', 'settlements', 'webhook/deliveries']
+    for (const page of pages) {
+      const { statusCode, body } = await ask(ada, 'GET', `/dashboard/${page}`)
+      expect(statusCode).toBe(200)
+      expect(identifiers.filter((identifier) => body.includes(identifier))).toEqual([])
+    }
+    const own = await ask(eve, 'GET', '/dashboard/settlements')
+    expect(own.body).toContain(secretTransaction)
+  })
+})
