@@ -2,8 +2,6 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/globalSetup.ts'],
     reporters: ['default', './test/support/plainSummary.ts'],
     // Child processes: a server that a test starts ends with the process that started it, not with a thread.
     pool: 'forks',
@@ -15,5 +13,24 @@ export default defineConfig({
       include: ['src/**'],
       reporter: ['text-summary', 'html'],
     },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'all',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/globalSetup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // What speaks SQL, once more on the oldest Postgres that the README allows.
+          name: 'postgres-15',
+          include: ['test/stores/postgres/*.test.ts'],
+          globalSetup: ['test/support/globalSetup15.ts'],
+        },
+      },
+    ],
   },
 })

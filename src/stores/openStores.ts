@@ -32,6 +32,7 @@ import { createSettlementJournal } from './postgres/settlementJournal.js'
 import { createSettlementOverview } from './postgres/settlementOverview.js'
 import { createSignerLanes } from './postgres/signerLanes.js'
 import { createStatistics } from './postgres/statistics.js'
+import { tellOutages } from './postgres/tellOutages.js'
 import { createWebhookOutbox } from './postgres/webhookOutbox.js'
 import { type Circuit, createCircuit } from './redis/circuit.js'
 import { openRedis, type Redis } from './redis/client.js'
@@ -68,7 +69,8 @@ export interface Stores {
   close(): Promise<void>
 }
 
-const pingDeadlineMs = 2_000
+// Of the statement itself: a connection that has fallen silent is given up with it, and stands in nobody's way.
+const ping = { text: 'select 1', query_timeout: 2_000 }
 
 /** Where the database's files lie. */
 export const migrationsFolder = new URL('../../migrations/', import.meta.url)
@@ -112,23 +114,23 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     const idempotencyRecord = createIdempotencyStore(pool, instance)
     const changes = listenForAccountChanges(pool, logger)
     closers.push(() => changes.close())
-    const accounts = createAccountStore(pool, () => sealing.claim())
+    const accounts = tellOutages(createAccountStore(pool, () => sealing.claim()))
 
     return {
       accounts: createAccountCache(accounts, changes),
-      journal: createSettlementJournal(pool, instance),
-      paidBlocks: createPaidBlocks(pool),
-      overview: createSettlementOverview(pool),
-      lanes: createSignerLanes(pool, instance),
+      journal: tellOutages(createSettlementJournal(pool, instance)),
+      paidBlocks: tellOutages(createPaidBlocks(pool)),
+      overview: tellOutages(createSettlementOverview(pool)),
+      lanes: tellOutages(createSignerLanes(pool, instance)),
       idempotency:
         redis === null ? idempotencyRecord : createIdempotencyLease({ ...redis, record: idempotencyRecord }),
-      webhooks: createWebhookOutbox(pool),
+      webhooks: tellOutages(createWebhookOutbox(pool)),
       limiter,
-      quotas: createQuotas(pool),
-      accountSettlements: createAccountSettlements(pool),
-      statistics: createStatistics(pool),
+      quotas: tellOutages(createQuotas(pool)),
+      accountSettlements: tellOutages(createAccountSettlements(pool)),
+      statistics: tellOutages(createStatistics(pool)),
       pingDatabase: async () => {
-        await withSignal(pool.query('select 1'), AbortSignal.timeout(pingDeadlineMs))
+        await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))
       },
       close,
     }

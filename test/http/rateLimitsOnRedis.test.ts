@@ -73,10 +73,38 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
 
   const faults: readonly (readonly [string, () => void | Promise<void>, () => void | Promise<void>])[] = [
     ['the network hangs', () => proxy.hang(), () => proxy.pass()],
+    ['answers come too late', () => proxy.delay(400), () => proxy.pass()],
     ['connections are refused', () => proxy.refuse(), () => proxy.pass()],
     ['the server hangs', () => getServer().hang(), () => getServer().resume()],
     ['the server is killed', () => getServer().stop(), () => getServer().restart()],
   ]
+
+  it('goes on counting there, a little later, while answers are slow', async () => {
+    await remainingOf(service)
+    proxy.delay(30)
+    const slow = await timed(() => remainingOf(service))
+    expect(slow.value).toBe(998)
+    expect(slow.ms).toBeGreaterThanOrEqual(60)
+    expect(await readStore(service)).toEqual({ status: 200, store: 'ok', gauge: '0' })
+  })
+
+  it('answers every request while connections are reset, and counts there again at once', async () => {
+    const address = '203.0.113.77'
+    await remainingOf(service, address)
+    for (let round = 0; round < 5; round += 1) {
+      await proxy.reset()
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, () =>
+          timed(() => service.app.inject({ url: '/supported', remoteAddress: address })),
+        ),
+      )
+      expect(answers.map(({ value }) => value.statusCode)).toEqual([200, 200, 200, 200])
+      expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(500)
+    }
+    await pollUntil(async () => (await readStore(service)).store === 'ok', 'the recovery', 5_000)
+    // What was counted there before is still known.
+    expect(await remainingOf(service, address)).toBeLessThan(999)
+  })
 
   it('gives each of two instances half of every limit', async () => {
     const second = await startService()

@@ -63,6 +63,14 @@ export const createMemoryJournal = (): MemoryJournal => {
       (row) => row.authorizationId === authorizationId && (row.state !== 'failed' || row.consumedBy !== null),
     ) ?? null
 
+  /** Whatever a transaction was ever recorded for, or settled. */
+  const listCarried = (network: string, transaction: string) =>
+    [...rows.values()].filter(
+      (row) =>
+        row.network === network &&
+        (row.transaction === transaction || row.broadcasts.some((each) => each.transaction === transaction)),
+    )
+
   const record = (id: string, signed: SignedTransaction) => {
     const row = rows.get(id)
     if (!isOpen(row) || !row.isAttended) throw new Error('The settlement was taken over')
@@ -77,11 +85,17 @@ export const createMemoryJournal = (): MemoryJournal => {
     claim: async (claim) => (findOpen(claim.authorizationId) === null ? put(claim) : null),
     findOpen: async (authorizationId) => findOpen(authorizationId),
     find: async (id) => rows.get(id) ?? null,
-    listByTransaction: async (network, transaction) =>
-      [...rows.values()].filter((row) => row.network === network && row.transaction === transaction),
+    listByTransaction: async (network, transaction) => listCarried(network, transaction),
     recorderFor: (settlementId) => ({
       settlementId,
-      record: async (signed) => record(settlementId, signed),
+      record: async (signed) => {
+        const network = rows.get(settlementId)?.network ?? ''
+        // What a payer signed carries one settlement; a transaction of our own may carry many.
+        if (listCarried(network, signed.transaction).some(({ id }) => id !== settlementId)) {
+          throw new Error('The transaction is recorded for another settlement')
+        }
+        record(settlementId, signed)
+      },
       noteRecorded: (signed) => record(settlementId, signed),
     }),
     close: async (id, closing, consumer) => {

@@ -19,20 +19,19 @@ interface State {
 export const createMemoryLanes = (): MemoryLanes => {
   const states = new Map<string, State>()
   const onlookers = new Map<string, Onlooker>()
-  const stateOf = ({ network, signer }: Lane): State => {
-    const key = `${network} ${signer}`
-    const state = states.get(key) ?? { next: 0, transactions: [], last: Promise.resolve() }
-    states.set(key, state)
-    return state
-  }
+  const keyOf = ({ network, signer }: Lane): string => `${network} ${signer}`
+  const stateOf = (lane: Lane): State =>
+    states.get(keyOf(lane)) ?? { next: 0, transactions: [], last: Promise.resolve() }
 
   return {
     advance: async (lane, chainNonce) => {
       const state = stateOf(lane)
+      states.set(keyOf(lane), state)
       state.next = Math.max(state.next, chainNonce)
     },
     record: async (lane, recorders, sign) => {
-      const state = stateOf(lane)
+      const state = states.get(keyOf(lane))
+      if (state === undefined) throw new Error(`The lane of ${lane.signer} on ${lane.network} is not open`)
       const watching = recorders.map(({ settlementId }) => onlookers.get(settlementId) ?? {})
       const answer = state.last.then(async () => {
         for (const { before } of watching) await before?.()

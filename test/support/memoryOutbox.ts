@@ -102,18 +102,19 @@ export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
       return taken
     },
     finish: async (taken, outcome) => {
-      if (!holds(taken)) return
-      change(taken.id, {
-        state: outcome.state,
-        attempts: get(taken.id).attempts + 1,
-        lease: null,
-        dueAt: outcome.state === 'waiting' ? later(outcome.retryInMs) : null,
-        lastStatus: outcome.status,
-        lastError: outcome.error,
-        lastAttemptAt: clock.now(),
-      })
+      if (holds(taken)) {
+        change(taken.id, {
+          state: outcome.state,
+          attempts: get(taken.id).attempts + 1,
+          lease: null,
+          dueAt: outcome.state === 'waiting' ? later(outcome.retryInMs) : null,
+          lastStatus: outcome.status,
+          lastError: outcome.error,
+          lastAttemptAt: clock.now(),
+        })
+      }
       const endpoint = endpoints.get(taken.accountId)
-      if (outcome.state !== 'failed' || !outcome.isGone || endpoint === undefined) return
+      if (outcome.state !== 'failed' || !outcome.isGone || endpoint?.url !== taken.endpoint.url) return
       endpoints.set(taken.accountId, { ...endpoint, isGone: true })
       endWaiting(taken.accountId)
     },
@@ -122,13 +123,15 @@ export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
     },
     list: async (accountId, { limit, before }) => {
       const own = [...rows.values()].filter((row) => row.accountId === accountId).toReversed()
-      return own
-        .slice(before === undefined ? 0 : own.findIndex(({ id }) => id === before) + 1)
-        .slice(0, limit)
+      const last = own.findIndex(({ id }) => id === before)
+      return before !== undefined && last < 0 ? [] : own.slice(last + 1).slice(0, limit)
     },
     redeliver: async (accountId, deliveryId) => {
-      if (rows.get(deliveryId)?.accountId !== accountId) return null
-      change(deliveryId, { state: 'waiting', attempts: 0, dueAt: clock.now() })
+      const row = rows.get(deliveryId)
+      if (row?.accountId !== accountId) return null
+      // What is under way already is not sent beside itself.
+      const isUnderWay = row.lease !== null && row.dueAt !== null && row.dueAt > clock.now()
+      change(deliveryId, { state: 'waiting', attempts: 0, ...(isUnderWay ? {} : { dueAt: clock.now() }) })
       return get(deliveryId)
     },
     purge: async () => undefined,

@@ -1,12 +1,9 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { type UnpackedPackages, unpackDebianPackages } from './debianPackages.js'
 import { findFreePort } from './freePort.js'
 
 /** A real Redis server for tests. */
@@ -30,14 +27,12 @@ interface Program {
   readonly libraryPath: string
 }
 
-const cacheFolder = fileURLToPath(new URL('../../.cache/redis', import.meta.url))
 // The packages of Debian and Ubuntu that the server needs beyond what every system has.
 const packages = [
   ...['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'],
   ...['liblua5.1-0', 'lua-bitop', 'lua-cjson'],
 ] as const
 const startDeadlineMs = 10_000
-const fetchDeadlineMs = 60_000
 const maxPortTrials = 5
 
 /**
@@ -48,7 +43,7 @@ const maxPortTrials = 5
 export const startTestRedis = async (): Promise<TestRedis | null> => {
   const { TEST_REDIS_URL: url, REQUIRE_REDIS: isRequired } = process.env
   if (url) return borrow(url)
-  const program = findOnPath() ?? (await findInCache()) ?? (await fetchToCache())
+  const program = findOnPath() ?? (await findInPackages())
   if (program !== null) return startOwn(program)
   const advice = 'install redis-server (apt-get install redis-server) or set TEST_REDIS_URL'
   if (isRequired === '1') throw new Error(`REQUIRE_REDIS=1, but there is no redis-server: ${advice}`)
@@ -85,38 +80,15 @@ const findOnPath = (): Program | null => {
   return runs(program) ? program : null
 }
 
-const findInCache = async (): Promise<Program | null> => {
-  const path = join(cacheFolder, 'usr/bin/redis-server')
-  if (!existsSync(path)) return null
-  const libraries = join(cacheFolder, 'usr/lib')
-  // The folder is named after the architecture, as in x86_64-linux-gnu.
-  const folders = (await readdir(libraries)).filter((name) => name.includes('-linux-'))
-  const program = { path, libraryPath: folders.map((name) => join(libraries, name)).join(':') }
-  return runs(program) ? program : null
-}
-
-/** Unpacks the distribution's packages without installing them, which needs no root. */
-const fetchToCache = async (): Promise<Program | null> => {
-  const run = promisify(execFile)
-  await mkdir(join(cacheFolder, '..'), { recursive: true })
-  const folder = await mkdtemp(join(cacheFolder, '../redis-'))
-  const root = join(folder, 'root')
-  try {
-    await run('apt-get', ['download', ...packages], { cwd: folder, timeout: fetchDeadlineMs })
-    for (const name of await readdir(folder)) {
-      if (name.endsWith('.deb')) await run('dpkg', ['-x', name, root], { cwd: folder })
-    }
-    // Another process may have been first, and its copy is as good; one that does not run is replaced.
-    if ((await findInCache()) === null) {
-      await rm(cacheFolder, { recursive: true, force: true })
-      await rename(root, cacheFolder)
-    }
-  } catch {
-    // No apt, no network, other package names, or a race that was lost: what counts is what is there now.
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-  return findInCache()
+/** A copy of the distribution's packages, which needs no root. */
+const findInPackages = async (): Promise<Program | null> => {
+  const programOf = ({ folder, libraryPath }: UnpackedPackages): Program => ({
+    path: join(folder, 'usr/bin/redis-server'),
+    libraryPath,
+  })
+  const isUsable = async (unpacked: UnpackedPackages) => runs(programOf(unpacked))
+  const unpacked = await unpackDebianPackages({ name: 'redis', packages, isUsable })
+  return unpacked === null ? null : programOf(unpacked)
 }
 
 const running = new Set<ChildProcess>()

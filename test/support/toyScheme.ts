@@ -27,19 +27,24 @@ export const toyVerdict = (payment: Payment): ValidVerdict => {
 }
 
 /** A scheme without a chain: what it does can be scripted, and by itself everything goes well. */
-export const createToyScheme = (script: Partial<Scheme> = {}): Scheme => ({
-  kind: { scheme: 'exact', network: 'toy:1' },
-  signers: ['toy-signer'],
-  identify: (payment) => {
-    const parsed = proof.safeParse(payment.proof)
-    return parsed.success ? `${payment.requirements.network}/${parsed.data.nonce}` : null
-  },
-  verify: async (payment) => toyVerdict(payment),
-  settle: async (_payment, recorder) => {
-    await recorder.record({ transaction: 'tx-1', bytes: 'bytes-1' })
-    return { state: 'confirmed', transaction: 'tx-1' }
-  },
-  resolve: async ({ transaction }) => ({ state: 'confirmed', transaction: transaction ?? '' }),
-  judgeBlock: async () => 'standing',
-  ...script,
-})
+export const createToyScheme = (script: Partial<Scheme> = {}): Scheme => {
+  let sent = 0
+  return {
+    kind: { scheme: 'exact', network: 'toy:1' },
+    signers: ['toy-signer'],
+    identify: (payment) => {
+      const parsed = proof.safeParse(payment.proof)
+      return parsed.success ? `${payment.requirements.network}/${parsed.data.nonce}` : null
+    },
+    verify: async (payment) => toyVerdict(payment),
+    settle: async (_payment, recorder) => {
+      sent += 1
+      const transaction = `tx-${sent}`
+      await recorder.record({ transaction, bytes: `bytes-${sent}` })
+      return { state: 'confirmed', transaction }
+    },
+    resolve: async ({ transaction }) => ({ state: 'confirmed', transaction: transaction ?? '' }),
+    judgeBlock: async () => 'standing',
+    ...script,
+  }
+}

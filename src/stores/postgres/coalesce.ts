@@ -1,10 +1,12 @@
 import { DatabaseError } from 'pg'
+import { AppError } from '../../errors.js'
 
 /** Runs one statement for several inputs and answers one output for each, in order. */
 export type RunTogether<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>
 
 interface Call<Input, Output> {
   readonly input: Input
+  readonly since: number
   resolve(output: Output): void
   reject(error: unknown): void
 }
@@ -12,6 +14,8 @@ interface Call<Input, Output> {
 // One that runs and one that is on its way: more would take small bites.
 const maxUnderWay = 2
 const maxInputs = 200
+// Who waited so long stood behind a database that does not answer, and is not to stand in a second such line.
+const longestWaitMs = 5_000
 
 /**
  * Lets calls share statements: at once when few are under way, else what came meanwhile goes together. Each commit
@@ -43,8 +47,17 @@ export const coalesce = <Input, Output>(
     }
   }
 
+  const refuseLate = () => {
+    const latest = performance.now() - longestWaitMs
+    const late = waiting.filter(({ since }) => since < latest)
+    if (late.length > 0) waiting = waiting.filter(({ since }) => since >= latest)
+    for (const call of late) call.reject(tooLate())
+  }
+
   const start = () => {
-    if (underWay >= maxUnderWay || waiting.length === 0) return
+    if (underWay >= maxUnderWay) return
+    refuseLate()
+    if (waiting.length === 0) return
     const calls = waiting.slice(0, maxInputs)
     waiting = waiting.slice(maxInputs)
     underWay += 1
@@ -56,7 +69,7 @@ export const coalesce = <Input, Output>(
 
   return (input) =>
     new Promise((resolve, reject) => {
-      waiting.push({ input, resolve, reject })
+      waiting.push({ input, since: performance.now(), resolve, reject })
       // Whoever comes in the same moment comes along.
       queueMicrotask(start)
     })
@@ -64,3 +77,6 @@ export const coalesce = <Input, Output>(
 
 /** Whether the server said so itself, and goes on: one that shuts down may have committed before. */
 const wasUndone = ({ code }: DatabaseError): boolean => code !== undefined && !/^(08|57P|58)/.test(code)
+
+const tooLate = (): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', { retryAfterSeconds: 1 })

@@ -1,4 +1,5 @@
 import { withSignal } from '../../deadline.js'
+import { AppError } from '../../errors.js'
 import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { SignNumbered } from '../../ports/signerLanes.js'
 
@@ -27,7 +28,7 @@ export const createLaneQueue = (): LaneQueue => {
     const before = lastTurns.get(key)
     const turn = (async () => {
       await before
-      if (performance.now() - since > longestWaitMs) throw new Error(`The lane of ${key} is too busy`)
+      if (performance.now() - since > longestWaitMs) throw tooBusy(key)
       return await work()
     })()
     lastTurns.set(
@@ -37,3 +38,6 @@ export const createLaneQueue = (): LaneQueue => {
     return turn
   }
 }
+
+const tooBusy = (lane: string): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', `The lane of ${lane} is too busy`, { retryAfterSeconds: 2 })

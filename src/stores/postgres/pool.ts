@@ -8,7 +8,9 @@ export interface PoolOptions {
   readonly onError: (error: Error) => void
 }
 
-const statementTimeoutMs = 30_000
+// Longer than a lane is held by a machine that vanished, so that who waits for it gets it.
+const statementTimeoutMs = 10_000
+const idleTransactionTimeoutMs = 30_000
 
 /**
  * Opens a pool of connections on which nothing waits for ever: connecting, a statement, an idle
@@ -24,9 +26,9 @@ export function openPool({ url, maxConnections, onError }: PoolOptions): Pool {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
     // The server ends a slow statement; this one notices that the server itself is gone.
-    query_timeout: statementTimeoutMs + 5_000,
+    query_timeout: statementTimeoutMs + 2_000,
     keepAlive: true,
   })
   pool.on('error', (error: Error & { client?: unknown }) => {

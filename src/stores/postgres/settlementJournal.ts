@@ -11,6 +11,7 @@ import { openMonth } from './openMonth.js'
 import { giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
 import { createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
+import { tellOutages } from './tellOutages.js'
 import { hasNul } from './text.js'
 import { uuidForm } from './uuidForm.js'
 import { insertSettlementEvents } from './webhookEvents.js'
@@ -106,7 +107,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
             [network, transaction],
           ),
 
-    recorderFor: (settlementId) => createRecorder({ pool, instance }, settlementId),
+    recorderFor: (settlementId) => tellOutages(createRecorder({ pool, instance }, settlementId)),
 
     close: (id, closing, consumer) => turnAway(id, closeTogether({ id, closing, consumer })),
 

@@ -3,7 +3,13 @@ import type { Recorder, Settlement, SettlementJournal } from '../../ports/settle
 import type { SettleResult } from '../../protocol/results.js'
 import type { Outcome } from '../../schemes/scheme.js'
 import { answerPending, failSettle, succeed } from './settleAnswers.js'
-import { asSettleFailure, describeOutcome, describeSettlement, type SettleWork } from './settleWork.js'
+import {
+  asSettleFailure,
+  describeOutcome,
+  describeSettlement,
+  parting,
+  type SettleWork,
+} from './settleWork.js'
 import type { TellOutcome } from './tellOutcome.js'
 
 /** Settles what we hold the claim for: nobody else sends this payment. */
@@ -30,7 +36,7 @@ export const createExecuteSettlement = ({
     const { callerNetwork } = work.payment
     const named = { ...describeSettlement(settlement), ...describeOutcome(outcome) }
     if (outcome.state === 'pending') {
-      await journal.release(settlement.id)
+      await parting(journal.release(settlement.id))
       logger.warn(named, 'settlement.pending')
       return answerPending(settlement, outcome.transaction, callerNetwork)
     }
@@ -58,10 +64,18 @@ export const createExecuteSettlement = ({
     work: SettleWork,
   ): Promise<SettleResult> => {
     const { callerNetwork } = work.payment
-    const current = await journal.find(settlement.id).catch(() => null)
+    const current = await parting(journal.find(settlement.id)).catch(() => null)
     return current?.state === 'confirmed' && current.consumedBy === work.consumer
       ? succeed(current, current.transaction ?? recorded, callerNetwork)
       : answerPending(settlement, recorded, callerNetwork)
+  }
+
+  /** Abandons a claim; answers its row where that could not be, and then nobody here attends it any more. */
+  const leave = async ({ id }: Settlement): Promise<Settlement | null> => {
+    if (await journal.abandon(id)) return null
+    // Before we look: whether or not we can.
+    await journal.release(id)
+    return await journal.find(id)
   }
 
   /**
@@ -70,10 +84,7 @@ export const createExecuteSettlement = ({
    */
   const giveUp = async (settlement: Settlement, { payment }: SettleWork): Promise<SettleResult | null> => {
     try {
-      if (await journal.abandon(settlement.id)) return null
-      // Before we look: whether or not we can, nobody here attends the row any more.
-      await journal.release(settlement.id)
-      const found = await journal.find(settlement.id)
+      const found = await parting(leave(settlement))
       if (found === null || found.state !== 'pending') return null
       logger.warn({ ...describeSettlement(settlement), transaction: found.transaction }, 'settlement.pending')
       return answerPending(found, found.transaction, payment.callerNetwork)

@@ -7,6 +7,7 @@ import { settleResult } from '../../protocol/results.js'
 import type { CoreUseCases, SettleAnswer, SettleRequest } from '../useCases.js'
 import { fingerprintRequest } from './fingerprint.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
+import { parting } from './settleWork.js'
 
 /** What settling needs. */
 export interface SettleParts {
@@ -37,7 +38,7 @@ export const createSettlePayment = ({
   /** The journal holds the truth; a key whose end cannot be noted is taken over when its time is up. */
   const note = async (work: Promise<void>) => {
     try {
-      await work
+      await parting(work)
     } catch (error) {
       logger.error({ error }, 'idempotency.not_noted')
     }

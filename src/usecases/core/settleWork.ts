@@ -1,3 +1,4 @@
+import { withSignal } from '../../deadline.js'
 import { AppError } from '../../errors.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
@@ -41,6 +42,13 @@ export const describeOutcome = (outcome: Outcome) => {
   const { block, ...rest } = outcome
   return { ...rest, blockNumber: block.number.toString(), blockHash: block.hash }
 }
+
+// What an answer waits for once it is decided.
+const longestPartingMs = 2_000
+
+/** Lets a caller whose answer is decided wait for the stores only a little; the work goes on without it. */
+export const parting = <T>(work: Promise<T>): Promise<T> =>
+  withSignal(work, AbortSignal.timeout(longestPartingMs))
 
 /** Whatever stopped an attempt before it was recorded, in the caller's terms. */
 export const asSettleFailure = (error: unknown): AppError => {

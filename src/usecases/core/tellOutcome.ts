@@ -1,7 +1,7 @@
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { answerDuplicate, answerPending, failSettle, succeed } from './settleAnswers.js'
-import { isSameRequest, type SettleWork } from './settleWork.js'
+import { isSameRequest, parting, type SettleWork } from './settleWork.js'
 
 /** Tells a caller what became of a closed settlement; null while it is open. */
 export type TellOutcome = (settlement: Settlement, work: SettleWork) => Promise<SettleResult | null>
@@ -14,7 +14,7 @@ export const createTellOutcome = (journal: SettlementJournal): TellOutcome => {
       return await journal.consume(settlement.id, work.consumer)
     } catch {
       // The answer may have been lost after the row was written.
-      const current = await journal.find(settlement.id).catch(() => null)
+      const current = await parting(journal.find(settlement.id)).catch(() => null)
       return current?.consumedBy == null ? null : current.consumedBy === work.consumer
     }
   }

@@ -1,13 +1,14 @@
+import { withSignal } from '../../deadline.js'
 import { AppError } from '../../errors.js'
 import type { Logger } from '../../ports/logger.js'
-import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import { refusalFields, type VerifyResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Scheme, Verdict } from '../../schemes/scheme.js'
-import type { CoreUseCases } from '../useCases.js'
+import type { Scheme } from '../../schemes/scheme.js'
+import type { CoreUseCases, VerifyRequest } from '../useCases.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
 import type { QuotaGate } from './quotaGate.js'
@@ -21,6 +22,9 @@ export interface VerifyParts {
   readonly deadlineMs: number
 }
 
+// The deadline leaves time for the chain: a journal that does not answer must not use it up.
+const journalDeadlineMs = 3_000
+
 /** Judges a payment and moves nothing. */
 export const createVerifyPayment = ({
   registry,
@@ -29,14 +33,15 @@ export const createVerifyPayment = ({
   logger,
   deadlineMs,
 }: VerifyParts): CoreUseCases['verifyPayment'] => {
-  const judge = async (scheme: Scheme, payment: Payment, isAwaited: () => boolean): Promise<Verdict> => {
+  /** Answers by the deadline, whatever chain and database do. */
+  const inTime = async (work: Promise<VerifyResult>, isAwaited: () => boolean): Promise<VerifyResult> => {
     // A timer of its own instead of `AbortSignal.any` and `AbortSignal.timeout`, which cost as much as the rest.
     let timer: NodeJS.Timeout | undefined
     const deadline = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('The deadline passed')), deadlineMs)
     })
     try {
-      return await Promise.race([scheme.verify(payment, { isAwaited, precedesSettle: false }), deadline])
+      return await Promise.race([work, deadline])
     } catch (error) {
       if (error instanceof AppError || !isAwaited()) throw error
       throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified', {
@@ -48,14 +53,20 @@ export const createVerifyPayment = ({
     }
   }
 
-  /** Whether a settlement of the caller stands for the payment, so that settling it uses nothing of the quota any more. */
-  const isBegun = async (scheme: Scheme, payment: Payment, caller: string): Promise<boolean> => {
+  const findSettlement = async (scheme: Scheme, payment: Payment): Promise<Settlement | null> => {
     const authorizationId = scheme.identify(payment)
-    const settlement = authorizationId === null ? null : await journal.findOpen(authorizationId)
-    return settlement?.caller === caller
+    if (authorizationId === null) return null
+    try {
+      return await withSignal(journal.findOpen(authorizationId), AbortSignal.timeout(journalDeadlineMs))
+    } catch (cause) {
+      throw new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
+        cause,
+        retryAfterSeconds: 1,
+      })
+    }
   }
 
-  return async ({ body, caller, quota, isAwaited }) => {
+  const verify = async ({ body, caller, quota, isAwaited }: VerifyRequest): Promise<VerifyResult> => {
     const payment = readPayment(body)
     if (isRefused(payment)) return refuse(payment.reason, payment.message)
     const scheme = findScheme(registry, payment)
@@ -63,9 +74,13 @@ export const createVerifyPayment = ({
 
     // Nobody should deliver for what cannot be settled.
     const refusal = quota === null ? null : await quotaGate(quota)
-    if (refusal !== null && !(await isBegun(scheme, payment, caller))) throw refusal
+    if (refusal !== null) {
+      // Unless a settlement of the caller stands for the payment: settling it uses nothing of the quota any more.
+      const begun = await findSettlement(scheme, payment)
+      if (begun?.caller !== caller) throw refusal
+    }
 
-    const verdict = await judge(scheme, payment, isAwaited)
+    const verdict = await scheme.verify(payment, { isAwaited, precedesSettle: false })
     const { network } = payment.requirements
     logger.info(
       verdict.isValid
@@ -81,8 +96,7 @@ export const createVerifyPayment = ({
     if (verdict.isValid) return { isValid: true, payer: verdict.payer }
 
     // Paid for by this very request whose answer was `settlement_pending`: good until someone is told success.
-    const authorizationId = scheme.identify(payment)
-    const settlement = authorizationId === null ? null : await journal.findOpen(authorizationId)
+    const settlement = await findSettlement(scheme, payment)
     if (
       settlement !== null &&
       settlement.consumedBy === null &&
@@ -93,6 +107,8 @@ export const createVerifyPayment = ({
     }
     return refuse(verdict.reason, verdict.message, verdict.payer)
   }
+
+  return (request) => inTime(verify(request), request.isAwaited)
 }
 
 const refuse = (refusedFor: Reason, sentence?: string, payer?: string | null): VerifyResult => {

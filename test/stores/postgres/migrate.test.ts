@@ -85,7 +85,7 @@ test('leaves no longer deadline behind on a connection', async () => {
   const { rows } = await single.query('show statement_timeout')
 
   await single.end()
-  expect(rows).toEqual([{ statement_timeout: '30s' }])
+  expect(rows).toEqual([{ statement_timeout: '10s' }])
 })
 
 test('a file that fails leaves nothing of itself, and all of those before it', async () => {

@@ -47,7 +47,7 @@ test('the server knows whose connections these are, and when to give up on them'
     (await pool.query({ text: `show ${name}`, rowMode: 'array' })).rows[0]?.[0]
 
   expect(await show('application_name')).toBe('quittance')
-  expect(await show('statement_timeout')).toBe('30s')
+  expect(await show('statement_timeout')).toBe('10s')
   expect(await show('idle_in_transaction_session_timeout')).toBe('30s')
 })
 

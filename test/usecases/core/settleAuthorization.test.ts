@@ -180,12 +180,16 @@ describe('a payment that is not settled', () => {
   it('is told its failure when the chain proved one, and may be tried again', async () => {
     let attempts = 0
     const { plain, attempt } = setup({
-      scheme: afterRecording(async () => {
-        attempts += 1
-        return attempts === 1
-          ? { state: 'failed', reason: 'invalid_exact_evm_transaction_failed', transaction: 'tx-1' }
-          : { state: 'confirmed', transaction: 'tx-1' }
-      }),
+      scheme: {
+        settle: async (_payment, recorder) => {
+          attempts += 1
+          const transaction = `tx-${attempts}`
+          await recorder.record({ transaction, bytes: 'bytes' })
+          return attempts === 1
+            ? { state: 'failed', reason: 'invalid_exact_evm_transaction_failed', transaction }
+            : { state: 'confirmed', transaction }
+        },
+      },
     })
     expect(await attempt()).toMatchObject({
       success: false,

@@ -1,0 +1,300 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { PaidBlocks } from '../../src/ports/paidBlocks.js'
+import type { Settlement, SettlementClaim, SettlementJournal } from '../../src/ports/settlementJournal.js'
+import { claimOf } from '../support/claimOf.js'
+
+/** An empty journal under test, as one living instance sees it. */
+export interface JournalHarness {
+  readonly journal: SettlementJournal
+  readonly blocks: PaidBlocks
+  close(): Promise<void>
+}
+
+const block = { number: 7n, hash: '0xb10c' }
+const signedAs = (transaction: string) => ({ transaction, bytes: `bytes of ${transaction}` })
+const failed = { state: 'failed', reason: 'insufficient_funds' } as const
+const twentyAtOnce = <T>(ask: (index: number) => Promise<T>): Promise<readonly T[]> =>
+  Promise.all(Array.from({ length: 20 }, (_, index) => ask(index)))
+
+/** The suite that every implementation of the port passes; what only a shared database can do is tested there. */
+export const describeSettlementJournal = (name: string, open: () => Promise<JournalHarness>): void => {
+  describe(name, () => {
+    let harness: JournalHarness
+    let journal: SettlementJournal
+    beforeEach(async () => {
+      harness = await open()
+      journal = harness.journal
+    })
+    afterEach(() => harness.close())
+
+    const claim = async (changes: Partial<SettlementClaim> = {}): Promise<Settlement> => {
+      const settlement = await journal.claim(claimOf(changes))
+      if (settlement === null) throw new Error('The authorization has a row already')
+      return settlement
+    }
+    const record = async (transaction: string, changes: Partial<SettlementClaim> = {}) => {
+      const settlement = await claim(changes)
+      await journal.recorderFor(settlement.id).record(signedAs(transaction))
+      return settlement
+    }
+    const confirm = async (transaction: string, consumer?: string) => {
+      const settlement = await record(transaction)
+      await journal.close(settlement.id, { state: 'confirmed', transaction, block }, consumer)
+      return settlement
+    }
+    const idsOf = (settlements: readonly Settlement[]) => settlements.map(({ id }) => id)
+
+    describe('claim', () => {
+      it('opens a row that says what was claimed', async () => {
+        const claimed = claimOf({ resource: 'https://shop.example/', amount: 2n ** 200n })
+        const settlement = await journal.claim(claimed)
+        expect(settlement).toEqual({
+          ...claimed,
+          id: expect.any(String),
+          state: 'claimed',
+          transaction: null,
+          broadcasts: [],
+          reason: null,
+          consumedBy: null,
+          isAttended: true,
+          createdAt: expect.any(Date),
+          closedAt: null,
+          block: null,
+          isFinal: false,
+        })
+        expect(await journal.find(settlement?.id ?? '')).toEqual(settlement)
+      })
+
+      it.each([
+        { state: 'claimed', reach: () => claim() },
+        { state: 'pending', reach: () => record('0x1') },
+        { state: 'confirmed', reach: () => confirm('0x1') },
+      ])('answers null while the authorization has a row that is $state', async ({ reach }) => {
+        const { id, authorizationId } = await reach()
+        expect(await journal.claim(claimOf({ authorizationId, caller: 'other' }))).toBeNull()
+        expect((await journal.findOpen(authorizationId))?.id).toBe(id)
+      })
+
+      it('opens a new row after the earlier one failed, and keeps the earlier', async () => {
+        const first = await claim()
+        await journal.close(first.id, failed)
+        expect(await journal.findOpen(first.authorizationId)).toBeNull()
+        const second = await claim({ authorizationId: first.authorizationId })
+        expect(second.id).not.toBe(first.id)
+        expect((await journal.find(first.id))?.state).toBe('failed')
+        expect((await journal.findOpen(first.authorizationId))?.id).toBe(second.id)
+      })
+
+      it('gives an authorization to exactly one of 20 who claim it at once', async () => {
+        const answers = await twentyAtOnce(() => journal.claim(claimOf({ authorizationId: 'one' })))
+        expect(answers.filter((settlement) => settlement !== null)).toHaveLength(1)
+      })
+    })
+
+    describe('find', () => {
+      it('answers nothing for what is not there', async () => {
+        expect(await journal.find(randomUUID())).toBeNull()
+        expect(await journal.findOpen('unknown')).toBeNull()
+        expect(await journal.listByTransaction('eip155:84532', '0xunknown')).toEqual([])
+      })
+
+      it('finds by every transaction that was ever recorded, on its own network only', async () => {
+        const { id, network } = await record('0x1')
+        await journal.recorderFor(id).record(signedAs('0x2'))
+        await journal.close(id, { state: 'confirmed', transaction: '0xsomeone' })
+        for (const transaction of ['0x1', '0x2', '0xsomeone']) {
+          expect(idsOf(await journal.listByTransaction(network, transaction))).toEqual([id])
+          expect(await journal.listByTransaction('eip155:1', transaction)).toEqual([])
+        }
+      })
+    })
+
+    describe('record', () => {
+      it('makes the row pending, names the newest transaction, and keeps all bytes in order', async () => {
+        const { id } = await record('0xb')
+        await journal.recorderFor(id).record(signedAs('0xa'))
+        expect(await journal.find(id)).toMatchObject({
+          state: 'pending',
+          transaction: '0xa',
+          broadcasts: [signedAs('0xb'), signedAs('0xa')],
+        })
+      })
+
+      it.each([
+        {
+          what: 'confirmed',
+          lose: (id: string) => journal.close(id, { state: 'confirmed', transaction: '0x9' }),
+        },
+        { what: 'failed', lose: (id: string) => journal.close(id, failed) },
+        { what: 'abandoned', lose: (id: string) => journal.abandon(id) },
+        { what: 'left to the reconciler', lose: (id: string) => journal.release(id) },
+      ])('throws and changes nothing when the row is $what', async ({ lose }) => {
+        const { id } = await claim()
+        await lose(id)
+        const before = await journal.find(id)
+        await expect(journal.recorderFor(id).record(signedAs('0x1'))).rejects.toThrow('taken over')
+        expect(await journal.find(id)).toEqual(before)
+      })
+
+      it('throws when there is no such row', async () => {
+        await expect(journal.recorderFor(randomUUID()).record(signedAs('0x1'))).rejects.toThrow('taken over')
+      })
+
+      it('throws and changes nothing when the transaction carries another settlement already', async () => {
+        const first = await record('0x1')
+        const second = await claim()
+        await expect(journal.recorderFor(second.id).record(signedAs('0x1'))).rejects.toThrow()
+        expect(await journal.find(second.id)).toMatchObject({ state: 'claimed', transaction: null })
+        expect(idsOf(await journal.listByTransaction(first.network, '0x1'))).toEqual([first.id])
+      })
+    })
+
+    describe('close', () => {
+      it('confirms a row and keeps who is about to be told, and the block', async () => {
+        const { id } = await confirm('0x1', 'request:1')
+        expect(await journal.find(id)).toMatchObject({
+          state: 'confirmed',
+          transaction: '0x1',
+          reason: null,
+          consumedBy: 'request:1',
+          isAttended: false,
+          closedAt: expect.any(Date),
+          block,
+        })
+      })
+
+      it('fails a row with its reason, and nobody is told success', async () => {
+        const { id } = await record('0x1')
+        expect(await journal.close(id, failed, 'request:1')).toBe(true)
+        expect(await journal.find(id)).toMatchObject({ ...failed, transaction: '0x1', consumedBy: null })
+      })
+
+      it.each([failed, { state: 'confirmed', transaction: '0x2' } as const])(
+        'is for good: nothing becomes $state afterwards, and what is not there is not closed',
+        async (later) => {
+          for (const earlier of [failed, { state: 'confirmed', transaction: '0x1' } as const]) {
+            const { id } = await claim()
+            expect(await journal.close(id, earlier, 'request:1')).toBe(true)
+            const closed = await journal.find(id)
+            expect(await journal.close(id, later, 'request:2')).toBe(false)
+            expect(await journal.find(id)).toEqual(closed)
+          }
+          expect(await journal.close(randomUUID(), later)).toBe(false)
+        },
+      )
+
+      it('is granted to exactly one of 20 who close at once, and that one is the consumer', async () => {
+        const { id } = await record('0x1')
+        const answers = await twentyAtOnce((index) =>
+          journal.close(id, { state: 'confirmed', transaction: '0x1' }, `request:${index}`),
+        )
+        expect(answers.filter((isClosed) => isClosed)).toHaveLength(1)
+        expect((await journal.find(id))?.consumedBy).toBe(`request:${answers.indexOf(true)}`)
+      })
+    })
+
+    describe('consume', () => {
+      it('grants one consumer, that one again, and nobody else', async () => {
+        const { id } = await confirm('0x1')
+        const answers = await twentyAtOnce((index) => journal.consume(id, `request:${index}`))
+        expect(answers.filter((isGranted) => isGranted)).toHaveLength(1)
+        const consumer = `request:${answers.indexOf(true)}`
+        expect(await journal.consume(id, consumer)).toBe(true)
+        expect((await journal.find(id))?.consumedBy).toBe(consumer)
+      })
+
+      it('is refused before the payment is confirmed, after it failed, and to all but who closed it', async () => {
+        const { id } = await record('0x1')
+        expect(await journal.consume(id, 'request:1')).toBe(false)
+        await journal.close(id, failed)
+        expect(await journal.consume(id, 'request:1')).toBe(false)
+        const told = await confirm('0x2', 'request:1')
+        expect(await journal.consume(told.id, 'request:2')).toBe(false)
+        expect(await journal.consume(randomUUID(), 'request:1')).toBe(false)
+      })
+    })
+
+    describe('abandon and release', () => {
+      it('abandons a claim of our own, and never what was recorded or closed', async () => {
+        const { id } = await claim()
+        expect(await journal.abandon(id)).toBe(true)
+        expect(await journal.find(id)).toMatchObject({
+          state: 'failed',
+          reason: 'settlement_abandoned',
+          isAttended: false,
+        })
+        const recorded = await record('0x1')
+        await journal.release(recorded.id)
+        expect(await journal.abandon(recorded.id)).toBe(false)
+        expect((await journal.find(recorded.id))?.state).toBe('pending')
+        expect(await journal.abandon((await confirm('0x2')).id)).toBe(false)
+        expect(await journal.abandon(randomUUID())).toBe(false)
+      })
+
+      it('lists what was released, no more than asked for, and nothing that is attended or closed', async () => {
+        await record('0x1')
+        await confirm('0x2')
+        expect(await journal.listUnattended(9)).toEqual([])
+        const released = [await record('0x3'), await claim()]
+        for (const { id } of released) await journal.release(id)
+        expect(idsOf(await journal.listUnattended(9)).sort()).toEqual(idsOf(released).sort())
+        expect(await journal.listUnattended(1)).toHaveLength(1)
+        expect((await journal.find(released[0]?.id ?? ''))?.isAttended).toBe(false)
+      })
+    })
+
+    describe('a payment whose block was taken back', () => {
+      const takeBack = async (consumer?: string): Promise<Settlement> => {
+        const settlement = await confirm('0x1', consumer)
+        const [paid] = await harness.blocks.list(9)
+        if (paid === undefined) throw new Error('The block of the payment is not listed')
+        expect(idsOf(await harness.blocks.reopen(paid))).toEqual([settlement.id])
+        return settlement
+      }
+      const confirmed = { state: 'confirmed', transaction: '0x1', block } as const
+
+      it('is open again and unattended, and remembers whom it was told to', async () => {
+        const { id } = await takeBack('request:1')
+        expect(await journal.find(id)).toMatchObject({
+          state: 'pending',
+          consumedBy: 'request:1',
+          isAttended: false,
+          closedAt: null,
+          block: null,
+        })
+        expect(idsOf(await journal.listUnattended(9))).toEqual([id])
+      })
+
+      it('is told again only to the one who was told before', async () => {
+        const { id } = await takeBack('request:1')
+        expect(await journal.close(id, confirmed, 'request:2')).toBe(false)
+        expect(await journal.close(id, confirmed, 'request:1')).toBe(true)
+        expect(await journal.consume(id, 'request:2')).toBe(false)
+      })
+
+      it('is failed by nobody who would tell it, but by the reconciler; then it stays the authorization’s row', async () => {
+        const { id, authorizationId } = await takeBack('request:1')
+        expect(await journal.close(id, failed, 'request:1')).toBe(false)
+        expect(await journal.close(id, failed)).toBe(true)
+        expect((await journal.findOpen(authorizationId))?.id).toBe(id)
+        expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
+      })
+
+      it('is anyone’s to be told who comes first, where nobody was told', async () => {
+        const { id } = await takeBack()
+        expect(await journal.close(id, confirmed, 'request:2')).toBe(true)
+        expect((await journal.find(id))?.consumedBy).toBe('request:2')
+      })
+
+      it('cannot be taken back once it is final', async () => {
+        await confirm('0x1')
+        const [paid] = await harness.blocks.list(9)
+        if (paid === undefined) throw new Error('The block of the payment is not listed')
+        await harness.blocks.markFinal(paid)
+        expect(await harness.blocks.list(9)).toEqual([])
+        expect(await harness.blocks.reopen(paid)).toEqual([])
+      })
+    })
+  })
+}

@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Address } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { randomAddress } from '../support/evm/authorization.js'
+import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
+import { type ExactPaymentBody, exactPayment } from '../support/evm/payment.js'
+import { createEoa } from '../support/evm/wallets.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
+import { startService, type TestService } from '../support/service.js'
+import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+
+const answerBody = z.looseObject({
+  code: z.string().optional(),
+  success: z.boolean().optional(),
+  isValid: z.boolean().optional(),
+  errorReason: z.string().optional(),
+  transaction: z.string().optional(),
+})
+
+interface Answer {
+  readonly status: number
+  readonly body: z.infer<typeof answerBody>
+  readonly tookMs: number
+}
+
+/** A payment that is settled with a key, and who gets it: nobody else pays that address. */
+interface Order {
+  readonly body: ExactPaymentBody
+  readonly payTo: Address
+  readonly key: string
+}
+
+const amount = 10_000n
+// The twelve seconds of a statement, the two after which what follows an answer goes on without it, and this machine.
+const hangDeadlineMs = 20_000
+const refuseDeadlineMs = 5_000
+const recoveryDeadlineMs = 5_000
+
+describe('the service, when its database', () => {
+  let chain: LocalChain
+  let node: RpcProxy
+  let database: TestDatabase
+  let network: TcpProxy
+  let service: TestService
+  let apiKey: string
+  let orders: Order[] = []
+  /** Orders that were first settled without a key: only that request may be told success. */
+  let withoutKey: Order[] = []
+
+  beforeAll(async () => {
+    chain = await startLocalChain({ facilitatorCount: 1 })
+    node = await startRpcProxy(chain.url)
+    database = await createTestDatabase()
+    const url = new URL(database.url)
+    network = await startTcpProxy(Number(url.port))
+    url.port = String(network.port)
+    service = await startService({ chain: { ...chain, url: node.url }, databaseUrl: url.href })
+    const registered = await ask('/register', { email: 'ada@example.com', projectName: 'engine' })
+    apiKey = z.object({ apiKey: z.string() }).parse(registered.body).apiKey
+  })
+  afterAll(async () => {
+    await service.close()
+    await network.close()
+    await node.stop()
+    await database.drop()
+    await chain.stop()
+  })
+  afterEach(async () => {
+    await network.pass()
+    node.clearFaults()
+    await chain.control.setAutomine(true)
+    orders = []
+    withoutKey = []
+  })
+
+  const ask = async (path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
+    const startedAt = performance.now()
+    const response = await fetch(`${service.url}${path}`, {
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    })
+    const answer = answerBody.parse(await response.json())
+    return { status: response.status, body: answer, tookMs: performance.now() - startedAt }
+  }
+  const asAda = () => ({ authorization: `Bearer ${apiKey}` })
+  const settle = ({ body, key }: Order) => ask('/settle', body, { 'idempotency-key': key })
+
+  const order = async (): Promise<Order> => {
+    const wallet = createEoa()
+    await chain.mint(wallet.address, amount)
+    const payTo = randomAddress()
+    const placed = { body: await exactPayment({ chain, wallet, payTo, amount }), payTo, key: randomUUID() }
+    orders.push(placed)
+    return placed
+  }
+  const settleWithoutKey = async (headers: Record<string, string> = {}): Promise<Answer> => {
+    const placed = await order()
+    withoutKey.push(placed)
+    return await ask('/settle', placed.body, headers)
+  }
+  const verify = async (balance: bigint) => {
+    const wallet = createEoa()
+    await chain.mint(wallet.address, balance)
+    return await ask('/verify', await exactPayment({ chain, wallet, amount }))
+  }
+
+  /** One request of each kind that asks the database, all at once; `settled` was told success before. */
+  const askEverything = async (settled: Order): Promise<Readonly<Record<string, Answer>>> => {
+    const requests = {
+      'verify a payment': verify(amount),
+      'verify one that is not covered': verify(0n),
+      settle: order().then(settle),
+      'settle without a key': settleWithoutKey(),
+      'settle for an account': settleWithoutKey(asAda()),
+      'repeat what was settled': settle(settled),
+      'dashboard info': ask('/dashboard/info', undefined, asAda()),
+      'dashboard keys': ask('/dashboard/keys', undefined, asAda()),
+      'dashboard usage': ask('/dashboard/usage', undefined, asAda()),
+      'dashboard settlements': ask('/dashboard/settlements', undefined, asAda()),
+      'an unknown settlement': ask(`/v1/settlements/${randomUUID()}`),
+      register: ask('/register', { email: `${randomUUID()}@example.com`, projectName: 'boat' }),
+      'look up': ask('/lookup', { email: 'ada@example.com' }),
+    }
+    const answers = Object.entries(requests).map(async ([name, answer]) => [name, await answer] as const)
+    return Object.fromEntries(await Promise.all(answers))
+  }
+
+  const isUnavailable = ({ status, body }: Answer): boolean =>
+    status === 503 && ['SERVICE_UNAVAILABLE', 'IDEMPOTENCY_UNAVAILABLE'].includes(body.code ?? '')
+  const isPending = ({ status, body }: Answer): boolean =>
+    status === 200 && body.errorReason === 'settlement_pending' && body.transaction !== ''
+  const isSuccess = ({ status, body }: Answer): boolean => status === 200 && body.success === true
+
+  /** Nothing but what is true without the database, and all of it in time. */
+  const expectHonest = (answers: Readonly<Record<string, Answer>>, deadlineMs: number): void => {
+    const seen = Object.entries(answers).map(([name, answer]) => ({
+      name,
+      told: isUnavailable(answer) ? 'unavailable' : `${answer.status} ${JSON.stringify(answer.body)}`,
+      isInTime: answer.tookMs < deadlineMs,
+    }))
+    expect(seen).toEqual(
+      seen.map(({ name }) => ({
+        name,
+        // The chain alone says that a payment is good; of one that is not, the journal might know that it is paid.
+        told: name === 'verify a payment' ? expect.stringContaining('"isValid":true') : 'unavailable',
+        isInTime: true,
+      })),
+    )
+  }
+
+  const recover = (): Promise<unknown> =>
+    pollUntil(
+      async () => {
+        const answers = [await ask('/ready'), await ask('/dashboard/info', undefined, asAda())]
+        return answers.every(({ status }) => status === 200)
+      },
+      'the service to recover by itself',
+      recoveryDeadlineMs,
+    )
+
+  /** Repeats each order as its caller would, until the truth is told, and counts what was paid. */
+  const expectEachPaidOnce = async (): Promise<void> => {
+    for (const each of orders) {
+      await pollUntil(async () => {
+        const answer = await settle(each)
+        const isAnothers = withoutKey.includes(each) && answer.body.errorReason === 'duplicate_settlement'
+        return isSuccess(answer) || isAnothers
+      }, 'the end of a settlement')
+    }
+    expect(await Promise.all(orders.map(({ payTo }) => chain.balanceOf(payTo)))).toEqual(
+      orders.map(() => amount),
+    )
+    const { rows } = await database.pool().query(
+      `select lower(pay_to) as "payTo", count(*)::int as settlements from settlements
+       where state <> 'failed' and lower(pay_to) = any($1) group by 1 order by 1`,
+      [orders.map(({ payTo }) => payTo.toLowerCase())],
+    )
+    expect(rows).toEqual(
+      orders.map(({ payTo }) => ({ payTo: payTo.toLowerCase(), settlements: 1 })).sort(byPayTo),
+    )
+    const open = await database.pool().query("select from settlements where state in ('claimed', 'pending')")
+    expect(open.rowCount).toBe(0)
+  }
+
+  /** A settle whose transaction is sent and in no block. */
+  const settleUntilSent = async (): Promise<{ readonly answer: Promise<Answer> }> => {
+    await chain.control.setAutomine(false)
+    const placed = await order()
+    const answer = settle(placed)
+    await pollUntil(async () => {
+      const { rowCount } = await database
+        .pool()
+        .query("select from settlements where state = 'pending' and lower(pay_to) = lower($1)", [
+          placed.payTo,
+        ])
+      return rowCount === 1
+    }, 'a payment to be recorded')
+    return { answer }
+  }
+
+  /** A settle that is claimed, and will be recorded half a second from now. */
+  const settleUntilClaimed = async (): Promise<{ readonly answer: Promise<Answer> }> => {
+    node.clearCalls()
+    node.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 500 })
+    const answer = settle(await order())
+    await pollUntil(() => node.count('eth_estimateGas') > 0, 'a payment to be estimated')
+    return { answer }
+  }
+
+  it('is slow, is slow, and does everything that it is asked', async () => {
+    const settled = await order()
+    await settle(settled)
+    network.delay(50)
+    const answers = await askEverything(settled)
+    expect(Object.entries(answers).map(([name, { status }]) => ({ name, status }))).toEqual(
+      Object.keys(answers).map((name) => ({ name, status: usualStatuses.get(name) ?? 200 })),
+    )
+    expect([answers.settle, answers['repeat what was settled']].map((each) => each?.body.success)).toEqual([
+      true,
+      true,
+    ])
+    await expectEachPaidOnce()
+  })
+
+  it.each([
+    { fault: 'refuses connections', strike: () => network.refuse(), deadlineMs: refuseDeadlineMs },
+    { fault: 'falls silent', strike: () => network.hang(), deadlineMs: hangDeadlineMs },
+  ])(
+    '$fault, answers everyone in time and nobody wrongly, and recovers by itself',
+    async ({ strike, deadlineMs }) => {
+      const settled = await order()
+      await settle(settled)
+      // Idle connections are the worst: they seem to be good.
+      await askEverything(settled)
+      const sent = await settleUntilSent()
+      const claimed = await settleUntilClaimed()
+      await strike()
+      await chain.control.setAutomine(true)
+      await chain.control.mine()
+      const [everything, ofSent, ofClaimed] = await Promise.all([
+        askEverything(settled),
+        sent.answer,
+        claimed.answer,
+      ])
+      expectHonest(everything, deadlineMs)
+      expect(isPending(ofSent), JSON.stringify(ofSent)).toBe(true)
+      expect(isUnavailable(ofClaimed) || isPending(ofClaimed), JSON.stringify(ofClaimed)).toBe(true)
+      expect(Math.max(ofSent.tookMs, ofClaimed.tookMs)).toBeLessThan(deadlineMs)
+      expect(await ask('/ready')).toMatchObject({ status: 503 })
+
+      await network.pass()
+      await recover()
+      await expectEachPaidOnce()
+    },
+    60_000,
+  )
+
+  it('resets its connections again and again, loses no settlement and pays none twice', async () => {
+    const many = await Promise.all(Array.from({ length: 40 }, order))
+    const isOver = new AbortController()
+    const resetting = (async () => {
+      while (!isOver.signal.aborted) {
+        await sleep(40)
+        await network.reset()
+      }
+    })()
+    const answers = await Promise.all(
+      many.map(async (each, index) => {
+        await sleep(index * 25)
+        return await settle(each)
+      }),
+    )
+    isOver.abort()
+    await resetting
+    const others = answers.filter((each) => !isUnavailable(each) && !isPending(each) && !isSuccess(each))
+    expect(others).toEqual([])
+    // The resets have met both those who could settle and those who could not.
+    expect(answers.some(isUnavailable)).toBe(true)
+    await recover()
+    await expectEachPaidOnce()
+  }, 60_000)
+})
+
+const usualStatuses = new Map([
+  ['an unknown settlement', 404],
+  ['register', 201],
+])
+
+const byPayTo = (left: { readonly payTo: string }, right: { readonly payTo: string }): number =>
+  left.payTo < right.payTo ? -1 : 1

@@ -1,0 +1,8 @@
+import { describeSettlementJournal } from '../contracts/settlementJournalContract.js'
+import { createMemoryJournal } from '../support/memoryJournal.js'
+import { createMemoryPaidBlocks } from '../support/memoryPaidBlocks.js'
+
+describeSettlementJournal('the journal that stands for it in tests', async () => {
+  const journal = createMemoryJournal()
+  return { journal, blocks: createMemoryPaidBlocks(journal), close: async () => undefined }
+})

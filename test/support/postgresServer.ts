@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Pool } from 'pg'
+import type { Binaries } from '../../src/stores/postgres/embedded/listBinaries.js'
+import { lockFolder } from '../../src/stores/postgres/embedded/lockFolder.js'
+import { thisMachine } from '../../src/stores/postgres/embedded/machine.js'
+import { startEmbeddedPostgres } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
+import { migrate } from '../../src/stores/postgres/migrate.js'
+import { openPool } from '../../src/stores/postgres/pool.js'
+import type { ProvidedPostgres } from './postgres.js'
+import { listTemporaryFolders, makeTemporaryFolder } from './temporaryFolder.js'
+
+const prefix = 'quittance-test-'
+const startDeadlineMs = 60_000
+const migrations = new URL('../../migrations/', import.meta.url)
+
+/** A Postgres server of a run. */
+export interface PostgresServer {
+  readonly adminUrl: string
+  stop(): Promise<void>
+}
+
+/** A server that was there before; its user must be allowed to create databases. */
+export const borrowPostgres = (adminUrl: string): PostgresServer => ({
+  adminUrl,
+  stop: async () => undefined,
+})
+
+/** Starts a server for this run alone, from the programs that the service would take unless told others. */
+export const startPostgres = async (binaries?: Binaries): Promise<PostgresServer> => {
+  await sweep()
+  const parent = await makeTemporaryFolder(prefix)
+  // For an end that skips the teardown, such as Ctrl-C twice; the server then ends with us as well.
+  const removeNow = () => rmSync(parent, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+  process.once('exit', removeNow)
+  const machine = thisMachine()
+  const postgres = await startEmbeddedPostgres(
+    {
+      folder: join(parent, 'postgres'),
+      // Nothing here has to survive a power cut.
+      settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
+      initdbArgs: ['-A', 'trust', '--no-sync'],
+      log: () => undefined,
+    },
+    binaries === undefined ? machine : { ...machine, binaries: [binaries] },
+  )
+  postgres.onExit((reason) => process.stderr.write(`\n*** the tests' Postgres is gone: ${reason} ***\n\n`))
+  const adminUrl = new URL(postgres.url)
+  adminUrl.pathname = '/postgres'
+  return {
+    adminUrl: adminUrl.href,
+    async stop() {
+      await postgres.stop()
+      await rm(parent, { recursive: true, force: true })
+      process.off('exit', removeNow)
+    },
+  }
+}
+
+/** Makes a migrated template on a server, and answers how to remove it, its clones, and the server if it is ours. */
+export const openTemplate = async (
+  server: PostgresServer,
+): Promise<{ readonly provided: ProvidedPostgres; close(): Promise<void> }> => {
+  const template = `quittance_test_${randomBytes(4).toString('hex')}`
+  const { adminUrl } = server
+  try {
+    await buildTemplate(adminUrl, template)
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+  return {
+    provided: { adminUrl, template },
+    close: async () => {
+      try {
+        await dropAll(adminUrl, template)
+      } finally {
+        await server.stop()
+      }
+    },
+  }
+}
+
+/** The major version of a server. */
+export const readMajor = async (url: string): Promise<number> => {
+  let major = 0
+  await withPool(url, async (pool) => {
+    const { rows } = await pool.query<{ server_version_num: string }>('show server_version_num')
+    major = Math.floor(Number(rows[0]?.server_version_num) / 10_000)
+  })
+  return major
+}
+
+/** Removes what a run left that was killed outright. A run that lives holds its folder's lock. */
+const sweep = async (): Promise<void> => {
+  for (const parent of await listTemporaryFolders(prefix)) {
+    try {
+      const { ctimeMs } = await stat(parent)
+      // A run that has just begun has no lock yet.
+      if (Date.now() - ctimeMs < startDeadlineMs) continue
+      const lock = await lockFolder(join(parent, 'postgres'), thisMachine(), () => undefined)
+      if (lock.isCertain) await rm(parent, { recursive: true, force: true })
+      lock.release()
+    } catch {
+      // In use, or another sweep is at it.
+    }
+  }
+}
+
+const buildTemplate = async (adminUrl: string, template: string): Promise<void> => {
+  await withPool(adminUrl, (pool) => pool.query(`create database "${template}"`))
+  const url = new URL(adminUrl)
+  url.pathname = `/${template}`
+  await withPool(url.href, (pool) => migrate(pool, migrations))
+}
+
+/** Tests drop their own; this is for a server that outlives the run, and for tests that did not. */
+const dropAll = (adminUrl: string, template: string): Promise<void> =>
+  withPool(adminUrl, async (pool) => {
+    const { rows } = await pool.query<{ datname: string }>(
+      'select datname from pg_database where starts_with(datname, $1)',
+      [template],
+    )
+    for (const { datname } of rows) await pool.query(`drop database if exists "${datname}" with (force)`)
+  })
+
+const withPool = async (url: string, work: (pool: Pool) => Promise<unknown>): Promise<void> => {
+  const pool = openPool({ url, maxConnections: 1, onError: () => undefined })
+  try {
+    await work(pool)
+  } finally {
+    await pool.end()
+  }
+}

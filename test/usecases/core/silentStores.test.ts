@@ -1,0 +1,108 @@
+import { describe, it } from 'vitest'
+import { systemClock } from '../../../src/platform/clock.js'
+import type { IdempotencyStore } from '../../../src/ports/idempotencyStore.js'
+import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import { createSchemeRegistry } from '../../../src/schemes/registry.js'
+import type { Scheme } from '../../../src/schemes/scheme.js'
+import { createConcurrencyLimits } from '../../../src/usecases/core/concurrencyLimits.js'
+import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
+import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js'
+import { createVerifyPayment } from '../../../src/usecases/core/verifyPayment.js'
+import { createMemoryJournal } from '../../support/memoryJournal.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { createToyScheme, toyBody } from '../../support/toyScheme.js'
+
+/** A store that has fallen silent. */
+const silence = (): Promise<never> => new Promise(() => undefined)
+const lost = (): Promise<never> => Promise.reject(new Error('Connection terminated'))
+// Two silent stores one after the other take two seconds each.
+const deadlineMs = 5_500
+
+const setup = ({
+  scheme = {},
+  journal = {},
+  idempotency = {},
+}: {
+  readonly scheme?: Partial<Scheme>
+  readonly journal?: Partial<SettlementJournal>
+  readonly idempotency?: Partial<IdempotencyStore>
+}) => {
+  const logger = createMemoryLogger()
+  const registry = createSchemeRegistry([createToyScheme(scheme)])
+  const kept: SettlementJournal = { ...createMemoryJournal(), ...journal }
+  const settle = createSettlePayment({
+    idempotency: {
+      begin: async () => ({ state: 'started' }),
+      answer: async () => {},
+      fail: async () => {},
+      release: async () => {},
+      forget: async () => {},
+      purge: async () => {},
+      ...idempotency,
+    },
+    settleAuthorization: createSettleAuthorization({
+      registry,
+      journal: kept,
+      limits: { spend: async () => {} },
+      concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
+      clock: systemClock,
+      logger,
+      waitMs: 60_000,
+    }),
+    logger,
+  })
+  const verify = createVerifyPayment({
+    registry,
+    journal: kept,
+    quotaGate: async () => null,
+    logger,
+    deadlineMs: 60_000,
+  })
+  const request = { body: toyBody(), caller: 'anonymous', quota: null }
+  return {
+    settle: async () => (await settle({ ...request, idempotencyKey: 'key-1' })).result,
+    verify: () => verify({ ...request, isAwaited: () => true }),
+  }
+}
+
+const unsent = { settle: () => Promise.reject(new Error('no node answers')) }
+const undecided: Partial<Scheme> = {
+  settle: async (_payment, recorder) => {
+    await recorder.record({ transaction: 'tx-1', bytes: 'bytes' })
+    return { state: 'pending', transaction: 'tx-1' }
+  },
+}
+
+describe('a store that falls silent when the answer is decided keeps the caller a moment only:', () => {
+  it.concurrent('of what was settled and is in the journal', { timeout: deadlineMs }, async ({ expect }) => {
+    const { settle } = setup({ idempotency: { answer: silence } })
+    expect(await settle()).toMatchObject({ success: true, transaction: 'tx-1' })
+  })
+
+  it.concurrent('of what may be in the journal', { timeout: deadlineMs }, async ({ expect }) => {
+    const { settle } = setup({ journal: { close: lost, find: silence }, idempotency: { release: silence } })
+    expect(await settle()).toMatchObject({ errorReason: 'settlement_pending', transaction: 'tx-1' })
+  })
+
+  it.concurrent('of what is pending', { timeout: deadlineMs }, async ({ expect }) => {
+    const { settle } = setup({ scheme: undecided, journal: { release: silence, find: silence } })
+    expect(await settle()).toMatchObject({ errorReason: 'settlement_pending', transaction: 'tx-1' })
+  })
+
+  it.concurrent('of what was never sent', { timeout: deadlineMs }, async ({ expect }) => {
+    const { settle } = setup({
+      scheme: unsent,
+      journal: { abandon: silence },
+      idempotency: { forget: silence },
+    })
+    await expect(settle()).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' })
+  })
+
+  it.concurrent('of a payment that the chain refuses', { timeout: deadlineMs }, async ({ expect }) => {
+    const { verify } = setup({
+      scheme: { verify: async () => ({ isValid: false, reason: 'insufficient_funds', payer: 'alice' }) },
+      journal: { findOpen: silence },
+    })
+    await expect(verify()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+})
