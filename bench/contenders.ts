@@ -14,15 +14,26 @@ export interface ContenderOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Starts our service as it is built, with the defaults of its settings but for the limits against strangers. */
-export const startOurs = async (
+/** Starts our service on an EVM chain. */
+export const startOurs = (
   { rpcUrl, key, environment = {} }: ContenderOptions,
   databaseUrl?: string,
-): Promise<Contender> => {
+): Promise<Contender> =>
+  startService({
+    EVM_PRIVATE_KEY: key.privateKey,
+    EVM_RPC_URL_84532: rpcUrl,
+    // A run spends in a minute what the default lets strangers spend in an hour.
+    EVM_GAS_BUDGET_GWEI_PER_HOUR_84532: '1000000000000',
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+    ...environment,
+  })
+
+/** Starts our service as it is built, with the defaults of its settings but for the limits against strangers. */
+export const startService = async (environment: Readonly<Record<string, string>>): Promise<Contender> => {
   const port = await findFreePort()
   const folder = await makeFolder()
   const contender = await launch({
-    name: databaseUrl === undefined ? 'quittance' : 'quittance on Postgres',
+    name: environment.DATABASE_URL === undefined ? 'quittance' : 'quittance on Postgres',
     port,
     args: readStartArgs(),
     readyPath: '/ready',
@@ -31,16 +42,11 @@ export const startOurs = async (
       HOST: '127.0.0.1',
       LOG_LEVEL: 'error',
       DATA_FOLDER: folder.path,
-      EVM_PRIVATE_KEY: key.privateKey,
-      EVM_RPC_URL_84532: rpcUrl,
       // Counted, as in production, but out of reach.
       ANONYMOUS_REQUESTS_PER_MINUTE: '1000000000',
       ANONYMOUS_SETTLES_PER_MINUTE: '1000000000',
       SETTLES_PER_PAYER_PER_HOUR: '0',
       SETTLES_PER_RECIPIENT_PER_HOUR: '0',
-      // A run spends in a minute what the default lets strangers spend in an hour.
-      EVM_GAS_BUDGET_GWEI_PER_HOUR_84532: '1000000000000',
-      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       ...environment,
     },
   })

@@ -5,6 +5,7 @@ import { measureOutage } from './measureOutage.js'
 import { measureQuota } from './measureQuota.js'
 import { measureSettle } from './measureSettle.js'
 import { measureSlowVerify } from './measureSlowVerify.js'
+import { measureTron } from './measureTron.js'
 import { measureVerify } from './measureVerify.js'
 import { type Part, readOptions, type Scale } from './options.js'
 import type { Verdict } from './verdict.js'
@@ -23,6 +24,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   limits: measureLimits,
   quota: measureQuota,
   outage: measureOutage,
+  tron: measureTron,
 }
 
 // Ending at once ends what was started too: each part does that when this process exits.

@@ -10,6 +10,7 @@ export const parts = [
   'limits',
   'quota',
   'outage',
+  'tron',
 ] as const
 
 /** A part of a run. */
@@ -26,13 +27,14 @@ export interface Options {
 
 const quickScale = 0.2
 
-/** Reads the command line: `--only <part>`, which may stand several times, and `--quick`. */
+/** Reads the command line: parts by their names or by `--only <part>`, none for all, and `--quick`. */
 export const readOptions = (args: readonly string[]): Options => {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...args],
+    allowPositionals: true,
     options: { only: { type: 'string', multiple: true }, quick: { type: 'boolean', default: false } },
   })
-  const named = values.only ?? []
+  const named = [...positionals, ...(values.only ?? [])]
   const unknown = named.filter((name) => !parts.some((part) => part === name))
   if (unknown.length > 0)
     throw new Error(`no such part: ${unknown.join(', ')}; there are ${parts.join(', ')}`)

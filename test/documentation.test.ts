@@ -3,14 +3,22 @@ import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
+import { readTronSettings, tronVariables } from '../src/chains/tron/settings.js'
 import { readConfig, serviceVariables } from '../src/config.js'
 
 import { readText } from './support/sourceFiles.js'
 
-const settings = [...serviceVariables, ...evmVariables.family, ...evmVariables.perNetwork]
+const families = [evmVariables, tronVariables]
+const settings = [
+  ...serviceVariables,
+  ...families.flatMap(({ family, perNetwork }) => [...family, ...perNetwork]),
+]
 
-/** `EVM_TOKENS_8453` shows what `EVM_TOKENS_<chain id>` is. */
-const generalName = (name: string): string => name.replace(/_[1-9][0-9]*$/, '_<chain id>')
+/** `EVM_TOKENS_8453` shows what `EVM_TOKENS_<chain id>` is, `TRON_TOKENS_mainnet` what `TRON_TOKENS_<network>` is. */
+const generalName = (name: string): string => {
+  const stem = name.replace(/_(?:[1-9][0-9]*|[a-z]+)$/, '_<')
+  return settings.find((setting) => stem.endsWith('<') && setting.startsWith(stem)) ?? name
+}
 
 const listMissing = (named: readonly string[]) => settings.filter((name) => !named.includes(name))
 const listUnknown = (named: readonly string[]) => named.filter((name) => !settings.includes(name))
@@ -19,9 +27,10 @@ const listTwice = (named: readonly string[]) => named.filter((name, at) => named
 describe('.env.example', () => {
   const text = readText('.env.example')
   // `parseEnv` gives plain strings to a null prototype.
-  const shown = Object.entries(parseEnv(text.replaceAll(/^#(?=[A-Z][A-Z0-9_]*=)/gm, ''))).map(
-    ([name, value]) => ({ name, value: value ?? '' }),
-  )
+  const shown = Object.entries(parseEnv(text.replaceAll(/^#(?=[A-Z]\w*=)/gm, ''))).map(([name, value]) => ({
+    name,
+    value: value ?? '',
+  }))
   const named = shown.map(({ name }) => generalName(name))
   const environment = Object.fromEntries(shown.map(({ name, value }) => [name, value]))
 
@@ -30,7 +39,7 @@ describe('.env.example', () => {
   })
 
   it('shows nothing that is no setting, and nothing twice', () => {
-    const lines = [...text.matchAll(/^#([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => generalName(name ?? ''))
+    const lines = [...text.matchAll(/^#([A-Z]\w*)=/gm)].map(([, name]) => generalName(name ?? ''))
     expect(listUnknown(lines), 'no setting').toEqual([])
     expect(listTwice(lines), 'stands twice').toEqual([])
   })
@@ -40,7 +49,7 @@ describe('.env.example', () => {
   })
 
   it('says something of each setting, with its default', () => {
-    const blocks = text.split(/\n\n+/).filter((block) => /^#[A-Z][A-Z0-9_]*=/m.test(block))
+    const blocks = text.split(/\n\n+/).filter((block) => /^#[A-Z]\w*=/m.test(block))
     expect(blocks).toHaveLength(shown.length)
     expect(blocks.filter((block) => !/^# .*\bDefault: /ms.test(block))).toEqual([])
   })
@@ -60,6 +69,14 @@ describe('.env.example', () => {
     )
     expect(readEvmSettings({ ...family, ...least })).toEqual(readEvmSettings(least))
   })
+
+  it('shows the true defaults of the TRON family', () => {
+    const least = { TRON_RPC_URL_mainnet: 'https://node.example' }
+    const family = Object.fromEntries(
+      shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
+    )
+    expect(readTronSettings({ ...family, ...least })).toEqual(readTronSettings(least))
+  })
 })
 
 describe("the README's configuration table", () => {
@@ -68,7 +85,7 @@ describe("the README's configuration table", () => {
     if (!existsSync(path)) throw new Error('There is no README.md yet')
     const rows = readText('README.md')
       .split('\n')
-      .flatMap((line) => /^\| `([A-Z][A-Z0-9_]*(?:_<chain id>)?)` *\|/.exec(line)?.[1] ?? [])
+      .flatMap((line) => /^\| `([A-Z][A-Z0-9_]*(?:_<[a-z ]+>)?)` *\|/.exec(line)?.[1] ?? [])
     if (rows.length === 0) throw new Error('README.md has no row of the form | `NAME` | default | meaning |')
     return rows
   }

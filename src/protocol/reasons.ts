@@ -80,6 +80,55 @@ export const reasons = {
     operationalCode: 'SVC-3002',
   },
 
+  transaction_verification_failed: {
+    message: 'The signed transaction is not the one transfer that a payment may be',
+  },
+  invalid_hex_encoding: { message: 'The signed transaction is not hex' },
+  transaction_too_short: { message: 'The signed transaction is too short to be a transfer' },
+  invalid_sender_address: { message: 'The payer is not an address of this network' },
+  invalid_recipient_address: { message: 'The recipient is not an address of this network' },
+  invalid_contract_address: { message: 'The contract is not an address of this network' },
+  asset_mismatch: { message: 'The signed transfer moves another asset than the one that is asked for' },
+  recipient_mismatch: { message: 'The signed transfer pays another address than payTo' },
+  insufficient_amount: { message: 'The signed amount is lower than the amount' },
+  authorization_expired: {
+    message: 'The signed transaction has expired, or would before it could be settled',
+    operationalCode: 'SVC-1011',
+  },
+  authorization_expires_too_late: {
+    message: 'The signed transaction stays valid for longer than maxTimeoutSeconds',
+  },
+  fee_limit_too_high: { message: 'The fee limit is higher than this facilitator lets payers burn' },
+  fee_limit_too_low: { message: 'The fee limit does not pay for the energy that the transfer needs' },
+  invalid_exact_tron_signature: {
+    message: "The signature is not the payer's, or not in canonical form",
+    operationalCode: 'SVC-1006',
+  },
+  transaction_already_on_chain: {
+    message: 'The signed transaction was sent by somebody else before',
+    operationalCode: 'SVC-3002',
+  },
+  reference_block_mismatch: { message: 'The signed transaction names no recent block of this chain' },
+  account_not_activated: { message: "The payer's account does not exist on this network" },
+  account_permission_mismatch: { message: "The payer's key alone may not sign for the payer's account" },
+  insufficient_balance: {
+    message: 'The payer owns less of the token than the payment',
+    operationalCode: 'SVC-3003',
+  },
+  insufficient_energy: {
+    message: 'The payer has neither the energy and bandwidth for the transfer nor the TRX to pay for them',
+    operationalCode: 'SVC-3003',
+  },
+  invalid_exact_tron_transaction_simulation_failed: {
+    message: 'The signed transfer fails when it is simulated',
+    operationalCode: 'SVC-3002',
+  },
+  transfer_event_mismatch: { message: 'The token does not credit the recipient with the exact value' },
+  transaction_failed: {
+    message: 'The transaction was included in a block and the transfer failed',
+    operationalCode: 'SVC-3002',
+  },
+
   duplicate_settlement: { message: 'This authorization was already settled for another request' },
   settlement_pending: {
     message: 'The transaction was sent and its outcome is not known yet; ask again, do not pay again',

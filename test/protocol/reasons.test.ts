@@ -48,14 +48,23 @@ const operational = [
       'invalid_exact_evm_payload_signature',
       'invalid_exact_evm_token_name_mismatch',
       'invalid_exact_evm_token_version_mismatch',
+      'invalid_exact_tron_signature',
     ],
   },
   {
     code: 'SVC-1011',
     meaning: 'Expired payment (`validBefore` passed)',
-    reasons: ['invalid_exact_evm_payload_authorization_valid_before', 'authorization_expired_unsettled'],
+    reasons: [
+      'invalid_exact_evm_payload_authorization_valid_before',
+      'authorization_expired_unsettled',
+      'authorization_expired',
+    ],
   },
-  { code: 'SVC-3003', meaning: 'Insufficient balance', reasons: ['insufficient_funds'] },
+  {
+    code: 'SVC-3003',
+    meaning: 'Insufficient balance',
+    reasons: ['insufficient_funds', 'insufficient_balance', 'insufficient_energy'],
+  },
   {
     code: 'SVC-3002',
     meaning: 'Settlement failed (nonce already used, gas price spike, RPC issue)',
@@ -65,6 +74,9 @@ const operational = [
       'invalid_exact_evm_transaction_failed',
       'settlement_abandoned',
       'settlement_displaced',
+      'transaction_already_on_chain',
+      'invalid_exact_tron_transaction_simulation_failed',
+      'transaction_failed',
     ],
   },
 ] as const

@@ -1,5 +1,9 @@
 import type { DemoWorld } from '../world.js'
 import { openEvmWorld } from './evm.js'
+import { openTronWorld } from './tron.js'
 
 /** The families that `npm run demo -- --network <name>` knows. */
-export const worlds: Readonly<Record<string, () => Promise<DemoWorld>>> = { evm: openEvmWorld }
+export const worlds: Readonly<Record<string, () => Promise<DemoWorld>>> = {
+  evm: openEvmWorld,
+  tron: openTronWorld,
+}

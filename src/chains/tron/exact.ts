@@ -1,0 +1,136 @@
+import { sleep, withSignal } from '../../deadline.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Payment } from '../../protocol/payment.js'
+import type { Outcome, Scheme } from '../../schemes/scheme.js'
+import { formatAddress, readAddress } from './encoding/address.js'
+import type { TronNode } from './node/node.js'
+import { concludeBy, concludeReceipt } from './outcome/conclude.js'
+import { judgeBlock } from './outcome/judgeBlock.js'
+import { resolveSettlement } from './outcome/resolve.js'
+import { findBrokenChainRule, findShortfall } from './payment/chainRules.js'
+import type { SignedTransfer } from './payment/decode.js'
+import { type Facts, gatherFacts } from './payment/facts.js'
+import { createPrepare, refuse } from './payment/prepare.js'
+import { createPriceBook } from './payment/prices.js'
+import { readExactProof } from './payment/proof.js'
+import type { TronNetworkSettings } from './settings.js'
+import type { EnergySponsor, TakeBack } from './sponsoring/energySponsor.js'
+
+/** What `exact` needs on one TRON network. */
+export interface ExactParts {
+  readonly network: TronNetworkSettings
+  readonly node: TronNode
+  /** Null: payers use their own energy and TRX. */
+  readonly sponsor: EnergySponsor | null
+  readonly expiryMarginSeconds: number
+  /** From this value on, in smallest units, a second node must confirm the receipt. */
+  readonly crossCheckAmount: bigint
+  readonly clock: Clock
+}
+
+/** `exact` on one TRON network: a TRC-20 transfer that the payer signed and we hand to the nodes. */
+export const createExactScheme = (parts: ExactParts): Scheme => {
+  const { network, node, sponsor, clock, crossCheckAmount } = parts
+  const marginMs = parts.expiryMarginSeconds * 1_000
+  const offered = new Set(network.tokens.map(readAddress).filter((token) => token !== null))
+  const prepare = createPrepare(network, offered, clock)
+  const readPrices = createPriceBook(node, clock)
+  // One request is verified and then settled: what the chain said a moment ago is good enough.
+  const known = new WeakMap<Payment, Facts>()
+
+  const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
+  const help = () => ({ mostLent: sponsor?.mostLent() ?? 0 })
+
+  /** Lends what the payer lacks, before anything is recorded; null where he lacks nothing. */
+  const lendEnergy = async (facts: Facts, signal: AbortSignal): Promise<TakeBack | null> => {
+    const shortfall = findShortfall(facts)
+    if (sponsor === null || shortfall === 0 || shortfall > sponsor.mostLent()) {
+      return null
+    }
+    return await sponsor.lend(facts.transfer.owner, shortfall, signal)
+  }
+
+  /** Asks until the transaction stands in a block, hands it out again until somebody has it. */
+  const waitForOutcome = async (transfer: SignedTransfer, waitUntil: AbortSignal): Promise<Outcome> => {
+    const { transaction, bytes } = transfer
+    let answer = await node.send(bytes)
+    do {
+      const receipt = await node.findReceipt(transaction).catch(() => null)
+      if (receipt !== null) {
+        const outcome = await concludeReceipt(node, receipt, concludeBy(transfer, crossCheckAmount)).catch(
+          () => null,
+        )
+        if (outcome !== null && outcome.state !== 'pending') return outcome
+      } else if (answer !== 'taken') answer = await node.send(bytes)
+    } while (await sleep(network.pollIntervalMs, waitUntil))
+    return { state: 'pending', transaction }
+  }
+
+  return {
+    kind: { scheme: 'exact', network: network.network, extra: describeKind(network, sponsor) },
+    signers: sponsor === null ? [] : [sponsor.address],
+
+    identify: ({ proof }) => {
+      const reading = readExactProof(proof)
+      return 'reason' in reading ? null : identifyTransfer(reading.proof.transfer)
+    },
+
+    verify: async (payment, { isAwaited, precedesSettle }) => {
+      const preparation = prepare(payment, 0)
+      if ('refused' in preparation) return preparation.refused
+      const { transfer } = preparation
+      if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
+      const facts = await gatherFacts(node, transfer, readPrices)
+      const broken = findBrokenChainRule(facts, help())
+      if (broken !== null) return refuse(transfer, broken)
+      if (precedesSettle) known.set(payment, facts)
+      return {
+        isValid: true,
+        payer: formatAddress(transfer.owner),
+        authorizationId: identifyTransfer(transfer),
+        amount: transfer.value,
+        expiresAt: new Date(transfer.expiration),
+      }
+    },
+
+    settle: async (payment, recorder, { waitUntil }) => {
+      const preparation = prepare(payment, marginMs)
+      if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
+      const { transfer } = preparation
+      const { transaction, bytes } = transfer
+      const facts = known.get(payment) ?? (await gatherFacts(node, transfer, readPrices))
+      const broken = findBrokenChainRule(facts, help())
+      if (broken !== null) return { state: 'failed', reason: broken.reason }
+
+      const takeBack = await lendEnergy(facts, waitUntil)
+      let outcome: Outcome | null = null
+      try {
+        // Lending took its time.
+        const again = prepare(payment, marginMs)
+        if ('refused' in again) return { state: 'failed', reason: again.refused.reason }
+        await recorder.record({ transaction, bytes })
+        const waiting = withSignal(waitForOutcome(transfer, waitUntil), waitUntil)
+        outcome = await waiting.catch((): Outcome => ({ state: 'pending', transaction }))
+        return outcome
+      } finally {
+        // What is still on its way needs its energy; a later round takes it back.
+        if (outcome?.state !== 'pending') takeBack?.()
+      }
+    },
+
+    resolve: (settlement, signal) =>
+      withSignal(resolveSettlement(node, settlement, crossCheckAmount), signal),
+
+    judgeBlock: (block, signal) => withSignal(judgeBlock(node.endpoints, block), signal),
+  }
+}
+
+const describeKind = ({ tokens, knownTokens }: TronNetworkSettings, sponsor: EnergySponsor | null) => {
+  const [defaultAsset] = tokens
+  const known = knownTokens.find(({ contract }) => contract === defaultAsset)
+  return {
+    ...(defaultAsset === undefined ? {} : { defaultAsset }),
+    ...(known === undefined ? {} : { symbol: known.symbol, decimals: known.decimals }),
+    ...(sponsor === null ? {} : { gasSponsor: sponsor.address }),
+  }
+}

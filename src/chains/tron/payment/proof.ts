@@ -1,0 +1,107 @@
+import { readUint256 } from '../../../protocol/amount.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import { readAddress, type TronAddress } from '../encoding/address.js'
+import { decodeTransfer, type SignedTransfer } from './decode.js'
+
+/** What the payload repeats of its transaction: compared, never trusted. */
+export interface TransferCopy {
+  readonly from: TronAddress
+  readonly to: TronAddress
+  readonly contractAddress: TronAddress
+  readonly amount: bigint
+  readonly expiration: number
+  readonly timestamp: number
+  readonly refBlockBytes: string
+  readonly refBlockHash: string
+}
+
+/** A readable proof. */
+export interface ExactProof {
+  readonly transfer: SignedTransfer
+  readonly copy: TransferCopy
+}
+
+/** A proof, or what is wrong with it. */
+export type ProofReading =
+  | { readonly proof: ExactProof }
+  | { readonly reason: Reason; readonly problem: string }
+
+/** Reads an untrusted proof; extra fields are ignored, nothing throws. */
+export const readExactProof = (proof: Readonly<Record<string, unknown>>): ProofReading => {
+  const { signedTransaction, authorization } = proof
+  if (typeof signedTransaction !== 'string' || signedTransaction === '') {
+    return malformed('payload.signedTransaction: must be the hex of a signed transaction')
+  }
+  if (!isRecord(authorization)) return malformed('payload.authorization: must be an object')
+  const { amount, expiration, timestamp, refBlockBytes, refBlockHash } = authorization
+  for (const field of ['from', 'to', 'contractAddress']) {
+    if (typeof authorization[field] !== 'string') return wrongField(field, 'an address')
+  }
+  if (typeof amount !== 'string') return wrongField('amount', 'a uint256 in decimal digits')
+  if (!isInstant(expiration)) return wrongField('expiration', 'milliseconds')
+  if (!isInstant(timestamp)) return wrongField('timestamp', 'milliseconds')
+  if (!isHex(refBlockBytes)) return wrongField('refBlockBytes', 'hex')
+  if (!isHex(refBlockHash)) return wrongField('refBlockHash', 'hex')
+  const value = readUint256(amount)
+  if (value === null) return wrongField('amount', 'a uint256 in decimal digits')
+
+  const from = readAddress(authorization.from)
+  if (from === null) return noAddress('from', 'invalid_sender_address')
+  const to = readAddress(authorization.to)
+  if (to === null) return noAddress('to', 'invalid_recipient_address')
+  const contractAddress = readAddress(authorization.contractAddress)
+  if (contractAddress === null) return noAddress('contractAddress', 'invalid_contract_address')
+
+  const reading = decodeTransfer(signedTransaction)
+  if ('reason' in reading) {
+    return { reason: reading.reason, problem: `payload.signedTransaction: ${reading.problem}` }
+  }
+  const copy = {
+    from,
+    to,
+    contractAddress,
+    amount: value,
+    expiration,
+    timestamp,
+    refBlockBytes: refBlockBytes.toLowerCase(),
+    refBlockHash: refBlockHash.toLowerCase(),
+  }
+  return { proof: { transfer: reading.transfer, copy } }
+}
+
+const copiedFields = [
+  'from',
+  'to',
+  'contractAddress',
+  'amount',
+  'expiration',
+  'timestamp',
+  'refBlockBytes',
+  'refBlockHash',
+] as const
+
+/** The name of a field in which the copy says something else than the bytes, or null. */
+export const findDifference = ({ transfer, copy }: ExactProof): string | null => {
+  const { owner: from, contract: contractAddress, value: amount } = transfer
+  const signed: TransferCopy = { ...transfer, from, contractAddress, amount }
+  return copiedFields.find((field) => copy[field] !== signed[field]) ?? null
+}
+
+const malformed = (problem: string): ProofReading => ({ reason: 'invalid_payload_structure', problem })
+
+const wrongField = (field: string, expected: string): ProofReading =>
+  malformed(`payload.authorization.${field}: must be ${expected}`)
+
+const noAddress = (field: string, reason: Reason): ProofReading => ({
+  reason,
+  problem: `payload.authorization.${field}: is no TRON address`,
+})
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isInstant = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value)
+
+const isHex = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-fA-F]{1,64}$/.test(value)

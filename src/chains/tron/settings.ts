@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { Secret } from '../../platform/secret.js'
+import { wholeNumber } from '../../platform/wholeNumber.js'
+import type { SettingsReading } from '../chain.js'
+import { listFamilyVariables, nodeUrls, readFamilyVariables, splitList } from '../familySettings.js'
+import { findKnownNetwork, type KnownNetwork, type KnownToken, knownNetworks } from './networks.js'
+
+/** One TRON network as configured. */
+export interface TronNetworkSettings {
+  /** Such as `tron:mainnet`. */
+  readonly network: string
+  readonly name: string
+  /** The last four bytes of its first block's id, in hex. */
+  readonly chainId: string
+  /** Nodes in order of preference; their paths often hold keys. */
+  readonly rpcUrls: readonly Secret[]
+  /** What the nodes' provider wants to see in `TRON-PRO-API-KEY`. */
+  readonly apiKey: Secret | null
+  /** Contracts of the tokens that are settled, in base58. */
+  readonly tokens: readonly string[]
+  /** Whether tokens beside those listed are settled too. */
+  readonly acceptsAnyToken: boolean
+  readonly knownTokens: readonly KnownToken[]
+  /** The most, in sun, that a payer may let the network burn of his TRX for one payment. */
+  readonly maxFeeLimit: bigint
+  readonly pollIntervalMs: number
+}
+
+/** How payers without energy are helped: energy is lent to them for as long as one payment takes. */
+export interface SponsorSettings {
+  readonly privateKey: Secret
+  /** The most energy that is lent on one network within one hour. */
+  readonly energyPerHour: number
+}
+
+/** The TRON family as configured. */
+export interface TronSettings {
+  readonly networks: readonly TronNetworkSettings[]
+  readonly rpcTimeoutMs: number
+  /** A transaction must live this much longer than now to be settled. */
+  readonly expiryMarginSeconds: number
+  /** From this value on, in smallest units, a second node must confirm the receipt. */
+  readonly crossCheckAmount: bigint
+  /** Null: payers use their own energy and TRX. */
+  readonly sponsor: SponsorSettings | null
+}
+
+const sunPerTrx = 1_000_000
+
+const privateKey = z
+  .string()
+  .regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be a 32-byte hex key')
+  .transform((text) => new Secret(text.replace(/^0x/, '').toLowerCase()))
+
+const tokens = z.string().transform((text, context) => {
+  const parts = splitList(text)
+  const offered = parts.filter((part) => part !== '*')
+  if (offered.every((part) => /^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(part))) {
+    return { offered, acceptsAny: parts.includes('*') }
+  }
+  context.addIssue({ code: 'custom', message: 'must list contracts in base58, comma separated, or *' })
+  return z.NEVER
+})
+
+const apiKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/, 'must be visible ASCII characters')
+  .transform((text) => new Secret(text))
+
+const familyShape = {
+  TRON_PRIVATE_KEY: privateKey.optional(),
+  TRON_SPONSOR_ENERGY: z.enum(['true', 'false'], 'must be true or false').default('false'),
+  TRON_SPONSOR_ENERGY_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(10_000_000),
+  TRON_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
+  TRON_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(6),
+  TRON_CROSS_CHECK_AMOUNT: z
+    .string()
+    .regex(/^[0-9]{1,78}$/, 'must be an amount in smallest units')
+    .transform(BigInt)
+    .default(1_000_000_000n),
+}
+
+const networkShapes = {
+  TRON_RPC_URL: nodeUrls.optional(),
+  TRON_API_KEY: apiKey.optional(),
+  TRON_TOKENS: tokens.optional(),
+  TRON_MAX_FEE_LIMIT: wholeNumber(1, 15_000).default(1_000),
+  TRON_POLL_INTERVAL_MS: wholeNumber(10, 60_000).default(1_000),
+}
+
+const networkShape = z.object(networkShapes)
+type NetworkReading = z.infer<typeof networkShape>
+
+const variables = {
+  prefix: 'TRON_',
+  family: familyShape,
+  perNetwork: networkShapes,
+  networkId: {
+    form: new RegExp(knownNetworks.map(({ name }) => name).join('|')),
+    called: 'network',
+    example: 'mainnet',
+  },
+}
+
+/** Names of the settings that exist once, and of those that end in the name of a network. */
+export const tronVariables = listFamilyVariables(variables)
+
+/** Reads the TRON family's part of the environment; problems name variables and never values. */
+export const readTronSettings = (
+  environment: Readonly<Record<string, string>>,
+): SettingsReading<TronSettings> => {
+  const reading = readFamilyVariables(variables, environment)
+  if ('problems' in reading) return reading
+  const { family } = reading
+  const isSponsoring = family.TRON_SPONSOR_ENERGY === 'true'
+  if (isSponsoring && family.TRON_PRIVATE_KEY === undefined) {
+    return { problems: ['TRON_PRIVATE_KEY: is required to lend energy to payers'] }
+  }
+  const networks = [...reading.networks].flatMap(([name, network]) => {
+    const known = findKnownNetwork(name)
+    return known === null ? [] : assembleNetwork(known, network)
+  })
+  if (networks.length === 0) return { settings: null }
+  return {
+    settings: {
+      networks,
+      rpcTimeoutMs: family.TRON_RPC_TIMEOUT_MS,
+      expiryMarginSeconds: family.TRON_EXPIRY_MARGIN_SECONDS,
+      crossCheckAmount: family.TRON_CROSS_CHECK_AMOUNT,
+      sponsor:
+        isSponsoring && family.TRON_PRIVATE_KEY !== undefined
+          ? { privateKey: family.TRON_PRIVATE_KEY, energyPerHour: family.TRON_SPONSOR_ENERGY_PER_HOUR }
+          : null,
+    },
+  }
+}
+
+const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): readonly TronNetworkSettings[] => {
+  const { name, chainId } = known
+  if (reading.TRON_RPC_URL === undefined) return []
+  const listed = reading.TRON_TOKENS
+  const usesDefaults = listed === undefined || listed.offered.length === 0
+  return [
+    {
+      network: `tron:${name}`,
+      name,
+      chainId,
+      rpcUrls: reading.TRON_RPC_URL,
+      apiKey: reading.TRON_API_KEY ?? null,
+      tokens: usesDefaults ? known.tokens.map(({ contract }) => contract) : listed.offered,
+      acceptsAnyToken: listed?.acceptsAny ?? false,
+      knownTokens: known.tokens,
+      maxFeeLimit: BigInt(reading.TRON_MAX_FEE_LIMIT) * BigInt(sunPerTrx),
+      pollIntervalMs: reading.TRON_POLL_INTERVAL_MS,
+    },
+  ]
+}

@@ -1,0 +1,101 @@
+import { createServer } from 'node:http'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { pollUntil } from '../../support/pollUntil.js'
+import { startTronChain } from '../../support/tron/tronChain.js'
+import { openScene, refusal, type Scene } from './scene.js'
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+describe('a TRON network', () => {
+  it('is not opened over a node of another one', async () => {
+    const mainnet = await startTronChain({ chainId: '2b6653dc' })
+    try {
+      await expect(scene.open({ url: mainnet.url })).rejects.toThrow(
+        'TRON_RPC_URL_nile: the node serves chain 0x2b6653dc, not 0xcd8690dc',
+      )
+    } finally {
+      await mainnet.stop()
+    }
+  })
+
+  it('whose node is away is not offered, is asked for in vain, and comes back by itself', async () => {
+    const proxy = await scene.openProxy()
+    proxy.setFault('*', { kind: 'refuse' })
+    const service = await scene.open({ url: proxy.url })
+    const listNetworks = () => service.core.useCases.core.listSupported().kinds.map(({ network }) => network)
+    expect(listNetworks()).toEqual([])
+    const { body } = await scene.plan()
+    expect(await refusal(service.verify(body))).toMatchObject({ operationalCode: 'SVC-2004' })
+    proxy.clearFaults()
+    await pollUntil(() => listNetworks().includes('tron:nile'), 'the network to come back')
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('is read from a second node when the first one lies about whose receipt it has', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ url: `${proxy.url},${scene.chain.url}` })
+    const other = await scene.plan()
+    const { transaction } = await service.settle(other.body)
+    const info = scene.chain.ledger.findExecuted(transaction)?.info
+    proxy.setFault('/wallet/gettransactioninfobyid', { kind: 'tamper', change: () => info })
+    const { body, payTo } = await scene.plan()
+    const result = await service.settle(body)
+    expect(result).toMatchObject({ success: true })
+    expect(result.transaction).not.toBe(transaction)
+    expect(await scene.chain.balanceOf(scene.token, payTo)).toBe(10_000n)
+  })
+
+  it('believes a large payment only when two of its nodes know of it', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({
+      url: `${scene.chain.url},${proxy.url}`,
+      environment: { TRON_CROSS_CHECK_AMOUNT: '10000', SETTLE_WAIT_SECONDS: '3' },
+    })
+    proxy.setFault('/wallet/gettransactioninfobyid', { kind: 'tamper', change: () => ({}) })
+    const { body, payTo } = await scene.plan()
+    const result = await service.settle(body)
+    expect(result).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    expect(await scene.chain.balanceOf(scene.token, payTo)).toBe(10_000n)
+    proxy.clearFaults()
+    await service.reconcile()
+    const view = await service.core.useCases.core.getSettlement(result.settlementId ?? '')
+    expect(view).toMatchObject({ status: 'confirmed' })
+  })
+})
+
+describe('a provider’s key', () => {
+  it('goes to the node as TRON-PRO-API-KEY, and neither it nor the URL’s path into any log', async () => {
+    const seen = new Set<unknown>()
+    const gateway = createServer((request, response) => {
+      seen.add(request.headers['tron-pro-api-key'])
+      response.writeHead(403).end('the key in /path-with-a-secret is not accepted')
+    })
+    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
+    const bound = gateway.address()
+    const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+    const logger = createMemoryLogger()
+    try {
+      const service = await scene.open({
+        url: `http://127.0.0.1:${port}/path-with-a-secret`,
+        environment: { TRON_API_KEY_nile: 'provider-key-secret' },
+        logger,
+      })
+      expect([...seen]).toEqual(['provider-key-secret'])
+      expect(service.core.listNetworks()).toMatchObject([{ isServing: false }])
+      const told = JSON.stringify([logger.lines, service.core.listNetworks()], (_key, value) =>
+        typeof value === 'bigint' ? String(value) : value instanceof Error ? `${value.stack}` : value,
+      )
+      expect(told).not.toContain('path-with-a-secret')
+      expect(told).not.toContain('provider-key-secret')
+    } finally {
+      gateway.close()
+    }
+  })
+})

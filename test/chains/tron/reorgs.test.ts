@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SettleResult } from '../../../src/protocol/results.js'
+import { pollUntil } from '../../support/pollUntil.js'
+import { openScene, type PlannedPayment, type Scene, type Service } from './scene.js'
+
+let scene: Scene
+let service: Service
+
+beforeEach(async () => {
+  scene = await openScene({ blockTimeMs: null })
+})
+afterEach(() => scene.close())
+
+const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
+
+const statusOf = async ({ settlementId = '' }: SettleResult) =>
+  (await service.core.useCases.core.getSettlement(settlementId))?.status
+
+/** A payment that was told success, and stands in the newest block. */
+const settleInNewestBlock = async (): Promise<PlannedPayment & { readonly result: SettleResult }> => {
+  service = await scene.open()
+  const planned = await scene.plan()
+  // What was minted must stand in a block that stays.
+  await scene.chain.mine(1)
+  const settling = service.settle(planned.body)
+  await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the broadcast')
+  await scene.chain.mine(1)
+  const result = await settling
+  expect(result).toMatchObject({ success: true })
+  return { ...planned, result }
+}
+
+/** A block must be gone twice before anybody believes it. */
+const recheck = async () => {
+  await service.core.recheckBlocks()
+  await service.core.recheckBlocks()
+}
+
+describe('a block that is taken back', () => {
+  it('takes the money back, and the payment is made again by the same bytes', async () => {
+    const { payTo, result } = await settleInNewestBlock()
+    expect(await scene.chain.ledger.reorganize(1, 'dropped')).toEqual([result.transaction])
+    await scene.chain.mine(2)
+    expect(await balanceOf(payTo)).toBe(0n)
+    await recheck()
+    expect(await statusOf(result)).toBe('pending')
+    await service.reconcile()
+    await scene.chain.mine(1)
+    await service.reconcile()
+    expect(await statusOf(result)).toBe('confirmed')
+    expect(await balanceOf(payTo)).toBe(10_000n)
+  })
+
+  it('is found again where the network itself puts the transaction into another block', async () => {
+    const { payTo, result } = await settleInNewestBlock()
+    await scene.chain.ledger.reorganize(1, 'waiting')
+    await scene.chain.mine(2)
+    await recheck()
+    await service.reconcile()
+    expect(await statusOf(result)).toBe('confirmed')
+    expect(await balanceOf(payTo)).toBe(10_000n)
+  })
+
+  it('with a payment that then expires ends as failed, once that is solid', async () => {
+    const { payTo, result } = await settleInNewestBlock()
+    await scene.chain.ledger.reorganize(1, 'dropped')
+    scene.chain.warp(95_000)
+    await scene.chain.mine(2)
+    await recheck()
+    await service.reconcile()
+    expect(await statusOf(result)).toBe('pending')
+    await scene.chain.mine(20)
+    await service.reconcile()
+    expect(await statusOf(result)).toBe('failed')
+    expect(await balanceOf(payTo)).toBe(0n)
+  })
+
+  it('tells success to nobody else, although its payment is open again', async () => {
+    const { body, result } = await settleInNewestBlock()
+    await scene.chain.ledger.reorganize(1, 'waiting')
+    await scene.chain.mine(2)
+    await recheck()
+    await service.reconcile()
+    expect(await service.settle(body, 'another caller')).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+      transaction: result.transaction,
+    })
+  })
+})
+
+describe('a block that stays', () => {
+  const judge = async (result: SettleResult) => {
+    const { rows } = await scene.database
+      .pool()
+      .query('select block_number, block_hash, is_final from settlements where id = $1', [
+        result.settlementId,
+      ])
+    return rows[0]
+  }
+
+  it('is named by its number and id, and final when it is solid', async () => {
+    const { result } = await settleInNewestBlock()
+    const { block } = scene.chain.ledger.findExecuted(result.transaction) ?? {}
+    expect(await judge(result)).toMatchObject({
+      block_number: String(block?.number),
+      block_hash: block?.id,
+      is_final: false,
+    })
+    await scene.chain.mine(18)
+    await service.core.recheckBlocks()
+    expect(await judge(result)).toMatchObject({ is_final: false })
+    await scene.chain.mine(1)
+    await pollUntil(async () => {
+      await service.core.recheckBlocks()
+      return (await judge(result))?.is_final === true
+    }, 'the block to be final')
+  })
+})

@@ -1,0 +1,155 @@
+import type { Core } from '../../../src/compose.js'
+import { AppError } from '../../../src/errors.js'
+import { systemClock } from '../../../src/platform/clock.js'
+import type { Clock } from '../../../src/ports/clock.js'
+import type { Logger } from '../../../src/ports/logger.js'
+import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
+import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import { openCore } from '../../support/core.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
+import { createTronKey, type TronKey } from '../../support/tron/keys.js'
+import { type SignedFields, type TronPaymentBody, tronPayment } from '../../support/tron/payment.js'
+import { startTronChain, type TronChain, type TronChainOptions } from '../../support/tron/tronChain.js'
+import { nileEnvironment } from './openScheme.js'
+
+/** A service under test, and who asks it. */
+export interface Service {
+  readonly core: Core
+  verify(body: unknown): Promise<VerifyResult>
+  settle(body: unknown, caller?: string): Promise<SettleResult>
+  /** One round of the reconciler. */
+  reconcile(): Promise<void>
+}
+
+/** How a service differs from the plain one. */
+export interface ServiceOptions {
+  readonly url?: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly logger?: Logger
+}
+
+/** A payment that can be made, and between whom. */
+export interface PlannedPayment {
+  readonly body: TronPaymentBody
+  readonly payer: TronKey
+  readonly payTo: string
+}
+
+/** What a payment of a fresh payer differs in. */
+export interface PaymentPlan {
+  readonly token?: string
+  readonly payer?: TronKey
+  /** What the payer owns of TRX, in sun. */
+  readonly sun?: number
+  readonly signed?: Partial<SignedFields>
+}
+
+/** One chain of our own and one database, and services on them. */
+export interface Scene {
+  readonly chain: TronChain
+  readonly database: TestDatabase
+  /** A token like Tether's on TRON: it answers false to a transfer that succeeds. */
+  readonly token: string
+  open(options?: ServiceOptions): Promise<Service>
+  openProxy(): Promise<RpcProxy>
+  /** A signed payment of 10,000 units by a payer who owns 25,000. */
+  plan(plan?: PaymentPlan): Promise<PlannedPayment>
+  /** Closes services and proxies. */
+  reset(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts a chain and a database. Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+export const openScene = async (options: TronChainOptions = {}): Promise<Scene> => {
+  const [chain, database] = await Promise.all([
+    startTronChain({ blockTimeMs: 40, ...options }),
+    createTestDatabase(),
+  ])
+  const token = await chain.deploy('TetherTrc20')
+  const closers: (() => Promise<void>)[] = []
+  const reset = async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  return {
+    chain,
+    database,
+    token,
+    open: async ({ url = chain.url, environment = {}, ...rest } = {}) => {
+      const core = await openCore({
+        databaseUrl: database.url,
+        environment: {
+          ...nileEnvironment(url, token),
+          TRON_RPC_TIMEOUT_MS: '5000',
+          SETTLE_WAIT_SECONDS: '8',
+          ...environment,
+        },
+        ...rest,
+      })
+      closers.push(() => core.close())
+      return asking(core)
+    },
+    openProxy: async () => {
+      const proxy = await startRpcProxy(chain.url)
+      closers.push(() => proxy.stop())
+      return proxy
+    },
+    plan: async ({ token: other = token, payer = createTronKey(), sun = 100_000_000, signed = {} } = {}) => {
+      const payTo = createTronKey().address
+      chain.fund(payer.address, sun)
+      await chain.mint(other, payer.address, 25_000n)
+      const body = await tronPayment({ chain, payer, payTo, token: other, amount: 10_000n, signed })
+      return { body, payer, payTo }
+    },
+    reset,
+    close: async () => {
+      await reset()
+      await database.drop()
+      await chain.stop()
+    },
+  }
+}
+
+const asking = (core: Core): Service => {
+  const { verifyPayment, settlePayment } = core.useCases.core
+  return {
+    core,
+    verify: (body) =>
+      verifyPayment({
+        body: wirePaymentRequest.parse(body),
+        caller: 'anonymous',
+        quota: null,
+        isAwaited: () => true,
+      }),
+    settle: async (body, caller = 'anonymous') =>
+      (
+        await settlePayment({
+          body: wirePaymentRequest.parse(body),
+          caller,
+          quota: null,
+          idempotencyKey: null,
+        })
+      ).result,
+    reconcile: () => core.reconcileSettlements(),
+  }
+}
+
+/** The error with which something is refused; an answer in its place fails the test. */
+export const refusal = async (work: Promise<unknown>): Promise<AppError> => {
+  const answer = await work.catch((error: unknown) => error)
+  if (answer instanceof AppError) return answer
+  throw new Error('It was answered', { cause: answer })
+}
+
+/** A clock that stands as far from the machine's as a test wants. */
+export const shiftedClock = (): Clock & { shift(milliseconds: number): void } => {
+  let offset = 0
+  return {
+    now: () => new Date(Date.now() + offset),
+    sleep: systemClock.sleep,
+    shift: (milliseconds) => {
+      offset += milliseconds
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { readTronSettings } from '../../../src/chains/tron/settings.js'
+
+const url = 'https://node.example/secret-path'
+
+const read = (environment: Readonly<Record<string, string>>) => {
+  const reading = readTronSettings(environment)
+  if ('problems' in reading) throw new Error(reading.problems.join('; '))
+  return reading.settings
+}
+
+const problemsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
+  const reading = readTronSettings(environment)
+  return 'problems' in reading ? reading.problems : []
+}
+
+describe('the settings of TRON', () => {
+  it('are off while no network has a node', () => {
+    expect(read({})).toBeNull()
+    expect(read({ TRON_PRIVATE_KEY: '11'.repeat(32), TRON_TOKENS_nile: '*' })).toBeNull()
+  })
+
+  it('need nothing but a node: payers pay for themselves', () => {
+    const settings = read({ TRON_RPC_URL_mainnet: url })
+    expect(settings?.sponsor).toBeNull()
+    expect(settings?.networks).toMatchObject([
+      {
+        network: 'tron:mainnet',
+        chainId: '2b6653dc',
+        tokens: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+        acceptsAnyToken: false,
+        apiKey: null,
+        maxFeeLimit: 1_000_000_000n,
+        pollIntervalMs: 1_000,
+      },
+    ])
+  })
+
+  it('take several networks, each with its own', () => {
+    const settings = read({
+      TRON_RPC_URL_nile: `${url},${url}/2`,
+      TRON_API_KEY_nile: 'key-of-the-provider',
+      TRON_RPC_URL_shasta: url,
+      TRON_TOKENS_shasta: '*',
+      TRON_MAX_FEE_LIMIT_shasta: '50',
+    })
+    const [nile, shasta] = settings?.networks ?? []
+    expect(nile?.rpcUrls).toHaveLength(2)
+    expect(nile?.apiKey?.reveal()).toBe('key-of-the-provider')
+    expect(shasta).toMatchObject({
+      acceptsAnyToken: true,
+      tokens: ['TG3XXyExBkPp9nzdajDZsozEu4BkaSJozs'],
+      maxFeeLimit: 50_000_000n,
+    })
+  })
+
+  it('lend energy only where that is asked for, and never without a key', () => {
+    const environment = { TRON_RPC_URL_nile: url, TRON_SPONSOR_ENERGY: 'true' }
+    expect(problemsOf(environment)).toEqual(['TRON_PRIVATE_KEY: is required to lend energy to payers'])
+    const settings = read({ ...environment, TRON_PRIVATE_KEY: `0x${'AB'.repeat(32)}` })
+    expect(settings?.sponsor?.privateKey.reveal()).toBe('ab'.repeat(32))
+    expect(read({ TRON_RPC_URL_nile: url, TRON_PRIVATE_KEY: '11'.repeat(32) })?.sponsor).toBeNull()
+  })
+
+  it.each([
+    ['TRON_PRIVATE_KEY', 'hunter2'],
+    ['TRON_SPONSOR_ENERGY', 'yes'],
+    ['TRON_SPONSOR_ENERGY_PER_HOUR', '0'],
+    ['TRON_RPC_URL_nile', 'ftp://hunter2'],
+    ['TRON_CROSS_CHECK_AMOUNT', '-1'],
+    ['TRON_API_KEY_nile', 'hunter2 with a blank'],
+    ['TRON_TOKENS_nile', '0xhunter2'],
+    ['TRON_MAX_FEE_LIMIT_nile', '15001'],
+  ])('say of a wrong %s its name and not its value', (name, value) => {
+    const [problem = '', ...others] = problemsOf({ [name]: value })
+    expect(problem).toMatch(new RegExp(`^${name}: must `))
+    expect(problem).not.toContain('hunter2')
+    expect(others).toEqual([])
+  })
+
+  it('name what nobody reads', () => {
+    expect(problemsOf({ TRON_RPC_URL: url, TRON_RPC_URL_main: url })).toEqual([
+      'TRON_RPC_URL: is no setting; write TRON_RPC_URL_<network>, such as TRON_RPC_URL_mainnet',
+      'TRON_RPC_URL_main: is no setting; write TRON_RPC_URL_<network>, such as TRON_RPC_URL_mainnet',
+    ])
+  })
+
+  it('print no secret', () => {
+    const settings = read({
+      TRON_RPC_URL_nile: url,
+      TRON_API_KEY_nile: 'key-of-the-provider',
+      TRON_PRIVATE_KEY: '11'.repeat(32),
+      TRON_SPONSOR_ENERGY: 'true',
+    })
+    const printed = JSON.stringify(settings, (_key, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    )
+    for (const secret of ['secret-path', 'key-of-the-provider', '1111']) expect(printed).not.toContain(secret)
+  })
+})

@@ -1,0 +1,139 @@
+import { TronWeb, utils } from 'tronweb'
+import type { SchemeBody } from '../../contracts/schemeContract.js'
+import type { TronKey } from './keys.js'
+import type { TronChain } from './tronChain.js'
+
+/** What a payer signs, and what the shop had asked for. */
+export interface TronPaymentOptions {
+  readonly chain: Pick<TronChain, 'url'>
+  readonly payer: TronKey
+  /** In base58, as all addresses here. */
+  readonly payTo: string
+  readonly token: string
+  readonly amount: bigint
+  readonly network?: string
+  /** What differs from the payment that was asked for. */
+  readonly signed?: Partial<SignedFields>
+  readonly maxTimeoutSeconds?: number
+}
+
+/** The fields of the transaction that a payer signs. */
+export interface SignedFields {
+  readonly to: string
+  readonly contract: string
+  readonly amount: bigint
+  /** In sun. */
+  readonly feeLimit: number
+  /** In milliseconds from now. */
+  readonly lifetimeMs: number
+  readonly refBlockBytes: string
+  readonly refBlockHash: string
+}
+
+/** The body of /verify and /settle. */
+export interface TronPaymentBody extends SchemeBody {
+  readonly paymentPayload: {
+    readonly x402Version: 2
+    readonly accepted: TronRequirements
+    readonly payload: TronPayload
+  }
+  readonly paymentRequirements: TronRequirements
+}
+
+/** What the shop asked for. */
+export interface TronRequirements {
+  readonly scheme: 'exact'
+  readonly network: string
+  readonly amount: string
+  readonly asset: string
+  readonly payTo: string
+  readonly maxTimeoutSeconds: number
+  readonly extra: Readonly<Record<string, unknown>>
+}
+
+/** What the payer sends. */
+export interface TronPayload {
+  readonly signedTransaction: string
+  readonly authorization: {
+    readonly from: string
+    readonly to: string
+    readonly contractAddress: string
+    readonly amount: string
+    readonly expiration: number
+    readonly refBlockBytes: string
+    readonly refBlockHash: string
+    readonly timestamp: number
+  }
+}
+
+const feeLimit = 100_000_000
+const lifetimeMs = 60_000
+
+/** The hex of a transaction that tronweb signed, as `broadcasthex` takes it. */
+export const encodeWithTronweb = (signed: { readonly signature: readonly string[] }): string => {
+  const message = utils.transaction.txJsonToPb(signed)
+  for (const each of signed.signature) message.addSignature(Buffer.from(each.replace(/^0x/, ''), 'hex'))
+  return Buffer.from(message.serializeBinary()).toString('hex')
+}
+
+/** A transfer built, signed and encoded by tronweb, as a wallet does. */
+export const signTransfer = async (
+  { chain, payer, payTo, token, amount }: TronPaymentOptions,
+  fields: Partial<SignedFields> = {},
+): Promise<TronPayload> => {
+  const tronWeb = new TronWeb({ fullHost: chain.url })
+  const { to = payTo, contract = token, amount: value = amount } = fields
+  const head = await tronWeb.trx.getCurrentRefBlockParams()
+  const blockHeader = {
+    ref_block_bytes: fields.refBlockBytes ?? head.ref_block_bytes,
+    ref_block_hash: fields.refBlockHash ?? head.ref_block_hash,
+    expiration: Date.now() + (fields.lifetimeMs ?? lifetimeMs),
+    timestamp: Date.now(),
+  }
+  const { transaction } = await tronWeb.transactionBuilder.triggerSmartContract(
+    contract,
+    'transfer(address,uint256)',
+    { feeLimit: fields.feeLimit ?? feeLimit, txLocal: true, blockHeader },
+    [
+      { type: 'address', value: to },
+      { type: 'uint256', value: value.toString() },
+    ],
+    payer.hexAddress,
+  )
+  const signed = await tronWeb.trx.sign(transaction, payer.privateKey)
+  return {
+    signedTransaction: encodeWithTronweb(signed),
+    authorization: {
+      from: payer.address,
+      to,
+      contractAddress: contract,
+      amount: value.toString(),
+      expiration: blockHeader.expiration,
+      refBlockBytes: blockHeader.ref_block_bytes,
+      refBlockHash: blockHeader.ref_block_hash,
+      timestamp: blockHeader.timestamp,
+    },
+  }
+}
+
+/** A signed payment, and the requirements that it answers. */
+export const tronPayment = async (options: TronPaymentOptions): Promise<TronPaymentBody> => {
+  const { payTo, token, amount, network = 'tron:nile', maxTimeoutSeconds = 60 } = options
+  const requirements: TronRequirements = {
+    scheme: 'exact',
+    network,
+    amount: amount.toString(),
+    asset: token,
+    payTo,
+    maxTimeoutSeconds,
+    extra: {},
+  }
+  return {
+    paymentPayload: {
+      x402Version: 2,
+      accepted: requirements,
+      payload: await signTransfer(options, options.signed),
+    },
+    paymentRequirements: requirements,
+  }
+}

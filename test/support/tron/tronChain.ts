@@ -1,0 +1,163 @@
+import { createServer } from 'node:http'
+import { z } from 'zod'
+import { type ContractName, getArtifact } from '../contracts/artifacts.js'
+import { openAccount, type Permission } from './accounts.js'
+import { createTronKey, selectorOf, toBase58, toHexAddress } from './keys.js'
+import { type Ledger, openLedger } from './ledger.js'
+import { createRoutes } from './routes.js'
+
+/** How a chain of the tests runs. */
+export interface TronChainOptions {
+  /** A block in so many milliseconds; null: only when it is told to. */
+  readonly blockTimeMs?: number | null
+  /** Blocks on top of a block until it is not taken back any more. */
+  readonly solidAfter?: number
+  /** Which network it says to be, by the end of its first block's id; Nile unless told. */
+  readonly chainId?: string
+}
+
+/** A running TRON node of the test's own, over a real virtual machine; addresses in either form. */
+export interface TronChain {
+  readonly url: string
+  readonly ledger: Ledger
+  /** Paths of the requests that came, in order. */
+  readonly requests: readonly string[]
+  /** Mines so many blocks now. */
+  mine(count?: number): Promise<void>
+  /** Stops the clock that mines. */
+  pause(): void
+  resume(): void
+  /** Moves the chain's clock forward. */
+  warp(milliseconds: number): void
+  /** Gives an account coins, which also makes the account exist. */
+  fund(address: string, sun: number): void
+  /** Stakes coins for energy. */
+  stake(address: string, sun: number): void
+  setOwnerPermission(address: string, permission: Permission): void
+  deploy(name: ContractName): Promise<string>
+  /** Calls a contract as anyone, between two blocks. */
+  send(contract: string, signature: string, words: readonly (string | bigint)[]): Promise<void>
+  mint(token: string, to: string, amount: bigint): Promise<void>
+  balanceOf(token: string, address: string): Promise<bigint>
+  stop(): Promise<void>
+}
+
+const anyone = createTronKey('11'.repeat(32))
+
+const toWord = (value: string | bigint): string =>
+  (typeof value === 'bigint' ? value.toString(16) : toHexAddress(value).slice(2)).padStart(64, '0')
+
+const plentyOfEnergy = 100_000_000
+
+/** Starts a chain; it has a few blocks already, as a transaction has to name one. */
+export const startTronChain = async ({
+  blockTimeMs = 100,
+  solidAfter = 19,
+  chainId = 'cd8690dc',
+}: TronChainOptions = {}): Promise<TronChain> => {
+  let offset = 0
+  const ledger = await openLedger({ solidAfter, chainId, now: () => Date.now() + offset })
+  const mine = async (count = 1) => {
+    for (let index = 0; index < count; index++) await ledger.mine()
+  }
+  await mine(3)
+
+  const routes = createRoutes(ledger)
+  const requests: string[] = []
+  const answer = async (path: string, bodyText: string): Promise<unknown> => {
+    const [, api, name = ''] = /^\/(wallet|walletsolidity)\/([a-z0-9]+)$/.exec(path) ?? []
+    const route = routes[name]
+    if (api === undefined || route === undefined) return { Error: 'class java.lang.NullPointerException' }
+    const body = z.record(z.string(), z.unknown()).parse(bodyText === '' ? {} : JSON.parse(bodyText))
+    return await route(body, api === 'walletsolidity')
+  }
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://node')
+    requests.push(url.pathname)
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const posted = Buffer.concat(chunks).toString('utf8')
+    const asked = posted === '' ? JSON.stringify(Object.fromEntries(url.searchParams)) : posted
+    // Nodes answer their own failures with 200 as well.
+    const told = await answer(url.pathname, asked).catch((error: unknown) => ({
+      Error: `class java.lang.IllegalArgumentException : ${error instanceof Error ? error.message : error}`,
+    }))
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(told))
+  })
+  server.unref()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const bound = server.address()
+  if (bound === null || typeof bound === 'string') throw new Error('The chain has no port')
+
+  let isPaused = blockTimeMs === null
+  let isMining = false
+  const timer = setInterval(async () => {
+    if (isPaused || isMining) return
+    isMining = true
+    await ledger.mine().finally(() => {
+      isMining = false
+    })
+  }, blockTimeMs ?? 1_000)
+  timer.unref()
+
+  const call = (contract: string, data: string, isKept: boolean) =>
+    ledger.machine.call(
+      {
+        from: anyone.hexAddress,
+        to: toHexAddress(contract),
+        data,
+        energyLimit: plentyOfEnergy,
+        time: ledger.head().timestamp,
+      },
+      isKept,
+    )
+  const send = async (contract: string, signature: string, words: readonly (string | bigint)[]) => {
+    const data = `${selectorOf(signature)}${words.map(toWord).join('')}`
+    const { outcome } = await call(contract, data, true)
+    if (outcome !== 'SUCCESS') throw new Error(`${signature} failed: ${outcome}`)
+  }
+  const accountAt = (address: string) => openAccount(ledger.accounts(), toHexAddress(address))
+
+  return {
+    url: `http://127.0.0.1:${bound.port}`,
+    ledger,
+    requests,
+    mine,
+    pause: () => {
+      isPaused = true
+    },
+    resume: () => {
+      isPaused = false
+    },
+    warp: (milliseconds) => {
+      offset += milliseconds
+    },
+    fund: (address, sun) => {
+      accountAt(address).balance += sun
+    },
+    stake: (address, sun) => {
+      accountAt(address).staked += sun
+    },
+    setOwnerPermission: (address, permission) => {
+      accountAt(address).owner = permission
+    },
+    deploy: async (name) =>
+      toBase58(await ledger.machine.deploy(anyone.hexAddress, getArtifact(name).bytecode)),
+    send,
+    mint: (token, to, amount) => send(token, 'mint(address,uint256)', [to, amount]),
+    balanceOf: async (token, address) => {
+      const { returned } = await call(token, `${selectorOf('balanceOf(address)')}${toWord(address)}`, false)
+      return BigInt(`0x${returned}`)
+    },
+    stop: async () => {
+      clearInterval(timer)
+      if (!server.listening) return
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
