@@ -5,6 +5,7 @@ import { measureOutage } from './measureOutage.js'
 import { measureQuota } from './measureQuota.js'
 import { measureSettle } from './measureSettle.js'
 import { measureSlowVerify } from './measureSlowVerify.js'
+import { measureSolana } from './measureSolana.js'
 import { measureTron } from './measureTron.js'
 import { measureVerify } from './measureVerify.js'
 import { type Part, readOptions, type Scale } from './options.js'
@@ -24,6 +25,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   limits: measureLimits,
   quota: measureQuota,
   outage: measureOutage,
+  solana: measureSolana,
   tron: measureTron,
 }
 

@@ -10,6 +10,7 @@ export const parts = [
   'limits',
   'quota',
   'outage',
+  'solana',
   'tron',
 ] as const
 

@@ -3,12 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
+import { readSolanaSettings, solanaVariables } from '../src/chains/solana/settings.js'
 import { readTronSettings, tronVariables } from '../src/chains/tron/settings.js'
 import { readConfig, serviceVariables } from '../src/config.js'
 
 import { readText } from './support/sourceFiles.js'
 
-const families = [evmVariables, tronVariables]
+const families = [evmVariables, solanaVariables, tronVariables]
 const settings = [
   ...serviceVariables,
   ...families.flatMap(({ family, perNetwork }) => [...family, ...perNetwork]),
@@ -68,6 +69,14 @@ describe('.env.example', () => {
       shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
     )
     expect(readEvmSettings({ ...family, ...least })).toEqual(readEvmSettings(least))
+  })
+
+  it('shows the true defaults of the Solana family', () => {
+    const least = { SOLANA_PRIVATE_KEY: JSON.stringify(Array(64).fill(1)), SOLANA_NETWORKS: 'mainnet' }
+    const family = Object.fromEntries(
+      shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
+    )
+    expect(readSolanaSettings({ ...family, ...least })).toEqual(readSolanaSettings(least))
   })
 
   it('shows the true defaults of the TRON family', () => {

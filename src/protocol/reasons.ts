@@ -80,6 +80,92 @@ export const reasons = {
     operationalCode: 'SVC-3002',
   },
 
+  invalid_exact_svm_payload_transaction_could_not_be_decoded: {
+    message: 'The payload’s transaction is not the canonical base64 of a Solana transaction',
+  },
+  invalid_exact_svm_smart_wallet_alt_resolution_not_available: {
+    message:
+      'The transaction names accounts through address lookup tables, which this facilitator does not read',
+  },
+  invalid_exact_svm_fee_payer_not_managed_by_facilitator: {
+    message: "The transaction's fee payer is no account of this facilitator",
+  },
+  invalid_exact_svm_fee_payer_mismatch: {
+    message: "The transaction's fee payer is not extra.feePayer",
+  },
+  invalid_exact_svm_payload_excessive_signers: {
+    message: 'The transaction must be signed by others than the fee payer and the payer',
+  },
+  invalid_exact_svm_payload_transaction_instructions_length: {
+    message: 'The transaction must have three to seven instructions',
+  },
+  invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction: {
+    message: 'The first instruction must be SetComputeUnitLimit',
+  },
+  invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high: {
+    message: 'The transaction asks for more compute units than this facilitator pays for',
+  },
+  invalid_exact_svm_payload_transaction_instructions_compute_price_instruction: {
+    message: 'The second instruction must be SetComputeUnitPrice',
+  },
+  invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high: {
+    message: 'The compute units times their price come to more than this facilitator pays',
+  },
+  invalid_exact_svm_payload_no_transfer_instruction: {
+    message:
+      'The third instruction must be TransferChecked of SPL Token or Token-2022, with its four accounts',
+  },
+  invalid_exact_svm_payload_unknown_fourth_instruction: {
+    message: 'The fourth instruction is neither a memo nor of Lighthouse',
+  },
+  invalid_exact_svm_payload_unknown_fifth_instruction: {
+    message: 'The fifth instruction is neither a memo nor of Lighthouse',
+  },
+  invalid_exact_svm_payload_unknown_sixth_instruction: {
+    message: 'The sixth instruction is neither a memo nor of Lighthouse',
+  },
+  invalid_exact_svm_payload_unknown_seventh_instruction: {
+    message: 'The seventh instruction is neither a memo nor one of three of Lighthouse',
+  },
+  invalid_exact_svm_payload_memo_count: {
+    message: 'The transaction must have one memo where extra.memo is given, and never more than one',
+  },
+  invalid_exact_svm_payload_memo_mismatch: {
+    message: 'The memo is not extra.memo, or is longer than 256 bytes',
+  },
+  invalid_exact_svm_payload_transaction_fee_payer_transferring_funds: {
+    message: 'The transaction has an instruction that names an account of this facilitator',
+  },
+  invalid_exact_svm_payload_mint_mismatch: { message: 'The transfer is of another mint than the asset' },
+  invalid_exact_svm_payload_amount_mismatch: {
+    message: 'The recipient would receive another amount than the one that is asked',
+  },
+  invalid_exact_svm_payload_recipient_mismatch: {
+    message: 'The transfer goes to another account than the associated token account of payTo',
+  },
+  invalid_exact_svm_payload_transaction_sender_ata_not_found: {
+    message: 'The token account of the payer does not exist',
+  },
+  invalid_exact_svm_payload_transaction_receiver_ata_not_found: {
+    message: 'The associated token account of payTo does not exist; its owner must open it first',
+  },
+  invalid_exact_svm_payload_signature_invalid: {
+    message: "The payer's signature is missing, or is not that of the tokens' owner for this transaction",
+    operationalCode: 'SVC-1006',
+  },
+  invalid_exact_svm_transaction_simulation_failed: {
+    message: 'The transaction fails when it is simulated',
+    operationalCode: 'SVC-3002',
+  },
+  settle_exact_svm_block_height_exceeded: {
+    message: "The transaction's blockhash is used up, or will be before it could be settled",
+    operationalCode: 'SVC-1011',
+  },
+  invalid_exact_svm_transaction_failed: {
+    message: 'The transaction is in a block but the transfer failed',
+    operationalCode: 'SVC-3002',
+  },
+
   transaction_verification_failed: {
     message: 'The signed transaction is not the one transfer that a payment may be',
   },

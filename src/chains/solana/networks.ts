@@ -40,3 +40,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     ],
   },
 ]
+
+/** What is known of a cluster, or null of one that only the operator knows. */
+export const findKnownNetwork = (reference: string): KnownNetwork | null =>
+  knownNetworks.find((network) => network.reference === reference) ?? null

@@ -1,0 +1,38 @@
+const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const digitOf = new Map([...alphabet].map((letter, value) => [letter, BigInt(value)]))
+
+// A signature, the longest thing that is written in base58 here, has 88 letters.
+const mostLetters = 90
+
+/** Bytes in base58, as Solana writes addresses, hashes and signatures. */
+export const encodeBase58 = (bytes: Uint8Array): string => {
+  const hex = Buffer.from(bytes).toString('hex')
+  let rest = hex === '' ? 0n : BigInt(`0x${hex}`)
+  let text = ''
+  for (; rest > 0n; rest /= 58n) text = `${alphabet[Number(rest % 58n)]}${text}`
+  return `${'1'.repeat(countLeading(bytes, 0))}${text}`
+}
+
+/** The bytes of a text in base58, or null of one that is none. */
+export const decodeBase58 = (text: string): Buffer | null => {
+  if (text === '' || text.length > mostLetters) return null
+  let value = 0n
+  for (const letter of text) {
+    const digit = digitOf.get(letter)
+    if (digit === undefined) return null
+    value = value * 58n + digit
+  }
+  const hex = value === 0n ? '' : value.toString(16)
+  const zeros = Buffer.alloc(countLeading([...text], '1'))
+  return Buffer.concat([zeros, Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')])
+}
+
+/** An address (32 bytes in base58), or null; it has one spelling only. */
+export const readAddress = (text: unknown): string | null =>
+  typeof text === 'string' && decodeBase58(text)?.length === 32 ? text : null
+
+const countLeading = <T>(sequence: ArrayLike<T>, wanted: T): number => {
+  let count = 0
+  while (count < sequence.length && sequence[count] === wanted) count += 1
+  return count
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import type { BlockReference } from '../../../ports/settlementJournal.js'
+import type { BlockStanding } from '../../../schemes/scheme.js'
+import { agreeOnBlock } from '../../nodes/agreeOnBlock.js'
+import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
+import { blockOptions } from '../rpc/rpc.js'
+import { blockShape } from '../rpc/wireShapes.js'
+
+/** Whether a block is still on the chain, as far as the nodes agree; what they call final stays. */
+export const judgeBlock = (endpoints: readonly Endpoint[], block: BlockReference): Promise<BlockStanding> =>
+  agreeOnBlock(endpoints, (endpoint) => askNode(endpoint, block))
+
+const askNode = async (endpoint: Endpoint, { number, hash }: BlockReference): Promise<BlockStanding> => {
+  const slot = Number(number)
+  const [found, finalSlot] = await Promise.all([
+    findBlockhash(endpoint, slot),
+    endpoint.request('getSlot', [{ commitment: 'finalized' }], z.int()),
+  ])
+  if (found === 'skipped') return slot <= finalSlot ? 'gone' : 'unknown'
+  if (found !== hash) return 'gone'
+  return slot <= finalSlot ? 'final' : 'standing'
+}
+
+const skipped = -32_007
+
+/** Throws where the node cannot tell. */
+const findBlockhash = async (endpoint: Endpoint, slot: number): Promise<string> => {
+  try {
+    const block = await endpoint.request('getBlock', [slot, blockOptions], blockShape)
+    return block?.blockhash ?? 'skipped'
+  } catch (error) {
+    if (error instanceof RpcRefusal && error.code === skipped) return 'skipped'
+    throw error
+  }
+}

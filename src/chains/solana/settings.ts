@@ -1,0 +1,209 @@
+import { z } from 'zod'
+import { Secret } from '../../platform/secret.js'
+import { wholeNumber } from '../../platform/wholeNumber.js'
+import type { SettingsReading } from '../chain.js'
+import { listFamilyVariables, nodeUrls, readFamilyVariables, splitList } from '../familySettings.js'
+import { readAddress } from './encoding/base58.js'
+import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
+import { readKeyBytes, splitKeys } from './privateKey.js'
+
+/** One Solana cluster as configured. */
+export interface SolanaNetworkSettings {
+  /** CAIP-2. */
+  readonly network: string
+  /** The first 32 characters of the genesis hash. */
+  readonly reference: string
+  readonly name: string
+  /** Endpoints in order of preference; their paths and queries often hold keys. */
+  readonly rpcUrls: readonly Secret[]
+  readonly usesPublicRpc: boolean
+  /** The mints that are settled. */
+  readonly mints: readonly string[]
+  /** Whether mints beside those listed are settled too. */
+  readonly acceptsAnyMint: boolean
+  readonly pollIntervalMs: number
+  /** The most lamports that settlements on this cluster may cost within one hour. */
+  readonly feeBudgetLamportsPerHour: number
+}
+
+/** The Solana family as configured. */
+export interface SolanaSettings {
+  readonly privateKeys: readonly Secret[]
+  readonly networks: readonly SolanaNetworkSettings[]
+  readonly rpcTimeoutMs: number
+  /** The most compute units that a payment may ask for. */
+  readonly maxComputeUnits: bigint
+  /** The most that a payment's compute units may cost at the price that it offers. */
+  readonly maxPriorityFeeLamports: bigint
+  /** For so many blocks more a payment's blockhash must be usable to be settled. */
+  readonly expiryMarginBlocks: number
+  /** From this amount on, in smallest units, a second endpoint must confirm the payment. */
+  readonly crossCheckAmount: bigint
+  /** When our accounts can pay for fewer settlements than this, the operator is told. */
+  readonly lowRunwaySettles: number
+}
+
+const privateKeys = z.string().transform((text, context) => {
+  const keys = splitKeys(text)
+  if (keys.length === 0 || keys.some((key) => readKeyBytes(key) === null)) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be one or several 64-byte keys in base58 or as JSON arrays, comma separated',
+    })
+    return z.NEVER
+  }
+  return [...new Set(keys)].map((key) => new Secret(key))
+})
+
+const mints = z.string().transform((text, context) => {
+  const parts = splitList(text)
+  const listed = parts.filter((part) => part !== '*')
+  if (parts.length === 0 || listed.some((part) => readAddress(part) === null)) {
+    context.addIssue({ code: 'custom', message: 'must list mints in base58, or *' })
+    return z.NEVER
+  }
+  return { listed, acceptsAny: parts.includes('*') }
+})
+
+/** The names that the known clusters go by, beside their references. */
+const clusterNames: Readonly<Record<string, string>> = {
+  mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+}
+
+const referenceOf = (name: string): string => clusterNames[name] ?? name
+
+const clusterForm = /mainnet|devnet|[1-9A-HJ-NP-Za-km-z]{32}/
+
+const clusters = z.string().transform((text, context) => {
+  const names = splitList(text)
+  const form = new RegExp(`^(${clusterForm.source})$`)
+  if (names.length === 0 || names.some((name) => !form.test(name))) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be mainnet, devnet or CAIP-2 references, comma separated',
+    })
+    return z.NEVER
+  }
+  return names.map(referenceOf)
+})
+
+const familyShape = {
+  SOLANA_PRIVATE_KEY: privateKeys.optional(),
+  SOLANA_NETWORKS: clusters.optional(),
+  SOLANA_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
+  SOLANA_MAX_COMPUTE_UNITS: wholeNumber(1_000, 1_400_000).default(400_000),
+  SOLANA_MAX_PRIORITY_FEE_LAMPORTS: wholeNumber(0, 1_000_000_000).default(100_000),
+  SOLANA_EXPIRY_MARGIN_BLOCKS: wholeNumber(0, 140).default(15),
+  SOLANA_CROSS_CHECK_AMOUNT: z
+    .string()
+    .regex(/^[0-9]{1,20}$/, 'must be an amount in smallest units')
+    .transform(BigInt)
+    .default(1_000_000_000n),
+  SOLANA_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(1_000),
+}
+
+/** The settings that exist once per cluster, by the part of the name before it. */
+const networkShapes = {
+  SOLANA_RPC_URL: nodeUrls.optional(),
+  SOLANA_TOKENS: mints.optional(),
+  SOLANA_POLL_INTERVAL_MS: wholeNumber(10, 60_000).default(400),
+  SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(1_000_000_000),
+}
+
+const networkShape = z.object(networkShapes)
+type NetworkReading = z.infer<typeof networkShape>
+
+const variables = {
+  prefix: 'SOLANA_',
+  family: familyShape,
+  perNetwork: networkShapes,
+  networkId: { form: clusterForm, called: 'cluster', example: 'mainnet' },
+}
+
+/** Names of the settings that exist once, and of those that end in a cluster. */
+export const solanaVariables = listFamilyVariables(variables)
+
+/** Reads the Solana family's part of the environment; problems name variables and never values. */
+export const readSolanaSettings = (
+  environment: Readonly<Record<string, string>>,
+): SettingsReading<SolanaSettings> => {
+  const reading = readFamilyVariables(variables, environment)
+  if ('problems' in reading) return reading
+  const { family } = reading
+  const twice = [...reading.networks.keys()].filter(
+    (name) => clusterNames[name] !== undefined && reading.networks.has(referenceOf(name)),
+  )
+  if (twice.length > 0) {
+    return { problems: twice.map((name) => `SOLANA_…_${name}: is configured by its reference as well`) }
+  }
+  const readings = new Map([...reading.networks].map(([name, network]) => [referenceOf(name), network]))
+
+  const { SOLANA_PRIVATE_KEY: keys, SOLANA_NETWORKS: named } = family
+  const withUrl = [...readings]
+    .filter(([, network]) => network.SOLANA_RPC_URL !== undefined)
+    .map(([id]) => id)
+  if (keys === undefined) {
+    if (withUrl.length === 0 && named === undefined) return { settings: null }
+    return { problems: ['SOLANA_PRIVATE_KEY: is required to settle on Solana'] }
+  }
+  const chosen = chooseNetworks(named, withUrl)
+  const unreachable = chosen.filter((id) => !withUrl.includes(id) && findKnownNetwork(id) === null)
+  if (unreachable.length > 0) {
+    return {
+      problems: unreachable.map(
+        (id) => `SOLANA_RPC_URL_${id}: is required for a cluster that is not built in`,
+      ),
+    }
+  }
+  return {
+    settings: {
+      privateKeys: keys,
+      networks: chosen.map((reference) =>
+        assembleNetwork(
+          reference,
+          readings.get(reference) ?? networkShape.parse({}),
+          findKnownNetwork(reference),
+        ),
+      ),
+      rpcTimeoutMs: family.SOLANA_RPC_TIMEOUT_MS,
+      maxComputeUnits: BigInt(family.SOLANA_MAX_COMPUTE_UNITS),
+      maxPriorityFeeLamports: BigInt(family.SOLANA_MAX_PRIORITY_FEE_LAMPORTS),
+      expiryMarginBlocks: family.SOLANA_EXPIRY_MARGIN_BLOCKS,
+      crossCheckAmount: family.SOLANA_CROSS_CHECK_AMOUNT,
+      lowRunwaySettles: family.SOLANA_LOW_RUNWAY_SETTLES,
+    },
+  }
+}
+
+/** Clusters named, else those that have an endpoint, else (a key alone) the main cluster. */
+const chooseNetworks = (
+  named: readonly string[] | undefined,
+  withUrl: readonly string[],
+): readonly string[] => {
+  if (named !== undefined) return [...new Set(named)]
+  if (withUrl.length > 0) return withUrl
+  return knownNetworks.filter(({ isTestnet }) => !isTestnet).map(({ reference }) => reference)
+}
+
+const assembleNetwork = (
+  reference: string,
+  reading: NetworkReading,
+  known: KnownNetwork | null,
+): SolanaNetworkSettings => {
+  const publicUrls = known === null ? [] : [new Secret(known.publicRpcUrl)]
+  const { listed = [], acceptsAny = known === null } = reading.SOLANA_TOKENS ?? {}
+  const knownMints = known?.tokens.map(({ mint }) => mint) ?? []
+  return {
+    network: `solana:${reference}`,
+    reference,
+    name: known?.name ?? `cluster ${reference}`,
+    rpcUrls: reading.SOLANA_RPC_URL ?? publicUrls,
+    usesPublicRpc: reading.SOLANA_RPC_URL === undefined,
+    mints: listed.length > 0 ? listed : knownMints,
+    // A cluster that only the operator knows, without a list, takes any mint.
+    acceptsAnyMint: acceptsAny,
+    pollIntervalMs: reading.SOLANA_POLL_INTERVAL_MS,
+    feeBudgetLamportsPerHour: reading.SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR,
+  }
+}

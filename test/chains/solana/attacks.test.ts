@@ -1,0 +1,458 @@
+import {
+  createApproveInstruction,
+  createInitializeMintInstruction,
+  createInitializeTransferFeeConfigInstruction,
+  createTransferCheckedInstruction,
+  ExtensionType,
+  getMintLen,
+  getOrCreateAssociatedTokenAccount,
+  mintTo,
+  TOKEN_2022_PROGRAM_ID,
+} from '@solana/spl-token'
+import {
+  AddressLookupTableAccount,
+  Connection,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  sendAndConfirmTransaction,
+  Transaction,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createLogger } from '../../../src/platform/logger.js'
+import {
+  createParties,
+  listInstructions,
+  memoInstruction,
+  type SolanaPaymentBody,
+  solanaPayment,
+} from '../../support/solana/payment.js'
+import { token2022Program } from '../../support/solana/programs.js'
+import { associatedAccount } from '../../support/solana/tokens.js'
+import { openScene, type SolanaScene, type SolanaService } from './scene.js'
+
+/* The numbers are those of the project's list of attacks on facilitators. */
+
+let scene: SolanaScene
+let service: SolanaService
+
+beforeAll(async () => {
+  scene = await openScene({ feePayerCount: 2 })
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+const open = async (options: Parameters<SolanaScene['open']>[0] = {}) => {
+  service = await scene.open(options)
+  return service
+}
+
+const feePayers = () => scene.chain.feePayers.map(({ publicKey }) => publicKey)
+const lamportsOfOurs = () => feePayers().reduce((sum, key) => sum + scene.chain.balanceOf(key.toBase58()), 0n)
+
+const withTransaction = (body: SolanaPaymentBody, transaction: string): SolanaPaymentBody => ({
+  ...body,
+  paymentPayload: { ...body.paymentPayload, payload: { transaction } },
+})
+const bytesOf = ({ paymentPayload }: SolanaPaymentBody) =>
+  Buffer.from(paymentPayload.payload.transaction, 'base64')
+
+/** Neither a verification nor a settlement lets the payment pass, and nothing of ours is spent. */
+const expectRefused = async (body: unknown, reason: string): Promise<void> => {
+  const before = lamportsOfOurs()
+  expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
+  expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
+  expect(lamportsOfOurs()).toBe(before)
+}
+
+describe('A20: an instruction that spends what is ours', () => {
+  it.each([
+    [
+      'a transfer of lamports',
+      (ours: PublicKey, to: PublicKey) =>
+        SystemProgram.transfer({ fromPubkey: ours, toPubkey: to, lamports: 1_000_000 }),
+    ],
+    [
+      'an assignment of our account',
+      (ours: PublicKey, to: PublicKey) => SystemProgram.assign({ accountPubkey: ours, programId: to }),
+    ],
+  ])('is not signed: %s', async (_, instruction) => {
+    await open()
+    const [ours = PublicKey.default] = feePayers()
+    const { body } = scene.plan({
+      change: (all) => [...all.slice(0, 3), instruction(ours, Keypair.generate().publicKey)],
+    })
+    await expectRefused(body, 'invalid_exact_svm_payload_unknown_fourth_instruction')
+  })
+
+  it('is not signed where it stands in place of the transfer, with our tokens', async () => {
+    await open()
+    const [ours = PublicKey.default] = feePayers()
+    const usdc = new PublicKey(scene.chain.usdc)
+    const account = scene.chain.give({ owner: ours.toBase58(), amount: 1_000_000n })
+    const payer = Keypair.generate()
+    const { payTo } = createParties(scene.chain, 0n)
+    const { body } = scene.plan({
+      payer,
+      payTo,
+      change: (all) => [
+        ...all.slice(0, 2),
+        createTransferCheckedInstruction(
+          new PublicKey(account),
+          usdc,
+          new PublicKey(associatedAccount(payTo, scene.chain.usdc)),
+          ours,
+          10_000n,
+          6,
+        ),
+        // The payer signs something too, so that there are two signers.
+        new TransactionInstruction({
+          ...memoInstruction('mine'),
+          keys: [{ pubkey: payer.publicKey, isSigner: true, isWritable: false }],
+        }),
+      ],
+    })
+    await expectRefused(body, 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds')
+    expect(scene.chain.holdingOf(payTo)).toBe(0n)
+  })
+
+  it('is not signed where it approves another spender', async () => {
+    await open()
+    const { body } = scene.plan({
+      change: (all) => [
+        ...all.slice(0, 3),
+        createApproveInstruction(
+          all[2]?.keys[0]?.pubkey ?? PublicKey.default,
+          Keypair.generate().publicKey,
+          all[2]?.keys[3]?.pubkey ?? PublicKey.default,
+          1n,
+        ),
+      ],
+    })
+    await expectRefused(body, 'invalid_exact_svm_payload_unknown_fourth_instruction')
+  })
+})
+
+describe('A23: money that comes and goes', () => {
+  it('does not count as a payment when the token keeps a part of it', async () => {
+    await open({ environment: { SOLANA_TOKENS_mainnet: '*' } })
+    const mint = Keypair.generate()
+    const { authority } = scene.chain
+    const connection = new Connection(scene.chain.url, {
+      commitment: 'confirmed',
+      wsEndpoint: scene.chain.websocketUrl,
+    })
+    const space = getMintLen([ExtensionType.TransferFeeConfig])
+    const { publicKey } = authority
+    await sendAndConfirmTransaction(
+      connection,
+      new Transaction().add(
+        SystemProgram.createAccount({
+          fromPubkey: publicKey,
+          newAccountPubkey: mint.publicKey,
+          space,
+          lamports: await connection.getMinimumBalanceForRentExemption(space),
+          programId: TOKEN_2022_PROGRAM_ID,
+        }),
+        createInitializeTransferFeeConfigInstruction(
+          mint.publicKey,
+          publicKey,
+          publicKey,
+          100,
+          1_000_000n,
+          TOKEN_2022_PROGRAM_ID,
+        ),
+        createInitializeMintInstruction(mint.publicKey, 6, publicKey, null, TOKEN_2022_PROGRAM_ID),
+      ),
+      [authority, mint],
+    )
+    const asset = mint.publicKey.toBase58()
+    const { payer, payTo } = await openFeeAccounts(connection, mint.publicKey)
+    const body = solanaPayment({
+      chain: scene.chain,
+      payer,
+      payTo,
+      amount: 10_000n,
+      asset,
+      program: token2022Program,
+    })
+    await expectRefused(body, 'invalid_exact_svm_payload_amount_mismatch')
+  })
+
+  it('is not mistaken for one where somebody else pays between every two questions', async () => {
+    const proxy = await scene.openProxy()
+    await open({ rpcUrls: [proxy.url] })
+    const { body, payTo } = scene.plan()
+    scene.chain.give({ owner: payTo, amount: 100n })
+    // The balance that is read beside the simulation is one from before the other payment.
+    proxy.setFault('getMultipleAccounts', {
+      kind: 'tamper',
+      change: (result) => (countAccounts(result) > 1 ? withLessAt(result, 1, 5n) : result),
+    })
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+  })
+
+  it('is not mistaken for one where others pay the same merchant at the same moment', async () => {
+    await open()
+    const { payTo } = createParties(scene.chain, 0n)
+    const plans = Array.from({ length: 8 }, () => scene.plan({ payTo }))
+    const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
+    expect(answers.filter(({ success }) => success)).toHaveLength(8)
+    expect(scene.chain.holdingOf(payTo)).toBe(80_000n)
+  })
+})
+
+describe('A24: accounts that nobody sees, and blockhashes that do not end', () => {
+  it('does not read address lookup tables', async () => {
+    await open()
+    const plan = scene.plan()
+    const instructions = listInstructions({
+      chain: scene.chain,
+      payer: plan.payer,
+      payTo: plan.payTo,
+      amount: 10_000n,
+    })
+    const table = new AddressLookupTableAccount({
+      key: Keypair.generate().publicKey,
+      state: {
+        deactivationSlot: 2n ** 64n - 1n,
+        lastExtendedSlot: 0,
+        lastExtendedSlotStartIndex: 0,
+        addresses: instructions[2]?.keys.slice(0, 3).map(({ pubkey }) => pubkey) ?? [],
+      },
+    })
+    const [payerKey = PublicKey.default] = feePayers()
+    const transaction = new VersionedTransaction(
+      new TransactionMessage({
+        payerKey,
+        recentBlockhash: scene.chain.slots.blockhashAt(scene.chain.slots.now()),
+        instructions,
+      }).compileToV0Message([table]),
+    )
+    transaction.sign([plan.payer])
+    const body = withTransaction(plan.body, Buffer.from(transaction.serialize()).toString('base64'))
+    await expectRefused(body, 'invalid_exact_svm_smart_wallet_alt_resolution_not_available')
+  })
+
+  it('does not take durable nonces', async () => {
+    await open()
+    const nonceAuthority = scene.plan().payer
+    const { body } = scene.plan({
+      payer: nonceAuthority,
+      change: (all) => [
+        SystemProgram.nonceAdvance({
+          noncePubkey: Keypair.generate().publicKey,
+          authorizedPubkey: nonceAuthority.publicKey,
+        }),
+        ...all,
+      ],
+    })
+    await expectRefused(body, 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction')
+  })
+})
+
+describe('A25: signatures that are missing, foreign or leaked', () => {
+  it('does not take a transaction that the payer has not signed', async () => {
+    await open()
+    const { body } = scene.plan()
+    const bytes = bytesOf(body)
+    bytes.fill(0, 65, 129)
+    await expectRefused(
+      withTransaction(body, bytes.toString('base64')),
+      'invalid_exact_svm_payload_signature_invalid',
+    )
+  })
+
+  it('does not take a signature of another message', async () => {
+    await open()
+    const [one, two] = [scene.plan().body, scene.plan().body]
+    const bytes = bytesOf(one)
+    bytes.set(bytesOf(two).subarray(65, 129), 65)
+    await expectRefused(
+      withTransaction(one, bytes.toString('base64')),
+      'invalid_exact_svm_payload_signature_invalid',
+    )
+  })
+
+  it('does not let a delegate pay with the tokens of somebody else', async () => {
+    await open()
+    const { chain } = scene
+    const delegate = Keypair.generate()
+    const owner = Keypair.generate().publicKey.toBase58()
+    const account = chain.give({ owner, amount: 10_000n })
+    chain.approve(account, delegate.publicKey.toBase58(), 10_000n)
+    const { body, payTo } = scene.plan({
+      payer: delegate,
+      change: (all) => {
+        const [limit, price, transfer, memo] = all
+        if (limit === undefined || price === undefined || transfer === undefined || memo === undefined)
+          return all
+        const source = { pubkey: new PublicKey(account), isSigner: false, isWritable: true }
+        const keys = transfer.keys.with(0, source)
+        return [limit, price, new TransactionInstruction({ ...transfer, keys }), memo]
+      },
+    })
+    await expectRefused(body, 'invalid_exact_svm_payload_signature_invalid')
+    expect(chain.holdingOf(payTo)).toBe(0n)
+  })
+
+  it('shows nobody a transaction with our signature before it is recorded', async () => {
+    const proxy = await scene.openProxy()
+    await open({ rpcUrls: [proxy.url] })
+    const { body } = scene.plan()
+    await service.verify(body)
+    const { transaction } = await service.settle(body)
+    expect(transaction).not.toBe('')
+    const shown = proxy.calls
+      .filter(({ method }) => method === 'simulateTransaction')
+      .map(({ params }) => VersionedTransaction.deserialize(Buffer.from(String(params[0]), 'base64')))
+    expect(shown.length).toBeGreaterThan(1)
+    for (const { signatures } of shown) expect(signatures[0]).toEqual(new Uint8Array(64))
+  })
+
+  it('is asked with the blockhash of the payer, which is never replaced', async () => {
+    const proxy = await scene.openProxy()
+    await open({ rpcUrls: [proxy.url] })
+    await service.verify(scene.plan().body)
+    const [, options] = proxy.calls.find(({ method }) => method === 'simulateTransaction')?.params ?? []
+    expect(options).toMatchObject({ sigVerify: false, replaceRecentBlockhash: false })
+  })
+})
+
+describe('A4: one authorization, told in many ways', () => {
+  it('earns one success, whatever stands where our signature belongs', async () => {
+    await open()
+    const { body, payTo } = scene.plan()
+    const disguised = bytesOf(body).fill(0x5a, 1, 65).toString('base64')
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    const second = await service.settle(withTransaction(body, disguised), 'somebody else')
+    expect(second).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
+    expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
+  })
+
+  it('is the same one where two payments are the same bytes', async () => {
+    await open()
+    const { chain } = scene
+    const parties = createParties(chain, 20_000n)
+    const blockhash = chain.slots.blockhashAt(chain.slots.now())
+    const pay = () => solanaPayment({ chain, ...parties, amount: 10_000n, memo: null, blockhash })
+    expect(await service.settle(pay())).toMatchObject({ success: true })
+    expect(await service.settle(pay(), 'another shop')).toMatchObject({ errorReason: 'duplicate_settlement' })
+    expect(chain.holdingOf(parties.payTo)).toBe(10_000n)
+  })
+
+  it.each([
+    ['padding that is missing', (text: string) => `${text.replace(/=*$/, '')}===`],
+    ['a line break', (text: string) => `${text}\n`],
+    ['the alphabet of URLs', (text: string) => `${text.replaceAll('+', '-').replaceAll('/', '_')}-`],
+    [
+      'a byte more',
+      (text: string) => Buffer.concat([Buffer.from(text, 'base64'), Buffer.alloc(1)]).toString('base64'),
+    ],
+  ])('has one spelling: with %s it is refused', async (_, respell) => {
+    await open()
+    const { body } = scene.plan()
+    const text = body.paymentPayload.payload.transaction
+    await expectRefused(
+      withTransaction(body, respell(text)),
+      'invalid_exact_svm_payload_transaction_could_not_be_decoded',
+    )
+  })
+
+  it('is told to one of many who ask two services at once, and moves money once', async () => {
+    const [one, two] = [await open(), await scene.open()]
+    scene.chain.behaviour.landSlots = 1
+    const { body, payTo } = scene.plan()
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? one : two).settle(body, `caller ${index}`)),
+    )
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    const reasons = answers.flatMap(({ errorReason }) => errorReason ?? [])
+    expect(reasons).toEqual(Array(11).fill('duplicate_settlement'))
+    expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
+  })
+})
+
+describe('A14 and A18: what strangers can make us spend', () => {
+  it('ends at the budget of the hour, before anything is recorded', async () => {
+    await open({ environment: { SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR_mainnet: '25000' } })
+    expect(await service.settle(scene.plan().body)).toMatchObject({ success: true })
+    expect(await service.settle(scene.plan().body)).toMatchObject({ success: true })
+    const third = scene.plan()
+    await expect(service.settle(third.body)).rejects.toThrow('budget')
+    expect(scene.chain.holdingOf(third.payTo)).toBe(0n)
+  })
+})
+
+describe('A33: keys', () => {
+  it('do not reach a log when a node quotes them, nor when a settlement fails', async () => {
+    const lines: string[] = []
+    const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(line) } })
+    const proxy = await scene.openProxy()
+    await open({
+      rpcUrls: [`${proxy.url}/v1/very-secret-path`],
+      logger,
+      environment: { SETTLE_WAIT_SECONDS: '1' },
+    })
+    proxy.setFault('sendTransaction', { kind: 'error', code: -32_000, message: 'no very-secret-path here' })
+    await service.settle(scene.plan().body)
+    expect(lines.join()).not.toContain('very-secret-path')
+    for (const { secretKey } of scene.chain.feePayers) {
+      expect(lines.join()).not.toContain(Buffer.from(secretKey.subarray(0, 32)).toString('hex'))
+    }
+  })
+})
+
+const accountsAnswer = z.looseObject({
+  value: z.array(z.looseObject({ data: z.tuple([z.string(), z.string()]) }).nullable()),
+})
+const countAccounts = (result: unknown) => accountsAnswer.parse(result).value.length
+
+/** The same answer with fewer tokens in one of the accounts. */
+const withLessAt = (result: unknown, index: number, amount: bigint): unknown => {
+  const answer = accountsAnswer.parse(result)
+  const account = answer.value[index]
+  if (account == null) throw new Error('There is no such account')
+  const data = Buffer.from(account.data[0], 'base64')
+  data.writeBigUInt64LE(data.readBigUInt64LE(64) - amount, 64)
+  return {
+    ...answer,
+    value: answer.value.with(index, { ...account, data: [data.toString('base64'), 'base64'] }),
+  }
+}
+
+/** A payer with money and a recipient, both with accounts that know of the fee. */
+const openFeeAccounts = async (connection: Connection, mint: PublicKey) => {
+  const { authority } = scene.chain
+  const payer = Keypair.generate()
+  const recipient = Keypair.generate().publicKey
+  const openAccount = (owner: PublicKey) =>
+    getOrCreateAssociatedTokenAccount(
+      connection,
+      authority,
+      mint,
+      owner,
+      false,
+      'confirmed',
+      {},
+      TOKEN_2022_PROGRAM_ID,
+    )
+  const account = await openAccount(payer.publicKey)
+  await openAccount(recipient)
+  await mintTo(
+    connection,
+    authority,
+    mint,
+    account.address,
+    authority,
+    10_000n,
+    [],
+    {},
+    TOKEN_2022_PROGRAM_ID,
+  )
+  return { payer, payTo: recipient.toBase58() }
+}

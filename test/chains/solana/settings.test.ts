@@ -1,0 +1,122 @@
+import { inspect } from 'node:util'
+import { base58 } from '@scure/base'
+import { Keypair } from '@solana/web3.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createFeePayers } from '../../../src/chains/solana/sending/feePayers.js'
+import { readSolanaSettings, solanaVariables } from '../../../src/chains/solana/settings.js'
+import { Secret } from '../../../src/platform/secret.js'
+
+const keypair = Keypair.generate()
+const key = base58.encode(keypair.secretKey)
+const otherKey = JSON.stringify([...Keypair.generate().secretKey])
+const mainnet = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+const ownCluster = '1'.repeat(32)
+
+const read = (environment: Readonly<Record<string, string>>) => {
+  const reading = readSolanaSettings(environment)
+  if ('problems' in reading) throw new Error(reading.problems.join('\n'))
+  if (reading.settings === null) throw new Error('The family is off')
+  return reading.settings
+}
+const problemsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
+  const reading = readSolanaSettings(environment)
+  return 'problems' in reading ? reading.problems : []
+}
+
+describe('the family', () => {
+  it('is off without a key and a cluster', () => {
+    expect(readSolanaSettings({ PORT: '8080' })).toEqual({ settings: null })
+  })
+
+  it.each([{ SOLANA_RPC_URL_mainnet: 'http://node.example' }, { SOLANA_NETWORKS: 'devnet' }])(
+    'needs a key when a cluster is named: %j',
+    (environment) => expect(problemsOf(environment)).toEqual([expect.stringContaining('SOLANA_PRIVATE_KEY')]),
+  )
+
+  it('serves the main cluster by a public endpoint with a key alone', () => {
+    const { networks } = read({ SOLANA_PRIVATE_KEY: key })
+    expect(networks.map(({ network, usesPublicRpc }) => ({ network, usesPublicRpc }))).toEqual([
+      { network: `solana:${mainnet}`, usesPublicRpc: true },
+    ])
+  })
+
+  it('knows a cluster by its name and by its reference, but not by both at once', () => {
+    const url = 'http://node.example'
+    for (const name of ['mainnet', mainnet]) {
+      const { networks } = read({ SOLANA_PRIVATE_KEY: key, [`SOLANA_RPC_URL_${name}`]: url })
+      expect(networks).toMatchObject([{ network: `solana:${mainnet}`, usesPublicRpc: false }])
+    }
+    const both = { SOLANA_RPC_URL_mainnet: url, [`SOLANA_RPC_URL_${mainnet}`]: url }
+    expect(problemsOf({ SOLANA_PRIVATE_KEY: key, ...both })).toHaveLength(1)
+  })
+
+  it('takes any mint on a cluster that only the operator knows, and the known ones elsewhere', () => {
+    const { networks } = read({
+      SOLANA_PRIVATE_KEY: key,
+      SOLANA_NETWORKS: `devnet,${ownCluster}`,
+      [`SOLANA_RPC_URL_${ownCluster}`]: 'http://node.example',
+    })
+    expect(networks).toMatchObject([
+      { acceptsAnyMint: false, mints: [expect.any(String), expect.any(String)] },
+      { acceptsAnyMint: true, mints: [] },
+    ])
+    expect(problemsOf({ SOLANA_PRIVATE_KEY: key, SOLANA_NETWORKS: ownCluster })).toHaveLength(1)
+  })
+
+  it('reads several keys, in base58 and as JSON arrays, each once', () => {
+    const { privateKeys } = read({ SOLANA_PRIVATE_KEY: `${key}, ${otherKey},${key}` })
+    expect(privateKeys.map((secret) => secret.reveal())).toEqual([key, otherKey])
+    expect(createFeePayers(privateKeys).addresses[0]).toBe(keypair.publicKey.toBase58())
+  })
+
+  it('does not open a key whose halves do not fit, and does not say what it is', () => {
+    const bytes = Uint8Array.from(keypair.secretKey)
+    bytes[63] = (bytes[63] ?? 0) ^ 1
+    const broken = base58.encode(bytes)
+    expect(() => createFeePayers([new Secret(broken)])).toThrow(/^SOLANA_PRIVATE_KEY: key 1 (?!.*\w{20})/)
+  })
+
+  it.each([
+    ['SOLANA_PRIVATE_KEY', 'abc'],
+    ['SOLANA_PRIVATE_KEY', base58.encode(keypair.secretKey.subarray(0, 32))],
+    ['SOLANA_PRIVATE_KEY', '[1,2,3]'],
+    ['SOLANA_NETWORKS', 'testnet'],
+    ['SOLANA_RPC_URL_mainnet', 'ftp://node.example'],
+    ['SOLANA_TOKENS_mainnet', 'USDC'],
+    ['SOLANA_TOKENS_mainnet', ''],
+    ['SOLANA_MAX_COMPUTE_UNITS', '1400001'],
+    ['SOLANA_MAX_PRIORITY_FEE_LAMPORTS', '-1'],
+    ['SOLANA_EXPIRY_MARGIN_BLOCKS', '150'],
+    ['SOLANA_POLL_INTERVAL_MS_devnet', '1'],
+    ['SOLANA_RPC_URL', 'http://node.example'],
+    ['SOLANA_RPC_URL_8453', 'http://node.example'],
+    ['SOLANA_NONSENSE', '1'],
+  ])('names %s when it is wrong, and never its value: %s', (variable, value) => {
+    const problems = problemsOf({ SOLANA_PRIVATE_KEY: key, [variable]: value })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatch(new RegExp(`^${variable}: `))
+    if (value.length > 5) expect(problems[0]).not.toContain(value)
+  })
+
+  it('says everything that is wrong at once, whatever is set, and never throws', () => {
+    const names = [...solanaVariables.family, ...solanaVariables.perNetwork].map((name) =>
+      name.replace('<cluster>', 'devnet'),
+    )
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), fc.string()), (environment) => {
+        expect(readSolanaSettings(environment)).toBeTypeOf('object')
+      }),
+    )
+  })
+
+  it('shows no key when it is printed', () => {
+    const settings = read({
+      SOLANA_PRIVATE_KEY: key,
+      SOLANA_RPC_URL_mainnet: 'http://node.example/secretpath',
+    })
+    const printed = `${inspect(settings, { depth: 9 })}${JSON.stringify(settings, (_, value) => (typeof value === 'bigint' ? `${value}` : value))}`
+    expect(printed).not.toContain(key)
+    expect(printed).not.toContain('secretpath')
+  })
+})

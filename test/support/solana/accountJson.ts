@@ -1,0 +1,39 @@
+import { base58 } from '@scure/base'
+import { token2022Program, tokenProgram } from './programs.js'
+import type { StoredAccount, VirtualMachine } from './virtualMachine.js'
+
+/** An account as JSON-RPC tells it. */
+export const toAccountJson = (account: StoredAccount | null, encoding = 'base64'): unknown => {
+  if (account === null) return null
+  const { lamports, owner, executable, data } = account
+  const text = encoding === 'base58' ? base58.encode(data) : data.toString('base64')
+  return {
+    lamports: Number(lamports),
+    owner,
+    executable,
+    rentEpoch: 0,
+    space: data.length,
+    data: [text, encoding === 'base58' ? 'base58' : 'base64'],
+  }
+}
+
+/** A token account's owner, mint and balance, or null of an account that is none. */
+export const readTokenAccount = (
+  account: StoredAccount | null,
+): { readonly mint: string; readonly owner: string; readonly amount: bigint } | null => {
+  if (account === null || ![tokenProgram, token2022Program].includes(account.owner)) return null
+  const { data } = account
+  if (data.length < 165 || data[108] === 0 || (data.length > 165 && data[165] !== 2)) return null
+  return {
+    mint: base58.encode(data.subarray(0, 32)),
+    owner: base58.encode(data.subarray(32, 64)),
+    amount: data.readBigUInt64LE(64),
+  }
+}
+
+/** An amount of a mint's tokens as JSON-RPC tells it. */
+export const toAmountJson = (machine: VirtualMachine, mint: string, amount: bigint) => {
+  const decimals = machine.read(mint)?.data[44] ?? 0
+  const uiAmount = Number(amount) / 10 ** decimals
+  return { amount: amount.toString(), decimals, uiAmount, uiAmountString: String(uiAmount) }
+}

@@ -1,0 +1,51 @@
+import {
+  type FailedTransactionMetadata,
+  InstructionErrorCustom,
+  TransactionErrorInstructionError,
+  TransactionErrorInsufficientFundsForRent,
+} from 'litesvm/dist/internal.js'
+
+/** A transaction's error as JSON-RPC tells it: a word, or an object with one key. */
+export type TransactionError = string | Readonly<Record<string, unknown>>
+
+/** litesvm declares the names, but at run time tells numbers only. */
+const transactionErrorNames =
+  'AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure ClusterMaintenance AccountBorrowOutstanding WouldExceedMaxBlockCostLimit UnsupportedVersion InvalidWritableAccount WouldExceedMaxAccountCostLimit WouldExceedAccountDataBlockLimit TooManyAccountLocks AddressLookupTableNotFound InvalidAddressLookupTableOwner InvalidAddressLookupTableData InvalidAddressLookupTableIndex InvalidRentPayingAccount'.split(
+    ' ',
+  )
+
+const instructionErrorNames =
+  'GenericError InvalidArgument InvalidInstructionData InvalidAccountData AccountDataTooSmall InsufficientFunds IncorrectProgramId MissingRequiredSignature AccountAlreadyInitialized UninitializedAccount UnbalancedInstruction ModifiedProgramId ExternalAccountLamportSpend ExternalAccountDataModified ReadonlyLamportChange ReadonlyDataModified DuplicateAccountIndex ExecutableModified RentEpochModified NotEnoughAccountKeys AccountDataSizeChanged AccountNotExecutable AccountBorrowFailed AccountBorrowOutstanding DuplicateAccountOutOfSync InvalidError ExecutableDataModified ExecutableLamportChange ExecutableAccountNotRentExempt UnsupportedProgramId CallDepth MissingAccount ReentrancyNotAllowed MaxSeedLengthExceeded InvalidSeeds InvalidRealloc ComputationalBudgetExceeded PrivilegeEscalation ProgramEnvironmentSetupFailure ProgramFailedToComplete ProgramFailedToCompile Immutable IncorrectAuthority AccountNotRentExempt InvalidAccountOwner ArithmeticOverflow UnsupportedSysvar IllegalOwner'.split(
+    ' ',
+  )
+
+/** The error of a failed execution, in the words of JSON-RPC. */
+export const readTransactionError = (failed: FailedTransactionMetadata): TransactionError => {
+  const error: unknown = failed.err()
+  if (typeof error === 'number') return transactionErrorNames[error] ?? `Unknown${error}`
+  if (error instanceof TransactionErrorInstructionError) {
+    const inner: unknown = error.err()
+    const told =
+      inner instanceof InstructionErrorCustom
+        ? { Custom: inner.code }
+        : (instructionErrorNames[Number(inner)] ?? `Unknown${String(inner)}`)
+    return { InstructionError: [error.index, told] }
+  }
+  if (error instanceof TransactionErrorInsufficientFundsForRent) {
+    return { InsufficientFundsForRent: { account_index: error.accountIndex } }
+  }
+  return { Unknown: String(error) }
+}
+
+/** Only errors raised while instructions run are put in a block, and pay the fee; others never land. */
+export const landsDespite = (error: TransactionError): boolean =>
+  typeof error !== 'string' && ('InstructionError' in error || 'InsufficientFundsForRent' in error)
+
+/** The sentence of a node that refuses a send. */
+export const describeTransactionError = (error: TransactionError): string => {
+  if (error === 'AlreadyProcessed') return 'This transaction has already been processed'
+  if (error === 'BlockhashNotFound') return 'Blockhash not found'
+  if (typeof error === 'string') return error
+  const [index, told] = Array.isArray(error.InstructionError) ? error.InstructionError : [0, error]
+  return `Error processing Instruction ${index}: ${JSON.stringify(told)}`
+}
