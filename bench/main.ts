@@ -6,6 +6,7 @@ import { measureQuota } from './measureQuota.js'
 import { measureSettle } from './measureSettle.js'
 import { measureSlowVerify } from './measureSlowVerify.js'
 import { measureSolana } from './measureSolana.js'
+import { measureTon } from './measureTon.js'
 import { measureTron } from './measureTron.js'
 import { measureVerify } from './measureVerify.js'
 import { type Part, readOptions, type Scale } from './options.js'
@@ -27,6 +28,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   outage: measureOutage,
   solana: measureSolana,
   tron: measureTron,
+  ton: measureTon,
 }
 
 // Ending at once ends what was started too: each part does that when this process exits.

@@ -12,6 +12,7 @@ export const parts = [
   'outage',
   'solana',
   'tron',
+  'ton',
 ] as const
 
 /** A part of a run. */

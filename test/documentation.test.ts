@@ -4,12 +4,13 @@ import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
 import { readSolanaSettings, solanaVariables } from '../src/chains/solana/settings.js'
+import { readTonSettings, tonVariables } from '../src/chains/ton/settings.js'
 import { readTronSettings, tronVariables } from '../src/chains/tron/settings.js'
 import { readConfig, serviceVariables } from '../src/config.js'
 
 import { readText } from './support/sourceFiles.js'
 
-const families = [evmVariables, solanaVariables, tronVariables]
+const families = [evmVariables, solanaVariables, tonVariables, tronVariables]
 const settings = [
   ...serviceVariables,
   ...families.flatMap(({ family, perNetwork }) => [...family, ...perNetwork]),
@@ -85,6 +86,14 @@ describe('.env.example', () => {
       shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
     )
     expect(readTronSettings({ ...family, ...least })).toEqual(readTronSettings(least))
+  })
+
+  it('shows the true defaults of the TON family', () => {
+    const least = { TON_MNEMONIC: Array(24).fill('word').join(' '), TON_NETWORKS: 'mainnet' }
+    const family = Object.fromEntries(
+      shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
+    )
+    expect(readTonSettings({ ...family, ...least })).toEqual(readTonSettings(least))
   })
 })
 

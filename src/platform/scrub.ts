@@ -132,6 +132,11 @@ const identifierFields = new Set([
   'settlementid',
   'requestid',
   'nonce',
+  // Accounts of some networks are named by such a hash.
+  'payer',
+  'payto',
+  'asset',
+  'signer',
 ])
 
 const normalName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')

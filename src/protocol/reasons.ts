@@ -178,7 +178,7 @@ export const reasons = {
   recipient_mismatch: { message: 'The signed transfer pays another address than payTo' },
   insufficient_amount: { message: 'The signed amount is lower than the amount' },
   authorization_expired: {
-    message: 'The signed transaction has expired, or would before it could be settled',
+    message: 'The signed transfer has expired, or would before it could be settled',
     operationalCode: 'SVC-1011',
   },
   authorization_expires_too_late: {
@@ -210,8 +210,52 @@ export const reasons = {
     operationalCode: 'SVC-3002',
   },
   transfer_event_mismatch: { message: 'The token does not credit the recipient with the exact value' },
+  invalid_boc_format: { message: 'The message is no bag of cells that holds a payment' },
+  message_verification_failed: {
+    message: "The message is not signed by the key of the payer's wallet",
+    operationalCode: 'SVC-1006',
+  },
+  invalid_exact_tvm_payload_valid_until_too_far: {
+    message: 'The authorization is valid for longer than maxTimeoutSeconds',
+  },
+  authorization_mismatch: { message: 'The authorization says something else than the signed message' },
+  invalid_exact_tvm_payload_amount_mismatch: { message: 'The signed amount is higher than the amount' },
+  invalid_exact_tvm_payload_w5_actions: {
+    message: "The payer's wallet must be asked for exactly one plain, bounceable message",
+  },
+  invalid_exact_tvm_payload_jetton_transfer: {
+    message: 'The message is no plain jetton transfer, or forwards something else than is asked for',
+  },
+  insufficient_ton_attached: {
+    message: 'The TON that is attached is too little for the jetton transfer to arrive',
+  },
+  invalid_exact_tvm_payload_attached_ton_amount_too_high: {
+    message: 'The TON that is attached is more than a jetton transfer may cost',
+  },
+  invalid_exact_tvm_payload_invalid_code_hash: {
+    message: "The payer's wallet is of none of the versions 3R1, 3R2, 4R2 and 5R1",
+  },
+  invalid_exact_tvm_payload_wallet_id_mismatch: { message: 'The message is for another wallet or network' },
+  invalid_exact_tvm_payload_signature_mode_mismatch: {
+    message: "The payer's wallet takes no signed messages",
+  },
+  invalid_exact_tvm_payload_extensions_dict_mismatch: {
+    message: 'This facilitator relays for no wallet that extensions act for',
+  },
+  account_frozen: { message: "The payer's wallet is frozen" },
+  wallet_not_deployed: { message: "The payer's wallet is not deployed" },
+  seqno_already_used: {
+    message: "The message's number was used on chain",
+    operationalCode: 'SVC-3002',
+  },
+  seqno_too_high: { message: "The message's number is not the next one of the payer's wallet" },
+  insufficient_jetton_balance: {
+    message: "The payer's jetton balance is lower than the payment",
+    operationalCode: 'SVC-3003',
+  },
+  insufficient_ton_for_gas: { message: "The payer's wallet has too little TON to send the transfer" },
   transaction_failed: {
-    message: 'The transaction was included in a block and the transfer failed',
+    message: 'The transaction was executed on chain and the recipient was not credited',
     operationalCode: 'SVC-3002',
   },
 

@@ -50,6 +50,7 @@ const operational = [
       'invalid_exact_evm_token_version_mismatch',
       'invalid_exact_svm_payload_signature_invalid',
       'invalid_exact_tron_signature',
+      'message_verification_failed',
     ],
   },
   {
@@ -65,7 +66,12 @@ const operational = [
   {
     code: 'SVC-3003',
     meaning: 'Insufficient balance',
-    reasons: ['insufficient_funds', 'insufficient_balance', 'insufficient_energy'],
+    reasons: [
+      'insufficient_funds',
+      'insufficient_balance',
+      'insufficient_energy',
+      'insufficient_jetton_balance',
+    ],
   },
   {
     code: 'SVC-3002',
@@ -80,6 +86,7 @@ const operational = [
       'settlement_displaced',
       'transaction_already_on_chain',
       'invalid_exact_tron_transaction_simulation_failed',
+      'seqno_already_used',
       'transaction_failed',
     ],
   },

@@ -11,6 +11,8 @@ export interface KnownNetwork {
   readonly name: string
   /** What wallets of version 5 sign for: a message of one network is void on the other. */
   readonly globalId: number
+  /** Root hash, in base64, of the state that the network began with: its name among all networks. */
+  readonly zeroState: string
   /** A public endpoint, used when the operator names none; rate-limited by those who run it. */
   readonly publicUrl: string
   readonly isTestnet: boolean
@@ -22,6 +24,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     name: 'mainnet',
     globalId: -239,
+    zeroState: 'F6OpKZKqvqeFp6CQmFomXNMfMj2EnaUSOXN+Mh+wVWk=',
     publicUrl: 'https://toncenter.com/api/v2/jsonRPC',
     isTestnet: false,
     tokens: [
@@ -31,8 +34,13 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     name: 'testnet',
     globalId: -3,
+    zeroState: 'gj+B8wb/AmlPk1z1AhVI484rhrUpgSr2oSFIh56VoSg=',
     publicUrl: 'https://testnet.toncenter.com/api/v2/jsonRPC',
     isTestnet: true,
     tokens: [],
   },
 ]
+
+/** What is known of a network by the part of its identifier behind `ton:`, or null. */
+export const findKnownNetwork = (name: string): KnownNetwork | null =>
+  knownNetworks.find((network) => network.name === name) ?? null

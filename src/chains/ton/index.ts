@@ -1,0 +1,9 @@
+import { defineChain } from '../chain.js'
+import { readTonSettings } from './settings.js'
+
+/** TON: `exact` in jettons, paid by the client's wallet or relayed. Imports no SDK; `open.ts` does. */
+export const ton = defineChain({
+  namespace: 'ton',
+  readSettings: readTonSettings,
+  load: () => import('./open.js'),
+})

@@ -1,0 +1,87 @@
+import type { ChainContext, OpenChain } from '../chain.js'
+import { createKeeper } from '../keeper.js'
+import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
+import { createToncenter, type Toncenter } from './api/toncenter.js'
+import { createExactScheme } from './exact.js'
+import { createExaminedNetwork, describeWrongChain } from './examinedNetwork.js'
+import { createJettonBook } from './payment/jettons.js'
+import { createRelayQueue } from './relay/relayQueue.js'
+import { createRelayUpkeep } from './relay/relayUpkeep.js'
+import { createRelayWallets, deriveRelayKey, type RelayKey } from './relay/relayWallets.js'
+import type { TonNetworkSettings, TonSettings } from './settings.js'
+
+/**
+ * Opens every configured TON network. A wrong mnemonic or an endpoint of another network stops the start; a node
+ * that does not answer only keeps its network out of `/supported` until it does.
+ */
+export const open = async (settings: TonSettings, context: ChainContext): Promise<OpenChain> => {
+  const key = await deriveRelayKey(settings.mnemonic)
+  const networks = await Promise.all(
+    settings.networks.map((network) => openNetwork(settings, network, key, context)),
+  )
+  return {
+    schemes: networks.map(({ scheme }) => scheme),
+    health: () => networks.map(({ keeper }) => keeper.health()),
+    close: async () => {
+      await Promise.all(networks.map(({ close }) => close()))
+    },
+  }
+}
+
+const openNetwork = async (
+  family: TonSettings,
+  network: TonNetworkSettings,
+  key: RelayKey,
+  { clock, lanes, limiter, logger }: ChainContext,
+) => {
+  const { rpcTimeoutMs, expiryMarginSeconds } = family
+  const headers = network.apiKey === null ? {} : { 'x-api-key': network.apiKey }
+  const endpoints = network.rpcUrls.map((url) =>
+    // Its gateway takes one request at a time.
+    createJsonRpcEndpoint(url, rpcTimeoutMs, { headers, takesBatches: false }),
+  )
+  const api = createToncenter(network, endpoints, logger)
+  if (network.usesPublicRpc) {
+    logger.warn(
+      { network: network.network },
+      'network.uses_public_rpc: set TON_RPC_URL_<network> for production',
+    )
+  }
+  await refuseWrongChains(api, network)
+
+  const wallets = createRelayWallets(key, network.globalId, family.relayWallets)
+  const jettons = createJettonBook(api, network)
+  const witnesses = endpoints.map((endpoint) => {
+    const alone = createToncenter(network, [endpoint], logger)
+    return { api: alone, jettons: createJettonBook(alone, network) }
+  })
+  const examined = createExaminedNetwork(network, { family, api, wallets, lanes, logger })
+  const keeper = createKeeper(examined, logger)
+  await keeper.check()
+  const { canPay, findPoorest } = examined
+  const relaying = { network, api, wallets, canPay, lanes, limiter, clock, logger, expiryMarginSeconds }
+  const upkeep = createRelayUpkeep(relaying)
+  const queue = createRelayQueue(relaying)
+  const judging = { api, jettons, witnesses }
+  const scheme = createExactScheme({
+    family,
+    network,
+    ...judging,
+    wallets,
+    queue,
+    clock,
+    canPay,
+    findPoorest,
+  })
+  const close = async () => {
+    await Promise.all([keeper.close(), upkeep.close(), queue.close()])
+  }
+  return { scheme, keeper, close }
+}
+
+/** Every endpoint that answers must serve the network that it was configured for. */
+const refuseWrongChains = async (api: Toncenter, { name, zeroState }: TonNetworkSettings): Promise<void> => {
+  await api.probe()
+  const isWrong = api.listHealth().some(({ wrongChain }) => wrongChain !== null)
+  if (isWrong) throw new Error(describeWrongChain(name, zeroState))
+}

@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { Secret } from '../../platform/secret.js'
+import { wholeNumber } from '../../platform/wholeNumber.js'
+import type { SettingsReading } from '../chain.js'
+import { listFamilyVariables, nodeUrls, readFamilyVariables, splitList } from '../familySettings.js'
+import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
+
+/** One TON network as configured. */
+export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zeroState'> {
+  /** CAIP-2 identifier. */
+  readonly network: string
+  readonly name: string
+  /** JSON-RPC endpoints of toncenter's API v2 in order of preference. */
+  readonly rpcUrls: readonly Secret[]
+  readonly usesPublicRpc: boolean
+  /** Sent with every request as toncenter wants it. */
+  readonly apiKey: Secret | null
+  /** Masters of the jettons that are settled, as the operator wrote their addresses. */
+  readonly tokens: readonly string[]
+  /** Whether jettons beside those listed are settled too. */
+  readonly acceptsAnyToken: boolean
+  readonly pollIntervalMs: number
+  /** The most that relaying may attach to messages within one hour, in nanoTON. */
+  readonly relayBudgetPerHour: number
+}
+
+/** The TON family as configured. */
+export interface TonSettings {
+  /** 24 words; TON's own derivation makes the key of every relay wallet from them. */
+  readonly mnemonic: Secret
+  readonly networks: readonly TonNetworkSettings[]
+  readonly rpcTimeoutMs: number
+  /** How many wallets of that key relay payments; each has one message under way. */
+  readonly relayWallets: number
+  /**
+   * The least nanoTON that a relayed payment must attach to its jetton transfer: with less it does not arrive, and what
+   * is left of ours stays with the payer.
+   */
+  readonly minRelayValue: bigint
+  /** The most nanoTON that a relayed payment may attach to its jetton transfer. */
+  readonly maxRelayValue: bigint
+  /** A message must live this much longer than now to be settled. */
+  readonly expiryMarginSeconds: number
+  /** From this amount on, in smallest units, a second endpoint must have seen the payment, too. */
+  readonly crossCheckAmount: bigint
+  /** When the relay wallets can pay for fewer settlements than this, the operator is told. */
+  readonly lowRunwaySettles: number
+}
+
+const mnemonic = z.string().transform((text, context) => {
+  const words = text.trim().split(/\s+/)
+  if (words.length === 24 && words.every((word) => /^[a-z]+$/.test(word))) return new Secret(words.join(' '))
+  context.addIssue({ code: 'custom', message: 'must be 24 lower-case words, separated by blanks' })
+  return z.NEVER
+})
+
+const networkNames = z.string().transform((text, context) => {
+  const names = splitList(text)
+  if (names.length > 0 && names.every((name) => findKnownNetwork(name) !== null)) return names
+  context.addIssue({ code: 'custom', message: 'must be mainnet or testnet, or both, comma separated' })
+  return z.NEVER
+})
+
+const addressForm = /^(?:-1|0):[0-9a-fA-F]{64}$|^[A-Za-z0-9_+/-]{48}$/
+
+const tokens = z.string().transform((text, context) => {
+  const parts = splitList(text)
+  if (parts.some((part) => part !== '*' && !addressForm.test(part))) {
+    context.addIssue({ code: 'custom', message: 'must list addresses of jetton masters, or *' })
+    return z.NEVER
+  }
+  return { offered: parts.filter((part) => part !== '*'), acceptsAny: parts.includes('*') }
+})
+
+const familyShape = {
+  TON_MNEMONIC: mnemonic.optional(),
+  TON_NETWORKS: networkNames.optional(),
+  TON_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
+  TON_RELAY_WALLETS: wholeNumber(1, 64).default(2),
+  TON_MIN_RELAY_NANOTON: wholeNumber(0, 1_000_000_000).default(30_000_000),
+  TON_MAX_RELAY_NANOTON: wholeNumber(20_000_000, 1_000_000_000).default(60_000_000),
+  TON_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(15),
+  TON_CROSS_CHECK_AMOUNT: z
+    .string()
+    .regex(/^[0-9]{1,78}$/, 'must be an amount in smallest units')
+    .transform(BigInt)
+    .default(1_000_000_000n),
+  TON_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
+}
+
+const networkShapes = {
+  TON_RPC_URL: nodeUrls.optional(),
+  TON_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,512}$/, 'must be printable characters without blanks')
+    .transform((key) => new Secret(key))
+    .optional(),
+  TON_TOKENS: tokens.optional(),
+  TON_POLL_INTERVAL_MS: wholeNumber(10, 60_000).default(1_000),
+  TON_RELAY_BUDGET_NANOTON_PER_HOUR: wholeNumber(1, 1_000_000_000_000_000).default(50_000_000_000),
+}
+
+const networkShape = z.object(networkShapes)
+type NetworkReading = z.infer<typeof networkShape>
+
+const variables = {
+  prefix: 'TON_',
+  family: familyShape,
+  perNetwork: networkShapes,
+  networkId: { form: /mainnet|testnet/, called: 'network', example: 'mainnet' },
+}
+
+/** Names of the settings that exist once, and of those that end in a network's name. */
+export const tonVariables = listFamilyVariables(variables)
+
+/** Reads the TON family's part of the environment; problems name variables and never values. */
+export const readTonSettings = (
+  environment: Readonly<Record<string, string>>,
+): SettingsReading<TonSettings> => {
+  const reading = readFamilyVariables(variables, environment)
+  if ('problems' in reading) return reading
+  const { family, networks: readings } = reading
+  const withUrl = [...readings]
+    .filter(([, { TON_RPC_URL: urls }]) => urls !== undefined)
+    .map(([name]) => name)
+  const { TON_MNEMONIC: words, TON_NETWORKS: named } = family
+  if (words === undefined) {
+    if (withUrl.length === 0 && named === undefined) return { settings: null }
+    return { problems: ['TON_MNEMONIC: is required to settle on TON'] }
+  }
+  const networks = chooseNetworks(named, withUrl).map((known) =>
+    assembleNetwork(known, readings.get(known.name) ?? networkShape.parse({})),
+  )
+  return {
+    settings: {
+      mnemonic: words,
+      networks,
+      rpcTimeoutMs: family.TON_RPC_TIMEOUT_MS,
+      relayWallets: family.TON_RELAY_WALLETS,
+      minRelayValue: BigInt(family.TON_MIN_RELAY_NANOTON),
+      maxRelayValue: BigInt(family.TON_MAX_RELAY_NANOTON),
+      expiryMarginSeconds: family.TON_EXPIRY_MARGIN_SECONDS,
+      crossCheckAmount: family.TON_CROSS_CHECK_AMOUNT,
+      lowRunwaySettles: family.TON_LOW_RUNWAY_SETTLES,
+    },
+  }
+}
+
+/** Networks named, else those that have an endpoint, else (a mnemonic alone) the main network. */
+const chooseNetworks = (
+  named: readonly string[] | undefined,
+  withUrl: readonly string[],
+): readonly KnownNetwork[] => {
+  const chosen = named ?? withUrl
+  return knownNetworks.filter(({ name, isTestnet }) =>
+    chosen.length > 0 ? chosen.includes(name) : !isTestnet,
+  )
+}
+
+const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): TonNetworkSettings => {
+  const offered = reading.TON_TOKENS?.offered ?? []
+  const usesDefaults =
+    reading.TON_TOKENS === undefined || (reading.TON_TOKENS.acceptsAny && offered.length === 0)
+  return {
+    network: `ton:${known.name}`,
+    name: known.name,
+    globalId: known.globalId,
+    zeroState: known.zeroState,
+    rpcUrls: reading.TON_RPC_URL ?? [new Secret(known.publicUrl)],
+    usesPublicRpc: reading.TON_RPC_URL === undefined,
+    apiKey: reading.TON_API_KEY ?? null,
+    tokens: usesDefaults ? known.tokens.map(({ master }) => master) : offered,
+    acceptsAnyToken: reading.TON_TOKENS?.acceptsAny ?? false,
+    pollIntervalMs: reading.TON_POLL_INTERVAL_MS,
+    relayBudgetPerHour: reading.TON_RELAY_BUDGET_NANOTON_PER_HOUR,
+  }
+}

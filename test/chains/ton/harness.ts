@@ -1,0 +1,96 @@
+import { open } from '../../../src/chains/ton/open.js'
+import { readTonSettings, type TonSettings } from '../../../src/chains/ton/settings.js'
+import { systemClock } from '../../../src/platform/clock.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import type { SchemeBody, SchemeHarness } from '../../contracts/schemeContract.js'
+import { createMemoryLanes } from '../../support/memoryLanes.js'
+import { startRpcProxy } from '../../support/rpcProxy.js'
+import { respellBoc, type TonPaymentBody, type TonPaymentOptions } from '../../support/ton/payment.js'
+import { fundRelayWallets, tonEnvironment } from '../../support/ton/relayWallets.js'
+import { startTonChain, type TonChain } from '../../support/ton/tonChain.js'
+import { randomAddress } from '../../support/ton/wallets.js'
+
+/** A form of payment: how its client writes it. */
+export interface PaymentForm {
+  sign(options: TonPaymentOptions): Promise<TonPaymentBody>
+  /** The field that holds the message. */
+  readonly messageField: string
+}
+
+/** Settings as the environment gives them; the test fails where they cannot be read. */
+export const readSettings = (environment: Record<string, string>): TonSettings => {
+  const reading = readTonSettings(environment)
+  if ('problems' in reading) throw new Error(reading.problems.join('\n'))
+  if (reading.settings === null) throw new Error('TON is not configured')
+  return reading.settings
+}
+
+/** The same message in another bag of cells, and the asset in its raw form and other letters. */
+const respell = (
+  chain: TonChain,
+  { messageField }: PaymentForm,
+  { paymentPayload, paymentRequirements }: TonPaymentBody,
+): SchemeBody => {
+  const { payload } = paymentPayload
+  const asset = chain.token.master.toRawString().toUpperCase()
+  return {
+    paymentPayload: {
+      ...paymentPayload,
+      accepted: { ...paymentRequirements, asset },
+      payload: { ...payload, [messageField]: respellBoc(String(payload[messageField])) },
+    },
+    paymentRequirements: { ...paymentRequirements, asset },
+  }
+}
+
+/** One form of payment on a chain of its own, whose connection can be cut. */
+export const openTonHarness = async (form: PaymentForm): Promise<SchemeHarness> => {
+  const chain = await startTonChain()
+  await fundRelayWallets(chain)
+  const proxy = await startRpcProxy(chain.url)
+  const lanes = createMemoryLanes()
+  const settings = readSettings({ ...tonEnvironment(chain, proxy.url), TON_RPC_TIMEOUT_MS: '1000' })
+  const limiter = createMemoryRateLimiter({ clock: systemClock })
+  const opened = await open(settings, { clock: systemClock, logger: silentLogger, lanes, limiter })
+  const [scheme] = opened.schemes
+  if (scheme === undefined) throw new Error('No scheme was opened')
+
+  return {
+    scheme,
+    otherNetwork: 'ton:mainnet',
+    plan: async () => {
+      const wallet = await chain.createPayer()
+      const payTo = randomAddress()
+      const body = await form.sign({ chain, wallet, payTo })
+      return {
+        body,
+        respelled: respell(chain, form, body),
+        countReceived: () => chain.token.balanceOf(payTo),
+      }
+    },
+    openRecorder: lanes.openRecorder,
+    createStranger: async () => {
+      const wallet = await chain.createPayer({ nanoTon: 0n })
+      const { paymentPayload } = await form.sign({ chain, wallet, payTo: randomAddress() })
+      return { transaction: '5'.repeat(64), bytes: String(paymentPayload.payload[form.messageField]) }
+    },
+    listSent: () =>
+      proxy.calls.filter(({ method }) => method === 'sendBoc').map(({ params }) => readBoc(params[0])),
+    swallowSends: () => proxy.setFault('sendBoc', { kind: 'hang' }),
+    loseSendAnswers: () => proxy.setFault('sendBoc', { kind: 'loseAnswer', connection: 'silent' }),
+    silence: () => proxy.setFault('*', { kind: 'hang' }),
+    restore: () => proxy.clearFaults(),
+    close: async () => {
+      await opened.close()
+      await limiter.close()
+      await proxy.stop()
+      await chain.stop()
+    },
+  }
+}
+
+const readBoc = (params: unknown): string => {
+  if (typeof params === 'object' && params !== null && 'boc' in params) return String(params.boc)
+  throw new Error('sendBoc was called without a bag of cells')
+}

@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { pollUntil } from '../../support/pollUntil.js'
+import { clientPaidPayment, sponsoredPayment } from '../../support/ton/payment.js'
+import { randomAddress } from '../../support/ton/wallets.js'
+import { openScene, type Scene } from './scene.js'
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+const forms = [
+  ['that the payer’s wallet sends', clientPaidPayment],
+  ['that we relay', sponsoredPayment],
+] as const
+
+describe.each(forms)('a payment %s', (_, sign) => {
+  it('that two instances settle at the same moment earns one success', async () => {
+    const { chain } = scene
+    const instances = [await scene.open(), await scene.open()]
+    chain.ledger.setDelays({ inclusionMs: 100, hopMs: 30 })
+    for (let round = 0; round < 3; round++) {
+      const wallet = await chain.createPayer()
+      const payTo = randomAddress()
+      const body = await sign({ chain, wallet, payTo })
+      const answers = await Promise.all([...instances, ...instances].map(({ settle }) => settle(body)))
+      expect(answers.filter(({ success }) => success)).toHaveLength(1)
+      const others = answers.flatMap((answer) => (answer.success ? [] : [answer.errorReason]))
+      expect(new Set(others)).toEqual(new Set(['duplicate_settlement']))
+      await chain.ledger.settle()
+      expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
+    }
+  })
+
+  it('that was recorded and never sent is sent by whoever comes after', async () => {
+    const { chain } = scene
+    const proxy = await scene.openProxy()
+    const dying = await scene.open({ url: proxy.url, environment: { SETTLE_WAIT_SECONDS: '1' } })
+    const wallet = await chain.createPayer()
+    const payTo = randomAddress()
+    const body = await sign({ chain, wallet, payTo })
+    // Recorded, and from here on nothing of this instance reaches the chain.
+    proxy.setFault('sendBoc', { kind: 'hang' })
+    const told = await dying.settle(body)
+    expect(told).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    const next = await scene.open()
+    await pollUntil(async () => {
+      await next.reconcile()
+      return (await chain.token.balanceOf(payTo)) > 0n
+    }, 'the payment to arrive')
+    await next.reconcile()
+    expect(await next.settle(body)).toMatchObject({ success: true, transaction: told.transaction })
+    expect(await dying.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
+    expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
+  })
+})
+
+describe('two payments with one number of one wallet', () => {
+  it('earn one success: the other one never can', async () => {
+    const { chain } = scene
+    const service = await scene.open({ environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const wallet = await chain.createPayer()
+    const [one, other] = [randomAddress(), randomAddress()]
+    chain.ledger.setDelays({ inclusionMs: 100, hopMs: 0 })
+    const bodies = await Promise.all(
+      [one, other].map((payTo) => sponsoredPayment({ chain, wallet, payTo, seqno: 0 })),
+    )
+    const answers = await Promise.all(bodies.map(service.settle))
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    await chain.ledger.settle()
+    const received = await Promise.all([one, other].map(chain.token.balanceOf))
+    expect(received.reduce((sum, amount) => sum + amount, 0n)).toBe(1_000_000n)
+  })
+})

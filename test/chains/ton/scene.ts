@@ -1,0 +1,105 @@
+import type { Address } from '@ton/core'
+import type { Core } from '../../../src/compose.js'
+import { systemClock } from '../../../src/platform/clock.js'
+import type { Logger } from '../../../src/ports/logger.js'
+import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
+import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import { openCore } from '../../support/core.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
+import { fundRelayWallets, tonEnvironment } from '../../support/ton/relayWallets.js'
+import { startTonChain, type TonChain } from '../../support/ton/tonChain.js'
+
+/** A service on the chain, and who asks it. */
+export interface Service {
+  readonly core: Core
+  verify(body: unknown): Promise<VerifyResult>
+  settle(body: unknown): Promise<SettleResult>
+  /** One round of the reconciler. */
+  reconcile(): Promise<void>
+}
+
+/** How a service differs from the plain one. */
+export interface ServiceOptions {
+  readonly url?: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly logger?: Logger
+}
+
+/** One TON network and one database, and services on them. */
+export interface Scene {
+  readonly chain: TonChain
+  readonly database: TestDatabase
+  /** The facilitator's wallets, with TON. */
+  readonly relays: readonly Address[]
+  open(options?: ServiceOptions): Promise<Service>
+  openProxy(): Promise<RpcProxy>
+  /** What all relay wallets own together, in nanoTON. */
+  sumRelays(): Promise<bigint>
+  /** Closes services and proxies, and lets the chain take everything at once again. */
+  reset(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts a network and a database. Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+export const openScene = async (): Promise<Scene> => {
+  const [chain, database] = await Promise.all([startTonChain(), createTestDatabase()])
+  const relays = await fundRelayWallets(chain, 4)
+  const closers: (() => Promise<void>)[] = []
+  const reset = async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+    chain.ledger.setDelays({ inclusionMs: 0, hopMs: 0 })
+    chain.ledger.setDropping(false)
+    await chain.ledger.settle()
+  }
+  return {
+    chain,
+    database,
+    relays,
+    open: async ({ url = chain.url, environment = {}, ...rest } = {}) => {
+      const core = await openCore({
+        databaseUrl: database.url,
+        environment: { ...tonEnvironment(chain, url), ...environment },
+        // The chain's time, so that a test that moves on lets both age.
+        clock: { ...systemClock, now: () => new Date(chain.ledger.now() * 1_000) },
+        ...rest,
+      })
+      closers.push(() => core.close())
+      return asking(core)
+    },
+    sumRelays: async () => {
+      const balances = await Promise.all(relays.map(chain.balanceOf))
+      return balances.reduce((sum, balance) => sum + balance, 0n)
+    },
+    openProxy: async () => {
+      const proxy = await startRpcProxy(chain.url)
+      closers.push(() => proxy.stop())
+      return proxy
+    },
+    reset,
+    close: async () => {
+      await reset()
+      await database.drop()
+      await chain.stop()
+    },
+  }
+}
+
+const asking = (core: Core): Service => {
+  const { verifyPayment, settlePayment } = core.useCases.core
+  return {
+    core,
+    verify: (body) =>
+      verifyPayment({
+        body: wirePaymentRequest.parse(body),
+        caller: 'anonymous',
+        quota: null,
+        isAwaited: () => true,
+      }),
+    settle: async (body) => {
+      const asked = { body: wirePaymentRequest.parse(body), caller: 'anonymous', quota: null }
+      return (await settlePayment({ ...asked, idempotencyKey: null })).result
+    },
+    reconcile: () => core.reconcileSettlements(),
+  }
+}

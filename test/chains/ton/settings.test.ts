@@ -1,0 +1,90 @@
+import { inspect } from 'node:util'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readTonSettings, tonVariables } from '../../../src/chains/ton/settings.js'
+import { facilitatorWords } from '../../support/ton/facilitatorWords.js'
+import { readSettings } from './harness.js'
+
+const words = { TON_MNEMONIC: facilitatorWords }
+const problemsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
+  const reading = readTonSettings(environment)
+  return 'problems' in reading ? reading.problems : []
+}
+
+describe('the family', () => {
+  it('is off without words and a network', () => {
+    expect(readTonSettings({ PORT: '8080' })).toEqual({ settings: null })
+  })
+
+  it.each([{ TON_RPC_URL_testnet: 'http://node.example' }, { TON_NETWORKS: 'testnet' }])(
+    'needs the words when a network is named: %j',
+    (environment) => expect(problemsOf(environment)).toEqual([expect.stringContaining('TON_MNEMONIC')]),
+  )
+
+  it('serves the main network and its USDT by a public endpoint with the words alone', () => {
+    const { networks } = readSettings(words)
+    expect(networks).toMatchObject([
+      { network: 'ton:mainnet', globalId: -239, usesPublicRpc: true, acceptsAnyToken: false },
+    ])
+    expect(networks[0]?.tokens).toEqual([
+      '0:b113a994b5024a16719f69139328eb759596c38a25f59028b146fecdc3621dfe',
+    ])
+  })
+
+  it('serves the networks that have an endpoint, or those that are named', () => {
+    const environment = { ...words, TON_RPC_URL_testnet: 'http://node.example' }
+    expect(readSettings(environment).networks.map(({ network }) => network)).toEqual(['ton:testnet'])
+    const named = readSettings({ ...environment, TON_NETWORKS: 'testnet, mainnet' })
+    expect(named.networks.map(({ network }) => network)).toEqual(['ton:mainnet', 'ton:testnet'])
+  })
+
+  it('takes words across several blanks', () => {
+    const { mnemonic } = readSettings({ TON_MNEMONIC: ` ${facilitatorWords.replaceAll(' ', '  ')}\n` })
+    expect(mnemonic.reveal()).toBe(facilitatorWords)
+  })
+
+  it.each([
+    ['TON_MNEMONIC', 'one two three'],
+    ['TON_NETWORKS', 'moonnet'],
+    ['TON_RPC_URL_testnet', 'ftp://node.example'],
+    ['TON_API_KEY_testnet', 'two words'],
+    ['TON_TOKENS_testnet', 'USDT'],
+    ['TON_RELAY_WALLETS', '77'],
+    ['TON_MAX_RELAY_NANOTON', '777'],
+    ['TON_RELAY_BUDGET_NANOTON_PER_HOUR_testnet', '-1'],
+  ])('names %s when it is wrong, and not its value', (name, value) => {
+    const problems = problemsOf({ ...words, TON_RPC_URL_testnet: 'http://node.example', [name]: value })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toContain(name)
+    expect(problems[0]).not.toContain(value)
+  })
+
+  it('says of a variable that nobody reads that it is no setting', () => {
+    expect(problemsOf({ ...words, TON_RPC_URL: 'http://node.example' })).toEqual([
+      'TON_RPC_URL: is no setting; write TON_RPC_URL_<network>, such as TON_RPC_URL_mainnet',
+    ])
+  })
+
+  it('shows nobody the words, the key of an endpoint, or its URL', () => {
+    const environment = {
+      ...words,
+      TON_RPC_URL_testnet: 'http://node.example/secret-path',
+      TON_API_KEY_testnet: 'secret-key',
+    }
+    const settings = readSettings(environment)
+    const shown = `${JSON.stringify(settings, (_, value) => (typeof value === 'bigint' ? `${value}` : value))}${inspect(settings, { depth: 9 })}`
+    for (const secret of ['accident', 'secret-path', 'secret-key']) expect(shown).not.toContain(secret)
+  })
+
+  it('answers whatever the variables hold', () => {
+    const names = [
+      ...tonVariables.family,
+      ...tonVariables.perNetwork.map((name) => name.replace('<network>', 'testnet')),
+    ]
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), fc.string()), (environment) => {
+        readTonSettings(environment)
+      }),
+    )
+  })
+})
