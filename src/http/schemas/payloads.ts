@@ -33,6 +33,67 @@ const exactEvmProof = z
       'An EIP-3009 `TransferWithAuthorization`, signed by the payer. The proof of scheme `exact` on EVM.',
   })
 
+const exactSolanaProof = z
+  .looseObject({
+    transaction: z.string().meta({
+      description:
+        'A transaction in base64 that the payer has signed: compute-unit limit and price, one TransferChecked of the ' +
+        'amount to the associated token account of `payTo`, perhaps a memo. Its fee payer is the `extra.feePayer` of ' +
+        '`/supported`, whose signature is left empty.',
+    }),
+  })
+  .meta({
+    id: 'ExactSolanaProof',
+    description: 'A partially signed transaction. The proof of scheme `exact` on Solana.',
+  })
+
+const exactTonProof = z
+  .looseObject({
+    signedBoc: z.string().meta({
+      description:
+        'The external message to the payer’s wallet in base64, with one jetton transfer; the payer’s wallet pays the fees',
+    }),
+    authorization: z.looseObject({}).meta({
+      description:
+        'What the message says, once more: from, to, jettonMaster, jettonAmount, tonAmount, validUntil, seqno, queryId. It must agree with the message, which alone decides',
+    }),
+  })
+  .meta({
+    id: 'ExactTonProof',
+    description: 'A signed message that the payer’s wallet takes. A proof of scheme `exact` on TON.',
+  })
+
+const sponsoredTonProof = z
+  .looseObject({
+    settlementBoc: z.string().meta({
+      description:
+        'An internal message to the payer’s V5R1 wallet in base64, signed as `internal_signed`, with the wallet’s state when it is not deployed',
+    }),
+    asset: z.string().meta({ description: 'The jetton master; equals `asset`' }),
+  })
+  .meta({
+    id: 'SponsoredTonProof',
+    description: 'A signed message that we relay and pay for. A proof of scheme `exact` on TON.',
+  })
+
+const exactTronProof = z
+  .looseObject({
+    signedTransaction: z.string().meta({
+      description:
+        'The whole signed transaction in hex protobuf: one TriggerSmartContract that calls the token’s transfer',
+    }),
+    authorization: z.looseObject({}).meta({
+      description:
+        'What the transaction says, once more: from, to, contractAddress, amount, expiration, refBlockBytes, refBlockHash, timestamp. It must agree with the transaction, which alone decides',
+    }),
+  })
+  .meta({
+    id: 'ExactTronProof',
+    description: 'A signed TRC-20 transfer. The proof of scheme `exact` on TRON.',
+  })
+
+const proof = z.union([exactEvmProof, exactSolanaProof, exactTonProof, sponsoredTonProof, exactTronProof])
+
 const flatEvmProof = z
   .looseObject({
     signature,
@@ -68,7 +129,7 @@ export const payloadVersion2 = z
     t402Version: version(2),
     resource: resource.optional().meta({ description: 'What is paid for' }),
     accepted: wireRequirements,
-    payload: exactEvmProof,
+    payload: proof,
   })
   .meta({
     id: 'PaymentPayloadV2',
@@ -86,7 +147,7 @@ export const payloadVersion1 = z
     t402Version: version(1),
     scheme: z.string().meta({ examples: ['exact'] }),
     network: z.string().meta({ description: 'Short name or CAIP-2', examples: ['base-sepolia'] }),
-    payload: exactEvmProof,
+    payload: proof,
   })
   .meta({
     id: 'PaymentPayloadV1',
