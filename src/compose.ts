@@ -123,7 +123,10 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
     throw error
   }
   if (chains.length === 0) {
-    logger.warn({}, 'No chain is configured: the service starts and supports nothing. Set EVM_PRIVATE_KEY.')
+    logger.warn(
+      {},
+      'No chain is configured: the service starts and supports nothing. Set EVM_PRIVATE_KEY, SOLANA_PRIVATE_KEY, TON_MNEMONIC or TRON_RPC_URL_mainnet.',
+    )
   }
 
   const { journal, paidBlocks, overview, limiter, idempotency, accounts, quotas, statistics } = stores

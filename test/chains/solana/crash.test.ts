@@ -1,98 +1,33 @@
-import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { settleResult } from '../../../src/protocol/results.js'
-import { type FacilitatorProcess, startFacilitator } from '../../support/facilitator.js'
-import { findFreePort } from '../../support/freePort.js'
-import { pollUntil } from '../../support/pollUntil.js'
-import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
-import { type LocalSolana, startLocalSolana } from '../../support/solana/localChain.js'
+import { describeCrashes, holdAt } from '../../contracts/crashContract.js'
+import { startRpcProxy } from '../../support/rpcProxy.js'
+import { startLocalSolana } from '../../support/solana/localChain.js'
 import { createParties, solanaPayment } from '../../support/solana/payment.js'
 import { environmentFor } from './scene.js'
 
-/** Where a settle is when the process is killed, and the call to the node that it makes there. */
-const crashPoints = [
-  { where: 'before anything is recorded', method: 'simulateTransaction' },
-  { where: 'between recording and sending', method: 'sendTransaction' },
-  { where: 'between sending and the status', method: 'getSignatureStatuses' },
-] as const
-
-describe('kill -9 in the middle of a settle on Solana', () => {
-  let chain: LocalSolana
-  let proxy: RpcProxy
-  let dataFolder: string
-  let facilitator: FacilitatorProcess | null = null
-
-  const start = async () => {
-    facilitator = await startFacilitator(
-      {
-        PORT: String(await findFreePort()),
-        HOST: '127.0.0.1',
-        DATA_FOLDER: dataFolder,
-        ...environmentFor(chain.feePayers, [proxy.url]),
-      },
-      () => undefined,
-    )
-    return facilitator
-  }
-  const settle = async (url: string, body: unknown, idempotencyKey: string) => {
-    const response = await fetch(`${url}/settle`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
-      body: JSON.stringify(body),
-    })
-    return { status: response.status, answer: settleResult.parse(await response.json()) }
-  }
-
-  beforeAll(async () => {
-    chain = await startLocalSolana()
-    proxy = await startRpcProxy(chain.url)
-    dataFolder = await mkdtemp(join(tmpdir(), 'quittance-crash-'))
-  })
-  afterAll(async () => {
-    await facilitator?.stop()
-    await proxy.stop()
-    await chain.stop()
-    await rm(dataFolder, { recursive: true, force: true })
-  })
-
-  it.each(crashPoints)(
-    '$where: the same Idempotency-Key tells the truth afterwards',
-    async ({ method }) => {
-      const running = await start()
-      const { payer, payTo } = createParties(chain, 1_000_000n)
-      const body = solanaPayment({ chain, payer, payTo, amount: 25_000n })
-      const key = randomUUID()
-
-      proxy.clearCalls()
-      proxy.setFault(method, { kind: 'hang' })
-      const lost = settle(running.url, body, key).catch(() => 'no answer')
-      await pollUntil(() => proxy.count(method) > 0, `the settle to reach ${method}`)
-      await running.kill()
-      expect(await lost).toBe('no answer')
-      proxy.clearFaults()
-
-      const restarted = await start()
-      const told = await pollUntil(async () => {
-        const { status, answer } = await settle(restarted.url, body, key)
-        return status === 200 && answer.errorReason !== 'settlement_pending' ? answer : null
-      }, 'the truth about the settle')
-      expect(told).toMatchObject({ success: true, payer: payer.publicKey.toBase58() })
-      expect(chain.holdingOf(payTo)).toBe(25_000n)
-
-      const again = await settle(restarted.url, body, key)
-      expect(again.answer).toEqual(told)
-      const elsewhere = await settle(restarted.url, body, randomUUID())
-      expect(elsewhere.answer).toMatchObject({
-        success: false,
-        errorReason: 'duplicate_settlement',
-        transaction: told.transaction,
-      })
-      expect(chain.holdingOf(payTo)).toBe(25_000n)
-      await restarted.stop()
+describeCrashes('Solana', async () => {
+  const chain = await startLocalSolana()
+  const proxy = await startRpcProxy(chain.url)
+  return {
+    environment: environmentFor(chain.feePayers, [proxy.url]),
+    holds: {
+      'before anything is recorded': holdAt(proxy, 'simulateTransaction'),
+      'between recording and sending': holdAt(proxy, 'sendTransaction'),
+      'between sending and the proof': holdAt(proxy, 'getSignatureStatuses'),
     },
-    60_000,
-  )
+    plan: async () => {
+      const { payer, payTo } = createParties(chain, 1_000_000n)
+      const amount = 25_000n
+      const body = solanaPayment({ chain, payer, payTo, amount })
+      const countReceived = async () => chain.holdingOf(payTo)
+      return { body, payer: payer.publicKey.toBase58(), amount, countReceived }
+    },
+    release: () => {
+      proxy.clearFaults()
+      proxy.clearCalls()
+    },
+    close: async () => {
+      await proxy.stop()
+      await chain.stop()
+    },
+  }
 })

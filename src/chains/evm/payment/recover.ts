@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module'
 import { type Hex, recoverAddress } from 'viem'
-import { z } from 'zod'
+import { loadNativeRecoverKey } from '../../secp256k1.js'
 import { readAddress } from '../encoding/address.js'
 import { keccak } from '../encoding/keccak.js'
 
@@ -14,37 +13,20 @@ export interface EcdsaParts {
 /** The address that signed a digest, or null when the parts are nobody's signature. */
 export type RecoverSigner = (digest: Hex, parts: EcdsaParts) => Promise<Hex | null>
 
-type NativeRecover = (
-  signature: Uint8Array,
-  recoveryId: number,
-  digest: Uint8Array,
-  compressed: boolean,
-) => Uint8Array
-
-const nativeModule = z.object({
-  ecdsaRecover: z.custom<NativeRecover>((value) => typeof value === 'function'),
-})
-
-/**
- * Loads libsecp256k1's addon. The package's own entry falls back to an implementation in JavaScript without a
- * word, some thirty times slower; its `bindings` throw where no addon fits, so that we know which one runs.
- */
+/** Recovers by libsecp256k1's addon; null where none fits this machine. */
 export const loadNativeRecover = (): RecoverSigner | null => {
-  try {
-    const { ecdsaRecover } = nativeModule.parse(createRequire(import.meta.url)('secp256k1/bindings'))
-    return async (digest, { v, r, s }) => {
-      try {
-        const signature = Buffer.from(r.slice(2) + s.slice(2), 'hex')
-        const publicKey = ecdsaRecover(signature, v - 27, Buffer.from(digest.slice(2), 'hex'), false)
-        // The address is the end of the hash of the key without its leading byte, which says `not compressed`.
-        return readAddress(`0x${keccak(publicKey.subarray(1)).slice(-40)}`)
-      } catch {
-        // r or s is out of range or not on the curve.
-        return null
-      }
+  const recoverKey = loadNativeRecoverKey()
+  if (recoverKey === null) return null
+  return async (digest, { v, r, s }) => {
+    try {
+      const rs = Buffer.from(r.slice(2) + s.slice(2), 'hex')
+      const publicKey = recoverKey(Buffer.from(digest.slice(2), 'hex'), rs, v - 27)
+      // The address is the end of the hash of the key without its leading byte, which says `not compressed`.
+      return readAddress(`0x${keccak(publicKey.subarray(1)).slice(-40)}`)
+    } catch {
+      // r or s is out of range or not on the curve.
+      return null
     }
-  } catch {
-    return null
   }
 }
 

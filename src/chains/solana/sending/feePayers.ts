@@ -1,5 +1,6 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
+import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { Secret } from '../../../platform/secret.js'
+import { readEd25519Seed } from '../../ed25519.js'
 import { encodeBase58 } from '../encoding/base58.js'
 import { readKeyBytes } from '../privateKey.js'
 
@@ -9,9 +10,6 @@ export interface FeePayers {
   /** The signature of one of them; Ed25519 gives the same one each time. */
   sign(address: string, message: Uint8Array): Uint8Array
 }
-
-// RFC 8410: what stands before the 32 bytes of an Ed25519 seed.
-const privateKeyPrefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 const addressLength = 32
 
@@ -32,8 +30,7 @@ const openKey = (secret: Secret, index: number): [string, KeyObject] => {
   const bytes = readKeyBytes(secret.reveal())
   const broken = new Error(`SOLANA_PRIVATE_KEY: key ${index + 1} does not fit its public half`)
   if (bytes === null) throw broken
-  const seed = bytes.subarray(0, addressLength)
-  const key = createPrivateKey({ key: Buffer.concat([privateKeyPrefix, seed]), format: 'der', type: 'pkcs8' })
+  const key = readEd25519Seed(bytes.subarray(0, addressLength))
   const derived = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-addressLength)
   if (!derived.equals(bytes.subarray(addressLength))) throw broken
   return [encodeBase58(derived), key]

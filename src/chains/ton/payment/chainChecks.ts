@@ -1,8 +1,8 @@
 import type { Address } from '@ton/core'
 import type { Reason } from '../../../protocol/reasons.js'
+import { isEd25519Signed } from '../../ed25519.js'
 import type { Account } from '../api/toncenter.js'
 import type { DecodedPayment } from './decode.js'
-import { isSignedBy } from './ed25519.js'
 import { defaultWalletId } from './walletId.js'
 import type { WalletState } from './walletState.js'
 
@@ -44,7 +44,13 @@ const isForThisWallet: Check = ({ decoded: { request }, wallet, otherGlobalIds }
 }
 
 const isSignedByTheOwner: Check = ({ decoded: { request }, wallet }) =>
-  isSignedBy(wallet.publicKey, request.signedHash, request.signature) ? null : 'message_verification_failed'
+  isEd25519Signed({
+    publicKey: wallet.publicKey,
+    message: request.signedHash,
+    signature: request.signature,
+  })
+    ? null
+    : 'message_verification_failed'
 
 const isNext: Check = ({ decoded: { request }, wallet }) => {
   if (request.seqno < wallet.seqno) return 'seqno_already_used'

@@ -1,8 +1,9 @@
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { type KeyObject, sign } from 'node:crypto'
 import type { Address } from '@ton/core'
 import { mnemonicToPrivateKey, mnemonicValidate } from '@ton/crypto'
 import { WalletContractV5R1 } from '@ton/ton'
 import type { Secret } from '../../../platform/secret.js'
+import { readEd25519Seed } from '../../ed25519.js'
 
 /** One of our wallets: an account that relays and pays. */
 export interface RelayWallet {
@@ -19,16 +20,12 @@ export interface RelayKey {
   readonly privateKey: KeyObject
 }
 
-// What stands before the 32 bytes of a private key in its DER form (RFC 8410).
-const privateKeyPrefix = Buffer.from('302e020100300506032b657004220420', 'hex')
-
 /** Derives the key from the words as TON's wallets do; throws when they are no mnemonic. */
 export const deriveRelayKey = async (mnemonic: Secret): Promise<RelayKey> => {
   const words = mnemonic.reveal().split(' ')
   if (!(await mnemonicValidate(words))) throw new Error('TON_MNEMONIC: is no mnemonic of TON')
   const { publicKey, secretKey } = await mnemonicToPrivateKey(words)
-  const der = Buffer.concat([privateKeyPrefix, secretKey.subarray(0, 32)])
-  return { publicKey, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) }
+  return { publicKey, privateKey: readEd25519Seed(secretKey.subarray(0, 32)) }
 }
 
 /** The first wallets of version 5 that a key has on a network. */

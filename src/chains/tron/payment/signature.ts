@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module'
 import { utils } from 'tronweb'
-import { z } from 'zod'
+import { loadNativeRecoverKey } from '../../secp256k1.js'
 import { readAddress, type TronAddress } from '../encoding/address.js'
 
 // secp256k1's group order halved; above it a signature has a twin that means the same.
@@ -33,28 +32,14 @@ const splitSignature = (signature: string): SignatureParts | null => {
   return { rs: `${r}${s}`, recovery: v === '00' || v === '1b' ? 0 : 1 }
 }
 
-type NativeRecover = (
-  signature: Uint8Array,
-  recoveryId: number,
-  digest: Uint8Array,
-  compressed: boolean,
-) => Uint8Array
-
-const nativeModule = z.object({
-  ecdsaRecover: z.custom<NativeRecover>((value) => typeof value === 'function'),
-})
-
-/** Loads libsecp256k1's addon; null where none fits. The package's entry would fall back without a word, its `bindings` throw. */
+/** Recovers by libsecp256k1's addon; null where none fits this machine. */
 export const loadNativeRecover = (): Recover | null => {
-  try {
-    const { ecdsaRecover } = nativeModule.parse(createRequire(import.meta.url)('secp256k1/bindings'))
-    return (digest, { rs, recovery }) => {
-      const key = ecdsaRecover(Buffer.from(rs, 'hex'), recovery, Buffer.from(digest, 'hex'), false)
-      // The address is the end of the hash of the key without its leading byte, which says `not compressed`.
-      return readAddress(`41${utils.ethersUtils.keccak256(key.subarray(1)).slice(-40)}`)
-    }
-  } catch {
-    return null
+  const recoverKey = loadNativeRecoverKey()
+  if (recoverKey === null) return null
+  return (digest, { rs, recovery }) => {
+    const key = recoverKey(Buffer.from(digest, 'hex'), Buffer.from(rs, 'hex'), recovery)
+    // The address is the end of the hash of the key without its leading byte, which says `not compressed`.
+    return readAddress(`41${utils.ethersUtils.keccak256(key.subarray(1)).slice(-40)}`)
   }
 }
 

@@ -2,9 +2,9 @@ import { createHash, createPublicKey, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { beginsWithSmallOrder } from '../../../../src/chains/smallOrder.js'
 import { encodeBase58 } from '../../../../src/chains/solana/encoding/base58.js'
 import { isSignedBy } from '../../../../src/chains/solana/payment/signature.js'
-import { beginsWithSmallOrder } from '../../../../src/chains/solana/payment/smallOrder.js'
 import type { Transaction } from '../../../../src/chains/solana/payment/transaction.js'
 
 const message = Buffer.from('pay the shop')

@@ -1,9 +1,9 @@
 import { beginCell, Cell } from '@ton/core'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isEd25519Signed } from '../../../../src/chains/ed25519.js'
 import { readCell } from '../../../../src/chains/ton/payment/cells.js'
 import { decodePayment } from '../../../../src/chains/ton/payment/decode.js'
-import { isSignedBy } from '../../../../src/chains/ton/payment/ed25519.js'
 import { clientPaidPayment, sponsoredPayment } from '../../../support/ton/payment.js'
 import { startTonChain, type TonChain } from '../../../support/ton/tonChain.js'
 import { randomAddress, type TestWallet } from '../../../support/ton/wallets.js'
@@ -27,7 +27,13 @@ const describeBytes = (bytes: Uint8Array): string => {
   const decoding = decode(bytes)
   if ('refusedAs' in decoding) return decoding.refusedAs
   const { request } = decoding.decoded
-  return isSignedBy(wallet.keys.publicKey, request.signedHash, request.signature) ? 'signed' : 'unsigned'
+  return isEd25519Signed({
+    publicKey: wallet.keys.publicKey,
+    message: request.signedHash,
+    signature: request.signature,
+  })
+    ? 'signed'
+    : 'unsigned'
 }
 
 describe('the decoder', () => {
@@ -96,7 +102,13 @@ describe('the decoder', () => {
         amount: 1_000_000n,
         queryId: 7n,
       })
-      expect(isSignedBy(payer.keys.publicKey, request.signedHash, request.signature)).toBe(true)
+      expect(
+        isEd25519Signed({
+          publicKey: payer.keys.publicKey,
+          message: request.signedHash,
+          signature: request.signature,
+        }),
+      ).toBe(true)
     },
   )
 

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { settleResult } from '../../src/protocol/results.js'
+import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
+import { findFreePort } from '../support/freePort.js'
+import { pollUntil } from '../support/pollUntil.js'
+import type { RpcProxy } from '../support/rpcProxy.js'
+
+/** A payment of a fresh payer who can afford it, to a recipient who gets nothing else. */
+export interface CrashedPayment {
+  readonly body: unknown
+  readonly payer: string
+  readonly amount: bigint
+  countReceived(): Promise<bigint>
+}
+
+/** How a settle is held at a place, and how one sees that it has come there. */
+export interface Hold {
+  hold(): void
+  isThere(): boolean
+}
+
+/** Where a settle is when the process is killed. */
+export const crashPoints = [
+  'before anything is recorded',
+  'between recording and sending',
+  'between sending and the proof',
+] as const
+
+/** One of `crashPoints`. */
+export type CrashPoint = (typeof crashPoints)[number]
+
+/** A chain of a test's own, and the service's variables for it. */
+export interface CrashHarness {
+  readonly environment: Readonly<Record<string, string>>
+  readonly holds: Readonly<Record<CrashPoint, Hold>>
+  plan(): Promise<CrashedPayment>
+  /** Ends every hold; forgets what was seen before. */
+  release(): void
+  close(): Promise<void>
+}
+
+/** Holds a settle at its first call of a method of the node. */
+export const holdAt = (proxy: RpcProxy, method: string): Hold => ({
+  hold: () => proxy.setFault(method, { kind: 'hang' }),
+  isThere: () => proxy.count(method) > 0,
+})
+
+/** Kills a real process at each place, starts another on its data, and asks that for the truth. */
+export const describeCrashes = (name: string, open: () => Promise<CrashHarness>): void => {
+  describe(`kill -9 in the middle of a settle on ${name}`, () => {
+    let harness: CrashHarness
+    let dataFolder: string
+    let facilitator: FacilitatorProcess | null = null
+
+    const start = async () => {
+      const own = { PORT: String(await findFreePort()), HOST: '127.0.0.1', DATA_FOLDER: dataFolder }
+      facilitator = await startFacilitator({ ...harness.environment, ...own }, () => undefined)
+      return facilitator
+    }
+    const settle = async (url: string, body: unknown, idempotencyKey: string) => {
+      const response = await fetch(`${url}/settle`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+        body: JSON.stringify(body),
+      })
+      return { status: response.status, answer: settleResult.parse(await response.json()) }
+    }
+
+    beforeAll(async () => {
+      harness = await open()
+      dataFolder = await mkdtemp(join(tmpdir(), 'quittance-crash-'))
+    })
+    afterAll(async () => {
+      await facilitator?.stop()
+      await harness.close()
+      await rm(dataFolder, { recursive: true, force: true })
+    })
+
+    it.each(crashPoints)(
+      '%s: the same Idempotency-Key tells the truth afterwards',
+      async (place) => {
+        const running = await start()
+        const { body, payer, amount, countReceived } = await harness.plan()
+        const key = randomUUID()
+
+        harness.release()
+        harness.holds[place].hold()
+        const lost = settle(running.url, body, key).catch(() => 'no answer')
+        await pollUntil(harness.holds[place].isThere, 'the settle to get there')
+        await running.kill()
+        expect(await lost).toBe('no answer')
+        harness.release()
+
+        const restarted = await start()
+        const told = await pollUntil(async () => {
+          const { status, answer } = await settle(restarted.url, body, key)
+          return status === 200 && answer.errorReason !== 'settlement_pending' ? answer : null
+        }, 'the truth about the settle')
+        expect(told).toMatchObject({ success: true, payer })
+        expect(await countReceived()).toBe(amount)
+
+        const again = await settle(restarted.url, body, key)
+        expect(again.answer).toEqual(told)
+        const elsewhere = await settle(restarted.url, body, randomUUID())
+        expect(elsewhere.answer).toMatchObject({
+          success: false,
+          errorReason: 'duplicate_settlement',
+          transaction: told.transaction,
+        })
+        expect(await countReceived()).toBe(amount)
+        await restarted.stop()
+      },
+      90_000,
+    )
+  })
+}
