@@ -26,6 +26,13 @@ const isHttpUrl = (text: string): boolean => {
   }
 }
 
+/** An amount of a token in its smallest units, of as many digits as the chain's amounts have. */
+export const smallestUnits = (digits: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^[0-9]{1,${digits}}$`), 'must be an amount in smallest units')
+    .transform(BigInt)
+
 /** The variables of a family: those that exist once, and those that end in the name of a network. */
 export interface FamilyVariables<Family extends z.ZodRawShape, Network extends z.ZodRawShape> {
   /** How the family's variables begin, such as `EVM_`: one that nobody reads is most likely a slip. */

@@ -2,7 +2,13 @@ import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
 import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
-import { listFamilyVariables, nodeUrls, readFamilyVariables, splitList } from '../familySettings.js'
+import {
+  listFamilyVariables,
+  nodeUrls,
+  readFamilyVariables,
+  smallestUnits,
+  splitList,
+} from '../familySettings.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
 /** A token that the operator offers; name and version only where the chain does not tell them. */
@@ -140,11 +146,7 @@ const familyShape = {
       return z.NEVER
     })
     .default([...wellKnownFactories]),
-  EVM_CROSS_CHECK_AMOUNT: z
-    .string()
-    .regex(/^[0-9]{1,78}$/, 'must be an amount in smallest units')
-    .transform(BigInt)
-    .default(1_000_000_000n),
+  EVM_CROSS_CHECK_AMOUNT: smallestUnits(78).default(1_000_000_000n),
   EVM_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
 }
 

@@ -3,15 +3,15 @@ import type { Clock } from '../../ports/clock.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { InvalidVerdict, Scheme, ValidVerdict } from '../../schemes/scheme.js'
+import { spendHourlyBudget } from '../hourlyBudget.js'
+import { notSettling } from '../notSettling.js'
 import { judgeBlock } from './outcome/judgeBlock.js'
 import { resolveSettlement } from './outcome/resolve.js'
 import { formatAuthorizationId, type Prepare, type Prepared, refuse } from './payment/prepare.js'
 import { readTransaction } from './payment/transaction.js'
 import type { Rpc } from './rpc/rpc.js'
-import { spendFeeBudget } from './sending/feeBudget.js'
 import type { FeePayers } from './sending/feePayers.js'
 import { countFee } from './sending/fees.js'
-import { notSettling } from './sending/notSettling.js'
 import type { Submit } from './sending/submit.js'
 import type { SolanaNetworkSettings, SolanaSettings } from './settings.js'
 import type { Diagnosis } from './simulation/diagnose.js'
@@ -38,6 +38,12 @@ const longestRecallMs = 1_000
 /** `exact` by transactions that the payer has signed and that we complete and pay for. */
 export const createExactScheme = (parts: ExactParts): Scheme => {
   const { family, network, rpc, feePayers, prepare, rehearse, submit, limiter, clock, canPay } = parts
+  const budget = {
+    network: network.network,
+    called: 'fee',
+    key: `fees:${network.network}`,
+    limit: network.feeBudgetLamportsPerHour,
+  }
   let announced = 0
 
   /** Whom new payments are to name: each of those who can pay in turn. */
@@ -104,7 +110,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       if (blocksLeft !== null && blocksLeft < family.expiryMarginBlocks) {
         return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded' }
       }
-      await spendFeeBudget(limiter, network, countFee(prepared.transaction))
+      await spendHourlyBudget(limiter, budget, Number(countFee(prepared.transaction)))
       const isCrossChecked = needsTwoNodes(prepared.transfer.amount)
       const policy = { isCrossChecked, needsFinalFailure: false }
       return await submit({ prepared, recorder, waitUntil, policy })

@@ -2,7 +2,13 @@ import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
 import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
-import { listFamilyVariables, nodeUrls, readFamilyVariables, splitList } from '../familySettings.js'
+import {
+  listFamilyVariables,
+  nodeUrls,
+  readFamilyVariables,
+  smallestUnits,
+  splitList,
+} from '../familySettings.js'
 import { readAddress } from './encoding/base58.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 import { readKeyBytes, splitKeys } from './privateKey.js'
@@ -95,11 +101,7 @@ const familyShape = {
   SOLANA_MAX_COMPUTE_UNITS: wholeNumber(1_000, 1_400_000).default(400_000),
   SOLANA_MAX_PRIORITY_FEE_LAMPORTS: wholeNumber(0, 1_000_000_000).default(100_000),
   SOLANA_EXPIRY_MARGIN_BLOCKS: wholeNumber(0, 140).default(15),
-  SOLANA_CROSS_CHECK_AMOUNT: z
-    .string()
-    .regex(/^[0-9]{1,20}$/, 'must be an amount in smallest units')
-    .transform(BigInt)
-    .default(1_000_000_000n),
+  SOLANA_CROSS_CHECK_AMOUNT: smallestUnits(20).default(1_000_000_000n),
   SOLANA_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(1_000),
 }
 

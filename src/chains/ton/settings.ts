@@ -2,7 +2,13 @@ import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
 import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
-import { listFamilyVariables, nodeUrls, readFamilyVariables, splitList } from '../familySettings.js'
+import {
+  listFamilyVariables,
+  nodeUrls,
+  readFamilyVariables,
+  smallestUnits,
+  splitList,
+} from '../familySettings.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
 /** One TON network as configured. */
@@ -80,11 +86,7 @@ const familyShape = {
   TON_MIN_RELAY_NANOTON: wholeNumber(0, 1_000_000_000).default(30_000_000),
   TON_MAX_RELAY_NANOTON: wholeNumber(20_000_000, 1_000_000_000).default(60_000_000),
   TON_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(15),
-  TON_CROSS_CHECK_AMOUNT: z
-    .string()
-    .regex(/^[0-9]{1,78}$/, 'must be an amount in smallest units')
-    .transform(BigInt)
-    .default(1_000_000_000n),
+  TON_CROSS_CHECK_AMOUNT: smallestUnits(78).default(1_000_000_000n),
   TON_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
 }
 

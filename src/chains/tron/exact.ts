@@ -13,6 +13,7 @@ import { type Facts, gatherFacts } from './payment/facts.js'
 import { createPrepare, refuse } from './payment/prepare.js'
 import { createPriceBook } from './payment/prices.js'
 import { readExactProof } from './payment/proof.js'
+import { hasNotExpired } from './payment/rules.js'
 import type { TronNetworkSettings } from './settings.js'
 import type { EnergySponsor, TakeBack } from './sponsoring/energySponsor.js'
 
@@ -106,8 +107,8 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       let outcome: Outcome | null = null
       try {
         // Lending took its time.
-        const again = prepare(payment, marginMs)
-        if ('refused' in again) return { state: 'failed', reason: again.refused.reason }
+        const expired = hasNotExpired({ transfer, nowMs: clock.now().getTime(), marginMs })
+        if (expired !== null) return { state: 'failed', reason: expired.reason }
         await recorder.record({ transaction, bytes })
         const waiting = withSignal(waitForOutcome(transfer, waitUntil), waitUntil)
         outcome = await waiting.catch((): Outcome => ({ state: 'pending', transaction }))

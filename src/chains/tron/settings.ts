@@ -2,7 +2,13 @@ import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
 import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
-import { listFamilyVariables, nodeUrls, readFamilyVariables, splitList } from '../familySettings.js'
+import {
+  listFamilyVariables,
+  nodeUrls,
+  readFamilyVariables,
+  smallestUnits,
+  splitList,
+} from '../familySettings.js'
 import { findKnownNetwork, type KnownNetwork, type KnownToken, knownNetworks } from './networks.js'
 
 /** One TRON network as configured. */
@@ -73,11 +79,7 @@ const familyShape = {
   TRON_SPONSOR_ENERGY_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(10_000_000),
   TRON_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
   TRON_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(6),
-  TRON_CROSS_CHECK_AMOUNT: z
-    .string()
-    .regex(/^[0-9]{1,78}$/, 'must be an amount in smallest units')
-    .transform(BigInt)
-    .default(1_000_000_000n),
+  TRON_CROSS_CHECK_AMOUNT: smallestUnits(78).default(1_000_000_000n),
 }
 
 const networkShapes = {

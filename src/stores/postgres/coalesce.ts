@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { AppError } from '../../errors.js'
+import { databaseAway } from './tellOutages.js'
 
 /** Runs one statement for several inputs and answers one output for each, in order. */
 export type RunTogether<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>
@@ -51,7 +51,7 @@ export const coalesce = <Input, Output>(
     const latest = performance.now() - longestWaitMs
     const late = waiting.filter(({ since }) => since < latest)
     if (late.length > 0) waiting = waiting.filter(({ since }) => since >= latest)
-    for (const call of late) call.reject(tooLate())
+    for (const call of late) call.reject(databaseAway())
   }
 
   const start = () => {
@@ -77,6 +77,3 @@ export const coalesce = <Input, Output>(
 
 /** Whether the server said so itself, and goes on: one that shuts down may have committed before. */
 const wasUndone = ({ code }: DatabaseError): boolean => code !== undefined && !/^(08|57P|58)/.test(code)
-
-const tooLate = (): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', { retryAfterSeconds: 1 })

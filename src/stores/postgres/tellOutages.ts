@@ -19,11 +19,15 @@ export const tellOutages = <Store extends object>(store: Store): Store =>
 
 const rethrow = (error: unknown): never => {
   if (!isOutage(error)) throw error
-  throw new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
-    cause: error,
+  throw databaseAway(error)
+}
+
+/** What is answered where the database is not. */
+export const databaseAway = (cause?: unknown): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
+    ...(cause === undefined ? {} : { cause }),
     retryAfterSeconds: 1,
   })
-}
 
 // No connection, refused to us, out of resources, shut down or out of time, trouble with its disk; a broken deadlock.
 const outageStates = /^(08|28|3D|40|53|57|58|25P03)/

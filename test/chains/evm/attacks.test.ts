@@ -17,16 +17,9 @@ import {
   getHostileFactory,
   hostileFactoryAbi,
 } from '../../support/evm/wallets.js'
+import { refusal } from '../../support/refusal.js'
 import type { RpcProxy } from '../../support/rpcProxy.js'
-import {
-  eventually,
-  openScene,
-  type PaymentPlan,
-  planPayment,
-  refusal,
-  type Scene,
-  type Service,
-} from './scene.js'
+import { eventually, openScene, type PaymentPlan, planPayment, type Scene, type Service } from './scene.js'
 
 /* The numbers are those of the project's list of attacks on facilitators. */
 

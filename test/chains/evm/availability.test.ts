@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unixNow } from '../../support/evm/authorization.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { eventually, openScene, refusal, type Scene, type Service, shiftedClock } from './scene.js'
+import { refusal } from '../../support/refusal.js'
+import { shiftedClock } from '../../support/shiftedClock.js'
+import { eventually, openScene, type Scene, type Service } from './scene.js'
 
 /*
  * What only the keeper's rounds bring about. A round comes every five seconds, so these tests run side by side

@@ -1,13 +1,12 @@
 import { type Address, erc20Abi } from 'viem'
 import type { Core } from '../../../src/compose.js'
-import { AppError } from '../../../src/errors.js'
-import { systemClock } from '../../../src/platform/clock.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import type { WebhookTransport } from '../../../src/ports/webhookTransport.js'
 import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { SettleAnswer } from '../../../src/usecases/useCases.js'
+import { askCore } from '../../support/askCore.js'
 import { openCore } from '../../support/core.js'
 import {
   type FacilitatorKey,
@@ -152,47 +151,20 @@ const createSigners = async (chain: LocalChain, count: number): Promise<Facilita
 }
 
 const asking = (core: Core, { control }: LocalChain): Omit<Service, 'signers'> => {
-  const { verifyPayment, settlePayment, listSupported } = core.useCases.core
-  const settleWithKey = (body: unknown, idempotencyKey: string | null, caller = 'anonymous') =>
-    settlePayment({ body: wirePaymentRequest.parse(body), caller, quota: null, idempotencyKey })
+  const { settlePayment, listSupported } = core.useCases.core
+  const asked = askCore(core)
   return {
-    core,
-    verify: (body, caller = 'anonymous') =>
-      verifyPayment({
-        body: wirePaymentRequest.parse(body),
-        caller,
-        quota: null,
-        isAwaited: () => true,
-      }),
-    settle: async (body, caller) => (await settleWithKey(body, null, caller)).result,
-    settleWithKey,
+    ...asked,
+    settleWithKey: (body, idempotencyKey, caller = 'anonymous') =>
+      settlePayment({ body: wirePaymentRequest.parse(body), caller, quota: null, idempotencyKey }),
     reconcile: async () => {
-      await core.reconcileSettlements()
+      await asked.reconcile()
       await control.waitForAutomine()
     },
     listNetworks: () => listSupported().kinds.map(({ network }) => network),
   }
 }
 
-/** The error with which something is refused; an answer in its place fails the test. */
-export const refusal = async (work: Promise<unknown>): Promise<AppError> => {
-  const answer = await work.catch((error: unknown) => error)
-  if (answer instanceof AppError) return answer
-  throw new Error('It was answered', { cause: answer })
-}
-
 /** Asks until the answer is not null; fails after the deadline. */
 export const eventually = <T>(ask: () => Promise<T | null> | T | null, deadlineMs = 5_000): Promise<T> =>
   pollUntil(ask, 'an answer', deadlineMs)
-
-/** A clock that stands as far from the machine's as a test wants. */
-export const shiftedClock = (): Clock & { shift(milliseconds: number): void } => {
-  let offset = 0
-  return {
-    now: () => new Date(Date.now() + offset),
-    sleep: systemClock.sleep,
-    shift: (milliseconds) => {
-      offset += milliseconds
-    },
-  }
-}

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
 import { callRpc } from '../../support/evm/jsonRpc.js'
 import { createEoa } from '../../support/evm/wallets.js'
-import { eventually, openScene, refusal, type Scene, type Service } from './scene.js'
+import { refusal } from '../../support/refusal.js'
+import { eventually, openScene, type Scene, type Service } from './scene.js'
 
 let scene: Scene
 

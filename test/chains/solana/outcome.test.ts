@@ -1,8 +1,8 @@
 import { Keypair } from '@solana/web3.js'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { shiftedClock } from '../../support/shiftedClock.js'
 import { openScene, type SolanaScene, type SolanaServiceOptions } from './scene.js'
-import { shiftedClock } from './shiftedClock.js'
 
 /* What becomes of payments afterwards: blocks that are final, that are taken back, and nodes that disagree. */
 

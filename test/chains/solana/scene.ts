@@ -3,8 +3,7 @@ import type { Keypair } from '@solana/web3.js'
 import type { Core } from '../../../src/compose.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
-import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
-import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import { type AskedCore, askCore } from '../../support/askCore.js'
 import { openCore } from '../../support/core.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
@@ -21,11 +20,7 @@ import {
 } from '../../support/solana/payment.js'
 
 /** A service under test, and who asks it. */
-export interface SolanaService {
-  readonly core: Core
-  verify(body: unknown): Promise<VerifyResult>
-  settle(body: unknown, caller?: string): Promise<SettleResult>
-  reconcile(): Promise<void>
+export interface SolanaService extends AskedCore {
   listFeePayers(): readonly unknown[]
 }
 
@@ -121,22 +116,7 @@ export const environmentFor = (
   SOLANA_RPC_TIMEOUT_MS: '1000',
 })
 
-const asking = (core: Core): SolanaService => {
-  const { verifyPayment, settlePayment, listSupported } = core.useCases.core
-  return {
-    core,
-    verify: (body) =>
-      verifyPayment({
-        body: wirePaymentRequest.parse(body),
-        caller: 'anonymous',
-        quota: null,
-        isAwaited: () => true,
-      }),
-    settle: async (body, caller = 'anonymous') => {
-      const request = { body: wirePaymentRequest.parse(body), caller, quota: null, idempotencyKey: null }
-      return (await settlePayment(request)).result
-    },
-    reconcile: () => core.reconcileSettlements(),
-    listFeePayers: () => listSupported().kinds.map(({ extra }) => extra?.feePayer),
-  }
-}
+const asking = (core: Core): SolanaService => ({
+  ...askCore(core),
+  listFeePayers: () => core.useCases.core.listSupported().kinds.map(({ extra }) => extra?.feePayer),
+})

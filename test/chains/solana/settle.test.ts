@@ -1,9 +1,9 @@
 import { Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { pollUntil } from '../../support/pollUntil.js'
+import { shiftedClock } from '../../support/shiftedClock.js'
 import { lighthouseProgram, token2022Program } from '../../support/solana/programs.js'
 import { openScene, type PaymentPlan, type SolanaScene } from './scene.js'
-import { shiftedClock } from './shiftedClock.js'
 
 /* Payments as the ordinary client library builds them, and what becomes of the money. */
 

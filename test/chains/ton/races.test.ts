@@ -68,7 +68,7 @@ describe('two payments with one number of one wallet', () => {
     const bodies = await Promise.all(
       [one, other].map((payTo) => sponsoredPayment({ chain, wallet, payTo, seqno: 0 })),
     )
-    const answers = await Promise.all(bodies.map(service.settle))
+    const answers = await Promise.all(bodies.map((body) => service.settle(body)))
     expect(answers.filter(({ success }) => success)).toHaveLength(1)
     await chain.ledger.settle()
     const received = await Promise.all([one, other].map(chain.token.balanceOf))

@@ -68,7 +68,9 @@ describe('payments that wait together', () => {
     const bad = await sponsoredPayment({ chain, wallet, payTo: randomAddress(), nanoTon: 21_000_000n })
     const plans = await planMany(5)
     chain.ledger.setDelays({ inclusionMs: 100, hopMs: 0 })
-    const answers = await Promise.all([bad, ...plans.map(({ body }) => body)].map(service.settle))
+    const answers = await Promise.all(
+      [bad, ...plans.map(({ body }) => body)].map((body) => service.settle(body)),
+    )
     expect(answers.map(({ success }) => success)).toEqual([false, true, true, true, true, true])
     expect(answers[0]).toMatchObject({ errorReason: 'transaction_failed' })
   })

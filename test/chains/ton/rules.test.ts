@@ -1,5 +1,6 @@
 import { beginCell, comment, internal, type MessageRelaxed } from '@ton/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AskedCore } from '../../support/askCore.js'
 import {
   clientPaidPayment,
   jettonTransfer,
@@ -9,10 +10,10 @@ import {
 } from '../../support/ton/payment.js'
 import type { PayerOptions } from '../../support/ton/tonChain.js'
 import { createWallet, randomAddress, randomKeys } from '../../support/ton/wallets.js'
-import { openScene, type Scene, type Service } from './scene.js'
+import { openScene, type Scene } from './scene.js'
 
 let scene: Scene
-let service: Service
+let service: AskedCore
 
 beforeAll(async () => {
   scene = await openScene()

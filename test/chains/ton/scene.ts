@@ -1,23 +1,12 @@
 import type { Address } from '@ton/core'
-import type { Core } from '../../../src/compose.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
-import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
-import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import { type AskedCore, askCore } from '../../support/askCore.js'
 import { openCore } from '../../support/core.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import { fundRelayWallets, tonEnvironment } from '../../support/ton/relayWallets.js'
 import { startTonChain, type TonChain } from '../../support/ton/tonChain.js'
-
-/** A service on the chain, and who asks it. */
-export interface Service {
-  readonly core: Core
-  verify(body: unknown): Promise<VerifyResult>
-  settle(body: unknown): Promise<SettleResult>
-  /** One round of the reconciler. */
-  reconcile(): Promise<void>
-}
 
 /** How a service differs from the plain one. */
 export interface ServiceOptions {
@@ -32,7 +21,7 @@ export interface Scene {
   readonly database: TestDatabase
   /** The facilitator's wallets, with TON. */
   readonly relays: readonly Address[]
-  open(options?: ServiceOptions): Promise<Service>
+  open(options?: ServiceOptions): Promise<AskedCore>
   openProxy(): Promise<RpcProxy>
   /** What all relay wallets own together, in nanoTON. */
   sumRelays(): Promise<bigint>
@@ -65,7 +54,7 @@ export const openScene = async (): Promise<Scene> => {
         ...rest,
       })
       closers.push(() => core.close())
-      return asking(core)
+      return askCore(core)
     },
     sumRelays: async () => {
       const balances = await Promise.all(relays.map(chain.balanceOf))
@@ -82,24 +71,5 @@ export const openScene = async (): Promise<Scene> => {
       await database.drop()
       await chain.stop()
     },
-  }
-}
-
-const asking = (core: Core): Service => {
-  const { verifyPayment, settlePayment } = core.useCases.core
-  return {
-    core,
-    verify: (body) =>
-      verifyPayment({
-        body: wirePaymentRequest.parse(body),
-        caller: 'anonymous',
-        quota: null,
-        isAwaited: () => true,
-      }),
-    settle: async (body) => {
-      const asked = { body: wirePaymentRequest.parse(body), caller: 'anonymous', quota: null }
-      return (await settlePayment({ ...asked, idempotencyKey: null })).result
-    },
-    reconcile: () => core.reconcileSettlements(),
   }
 }

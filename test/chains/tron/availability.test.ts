@@ -2,8 +2,9 @@ import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
+import { refusal } from '../../support/refusal.js'
 import { startTronChain } from '../../support/tron/tronChain.js'
-import { openScene, refusal, type Scene } from './scene.js'
+import { openScene, type Scene } from './scene.js'
 
 let scene: Scene
 

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
+import type { AskedCore } from '../../support/askCore.js'
 import { pollUntil } from '../../support/pollUntil.js'
-import { openScene, type PlannedPayment, type Scene, type Service } from './scene.js'
+import { openScene, type PlannedPayment, type Scene } from './scene.js'
 
 let scene: Scene
-let service: Service
+let service: AskedCore
 
 beforeEach(async () => {
   scene = await openScene({ blockTimeMs: null })

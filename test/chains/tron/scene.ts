@@ -1,10 +1,6 @@
-import type { Core } from '../../../src/compose.js'
-import { AppError } from '../../../src/errors.js'
-import { systemClock } from '../../../src/platform/clock.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
-import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
-import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import { type AskedCore, askCore } from '../../support/askCore.js'
 import { openCore } from '../../support/core.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
@@ -12,15 +8,6 @@ import { createTronKey, type TronKey } from '../../support/tron/keys.js'
 import { type SignedFields, type TronPaymentBody, tronPayment } from '../../support/tron/payment.js'
 import { startTronChain, type TronChain, type TronChainOptions } from '../../support/tron/tronChain.js'
 import { nileEnvironment } from './openScheme.js'
-
-/** A service under test, and who asks it. */
-export interface Service {
-  readonly core: Core
-  verify(body: unknown): Promise<VerifyResult>
-  settle(body: unknown, caller?: string): Promise<SettleResult>
-  /** One round of the reconciler. */
-  reconcile(): Promise<void>
-}
 
 /** How a service differs from the plain one. */
 export interface ServiceOptions {
@@ -52,7 +39,7 @@ export interface Scene {
   readonly database: TestDatabase
   /** A token like Tether's on TRON: it answers false to a transfer that succeeds. */
   readonly token: string
-  open(options?: ServiceOptions): Promise<Service>
+  open(options?: ServiceOptions): Promise<AskedCore>
   openProxy(): Promise<RpcProxy>
   /** A signed payment of 10,000 units by a payer who owns 25,000. */
   plan(plan?: PaymentPlan): Promise<PlannedPayment>
@@ -88,7 +75,7 @@ export const openScene = async (options: TronChainOptions = {}): Promise<Scene> 
         ...rest,
       })
       closers.push(() => core.close())
-      return asking(core)
+      return askCore(core)
     },
     openProxy: async () => {
       const proxy = await startRpcProxy(chain.url)
@@ -107,49 +94,6 @@ export const openScene = async (options: TronChainOptions = {}): Promise<Scene> 
       await reset()
       await database.drop()
       await chain.stop()
-    },
-  }
-}
-
-const asking = (core: Core): Service => {
-  const { verifyPayment, settlePayment } = core.useCases.core
-  return {
-    core,
-    verify: (body) =>
-      verifyPayment({
-        body: wirePaymentRequest.parse(body),
-        caller: 'anonymous',
-        quota: null,
-        isAwaited: () => true,
-      }),
-    settle: async (body, caller = 'anonymous') =>
-      (
-        await settlePayment({
-          body: wirePaymentRequest.parse(body),
-          caller,
-          quota: null,
-          idempotencyKey: null,
-        })
-      ).result,
-    reconcile: () => core.reconcileSettlements(),
-  }
-}
-
-/** The error with which something is refused; an answer in its place fails the test. */
-export const refusal = async (work: Promise<unknown>): Promise<AppError> => {
-  const answer = await work.catch((error: unknown) => error)
-  if (answer instanceof AppError) return answer
-  throw new Error('It was answered', { cause: answer })
-}
-
-/** A clock that stands as far from the machine's as a test wants. */
-export const shiftedClock = (): Clock & { shift(milliseconds: number): void } => {
-  let offset = 0
-  return {
-    now: () => new Date(Date.now() + offset),
-    sleep: systemClock.sleep,
-    shift: (milliseconds) => {
-      offset += milliseconds
     },
   }
 }

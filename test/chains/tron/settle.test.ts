@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
+import type { AskedCore } from '../../support/askCore.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { decodeTransaction } from '../../support/tron/transaction.js'
-import { openScene, type Scene, type Service } from './scene.js'
+import { openScene, type Scene } from './scene.js'
 
 let scene: Scene
 
@@ -19,11 +20,11 @@ const impatient = { environment: { SETTLE_WAIT_SECONDS: '3' } }
 const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
 const countSuccesses = (answers: readonly SettleResult[]) => answers.filter(({ success }) => success).length
 
-const find = (service: Service, { settlementId = '' }: SettleResult) =>
+const find = (service: AskedCore, { settlementId = '' }: SettleResult) =>
   service.core.useCases.core.getSettlement(settlementId)
 
 /** Runs the reconciler until the settlement has that status. */
-const reconcileUntil = (service: Service, result: SettleResult, status: string) =>
+const reconcileUntil = (service: AskedCore, result: SettleResult, status: string) =>
   pollUntil(async () => {
     await service.reconcile()
     const view = await find(service, result)

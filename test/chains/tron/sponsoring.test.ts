@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { pollUntil } from '../../support/pollUntil.js'
+import { refusal } from '../../support/refusal.js'
+import { shiftedClock } from '../../support/shiftedClock.js'
 import { createTronKey, type TronKey } from '../../support/tron/keys.js'
-import { openScene, refusal, type Scene, shiftedClock } from './scene.js'
+import { openScene, type Scene } from './scene.js'
 
 let scene: Scene
 

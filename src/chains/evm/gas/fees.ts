@@ -1,9 +1,9 @@
 import type { AppError } from '../../../errors.js'
 import type { Clock } from '../../../ports/clock.js'
+import { notSettling } from '../../notSettling.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { FeeHistory } from '../rpc/wireShapes.js'
 import type { EvmNetworkSettings } from '../settings.js'
-import { notSettling } from './notSettling.js'
 
 /** What a transaction offers for its gas, in wei. */
 export type Fees =

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { Recorder } from '../../../ports/settlementJournal.js'
-import { notSettling } from '../gas/notSettling.js'
+import { notSettling } from '../../notSettling.js'
 import { formatAuthorizationId } from '../payment/authorization.js'
 import type { Diagnosis } from '../payment/diagnose.js'
 import type { Prepared } from '../payment/prepare.js'

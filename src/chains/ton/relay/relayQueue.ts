@@ -3,11 +3,11 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerLanes } from '../../../ports/signerLanes.js'
+import { spendHourlyBudget } from '../../hourlyBudget.js'
+import { notSettling } from '../../notSettling.js'
 import type { Toncenter } from '../api/toncenter.js'
-import { notSettling } from '../notSettling.js'
 import type { TonNetworkSettings } from '../settings.js'
 import { type RelayAccount, readRelayAccount } from './relayAccount.js'
-import { spendRelayBudget } from './relayBudget.js'
 import { countAttached, signRelayMessage } from './relayMessage.js'
 import type { Relayed, RelayOrder, WaitingOrder } from './relayOrder.js'
 import type { RelayWallet } from './relayWallets.js'
@@ -44,6 +44,12 @@ const longestValiditySeconds = 600
 export const createRelayQueue = (parts: RelayParts): RelayQueue => {
   const { network, api, wallets, canPay, lanes, limiter, clock, logger } = parts
   const orders = createWaitingOrders(network.network)
+  const budget = {
+    network: network.network,
+    called: 'relay',
+    key: `gas:${network.network}`,
+    limit: network.relayBudgetPerHour,
+  }
   const stopped = new AbortController()
 
   const laneOf = ({ signer }: RelayWallet) => ({ network: network.network, signer })
@@ -85,7 +91,7 @@ export const createRelayQueue = (parts: RelayParts): RelayQueue => {
     account: RelayAccount,
   ): Promise<void> => {
     const attached = batch.reduce((sum, { prepared }) => sum + countAttached(prepared), 0n)
-    await spendRelayBudget(limiter, network, attached)
+    await spendHourlyBudget(limiter, budget, Number(attached))
     const answer = await record(wallet, batch, account)
     if ('lost' in answer) {
       const isLost = ({ recorder }: WaitingOrder) => answer.lost.includes(recorder.settlementId)

@@ -1,4 +1,4 @@
-import { notSettling } from '../notSettling.js'
+import { notSettling } from '../../notSettling.js'
 import { chooseBatch } from './chooseBatch.js'
 import type { Relayed, RelayOrder, WaitingOrder } from './relayOrder.js'
 

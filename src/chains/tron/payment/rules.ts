@@ -55,7 +55,12 @@ const paysSomeoneElse: Rule = ({ transfer }) => refuse(transfer.owner === transf
 const coversAmount: Rule = ({ transfer, requirements }) =>
   refuse(transfer.value === 0n || transfer.value < requirements.amount, 'insufficient_amount')
 
-const hasNotExpired: Rule = ({ transfer, nowMs, marginMs }) =>
+/** The one rule that time alone comes to break. */
+export const hasNotExpired = ({
+  transfer,
+  nowMs,
+  marginMs,
+}: Pick<Candidate, 'transfer' | 'nowMs' | 'marginMs'>): Refusal | null =>
   refuse(transfer.expiration <= nowMs + marginMs, 'authorization_expired')
 
 // Until it expires nobody can say that it will not be paid.

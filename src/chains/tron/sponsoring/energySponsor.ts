@@ -4,6 +4,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerHealth } from '../../chain.js'
+import { spendHourlyBudget } from '../../hourlyBudget.js'
 import { formatAddress, type TronAddress } from '../encoding/address.js'
 import type { TronNode } from '../node/node.js'
 import type { SponsorSettings, TronNetworkSettings } from '../settings.js'
@@ -28,7 +29,6 @@ export interface EnergySponsor {
 /** Takes a loan back in the background; what fails is made good by a later round. */
 export type TakeBack = () => void
 
-const hourMs = 3_600_000
 const sunPerTrx = 1_000_000
 
 // A transfer to somebody who never held the token needs some 130,000.
@@ -59,15 +59,7 @@ export const createEnergySponsor = (
   const lentAt = new Map<string, number>()
   let lendable: Lendable = { sun: 0, energy: 0, sunPerEnergy: 0 }
 
-  const spendBudget = async (energy: number): Promise<void> => {
-    const window = { key: `energy:${network}`, limit: energyPerHour, windowMs: hourMs, cost: energy }
-    const { isAllowed } = await limiter.take([window])
-    if (isAllowed) return
-    throw new AppError('SERVICE_UNAVAILABLE', `The hourly energy budget of ${network} is spent`, {
-      operationalCode: 'SVC-3002',
-      retryAfterSeconds: 60,
-    })
-  }
+  const budget = { network, called: 'energy', key: `energy:${network}`, limit: energyPerHour }
 
   const waitFor = async (transaction: string, signal: AbortSignal): Promise<void> => {
     while ((await node.findReceipt(transaction)) === null) {
@@ -110,7 +102,7 @@ export const createEnergySponsor = (
     address,
     mostLent: () => Math.min(mostPerPayment, lendable.energy),
     lend: async (receiver, energy, signal) => {
-      await spendBudget(energy)
+      await spendHourlyBudget(limiter, budget, energy)
       const loan = { receiver, sun: sumUp(energy) }
       lentAt.set(receiver, clock.now().getTime())
       const { transaction, bytes } = await account.signLoan(loan)

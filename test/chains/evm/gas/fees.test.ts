@@ -5,8 +5,9 @@ import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { RpcRefusal } from '../../../../src/chains/nodes/endpoint.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { createManualClock } from '../../../support/manualClock.js'
+import { refusal } from '../../../support/refusal.js'
 import { createFakeEndpoint, type Script } from '../rpc/fakeEndpoint.js'
-import { eventually, refusal } from '../scene.js'
+import { eventually } from '../scene.js'
 
 const network = 'eip155:84532'
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { eventually, openScene, refusal, type Scene } from '../scene.js'
+import { refusal } from '../../../support/refusal.js'
+import { eventually, openScene, type Scene } from '../scene.js'
 
 /*
  * What is left behind when the process ends in the middle of a settlement, at each of the places where it can.

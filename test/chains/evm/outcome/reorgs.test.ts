@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { encodeTransfer } from '../../../support/evm/transfer.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
 import {
   eventually,
   openScene,
@@ -10,7 +11,6 @@ import {
   type Scene,
   type Service,
   type ServiceOptions,
-  shiftedClock,
 } from '../scene.js'
 
 /* What a chain takes back after it was told: blocks with payments of which somebody heard `success: true`. */

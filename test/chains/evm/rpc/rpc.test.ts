@@ -3,7 +3,8 @@ import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { RpcRefusal } from '../../../../src/chains/nodes/endpoint.js'
 import { EndpointBusy } from '../../../../src/chains/nodes/endpointBusy.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
-import { eventually, refusal } from '../scene.js'
+import { refusal } from '../../../support/refusal.js'
+import { eventually } from '../scene.js'
 import { after, createFakeEndpoint, type FakeEndpoint, hang } from './fakeEndpoint.js'
 
 const address = `0x${'11'.repeat(20)}` as const

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { multicall3Address } from '../../../support/evm/localChain.js'
-import { eventually, openScene, refusal, type Scene, shiftedClock } from '../scene.js'
+import { refusal } from '../../../support/refusal.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
+import { eventually, openScene, type Scene } from '../scene.js'
 import { openSending, type Sending, type SendingOptions } from './sendingScene.js'
 
 /* A queue that does not move: whoever cannot be served in time is told so, and has lost nothing. */

@@ -4,7 +4,8 @@ import type { Outcome } from '../../../../src/schemes/scheme.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
 import { killInstance } from '../../../support/instances.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
-import { eventually, openScene, type Scene, shiftedClock } from '../scene.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
+import { eventually, openScene, type Scene } from '../scene.js'
 import { createSigner, openSending, type Sending, type SendingOptions, withoutBlock } from './sendingScene.js'
 
 /* Lanes: many transactions of one account under way, and whatever may hold one of them up. */

@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.js'
+import { AppError } from '../errors.js'
 
-/** No relay wallet can pay, or none is free in time: nothing can be said of a payment, and no payer is to blame. */
+/** No account of ours can pay on a network, or none is free in time: nothing can be said of a payment, and no payer is to blame. */
 export const notSettling = (network: string, cause?: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', `${network} is not settling at the moment`, {
     ...(cause === undefined ? {} : { cause }),
