@@ -8,7 +8,7 @@ import {
   type StateInit,
   storeMessage,
 } from '@ton/core'
-import { isEmpty, tryParse } from './cells.js'
+import { isEmpty, isLoadable, tryParse } from './cells.js'
 
 /** A message for a payer's wallet. */
 export interface WalletMessage {
@@ -21,6 +21,7 @@ export interface WalletMessage {
 /** Reads a message from outside; null for any other cell. */
 export const readExternalMessage = (cell: Cell): WalletMessage | null =>
   tryParse(() => {
+    if (!isLoadable(cell)) return null
     const slice = cell.beginParse()
     const { info, init, body } = loadMessage(slice)
     if (info.type !== 'external-in') return null
@@ -31,6 +32,7 @@ export const readExternalMessage = (cell: Cell): WalletMessage | null =>
 /** Reads a message as one contract sends it to another; null for any other cell. */
 export const readInternalMessage = (cell: Cell): WalletMessage | null =>
   tryParse(() => {
+    if (!isLoadable(cell)) return null
     const slice = cell.beginParse()
     const { info, init, body } = loadMessageRelaxed(slice)
     if (info.type !== 'internal') return null

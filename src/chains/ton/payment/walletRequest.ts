@@ -1,5 +1,5 @@
 import { type Address, beginCell, type Cell, loadMessageRelaxed, type Slice } from '@ton/core'
-import { isEmpty, tryParse } from './cells.js'
+import { isEmpty, isLoadable, tryParse } from './cells.js'
 
 /** How a wallet's version lays out what it is asked for. */
 export type RequestLayout = 'v3' | 'v4' | 'v5'
@@ -10,7 +10,7 @@ export interface OrderedMessage {
   readonly destination: Address
   readonly nanoTon: bigint
   readonly body: Cell
-  /** Bounceable, without code, without other currencies, from nobody but the wallet, without fees of its own. */
+  /** Bounceable, without code, from the wallet itself, without fees of its own. */
   readonly isPlain: boolean
 }
 
@@ -85,16 +85,15 @@ const readOnlyAction = (list: Slice): OrderedMessage | null => {
 }
 
 const readMessage = (mode: number, cell: Cell): OrderedMessage | null => {
+  if (!isLoadable(cell)) return null
   const slice = cell.beginParse()
   const { info, init, body } = loadMessageRelaxed(slice)
   if (info.type !== 'internal') return null
   // A body within the message is all that is left; behind one of its own nothing is.
   const isWhole = isEmpty(slice) || slice.asCell().equals(body)
-  const hasOtherCurrencies = info.value.other !== undefined && info.value.other !== null
   // The network takes the higher of the fees that it computes and those that a message names.
   const hasOwnFees = !info.ihrDisabled || info.ihrFee !== 0n || info.forwardFee !== 0n
   const isFromWallet = info.src == null && init == null
-  const isPlain =
-    isWhole && info.bounce && !info.bounced && isFromWallet && !hasOtherCurrencies && !hasOwnFees
+  const isPlain = isWhole && info.bounce && !info.bounced && isFromWallet && !hasOwnFees
   return { mode, destination: info.dest, nanoTon: info.value.coins, body, isPlain }
 }

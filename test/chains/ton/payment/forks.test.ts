@@ -1,0 +1,203 @@
+import { type Address, beginCell, Cell, loadMessageRelaxed, loadTransaction } from '@ton/core'
+import { describe, expect, it } from 'vitest'
+import { transactionShape } from '../../../../src/chains/ton/api/wireShapes.js'
+import { countUnfolded, readCell } from '../../../../src/chains/ton/payment/cells.js'
+import { decodePayment } from '../../../../src/chains/ton/payment/decode.js'
+import { readExternalMessage, readInternalMessage } from '../../../../src/chains/ton/payment/walletMessage.js'
+import { readWalletRequest } from '../../../../src/chains/ton/payment/walletRequest.js'
+import { currencyForks, libraryForks, wideCurrencies } from '../../../support/ton/forks.js'
+import { randomAddress } from '../../../support/ton/wallets.js'
+
+/*
+ * Cells may share children: 162 bytes unfold to half a million dictionary entries, which the library's loaders visit
+ * one after another without ever leaving the event loop.
+ */
+
+const wallet = randomAddress()
+const depths = [16, 19, 22, 24] as const
+
+/** The CPU time of the quickest of some calls, in milliseconds: load on the machine makes none of them quicker. */
+const measureCpuMs = (run: () => void): number => {
+  const times = [0, 1, 2].map(() => {
+    const before = process.cpuUsage()
+    run()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1_000
+  })
+  return Math.min(...times)
+}
+
+const toBase64 = (cell: Cell): string => cell.toBoc().toString('base64')
+
+const internalHead = (currencies: Cell | null, source: Address | null = null) =>
+  beginCell()
+    .storeUint(0b0110, 4)
+    .storeAddress(source)
+    .storeAddress(wallet)
+    .storeCoins(1n)
+    .storeMaybeRef(currencies)
+    .storeCoins(0n)
+    .storeCoins(0n)
+    .storeUint(0, 64 + 32)
+
+const withCurrencies = (currencies: Cell) => internalHead(currencies).storeUint(0b00, 2).endCell()
+
+/** `init` is a state with the given code, data and libraries, within the message. */
+const fromOutside = (init: { readonly code?: Cell; readonly data?: Cell; readonly libraries?: Cell }) =>
+  beginCell()
+    .storeUint(0b10, 2)
+    .storeAddress(null)
+    .storeAddress(wallet)
+    .storeCoins(0n)
+    .storeUint(0b1000, 4)
+    .storeMaybeRef(init.code ?? null)
+    .storeMaybeRef(init.data ?? null)
+    .storeMaybeRef(init.libraries ?? null)
+    .storeBit(0)
+    .endCell()
+
+/** A request for a wallet of version 3 whose one message has extra currencies. */
+const requestWith = (currencies: Cell) =>
+  beginCell().storeBuffer(Buffer.alloc(64)).storeUint(0, 104).storeRef(withCurrencies(currencies)).endCell()
+
+const requestFromOutside = (body: Cell) =>
+  beginCell()
+    .storeUint(0b10, 2)
+    .storeAddress(null)
+    .storeAddress(wallet)
+    .storeCoins(0n)
+    .storeUint(0b01, 2)
+    .storeRef(body)
+    .endCell()
+
+const places: readonly (readonly [string, (depth: number) => Cell])[] = [
+  ['as extra currencies of the message', (depth) => withCurrencies(currencyForks(depth))],
+  ['as libraries of the state', (depth) => fromOutside({ libraries: libraryForks(depth) })],
+  ['as the code of the state', (depth) => fromOutside({ code: libraryForks(depth) })],
+  ['as the data of the state', (depth) => fromOutside({ data: libraryForks(depth) })],
+  [
+    'as extra currencies of the signed message',
+    (depth) => requestFromOutside(requestWith(currencyForks(depth))),
+  ],
+  ['as the body', (depth) => requestFromOutside(currencyForks(depth))],
+]
+
+describe('cells that share children', () => {
+  it('are what the library takes seconds for', () => {
+    // What the guards are for: four more levels take the library some sixteen times as long.
+    const loadMs = (depth: number) =>
+      measureCpuMs(() => loadMessageRelaxed(withCurrencies(currencyForks(depth)).beginParse()))
+    loadMs(4)
+    expect(loadMs(12)).toBeGreaterThan(4 * loadMs(8))
+  })
+
+  for (const depth of depths) {
+    it.each(places)(`are refused within 20 ms of CPU at depth ${depth}, %s`, (_, build) => {
+      const boc = toBase64(build(depth))
+      const decodings = [
+        () => decodePayment({ settlementBoc: boc, asset: '' }),
+        () =>
+          decodePayment({
+            signedBoc: boc,
+            authorization: {
+              from: '',
+              to: '',
+              jettonMaster: '',
+              jettonAmount: '0',
+              tonAmount: '0',
+              validUntil: 0,
+              seqno: 0,
+              queryId: '0',
+            },
+          }),
+      ]
+      for (const decode of decodings) {
+        expect(decode()).toEqual({ refusedAs: 'invalid_boc_format' })
+        expect(measureCpuMs(decode)).toBeLessThan(20)
+      }
+    })
+  }
+
+  it.each([5, 7])('are refused without sharing, too: a dictionary of 2^%i currencies', (depth) => {
+    const cell = withCurrencies(wideCurrencies(depth))
+    expect(loadMessageRelaxed(cell.beginParse()).info).toMatchObject({ type: 'internal' })
+    expect(readInternalMessage(cell)).toBeNull()
+    expect(readWalletRequest(requestWith(wideCurrencies(depth)))).toBeNull()
+    const decode = () => decodePayment({ settlementBoc: toBase64(cell), asset: '' })
+    expect(decode()).toEqual({ refusedAs: 'invalid_boc_format' })
+    expect(measureCpuMs(decode)).toBeLessThan(20)
+  })
+
+  it('are refused in a small dictionary, too: no wallet writes extra currencies or libraries', () => {
+    expect(readInternalMessage(withCurrencies(currencyForks(1)))).toBeNull()
+    expect(readExternalMessage(fromOutside({ libraries: libraryForks(1) }))).toBeNull()
+    expect(readExternalMessage(fromOutside({ code: new Cell(), data: new Cell() }))).not.toBeNull()
+    expect(readInternalMessage(internalHead(null).storeUint(0b00, 2).endCell())).not.toBeNull()
+  })
+
+  it('are counted once for each path, in time that grows with the distinct cells', () => {
+    let wide = new Cell()
+    for (let depth = 0; depth < 20; depth++) wide = new Cell({ refs: [wide, wide, wide, wide] })
+    expect(countUnfolded(wide)).toBe((4 ** 21 - 1) / 3)
+    expect(measureCpuMs(() => countUnfolded(wide))).toBeLessThan(20)
+    expect(readCell(toBase64(wide))).toBeNull()
+  })
+
+  it('are read up to 256 of them', () => {
+    expect(countUnfolded(currencyForks(7))).toBe(255)
+    expect(readCell(toBase64(currencyForks(7)))).not.toBeNull()
+    expect(readCell(toBase64(currencyForks(8)))).toBeNull()
+  })
+})
+
+describe('a transaction of a node', () => {
+  const id = { lt: '1', hash: '' }
+
+  /** A transaction of an ordinary transfer, with what it was told and what it sent. */
+  const transactionWith = (messages: Cell, currencies: Cell | null = null): Cell =>
+    beginCell()
+      .storeUint(0b0111, 4)
+      .storeBuffer(Buffer.alloc(32, 1))
+      .storeUint(7, 64)
+      .storeBuffer(Buffer.alloc(32, 2))
+      .storeUint(6, 64)
+      .storeUint(1_700_000_000, 32)
+      .storeUint(1, 15)
+      .storeUint(0b1010, 4)
+      .storeRef(messages)
+      .storeCoins(0n)
+      .storeMaybeRef(currencies)
+      .storeRef(beginCell().storeUint(0x72, 8).storeBuffer(Buffer.alloc(64)).endCell())
+      // A storage transaction is the shortest description: trans_storage$0001, no phase.
+      .storeRef(beginCell().storeUint(0b0001, 4).storeCoins(0n).storeBit(0).storeBit(0).endCell())
+      .endCell()
+
+  const parse = (cell: Cell) => transactionShape.safeParse({ data: toBase64(cell), transaction_id: id })
+  const inMessage = (message: Cell) => beginCell().storeBit(1).storeRef(message).storeBit(0).endCell()
+
+  it('is read with its messages', () => {
+    const plain = transactionWith(inMessage(internalHead(null, wallet).storeUint(0b00, 2).endCell()))
+    expect(loadTransaction(plain.beginParse()).lt).toBe(7n)
+    expect(parse(plain).data).toMatchObject({ lt: 7n, inMessage: { info: { type: 'internal' } } })
+  })
+
+  it.each(depths)('is read without its messages where they unfold to millions: depth %i', (depth) => {
+    for (const messages of [
+      inMessage(withCurrencies(currencyForks(depth))),
+      beginCell().storeBit(0).storeMaybeRef(libraryForks(depth)).endCell(),
+    ]) {
+      const cell = transactionWith(messages)
+      const { data } = parse(cell)
+      expect(data).toMatchObject({ lt: 7n, prevTransactionLt: 6n, now: 1_700_000_000 })
+      expect(data?.inMessage).toBeUndefined()
+      expect(data?.outMessages.size).toBe(0)
+      expect(measureCpuMs(() => parse(cell))).toBeLessThan(20)
+    }
+  })
+
+  it.each(depths)('is none where the rest of it does: depth %i', (depth) => {
+    const cell = transactionWith(inMessage(withCurrencies(currencyForks(1))), currencyForks(depth))
+    expect(parse(cell).success).toBe(false)
+    expect(measureCpuMs(() => parse(cell))).toBeLessThan(20)
+  })
+})
