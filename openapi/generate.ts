@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
+import { bodyLimits } from '../src/protocol/bodyLimits.js'
 import type { DashboardUseCases } from '../src/usecases/dashboard.js'
 import type { CoreUseCases, StatsUseCases } from '../src/usecases/useCases.js'
 import type { WebhookUseCases } from '../src/usecases/webhooks/webhookUseCases.js'
@@ -53,7 +54,7 @@ const webhooks: WebhookUseCases = {
 export const renderDocument = async (): Promise<string> => {
   const app = buildApp({
     useCases: { core, dashboard, stats, webhooks },
-    settings: { trustProxy: [], bodyLimitBytes: 1_048_576 },
+    settings: { trustProxy: [], maxPaymentBodyBytes: bodyLimits.payment },
     metrics: createMetrics({ kinds: [], measuresProcess: false }),
   })
   await app.ready()

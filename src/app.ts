@@ -1,4 +1,5 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
+import { type ReceivingBounds, usualReceivingBounds } from './http/bodyReceiver.js'
 import { createFastifyLogger } from './http/fastifyLogger.js'
 import { createOperatorGate } from './http/operatorGate.js'
 import { authentication } from './http/plugins/authentication.js'
@@ -26,6 +27,7 @@ import { silentLogger } from './platform/logger.js'
 import type { Metrics } from './platform/metrics.js'
 import type { Secret } from './platform/secret.js'
 import type { Logger } from './ports/logger.js'
+import { bodyLimits } from './protocol/bodyLimits.js'
 import type { UseCases } from './usecases/useCases.js'
 import './http/access.js'
 
@@ -33,9 +35,12 @@ import './http/access.js'
 export interface AppSettings {
   /** The proxies whose `X-Forwarded-For` is believed, as addresses and CIDR blocks; empty: nobody's. */
   readonly trustProxy: readonly string[]
-  readonly bodyLimitBytes: number
+  /** The largest body of /verify and /settle. */
+  readonly maxPaymentBodyBytes: number
   /** How long a request may take to arrive; 15 s unless told. */
   readonly requestTimeoutMs?: number
+  /** What bounds unfinished bodies; `usualReceivingBounds` unless told. */
+  readonly receiving?: ReceivingBounds
   /** What an operator shows to be one; without it nobody is. */
   readonly operatorToken?: Secret | null
   /** Whether payments are only taken from callers with an API key; false unless told. */
@@ -62,7 +67,8 @@ export const buildApp = ({
 }: AppParts): FastifyInstance => {
   const app = fastify({
     ...timeouts(settings.requestTimeoutMs ?? 15_000),
-    bodyLimit: settings.bodyLimitBytes,
+    // Of every route that does not set its own: those of payments do.
+    bodyLimit: bodyLimits.account,
     // A list, never a number: fastify takes a number of hops and then trusts nobody, without a word.
     trustProxy: settings.trustProxy.length === 0 ? false : [...settings.trustProxy],
     genReqId: chooseRequestId,
@@ -100,10 +106,15 @@ export const buildApp = ({
     apiKeyRequired: settings.apiKeyRequired ?? false,
   })
   if (limits !== null) app.register(rateLimits, limits)
-  app.register(jsonBodies)
+  app.register(jsonBodies, settings.receiving ?? usualReceivingBounds)
   app.register(openapi)
 
-  app.register(paymentRoutes, { useCases: useCases.core, metrics, requireOperator })
+  app.register(paymentRoutes, {
+    useCases: useCases.core,
+    metrics,
+    requireOperator,
+    maxBodyBytes: settings.maxPaymentBodyBytes,
+  })
   app.register(serviceRoutes, { useCases: useCases.core, metrics })
   app.register(accountRoutes, { useCases: useCases.dashboard })
   app.register(dashboardRoutes, { useCases: useCases.dashboard })

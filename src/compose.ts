@@ -77,9 +77,6 @@ export interface Surroundings {
 
 const resolveDeadlineMs = 15_000
 
-// What the specification's largest objects need, many times over.
-const bodyLimitBytes = 1_048_576
-
 /** Builds the service from its configuration. */
 export const compose = async (config: Config): Promise<Service> => {
   const logger = createLogger({ level: config.logLevel })
@@ -88,7 +85,7 @@ export const compose = async (config: Config): Promise<Service> => {
   const app = await buildApp({
     settings: {
       trustProxy: config.server.trustProxy,
-      bodyLimitBytes,
+      maxPaymentBodyBytes: config.server.maxPaymentBodyBytes,
       operatorToken: config.operatorToken,
       apiKeyRequired: config.accounts.apiKeyRequired,
     },

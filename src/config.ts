@@ -3,6 +3,7 @@ import type { SealedFamily } from './chains/chain.js'
 import { families as knownFamilies } from './chains/index.js'
 import { Secret } from './platform/secret.js'
 import { wholeNumber } from './platform/wholeNumber.js'
+import { bodyLimits } from './protocol/bodyLimits.js'
 import { type RequestLimitFigures, specifiedFigures } from './protocol/requestLimits.js'
 
 const secretUrl = (...protocols: readonly string[]) =>
@@ -49,6 +50,9 @@ const environmentShape = z.object({
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
     .default('info'),
   TRUST_PROXY: cidrBlocks.default([]),
+  MAX_PAYMENT_BODY_BYTES: wholeNumber(bodyLimits.account, bodyLimits.paymentMaximum).default(
+    bodyLimits.payment,
+  ),
   OPERATOR_TOKEN: visibleText(16).optional(),
   API_KEY_REQUIRED: z
     .enum(['true', 'false'], 'must be true or false')
@@ -108,7 +112,13 @@ export const serviceVariables: readonly string[] = Object.keys(environmentShape.
 
 /** Everything that the environment decides; secrets print as `[secret]`. */
 export interface Config {
-  readonly server: { readonly host: string; readonly port: number; readonly trustProxy: readonly string[] }
+  readonly server: {
+    readonly host: string
+    readonly port: number
+    readonly trustProxy: readonly string[]
+    /** The largest body of /verify and /settle. */
+    readonly maxPaymentBodyBytes: number
+  }
   /** What an operator shows to be one; null: nobody is. */
   readonly operatorToken: Secret | null
   readonly accounts: {
@@ -188,7 +198,12 @@ export const readConfig = (
 
   const variables = parsed.data
   return freezeDeeply({
-    server: { host: variables.HOST, port: variables.PORT, trustProxy: variables.TRUST_PROXY },
+    server: {
+      host: variables.HOST,
+      port: variables.PORT,
+      trustProxy: variables.TRUST_PROXY,
+      maxPaymentBodyBytes: variables.MAX_PAYMENT_BODY_BYTES,
+    },
     operatorToken: variables.OPERATOR_TOKEN ?? null,
     accounts: {
       apiKeyRequired: variables.API_KEY_REQUIRED,

@@ -39,7 +39,7 @@ const networkOf = (environment: Readonly<Record<string, string>>) => {
 describe('an empty environment', () => {
   it('is enough to start: embedded database, limits of this process, no chain', () => {
     expect(readConfig({})).toEqual({
-      server: { host: '0.0.0.0', port: 8_080, trustProxy: [] },
+      server: { host: '0.0.0.0', port: 8_080, trustProxy: [], maxPaymentBodyBytes: 65_536 },
       operatorToken: null,
       accounts: { apiKeyRequired: false, registration: 'open', keyEncryptionSecret: null, mail: null },
       logLevel: 'info',
@@ -127,6 +127,11 @@ describe('a value', () => {
     expect(config).toMatchObject({ settleWaitMs: 40_000, verifyDeadlineMs: 3_000 })
   })
 
+  it.each(['8192', '65536', '1048576'])('MAX_PAYMENT_BODY_BYTES=%s is read in bytes', (text) => {
+    const { server } = readConfig({ MAX_PAYMENT_BODY_BYTES: text })
+    expect(server.maxPaymentBodyBytes).toBe(Number(text))
+  })
+
   it.each([
     ['PORT', '65536', 'must be between 0 and 65535'],
     ['PORT', '80.5', 'must be a whole number'],
@@ -134,6 +139,8 @@ describe('a value', () => {
     ['PORT', '0x50', 'must be a whole number'],
     ['PORT', '1e3', 'must be a whole number'],
     ['PORT', '８０', 'must be a whole number'],
+    ['MAX_PAYMENT_BODY_BYTES', '8191', 'must be between 8192 and 1048576'],
+    ['MAX_PAYMENT_BODY_BYTES', '1048577', 'must be between 8192 and 1048576'],
     ['OPERATOR_TOKEN', 'fifteen-letters', 'must be 16 or more visible ASCII characters'],
     ['OPERATOR_TOKEN', 'sixteen letters, and more', 'must be 16 or more visible ASCII characters'],
     ['API_KEY_REQUIRED', 'yes', 'must be true or false'],

@@ -23,15 +23,8 @@ export const describeForCaller = (error: AppError): ErrorBody => ({
 export const toAppError = (error: unknown, request: FastifyRequest): AppError => {
   if (error instanceof AppError) return error
   switch (readErrorCode(error)) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new AppError(
-        'REQUEST_TOO_LARGE',
-        `The body is larger than ${request.routeOptions.bodyLimit} bytes`,
-      )
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new AppError('INVALID_REQUEST', 'The body is not as long as Content-Length says')
     case 'FST_ERR_BAD_URL':
       return new AppError('INVALID_REQUEST', 'The URL is malformed')
     case 'FST_ERR_MAX_PARAM_LENGTH':

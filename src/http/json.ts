@@ -5,9 +5,17 @@ import { AppError } from '../errors.js'
 export const maxJsonDepth = 32
 
 /**
+ * The most keys and array elements that a body may have in all; an empty object or array counts as having one. Reading,
+ * validating and fingerprinting take time for each of them, not for each byte: 64 kB can hold 30,000. A payment has some
+ * 40, and a JSON Schema about one for every 30 bytes, so that 64 kB of it pass.
+ */
+export const maxJsonValues = 2_000
+
+/**
  * Reads a JSON body as `JSON.parse` does, and refuses what two readers could understand differently: bytes
  * that are not UTF-8, a key that stands twice in one object (however it is escaped), keys that reach for a
- * prototype, and nesting deeper than `maxJsonDepth`. Throws INVALID_REQUEST with the path of the key.
+ * prototype, nesting deeper than `maxJsonDepth`, and more than `maxJsonValues` keys and elements, before any of it is
+ * parsed. Throws INVALID_REQUEST with the path of the key.
  */
 export const readJson = (bytes: Buffer): unknown => {
   if (!isUtf8(bytes)) throw refuse('The body is not valid UTF-8')
@@ -31,10 +39,13 @@ export const readJson = (bytes: Buffer): unknown => {
  */
 const readPlainly = (text: string): unknown => {
   if (text.includes('\\') || text.includes('proto') || spaceAfterQuote.test(text)) return undefined
-  if (count(text, '{') + count(text, '[') > maxJsonDepth) return undefined
+  const containers = count(text, '{', maxJsonDepth) + count(text, '[', maxJsonDepth)
+  // Every value but the root stands behind a bracket or a comma.
+  if (containers > maxJsonDepth || containers + count(text, ',', maxJsonValues) > maxJsonValues)
+    return undefined
   try {
     const value: unknown = JSON.parse(text)
-    return countKeys(value) === count(text, '":') ? value : undefined
+    return countKeys(value) === count(text, '":', maxJsonValues) ? value : undefined
   } catch {
     return undefined
   }
@@ -42,9 +53,10 @@ const readPlainly = (text: string): unknown => {
 
 const spaceAfterQuote = /"[ \t\r\n]/
 
-const count = (text: string, part: string): number => {
+/** How often a part stands in a text; counts no further than one more than `most`. */
+const count = (text: string, part: string, most: number): number => {
   let found = 0
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found += 1
+  for (let at = text.indexOf(part); at !== -1 && found <= most; at = text.indexOf(part, at + 1)) found += 1
   return found
 }
 
@@ -99,6 +111,7 @@ const closeBrace = 0x7d
 const findFlaw = (text: string): string | null => {
   const frames: Frame[] = []
   let frame: Frame | undefined
+  let values = 0
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charCodeAt(at)
     if (character === quote) {
@@ -117,6 +130,7 @@ const findFlaw = (text: string): string | null => {
       if (frames.length === maxJsonDepth) {
         return `The body is nested deeper than ${maxJsonDepth} levels${describePlace(frames)}`
       }
+      values += 1
       const isObject = character === openBrace
       frame = { keys: isObject ? new Set() : null, key: '', index: 0, expectsKey: isObject }
       frames.push(frame)
@@ -124,9 +138,11 @@ const findFlaw = (text: string): string | null => {
       frames.pop()
       frame = frames[frames.length - 1]
     } else if (character === comma && frame !== undefined) {
+      values += 1
       if (frame.keys === null) frame.index += 1
       else frame.expectsKey = true
     }
+    if (values > maxJsonValues) return `The body has more than ${maxJsonValues} keys and array elements`
   }
   return null
 }

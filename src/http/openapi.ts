@@ -19,7 +19,8 @@ const description = [
     '4. It does its work and calls `/settle` with the same body and an `Idempotency-Key`.\n' +
     '5. On `success: true` it delivers, with the answer in the header `PAYMENT-RESPONSE`.',
   '## Conventions',
-  '- Bodies are JSON in UTF-8, at most 1 MB, at most 32 levels deep, without duplicate keys.\n' +
+  '- Bodies are JSON in UTF-8, at most 64 kB for /verify and /settle and 8 kB elsewhere, with at most 2,000 keys ' +
+    'and array elements in at most 32 levels, without duplicate keys; they have 5 s to arrive.\n' +
     "- **Amounts** are decimal strings in the token's smallest unit: `10000` is 0.01 of a token with 6 decimals.\n" +
     '- **Networks** are CAIP-2 identifiers such as `eip155:8453`; the short names of version 1 are understood, ' +
     'and answers repeat the name that you used.\n' +

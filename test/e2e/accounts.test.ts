@@ -25,7 +25,7 @@ beforeAll(async () => {
   app = buildApp({
     useCases: core.useCases,
     metrics: core.metrics,
-    settings: { trustProxy: [], bodyLimitBytes: 1_048_576, apiKeyRequired: config.accounts.apiKeyRequired },
+    settings: { ...config.server, apiKeyRequired: config.accounts.apiKeyRequired },
   })
 })
 afterAll(async () => {

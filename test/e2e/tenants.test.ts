@@ -63,7 +63,7 @@ describe('what belongs to one account', () => {
     app = buildApp({
       useCases: core.useCases,
       metrics: core.metrics,
-      settings: { trustProxy: [], bodyLimitBytes: 1_048_576, apiKeyRequired: false },
+      settings: { ...config.server, apiKeyRequired: false },
     })
     eve = await register('eve@example.com', 'orchard')
     ada = await register('ada@example.com', 'engine')

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { buildApp } from '../../src/app.js'
 import { Secret } from '../../src/platform/secret.js'
+import { bodyLimits } from '../../src/protocol/bodyLimits.js'
 import {
   coreUseCases,
   dashboardUseCases,
@@ -12,7 +13,7 @@ import {
   webhookUseCases,
 } from './support/app.js'
 
-const settings = { trustProxy: [], bodyLimitBytes: 1_048_576 }
+const settings = { trustProxy: [], maxPaymentBodyBytes: bodyLimits.payment }
 
 /** Fastify prints a tree: a line's address is its own part after those of the lines that it hangs on. */
 const listPrinted = (tree: string): readonly string[] => {

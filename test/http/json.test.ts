@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { maxJsonDepth, readJson } from '../../src/http/json.js'
+import { maxJsonDepth, maxJsonValues, readJson } from '../../src/http/json.js'
 
 const read = (text: string): unknown => readJson(Buffer.from(text))
 
@@ -134,6 +134,41 @@ describe('a JSON body', () => {
     const startedAt = performance.now()
     expect(refusalOf(bomb)).toContain('nested deeper')
     expect(performance.now() - startedAt).toBeLessThan(200)
+  })
+
+  const tooMany = `The body has more than ${maxJsonValues} keys and array elements`
+  const list = (length: number, item: (at: number) => string) =>
+    Array.from({ length }, (_, at) => item(at)).join()
+
+  it.each([
+    ['elements', (values: number) => `[${list(values, () => '0')}]`],
+    ['keys', (values: number) => `{${list(values, (at) => `"${at}":0`)}}`],
+    ['escaped keys', (values: number) => `{${list(values, (at) => `"\\u0061${at}":0`)}}`],
+    ['keys of many objects', (values: number) => `[${list(Math.ceil(values / 2), () => '{"a":0}')}]`],
+    ['keys with space around', (values: number) => `{${list(values, (at) => ` "${at}" : 0 `)}}`],
+  ])('may have 2,000 %s, and no more', (_name, write) => {
+    expect(read(write(maxJsonValues))).toStrictEqual(JSON.parse(write(maxJsonValues)))
+    expect(refusalOf(write(maxJsonValues + 1))).toBe(tooMany)
+  })
+
+  it('may have 1,000 empty objects: each counts as having one key', () => {
+    expect(read(`[${list(maxJsonValues / 2, () => '{}')}]`)).toHaveLength(maxJsonValues / 2)
+    expect(refusalOf(`[${list(maxJsonValues / 2 + 1, () => '{}')}]`)).toBe(tooMany)
+  })
+
+  it.each(['{"a":",,,,"}', '{"a":"[{[{"}', '{"a":"\\",,[{"}'])(
+    'may have any number of commas and brackets in texts: %s',
+    (text) => {
+      const long = text.replace(/[,[{]+"}$/, (part) => `${part.slice(0, -2).repeat(5_000)}"}`)
+      expect(read(long)).toStrictEqual(JSON.parse(long))
+    },
+  )
+
+  it('with too many values is refused without a look at the rest', () => {
+    const text = `[${'0,'.repeat(500_000)}`
+    const startedAt = performance.now()
+    expect(refusalOf(text)).toBe(tooMany)
+    expect(performance.now() - startedAt).toBeLessThan(100)
   })
 
   it('takes time in proportion to its size, however it is made', () => {

@@ -108,8 +108,8 @@ describe('a request that does not arrive', () => {
     const socket = await open(port)
     socket.write(request('/verify', '{"paymentPayload":', 5_000))
     const answer = await readAll(socket)
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-    expect(answer).toContain('"message":"The request did not arrive in time"')
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+    expect(answer).toContain('{"code":"REQUEST_TIMEOUT","message":"The request did not arrive in time"}')
     expect(answer).toMatch(/x-request-id: \S+/i)
   })
 
@@ -117,7 +117,7 @@ describe('a request that does not arrive', () => {
     const port = await start({ requestTimeoutMs: 300 })
     const socket = await open(port)
     socket.write('POST /verify HTTP/1.1\r\nHost: localhost\r\nX-Slow: ')
-    expect(await readAll(socket)).toContain('"code":"INVALID_REQUEST"')
+    expect(await readAll(socket)).toContain('"code":"REQUEST_TIMEOUT"')
   })
 })
 

@@ -88,7 +88,7 @@ const describeBrokenRequest = (code: string | undefined): AppError => {
     case 'HPE_HEADER_OVERFLOW':
       return new AppError('REQUEST_TOO_LARGE', 'The URL and the headers are too long')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new AppError('INVALID_REQUEST', 'The request did not arrive in time')
+      return new AppError('REQUEST_TIMEOUT', 'The request did not arrive in time')
     default:
       return new AppError('INVALID_REQUEST', 'The request is not valid HTTP')
   }

@@ -1,17 +1,23 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
+import { createBodyReceiver, type ReceivingBounds } from '../bodyReceiver.js'
 import { readJson } from '../json.js'
 
 const structuredJson = /^application\/[a-z0-9!#$&^_.-]+\+json(?:\s*;|$)/i
 const readableCharset = /^(?:utf-?8|us-ascii)$/i
 
 /** Reads JSON bodies, and nothing but JSON: everything else is UNSUPPORTED_MEDIA_TYPE. */
-export const jsonBodies = fastifyPlugin(
-  (app, _options, done) => {
+export const jsonBodies = fastifyPlugin<ReceivingBounds>(
+  (app, bounds, done) => {
+    const receive = createBodyReceiver(bounds)
     app.removeAllContentTypeParsers()
     for (const mediaType of ['application/json', structuredJson]) {
-      app.addContentTypeParser<Buffer>(mediaType, { parseAs: 'buffer' }, parseBody)
+      app.addContentTypeParser(mediaType, async (request: FastifyRequest, stream: IncomingMessage) => {
+        refuseForeignCharset(request)
+        return parseBody(request, await receive(request, stream))
+      })
     }
     app.addHook('onRequest', (request, reply, next) => {
       const encoding = request.headers['content-encoding']
@@ -28,15 +34,10 @@ export const jsonBodies = fastifyPlugin(
   { name: 'jsonBodies' },
 )
 
-const parseBody = (
-  request: FastifyRequest,
-  bytes: Buffer,
-  done: (error: Error | null, body?: unknown) => void,
-): void => {
-  refuseForeignCharset(request)
+const parseBody = (request: FastifyRequest, bytes: Buffer): unknown => {
   // Some clients name a media type on every POST, also where there is nothing to send.
   const isUnasked = bytes.length === 0 && request.routeOptions.schema?.body === undefined
-  done(null, isUnasked ? undefined : readJson(bytes))
+  return isUnasked ? undefined : readJson(bytes)
 }
 
 const refuseForeignCharset = ({ headers }: FastifyRequest): void => {

@@ -29,10 +29,12 @@ export interface CoreRoutesParts {
   readonly useCases: CoreUseCases
   readonly metrics: Metrics
   readonly requireOperator: OperatorGate['requireOperator']
+  /** The largest body of a payment. */
+  readonly maxBodyBytes: number
 }
 
 /** The endpoints that tell of the service itself. */
-export const serviceRoutes: FastifyPluginCallbackZod<Omit<CoreRoutesParts, 'requireOperator'>> = (
+export const serviceRoutes: FastifyPluginCallbackZod<Pick<CoreRoutesParts, 'useCases' | 'metrics'>> = (
   app,
   { useCases, metrics },
   done,
@@ -73,7 +75,7 @@ export const serviceRoutes: FastifyPluginCallbackZod<Omit<CoreRoutesParts, 'requ
 /** The endpoints that judge, carry out and look up payments. */
 export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
   app,
-  { useCases, metrics, requireOperator },
+  { useCases, metrics, requireOperator, maxBodyBytes },
   done,
 ) => {
   app.addHook('onRequest', (_request, reply, next) => {
@@ -81,31 +83,36 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
     next()
   })
 
-  app.post('/verify', { schema: verifySchema, config: { access: 'key' } }, async (request, reply) => {
-    const { body, caller } = request
-    const kind = readKind(body.paymentRequirements)
-    try {
-      const result = await useCases.verifyPayment({
-        body,
-        caller,
-        quota: readQuotaClaim(request),
-        isAwaited: () => !hasHungUp(reply),
-      })
-      metrics.countVerify(kind, result.isValid ? 'valid' : 'invalid')
-      return result
-    } catch (error) {
-      const isAborted = hasHungUp(reply)
-      metrics.countVerify(kind, isAborted ? 'aborted' : 'error')
-      if (isAborted) throw new AppError('INVALID_REQUEST', 'The client hung up', { cause: error })
-      throw error
-    }
-  })
+  app.post(
+    '/verify',
+    { schema: verifySchema, config: { access: 'key' }, bodyLimit: maxBodyBytes },
+    async (request, reply) => {
+      const { body, caller } = request
+      const kind = readKind(body.paymentRequirements)
+      try {
+        const result = await useCases.verifyPayment({
+          body,
+          caller,
+          quota: readQuotaClaim(request),
+          isAwaited: () => !hasHungUp(reply),
+        })
+        metrics.countVerify(kind, result.isValid ? 'valid' : 'invalid')
+        return result
+      } catch (error) {
+        const isAborted = hasHungUp(reply)
+        metrics.countVerify(kind, isAborted ? 'aborted' : 'error')
+        if (isAborted) throw new AppError('INVALID_REQUEST', 'The client hung up', { cause: error })
+        throw error
+      }
+    },
+  )
 
   app.post(
     '/settle',
     {
       schema: settleSchema,
       config: { access: 'key' },
+      bodyLimit: maxBodyBytes,
       // Before the body is read: a key that nobody can look up must not settle anything.
       onRequest: async (request) => {
         refuseMalformedKey(request.headers['idempotency-key'])

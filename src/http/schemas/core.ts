@@ -1,6 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
+import { bodyLimits } from '../../protocol/bodyLimits.js'
 import {
   readiness,
   serviceInfo,
@@ -50,6 +51,7 @@ const paymentErrors = [
   'INVALID_REQUEST',
   'UNAUTHORIZED',
   'FORBIDDEN',
+  'REQUEST_TIMEOUT',
   'REQUEST_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'INTERNAL_ERROR',
@@ -208,10 +210,13 @@ export const verifySchema = {
       'authorization elsewhere. When you hang up, the verification is cancelled.',
   ].join('\n\n'),
   body: wirePaymentRequest,
-  response: { 200: answer('The verdict.', verifyResult), ...describeErrors(verifyErrors) },
+  response: {
+    200: answer('The verdict.', verifyResult),
+    ...describeErrors(verifyErrors, bodyLimits.payment),
+  },
   'x-reference': {
     request: paymentRequests,
-    answers: { 200: verifyAnswers, ...exemplifyErrors(verifyErrors) },
+    answers: { 200: verifyAnswers, ...exemplifyErrors(verifyErrors, bodyLimits.payment) },
   },
 } satisfies FastifySchema
 
@@ -245,10 +250,13 @@ export const settleSchema = {
       }),
   }),
   body: wirePaymentRequest,
-  response: { 200: answer('The outcome.', settleResult), ...describeErrors(settleErrors) },
+  response: {
+    200: answer('The outcome.', settleResult),
+    ...describeErrors(settleErrors, bodyLimits.payment),
+  },
   'x-reference': {
     request: paymentRequests,
-    answers: { 200: settleAnswers, ...exemplifyErrors(settleErrors) },
+    answers: { 200: settleAnswers, ...exemplifyErrors(settleErrors, bodyLimits.payment) },
     headers: {
       200: {
         'X-Idempotency-Replayed': {

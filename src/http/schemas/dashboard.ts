@@ -25,6 +25,7 @@ const readErrors = [
 ] as const satisfies readonly ErrorCode[]
 const writeErrors = [
   'INVALID_REQUEST',
+  'REQUEST_TIMEOUT',
   'REQUEST_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   ...readErrors,

@@ -21,7 +21,7 @@ const readErrors = [
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
-const writeErrors = [...readErrors, 'REQUEST_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
+const writeErrors = [...readErrors, 'REQUEST_TIMEOUT', 'REQUEST_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
 const oneErrors = [...readErrors, 'NOT_FOUND'] as const
 
 const webhookUrl = 'https://shop.example/webhooks/payments'

@@ -10,6 +10,7 @@ import type { ValidVerdict } from '../../schemes/scheme.js'
 import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findScheme } from './findScheme.js'
+import { fingerprintRequest } from './fingerprint.js'
 import { createJoinSettlement } from './joinSettlement.js'
 import { refuseSettle } from './settleAnswers.js'
 import { asSettleFailure, type SettleAttempt, type SettleWork } from './settleWork.js'
@@ -111,7 +112,10 @@ export const createSettleAuthorization = ({
     if (typeof scheme === 'string') return refuseSettle(payment.callerNetwork, scheme)
     const leave = concurrency.enterCaller(attempt.caller)
     try {
-      return await settle({ ...attempt, payment, scheme, waitUntil: AbortSignal.timeout(waitMs) })
+      // Only now: hashing a large body takes longer than refusing it.
+      const fingerprint = attempt.fingerprint ?? fingerprintRequest(attempt.body)
+      const waitUntil = AbortSignal.timeout(waitMs)
+      return await settle({ ...attempt, fingerprint, payment, scheme, waitUntil })
     } catch (error) {
       throw asSettleFailure(error)
     } finally {

@@ -66,17 +66,16 @@ export const createSettlePayment = ({
 
   return async (request): Promise<SettleAnswer> => {
     const { body, caller, idempotencyKey } = request
-    const fingerprint = fingerprintRequest(body)
     if (idempotencyKey === null) {
-      const result = await settleAuthorization({
-        ...request,
-        fingerprint,
-        consumer: `request:${randomUUID()}`,
-      })
-      return { result, isReplayed: false }
+      const consumer = `request:${randomUUID()}`
+      return {
+        result: await settleAuthorization({ ...request, fingerprint: null, consumer }),
+        isReplayed: false,
+      }
     }
 
-    const idempotent = { caller, key: idempotencyKey, fingerprint }
+    // Before anything is known of the payment: a key belongs to one body, also where that body is refused.
+    const idempotent = { caller, key: idempotencyKey, fingerprint: fingerprintRequest(body) }
     const earlier = await begin(idempotent)
     switch (earlier.state) {
       case 'started':

@@ -7,13 +7,15 @@ import type { SettleRequest } from '../useCases.js'
 
 /** A request to settle, with what makes it this request and who will be told. */
 export interface SettleAttempt extends Pick<SettleRequest, 'body' | 'caller' | 'quota'> {
-  readonly fingerprint: string
+  /** The body's, where an Idempotency-Key needed it; null: taken once the payment has a scheme. */
+  readonly fingerprint: string | null
   /** Who is told success: the same for retries with one Idempotency-Key, else a new one each time. */
   readonly consumer: string
 }
 
 /** An attempt that was read and has a scheme. */
 export interface SettleWork extends SettleAttempt {
+  readonly fingerprint: string
   readonly payment: Payment
   readonly scheme: Scheme
   /** Ends the caller's wait for the outcome, never the settlement. */
@@ -23,7 +25,7 @@ export interface SettleWork extends SettleAttempt {
 /** A retry of the same request may share its outcome; the same authorization for anything else may not. */
 export const isSameRequest = (
   settlement: Pick<Settlement, 'caller' | 'fingerprint'>,
-  { caller, fingerprint }: Pick<SettleAttempt, 'caller' | 'fingerprint'>,
+  { caller, fingerprint }: Pick<SettleWork, 'caller' | 'fingerprint'>,
 ): boolean => settlement.caller === caller && settlement.fingerprint === fingerprint
 
 /** What a log line says of a settlement: whose and how much, never the payload. */

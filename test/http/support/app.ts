@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../../src/app.js'
 import { AppError } from '../../../src/errors.js'
+import type { ReceivingBounds } from '../../../src/http/bodyReceiver.js'
 import type { RateLimitsParts } from '../../../src/http/plugins/rateLimits.js'
 import { accountAnswers } from '../../../src/http/schemas/accountExamples.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
 import type { Secret } from '../../../src/platform/secret.js'
 import type { Account } from '../../../src/ports/accountStore.js'
 import type { Logger } from '../../../src/ports/logger.js'
+import { bodyLimits } from '../../../src/protocol/bodyLimits.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
 import type { CoreUseCases, StatsUseCases } from '../../../src/usecases/useCases.js'
 import type { WebhookUseCases } from '../../../src/usecases/webhooks/webhookUseCases.js'
@@ -117,8 +119,9 @@ export interface TestAppParts {
   readonly stats?: Partial<StatsUseCases>
   readonly webhooks?: Partial<WebhookUseCases>
   readonly trustProxy?: readonly string[]
-  readonly bodyLimitBytes?: number
+  readonly maxPaymentBodyBytes?: number
   readonly requestTimeoutMs?: number
+  readonly receiving?: ReceivingBounds
   readonly operatorToken?: Secret
   readonly logger?: Logger
   readonly metrics?: Metrics
@@ -137,7 +140,8 @@ export const testMetrics = (): Metrics =>
 
 /** An app with fake use cases. */
 export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
-  const { core, trustProxy = [], bodyLimitBytes = 1_048_576, requestTimeoutMs, logger, metrics } = parts
+  const { core, trustProxy = [], maxPaymentBodyBytes = bodyLimits.payment, logger, metrics } = parts
+  const { requestTimeoutMs, receiving } = parts
   const { dashboard, stats, operatorToken = null, apiKeyRequired = false, limits = null } = parts
   return buildApp({
     useCases: {
@@ -148,10 +152,11 @@ export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
     },
     settings: {
       trustProxy,
-      bodyLimitBytes,
+      maxPaymentBodyBytes,
       operatorToken,
       apiKeyRequired,
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+      ...(receiving === undefined ? {} : { receiving }),
     },
     metrics: metrics ?? testMetrics(),
     limits,

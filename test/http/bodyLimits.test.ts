@@ -1,0 +1,402 @@
+import type { Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { maxJsonValues } from '../../src/http/json.js'
+import { systemClock } from '../../src/platform/clock.js'
+import { createSchemeRegistry } from '../../src/schemes/registry.js'
+import { createConcurrencyLimits } from '../../src/usecases/core/concurrencyLimits.js'
+import { createSettleAuthorization } from '../../src/usecases/core/settleAuthorization.js'
+import { createSettlePayment } from '../../src/usecases/core/settlePayment.js'
+import { createMemoryJournal } from '../support/memoryJournal.js'
+import { createMemoryLogger } from '../support/memoryLogger.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { createToyScheme, toyBody } from '../support/toyScheme.js'
+import { knownKey, type TestAppParts, testApp } from './support/app.js'
+import { paymentBody, paymentBodyWith } from './support/payment.js'
+import { listen, open, readAll } from './support/sockets.js'
+
+const paymentBytes = 65_536
+const accountBytes = 8_192
+
+let app: FastifyInstance | null = null
+
+let connections: Socket[] = []
+
+const start = async (parts: TestAppParts = {}): Promise<number> => {
+  app = testApp(parts)
+  connections = []
+  app.server.on('connection', (socket: Socket) => connections.push(socket))
+  return await listen(app)
+}
+
+afterEach(async () => {
+  await app?.close()
+  app = null
+})
+
+/** The head of a request; the body's length is said, or it comes in chunks. */
+const headOf = (path: string, length: number | 'chunked'): string =>
+  [
+    `POST ${path} HTTP/1.1`,
+    'Host: localhost',
+    'Content-Type: application/json',
+    'Connection: close',
+    `X-API-Key: ${knownKey}`,
+    length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`,
+    '\r\n',
+  ].join('\r\n')
+
+const inChunks = (body: Buffer, size: number): Buffer => {
+  const parts: Buffer[] = []
+  for (let at = 0; at < body.length; at += size) {
+    const part = body.subarray(at, at + size)
+    parts.push(Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n'))
+  }
+  return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
+}
+
+const readAnswer = (text: string) => {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, body }
+}
+
+/** Sends the head and what is given of the body; the answer, once the connection is closed. */
+const send = async (port: number, head: string, body: Buffer | string = '') => {
+  const socket = await open(port)
+  const answer = readAll(socket)
+  socket.write(head)
+  socket.write(body)
+  return readAnswer(await answer)
+}
+
+const post = (port: number, path: string, body: Buffer | string) =>
+  send(port, headOf(path, Buffer.byteLength(body)), body)
+
+/** A payment whose requirements carry `extra`, given as text. */
+const withExtra = (extra: string): string =>
+  JSON.stringify(paymentBodyWith({ extra: '…' })).replace('"…"', () => extra)
+
+const keys = (count: number, length: number): string =>
+  `{${Array.from({ length: count }, (_, at) => `"${at.toString(36).padStart(length, '_')}":1`).join()}}`
+
+/** A payment of just that many bytes. */
+const paymentOf = (bytes: number): string =>
+  withExtra(`{"filler":"${'x'.repeat(bytes - withExtra('{"filler":""}').length)}"}`)
+
+const collectGarbage: () => void = (() => {
+  setFlagsFromString('--expose-gc')
+  return z.function({ input: [], output: z.void() }).implement(runInNewContext('gc'))
+})()
+
+const measureBuffers = (): number => {
+  collectGarbage()
+  return process.memoryUsage().arrayBuffers
+}
+
+describe('a body', () => {
+  it('of 110,000 keys is answered 413 before it is read', async () => {
+    const port = await start()
+    const body = withExtra(keys(110_000, 4))
+    expect(body.length).toBeGreaterThan(950_000)
+    expect(body.length).toBeLessThan(1_048_576)
+    const startedAt = performance.now()
+    const { status, body: answer } = await post(port, '/settle', body)
+    expect(performance.now() - startedAt).toBeLessThan(500)
+    expect(status).toBe(413)
+    expect(answer).toBe('{"code":"REQUEST_TOO_LARGE","message":"The body is larger than 65536 bytes"}')
+  })
+
+  it.each([
+    ['/verify', paymentBytes],
+    ['/settle', paymentBytes],
+    ['/register', accountBytes],
+    ['/lookup', accountBytes],
+    ['/dashboard/restrictions', accountBytes],
+    ['/dashboard/webhook', accountBytes],
+  ])('of %s is refused by the length that it announces, before a byte of it came', async (path, limit) => {
+    const port = await start()
+    const { status, head, body } = await send(port, headOf(path, limit + 1))
+    expect(status).toBe(413)
+    expect(body).toBe(`{"code":"REQUEST_TOO_LARGE","message":"The body is larger than ${limit} bytes"}`)
+    expect(head).toMatch(/connection: close/i)
+  })
+
+  it('of every route that takes one has one of the two limits', async () => {
+    const port = await start()
+    const routes = app?.listRoutes().filter(({ method }) => method === 'POST') ?? []
+    expect(routes.length).toBeGreaterThan(8)
+    for (const { path } of routes) {
+      const limit = ['/verify', '/settle'].includes(path) ? paymentBytes : accountBytes
+      const address = path.replace('{id}', '9401b76e-f466-496f-8524-886a61ebf067')
+      const filled = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`
+      expect((await post(port, address, filled(limit + 1))).status, path).toBe(413)
+      expect((await post(port, address, filled(limit))).status, path).not.toBe(413)
+      const chunks = inChunks(Buffer.from(filled(limit + 1)), 4_000)
+      expect((await send(port, headOf(address, 'chunked'), chunks)).status, path).toBe(413)
+    }
+  })
+
+  it('of a payment may be as large as the operator sets, and no larger', async () => {
+    const maxPaymentBodyBytes = 1_048_576
+    const port = await start({ maxPaymentBodyBytes })
+    for (const path of ['/verify', '/settle']) {
+      expect((await post(port, path, paymentOf(maxPaymentBodyBytes))).status).toBe(200)
+      expect((await post(port, path, paymentOf(maxPaymentBodyBytes + 1))).status).toBe(413)
+    }
+    expect((await post(port, '/register', paymentOf(accountBytes + 1))).status).toBe(413)
+  })
+
+  it('of a payment may be smaller where the operator sets that', async () => {
+    const port = await start({ maxPaymentBodyBytes: 8_192 })
+    expect((await post(port, '/settle', paymentOf(8_192))).status).toBe(200)
+    expect((await post(port, '/settle', paymentOf(8_193))).status).toBe(413)
+  })
+
+  it.each([
+    ['an EIP-6492 signature of 16 kB', { signature: `0x${'ab'.repeat(16_384)}` }],
+    ['a Solana transaction of the largest size', { transaction: Buffer.alloc(1_232).toString('base64') }],
+    ['a TON message with its StateInit', { signedBoc: Buffer.alloc(4_096).toString('base64') }],
+  ])('with %s is read, with requirements that describe a resource at length', async (_name, proof) => {
+    const verifyPayment = vi.fn(async () => ({ isValid: true }))
+    const port = await start({ core: { verifyPayment } })
+    const schema = Object.fromEntries(
+      Array.from({ length: 200 }, (_, at) => [`field${at}`, { type: 'string', description: 'What it is' }]),
+    )
+    const body = {
+      ...paymentBodyWith({ description: 'x'.repeat(8_000), outputSchema: { properties: schema } }),
+      paymentPayload: { ...paymentBody().paymentPayload, payload: proof },
+    }
+    expect((await post(port, '/verify', JSON.stringify(body))).status).toBe(200)
+    expect(verifyPayment).toHaveBeenCalledWith(expect.objectContaining({ body }))
+  })
+})
+
+describe('a body in pieces', () => {
+  it.each([1, 2, 7, 500, 1_460])('of %i bytes is read as it was sent', async (size) => {
+    const verifyPayment = vi.fn(async () => ({ isValid: true }))
+    const port = await start({ core: { verifyPayment } })
+    // At most 1,500 pieces; characters of several bytes are divided.
+    const body = paymentBodyWith({ extra: { name: 'é😀漢'.repeat(size < 100 ? 20 : 2_000) } })
+    const chunks = inChunks(Buffer.from(JSON.stringify(body)), size)
+    expect((await send(port, headOf('/verify', 'chunked'), chunks)).status).toBe(200)
+    expect(verifyPayment).toHaveBeenCalledWith(expect.objectContaining({ body }))
+  })
+
+  it('of one byte each is not read to its end: its connection is closed', async () => {
+    const port = await start()
+    const chunks = inChunks(Buffer.from(paymentOf(paymentBytes)), 1)
+    expect((await send(port, headOf('/settle', 'chunked'), chunks)).status).toBeNaN()
+    expect((await post(port, '/settle', paymentOf(paymentBytes))).status).toBe(200)
+  })
+})
+
+/** Everything about /settle that is ours, on a chain and in stores that take no time. */
+const startSettling = (): Promise<number> => {
+  const logger = createMemoryLogger()
+  const settlePayment = createSettlePayment({
+    idempotency: {
+      begin: async () => ({ state: 'started' }),
+      answer: async () => {},
+      fail: async () => {},
+      release: async () => {},
+      forget: async () => {},
+      purge: async () => {},
+    },
+    settleAuthorization: createSettleAuthorization({
+      registry: createSchemeRegistry([createToyScheme()]),
+      journal: createMemoryJournal(),
+      limits: { spend: async () => {} },
+      concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
+      clock: systemClock,
+      logger,
+      waitMs: 5_000,
+    }),
+    logger,
+  })
+  return start({ core: { settlePayment } })
+}
+
+/** A settlement whose requirements are read by the schema (`mimeType` is no usual field) and carry `extra`. */
+const toyPayment = (extra: string): string => {
+  const { paymentPayload, paymentRequirements } = toyBody()
+  const requirements = { ...paymentRequirements, mimeType: 'text/html', extra: '…' }
+  return JSON.stringify({ paymentPayload, paymentRequirements: requirements }).replace('"…"', () => extra)
+}
+
+const mostKeys = maxJsonValues - 30
+const worstAccepted = toyPayment(keys(mostKeys, 26))
+const tooLarge = toyPayment(keys(110_000, 4))
+const asManyKeysAsFit = toyPayment(keys(8_000, 3))
+const inTinyPieces = inChunks(Buffer.from(paymentOf(paymentBytes)), 1)
+const parallel = 20
+
+const settleAtOnce = (port: number, body: string) =>
+  Promise.all(Array.from({ length: parallel }, () => post(port, '/settle', body)))
+
+/** The least of several measurements: what else the machine does only adds. */
+const leastOf = async (rounds: number, measure: () => Promise<number>): Promise<number> => {
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < rounds; round += 1) least = Math.min(least, await measure())
+  return least
+}
+
+const measureCpuMs = async (work: () => Promise<unknown>): Promise<number> => {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
+
+/** The longest that /health took while something else was under way. */
+const measureHealthMs = async (port: number, work: () => Promise<unknown>): Promise<number> => {
+  let isOver = false
+  let longest = 0
+  const busy = work().finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    const startedAt = performance.now()
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
+    longest = Math.max(longest, performance.now() - startedAt)
+  }
+  await busy
+  return longest
+}
+
+describe('twenty large bodies at once', () => {
+  it('with as many keys as are allowed take bounded time of the processor', async () => {
+    const port = await startSettling()
+    expect(worstAccepted.length).toBeGreaterThan(60_000)
+    expect(worstAccepted.length).toBeLessThanOrEqual(paymentBytes)
+    const cpuMs = await leastOf(5, () =>
+      measureCpuMs(async () => {
+        for (const { status, body } of await settleAtOnce(port, worstAccepted)) {
+          expect({ status, body }).toMatchObject({ status: 200, body: expect.stringContaining('"success"') })
+        }
+      }),
+    )
+    // About 4 ms each where this was written, connections and the client included; 300 ms with bodies of 1 MB.
+    expect(cpuMs / parallel).toBeLessThan(20)
+  })
+
+  it('with as many keys as fit are refused for less', async () => {
+    const port = await startSettling()
+    expect(asManyKeysAsFit.length).toBeGreaterThan(60_000)
+    expect(asManyKeysAsFit.length).toBeLessThanOrEqual(paymentBytes)
+    const cpuMs = await leastOf(8, () =>
+      measureCpuMs(async () => {
+        for (const { status, body } of await settleAtOnce(port, asManyKeysAsFit)) {
+          expect(status).toBe(400)
+          expect(body).toContain('The body has more than 2000 keys and array elements')
+        }
+      }),
+    )
+    // About 1 ms each; 10 ms and more were they parsed.
+    expect(cpuMs / parallel).toBeLessThan(5)
+  })
+
+  it.each([
+    ['with as many keys as are allowed', (port: number) => settleAtOnce(port, worstAccepted)],
+    ['with as many keys as fit', (port: number) => settleAtOnce(port, asManyKeysAsFit)],
+    ['of 110,000 keys', (port: number) => settleAtOnce(port, tooLarge)],
+    [
+      'in pieces of one byte',
+      (port: number) =>
+        Promise.all(
+          Array.from({ length: parallel }, () => send(port, headOf('/settle', 'chunked'), inTinyPieces)),
+        ),
+    ],
+  ])('%s leave /health quick', async (_name, attack) => {
+    const port = await startSettling()
+    expect(await leastOf(5, () => measureHealthMs(port, () => attack(port)))).toBeLessThan(250)
+  })
+})
+
+describe('a body that is held back', () => {
+  it('one byte short is answered 408 after five seconds, and what it held is free', async () => {
+    const port = await start()
+    const held = 100
+    const body = paymentOf(paymentBytes)
+    const before = measureBuffers()
+    const startedAt = performance.now()
+    const answers = Array.from({ length: held }, () =>
+      send(port, headOf('/settle', body.length), body.slice(0, -1)),
+    )
+    await pollUntil(() => measureBuffers() - before > held * 60_000, 'the bodies to be held')
+    expect(measureBuffers() - before).toBeLessThan(held * 70_000)
+    for (const { status, head, body: told } of await Promise.all(answers)) {
+      expect(status).toBe(408)
+      expect(head).toMatch(/connection: close/i)
+      expect(told).toBe('{"code":"REQUEST_TIMEOUT","message":"The body did not arrive in time"}')
+    }
+    expect(performance.now() - startedAt).toBeLessThan(9_000)
+    await pollUntil(() => measureBuffers() - before < 1_000_000, 'the memory of the bodies')
+  })
+
+  it('is answered 408 however busily its bytes drip', async () => {
+    const port = await start({ receiving: { deadlineMs: 300, maxHeldBytes: 1_000_000 } })
+    const socket = await open(port)
+    const answer = readAll(socket)
+    socket.write(headOf('/verify', 5_000))
+    const drip = setInterval(() => socket.write(' '), 10)
+    socket.once('close', () => clearInterval(drip))
+    expect(readAnswer(await answer).status).toBe(408)
+  })
+
+  it('holds no more than it has sent, whatever length it announces', async () => {
+    const port = await start()
+    const before = measureBuffers()
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => open(port)))
+    for (const socket of sockets) socket.write(`${headOf('/settle', paymentBytes)}{`)
+    await pollUntil(() => measureBuffers() - before > 100 * 1_000, 'the bodies to begin')
+    expect(measureBuffers() - before).toBeLessThan(100 * 5_000)
+    for (const socket of sockets) socket.destroy()
+    await pollUntil(() => measureBuffers() - before < 100_000, 'the memory of the bodies')
+  })
+
+  const heldBytes = 50_000
+  const fewBytes = { deadlineMs: 20_000, maxHeldBytes: 2 * paymentBytes }
+
+  /** Begins a body of 50 kB, which takes a buffer of 64 kB, and leaves out its last byte. */
+  const hold = async (port: number) => {
+    const body = paymentOf(heldBytes)
+    const socket = await open(port)
+    const answer = readAll(socket).then(readAnswer)
+    const sent = headOf('/settle', body.length) + body.slice(0, -1)
+    socket.write(sent)
+    const connection = () => connections.find(({ remotePort }) => remotePort === socket.localPort)
+    await pollUntil(() => connection()?.bytesRead === sent.length, 'the body to be held')
+    return { answer, finish: () => socket.write('}'), hangUp: () => socket.destroy() }
+  }
+
+  it('makes room for newer ones where all hold too much: it is answered 503', async () => {
+    const port = await start({ receiving: fewBytes })
+    const oldest = await hold(port)
+    const newer = await hold(port)
+    expect((await post(port, '/settle', paymentOf(heldBytes))).status).toBe(200)
+    const { status, head, body } = await oldest.answer
+    expect(status).toBe(503)
+    expect(head).toMatch(/retry-after: 1/i)
+    expect(body).toContain('"code":"SERVICE_UNAVAILABLE"')
+    newer.finish()
+    expect((await newer.answer).status).toBe(200)
+  })
+
+  it.each([
+    ['answered', 'finish'],
+    ['gone with its connection', 'hangUp'],
+  ] as const)('takes no room any more when it is %s', async (_name, end) => {
+    const port = await start({ receiving: fewBytes })
+    for (let round = 0; round < 5; round += 1) {
+      const earlier = await hold(port)
+      const latest = await hold(port)
+      earlier[end]()
+      await earlier.answer
+      latest.finish()
+      expect((await latest.answer).status).toBe(200)
+    }
+  })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/platform/clock.js'
+import type { IdempotencyAnswer, IdempotencyStore } from '../../../src/ports/idempotencyStore.js'
+import type { WirePaymentRequest } from '../../../src/protocol/wire.js'
+import { createSchemeRegistry } from '../../../src/schemes/registry.js'
+import { createConcurrencyLimits } from '../../../src/usecases/core/concurrencyLimits.js'
+import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
+import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js'
+import { createMemoryJournal } from '../../support/memoryJournal.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { refusal } from '../../support/refusal.js'
+import { createToyScheme, toyBody } from '../../support/toyScheme.js'
+
+/** As much of a store as one caller's keys need. */
+const createKeys = (): IdempotencyStore => {
+  const known = new Map<string, { fingerprint: string; answer: IdempotencyAnswer }>()
+  return {
+    begin: async ({ key, fingerprint }) => {
+      const earlier = known.get(key)
+      if (earlier !== undefined && earlier.fingerprint !== fingerprint) return { state: 'mismatch' }
+      if (earlier !== undefined) return earlier.answer
+      known.set(key, { fingerprint, answer: { state: 'running' } })
+      return { state: 'started' }
+    },
+    answer: async ({ key, fingerprint }, response) =>
+      void known.set(key, { fingerprint, answer: { state: 'answered', response } }),
+    fail: async ({ key, fingerprint }) => void known.set(key, { fingerprint, answer: { state: 'failed' } }),
+    release: async ({ key }) => void known.delete(key),
+    forget: async ({ key }) => void known.delete(key),
+    purge: async () => {},
+  }
+}
+
+const setup = () => {
+  const logger = createMemoryLogger()
+  const settlePayment = createSettlePayment({
+    idempotency: createKeys(),
+    settleAuthorization: createSettleAuthorization({
+      registry: createSchemeRegistry([createToyScheme()]),
+      journal: createMemoryJournal(),
+      limits: { spend: async () => {} },
+      concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
+      clock: systemClock,
+      logger,
+      waitMs: 5_000,
+    }),
+    logger,
+  })
+  return (body: WirePaymentRequest, idempotencyKey: string | null = null) =>
+    settlePayment({ body, caller: 'anonymous', quota: null, idempotencyKey })
+}
+
+/** A body that cannot be fingerprinted. */
+const unreadable = (body: WirePaymentRequest): WirePaymentRequest => {
+  const extra = {
+    get trap(): never {
+      throw new Error('was fingerprinted')
+    },
+  }
+  return { ...body, paymentRequirements: { ...body.paymentRequirements, extra } }
+}
+
+const ofOtherScheme = () => {
+  const { paymentPayload, paymentRequirements } = toyBody()
+  const terms = { ...paymentRequirements, scheme: 'other' }
+  return { paymentPayload: { ...paymentPayload, accepted: terms }, paymentRequirements: terms }
+}
+
+const unserved = [
+  ['network', toyBody('nonce-1', 'toy:2'), 'invalid_network'],
+  ['scheme', ofOtherScheme(), 'unsupported_scheme'],
+] as const
+
+describe.each(unserved)('a payment for a %s that is not served', (_name, body, errorReason) => {
+  it('is refused before its body is fingerprinted', async () => {
+    const settle = setup()
+    expect(await settle(unreadable(body))).toMatchObject({ result: { success: false, errorReason } })
+    await expect(settle(unreadable(toyBody()))).rejects.toThrow()
+  })
+
+  it('binds its Idempotency-Key to its body as any other', async () => {
+    const settle = setup()
+    expect(await settle(body, 'order-1')).toMatchObject({ result: { success: false, errorReason } })
+    expect(await refusal(settle(body, 'order-1'))).toMatchObject({ code: 'PREVIOUS_REQUEST_FAILED' })
+    const other = { ...body, note: 'another' }
+    expect(await refusal(settle(other, 'order-1'))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
+    expect(await refusal(settle(toyBody(), 'order-1'))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
+  })
+})
+
+describe('the same body twice', () => {
+  it('is one request with an Idempotency-Key, in whatever order its keys stand', async () => {
+    const settle = setup()
+    const { paymentPayload, paymentRequirements } = toyBody()
+    const first = await settle({ paymentPayload, paymentRequirements }, 'order-1')
+    expect(first).toMatchObject({ result: { success: true }, isReplayed: false })
+    const again = await settle({ paymentRequirements, paymentPayload }, 'order-1')
+    expect(again).toEqual({ result: first.result, isReplayed: true })
+  })
+
+  it('is a duplicate_settlement without one', async () => {
+    const settle = setup()
+    expect(await settle(toyBody())).toMatchObject({ result: { success: true } })
+    expect(await settle(toyBody())).toMatchObject({ result: { errorReason: 'duplicate_settlement' } })
+  })
+})
