@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { type ReceivingBounds, usualReceivingBounds } from './http/bodyReceiver.js'
 import { createFastifyLogger } from './http/fastifyLogger.js'
+import { createReadKeyViewer } from './http/keyViewer.js'
 import { createOperatorGate } from './http/operatorGate.js'
 import { authentication } from './http/plugins/authentication.js'
 import { cors } from './http/plugins/cors.js'
@@ -43,6 +44,8 @@ export interface AppSettings {
   readonly receiving?: ReceivingBounds
   /** What an operator shows to be one; without it nobody is. */
   readonly operatorToken?: Secret | null
+  /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; none unless told. */
+  readonly accountOrigins?: readonly string[]
   /** Whether payments are only taken from callers with an API key; false unless told. */
   readonly apiKeyRequired?: boolean
 }
@@ -94,7 +97,7 @@ export const buildApp = ({
   app.register(logRequests, { logger })
   app.register(measureRequests, { metrics })
   app.register(tallyRequests, { tally: useCases.stats })
-  app.register(cors)
+  app.register(cors, { accountOrigins: settings.accountOrigins ?? [] })
   app.register(errorAnswers, { logger })
   app.register(draining)
   if (limits !== null) app.register(refusedKeys, { ...limits, logger })
@@ -116,8 +119,9 @@ export const buildApp = ({
     maxBodyBytes: settings.maxPaymentBodyBytes,
   })
   app.register(serviceRoutes, { useCases: useCases.core, metrics })
-  app.register(accountRoutes, { useCases: useCases.dashboard })
-  app.register(dashboardRoutes, { useCases: useCases.dashboard })
+  const readKeyViewer = createReadKeyViewer({ trustProxy: settings.trustProxy, isOperator })
+  app.register(accountRoutes, { useCases: useCases.dashboard, readKeyViewer })
+  app.register(dashboardRoutes, { useCases: useCases.dashboard, readKeyViewer })
   app.register(statsRoutes, { useCases: useCases.stats })
   app.register(webhookRoutes, { useCases: useCases.webhooks })
   app.register(referenceRoutes)

@@ -15,7 +15,6 @@ import { getSealingSecret } from './platform/sealingSecret.js'
 import { description, version } from './platform/version.js'
 import type { Clock } from './ports/clock.js'
 import type { Logger } from './ports/logger.js'
-import type { Mailer } from './ports/mailer.js'
 import type { RateLimiter } from './ports/rateLimiter.js'
 import type { WebhookTransport } from './ports/webhookTransport.js'
 import { listRequestLimits } from './protocol/requestLimits.js'
@@ -35,6 +34,7 @@ import { createSettlePayment } from './usecases/core/settlePayment.js'
 import { createSpendingLimits } from './usecases/core/spendingLimits.js'
 import { createVerifyPayment } from './usecases/core/verifyPayment.js'
 import { createDashboard } from './usecases/dashboard/createDashboard.js'
+import type { Registration } from './usecases/dashboard/registration.js'
 import { createReadStatistics } from './usecases/stats/readStatistics.js'
 import { createRequestTally } from './usecases/stats/tallyRequests.js'
 import type { UseCases } from './usecases/useCases.js'
@@ -87,6 +87,7 @@ export const compose = async (config: Config): Promise<Service> => {
       trustProxy: config.server.trustProxy,
       maxPaymentBodyBytes: config.server.maxPaymentBodyBytes,
       operatorToken: config.operatorToken,
+      accountOrigins: config.accounts.origins,
       apiKeyRequired: config.accounts.apiKeyRequired,
     },
     logger,
@@ -127,7 +128,7 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
   }
 
   const { journal, paidBlocks, overview, limiter, idempotency, accounts, quotas, statistics } = stores
-  const mailer = openMailer(config, logger)
+  const registration = openRegistration(config, logger)
   const registry = createSchemeRegistry(chains.flatMap(({ schemes }) => schemes))
   const readHealth = () => chains.flatMap((chain) => chain.health())
   const metrics = createMetrics({
@@ -198,7 +199,7 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
         sealer: sealers.sealerFor('api-key'),
         blocks: createAddressBlocks(),
         limiter,
-        mailer,
+        registration,
         clock,
         logger,
         settlements: stores.accountSettlements,
@@ -232,6 +233,7 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
         logger,
       ),
     close: async () => {
+      const mailer = registration.mode === 'verified' ? registration.mailer : null
       await Promise.all([...chains.map((chain) => chain.close()), mailer?.close()])
       await tally.flush().catch((error: unknown) => logger.warn({ error }, 'statistics.not_written'))
       await stores.close()
@@ -251,18 +253,28 @@ const openSealers = async ({ accounts, stores }: Config, logger: Logger): Promis
   return createSealers(await getSealingSecret(stores.dataFolder))
 }
 
-/** Says which mode of registration runs; null where keys are shown to whoever asks for them. */
-const openMailer = ({ accounts }: Config, logger: Logger): Mailer | null => {
-  const { registration, apiKeyRequired, mail } = accounts
-  if (registration === 'open' || mail === null) {
-    logger.warn(
-      { registration, apiKeyRequired },
-      'Registration is open: anyone is shown the key of any address.',
-    )
-    return null
+/** Says at the start who is shown full keys. */
+const openRegistration = ({ accounts }: Config, logger: Logger): Registration => {
+  const { registration: mode, apiKeyRequired, mail } = accounts
+  const fields = { registration: mode, apiKeyRequired }
+  switch (mode) {
+    case 'once':
+      logger.info(
+        fields,
+        'Registration is once: a full key is shown to the caller that creates it, later only to programs on this machine and with OPERATOR_TOKEN. A proxy on this machine must set X-Forwarded-For.',
+      )
+      return { mode }
+    case 'open':
+      logger.warn(
+        fields,
+        'Registration is open: every caller is shown the full keys of any e-mail address. Set REGISTRATION=once unless every caller is trusted.',
+      )
+      return { mode }
+    case 'verified':
+      if (mail === null) throw new Error('REGISTRATION=verified needs SMTP_URL and MAIL_FROM.')
+      logger.info(fields, 'Registration is verified: keys go by mail.')
+      return { mode, mailer: createMailer(mail, logger) }
   }
-  logger.info({ registration, apiKeyRequired }, 'Registration is verified: keys go by mail.')
-  return createMailer(mail, logger)
 }
 
 /** All enabled families at once; one that cannot open stops the start and is named. */

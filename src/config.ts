@@ -30,6 +30,21 @@ const cidrBlocks = z.string().transform((text, context) => {
   return z.NEVER
 })
 
+/** As browsers send it: lower case, no default port, no path. No pattern: a URL’s host may hold `*`. */
+const isOrigin = (text: string): boolean => {
+  if (!URL.canParse(text) || text.includes('*')) return false
+  const { origin, protocol, hostname } = new URL(text)
+  return origin === text && (protocol === 'https:' || (protocol === 'http:' && hostname === 'localhost'))
+}
+
+const pageOrigins = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine(
+    (origins) => origins.every(isOrigin),
+    'must list origins such as https://shop.example, comma separated; http for localhost only',
+  )
+
 const visibleText = (minimum: number) =>
   z
     .string()
@@ -58,7 +73,8 @@ const environmentShape = z.object({
     .enum(['true', 'false'], 'must be true or false')
     .transform((text) => text === 'true')
     .default(false),
-  REGISTRATION: z.enum(['open', 'verified'], 'must be open or verified').optional(),
+  REGISTRATION: z.enum(['once', 'open', 'verified'], 'must be once, open or verified').optional(),
+  CORS_ACCOUNT_ORIGINS: pageOrigins.default([]),
   KEY_ENCRYPTION_SECRET: visibleText(32).optional(),
   SMTP_URL: secretUrl('smtp:', 'smtps:').optional(),
   MAIL_FROM: mailSender.optional(),
@@ -92,7 +108,7 @@ const listContradictions = (present: Readonly<Record<string, string>>): readonly
   const isVerified = REGISTRATION === 'verified'
   return [
     ...(isRequired && REGISTRATION === undefined
-      ? ['REGISTRATION: must be set, to open or verified, when API_KEY_REQUIRED is true']
+      ? ['REGISTRATION: must be set, to once, open or verified, when API_KEY_REQUIRED is true']
       : []),
     ...(isVerified && SMTP_URL === undefined
       ? ['SMTP_URL: must be set when REGISTRATION is verified: keys go by mail']
@@ -124,11 +140,16 @@ export interface Config {
   readonly accounts: {
     /** Whether payments are judged and settled for callers with a key only. */
     readonly apiKeyRequired: boolean
-    /** Who is shown a key: whoever asks, or only who reads the mail of its address. */
-    readonly registration: 'open' | 'verified'
+    /**
+     * Who is shown a full key. `once`: the caller that creates it; later programs on this machine and operators.
+     * `open`: every caller. `verified`: the reader of its address's mail.
+     */
+    readonly registration: 'once' | 'open' | 'verified'
+    /** Origins whose pages may call the routes of accounts. */
+    readonly origins: readonly string[]
     /** Null: a secret that is made once and kept in `stores.dataFolder`. */
     readonly keyEncryptionSecret: Secret | null
-    /** Null only where registration is open. */
+    /** Never null where registration is verified. */
     readonly mail: { readonly url: Secret; readonly from: string } | null
   }
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -207,7 +228,8 @@ export const readConfig = (
     operatorToken: variables.OPERATOR_TOKEN ?? null,
     accounts: {
       apiKeyRequired: variables.API_KEY_REQUIRED,
-      registration: variables.REGISTRATION ?? 'open',
+      registration: variables.REGISTRATION ?? 'once',
+      origins: variables.CORS_ACCOUNT_ORIGINS,
       keyEncryptionSecret: variables.KEY_ENCRYPTION_SECRET ?? null,
       mail: readMail(variables),
     },

@@ -29,8 +29,11 @@ describe('accounts of instances that share a database', () => {
     const theirs = await open({ KEY_ENCRYPTION_SECRET: secret }, logger)
     try {
       const request = { email: 'ada@example.com', projectName: 'engine' }
-      const { apiKey } = await ours.useCases.dashboard.register(request)
-      expect(await theirs.useCases.dashboard.register(request)).toMatchObject({ apiKey, isNew: false })
+      const { apiKey } = await ours.useCases.dashboard.register(request, 'stranger')
+      expect(await theirs.useCases.dashboard.register(request, 'trusted')).toMatchObject({
+        apiKey,
+        isNew: false,
+      })
       const use = { apiKey, address: '203.0.113.7', refererHost: null }
       const account = await theirs.useCases.dashboard.authenticate(use)
       await ours.useCases.dashboard.rotateKey(account, apiKey)
@@ -48,12 +51,33 @@ describe('accounts of instances that share a database', () => {
       await ours.close()
       await theirs.close()
     }
-    expect(logger.messages()).toContain('Registration is open: anyone is shown the key of any address.')
   })
 
   it('stop the start of an instance that has another secret', async () => {
     const other = { KEY_ENCRYPTION_SECRET: 'x'.repeat(32) }
     await expect(open(other, createMemoryLogger())).rejects.toThrow(/encrypted with another secret/)
+  })
+
+  it.each([
+    [
+      'once',
+      {},
+      'info',
+      'Registration is once: a full key is shown to the caller that creates it, later only to programs on this machine and with OPERATOR_TOKEN. A proxy on this machine must set X-Forwarded-For.',
+    ],
+    [
+      'open',
+      { REGISTRATION: 'open' },
+      'warn',
+      'Registration is open: every caller is shown the full keys of any e-mail address. Set REGISTRATION=once unless every caller is trusted.',
+    ],
+  ])('say at the start who is shown keys (%s)', async (registration, environment, level, message) => {
+    const logger = createMemoryLogger()
+    const core = await open({ KEY_ENCRYPTION_SECRET: secret, ...environment }, logger)
+    await core.close()
+    expect(logger.lines.filter((line) => line.message.startsWith('Registration'))).toEqual([
+      { level, message, fields: { registration, apiKeyRequired: false } },
+    ])
   })
 
   it('say at the start that keys go by mail, where they do', async () => {

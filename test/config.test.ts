@@ -41,7 +41,13 @@ describe('an empty environment', () => {
     expect(readConfig({})).toEqual({
       server: { host: '0.0.0.0', port: 8_080, trustProxy: [], maxPaymentBodyBytes: 65_536 },
       operatorToken: null,
-      accounts: { apiKeyRequired: false, registration: 'open', keyEncryptionSecret: null, mail: null },
+      accounts: {
+        apiKeyRequired: false,
+        registration: 'once',
+        origins: [],
+        keyEncryptionSecret: null,
+        mail: null,
+      },
       logLevel: 'info',
       stores: { databaseUrl: null, databasePoolSize: 20, dataFolder: './data', redisUrl: null },
       requestLimits: {
@@ -75,11 +81,17 @@ describe('API keys', () => {
 
   it('that are required demand that somebody says who gets one', () => {
     expect(problemsOf({ API_KEY_REQUIRED: 'true' })).toEqual([
-      'REGISTRATION: must be set, to open or verified, when API_KEY_REQUIRED is true',
+      'REGISTRATION: must be set, to once, open or verified, when API_KEY_REQUIRED is true',
     ])
-    expect(readConfig({ API_KEY_REQUIRED: 'true', REGISTRATION: 'open' }).accounts).toMatchObject({
+    for (const registration of ['once', 'open'] as const) {
+      const environment = { API_KEY_REQUIRED: 'true', REGISTRATION: registration }
+      expect(readConfig(environment).accounts).toMatchObject({ apiKeyRequired: true, registration })
+    }
+    expect(
+      readConfig({ API_KEY_REQUIRED: 'true', REGISTRATION: 'verified', ...mail }).accounts,
+    ).toMatchObject({
       apiKeyRequired: true,
-      registration: 'open',
+      registration: 'verified',
     })
   })
 
@@ -144,7 +156,7 @@ describe('a value', () => {
     ['OPERATOR_TOKEN', 'fifteen-letters', 'must be 16 or more visible ASCII characters'],
     ['OPERATOR_TOKEN', 'sixteen letters, and more', 'must be 16 or more visible ASCII characters'],
     ['API_KEY_REQUIRED', 'yes', 'must be true or false'],
-    ['REGISTRATION', 'closed', 'must be open or verified'],
+    ['REGISTRATION', 'closed', 'must be once, open or verified'],
     ['KEY_ENCRYPTION_SECRET', 'x'.repeat(31), 'must be 32 or more visible ASCII characters'],
     ['KEY_ENCRYPTION_SECRET', 'ß'.repeat(40), 'must be 32 or more visible ASCII characters'],
     ['SMTP_URL', 'mail.example', 'must be a URL that begins with smtp:// or smtps://'],
@@ -237,6 +249,36 @@ describe('a bad environment', () => {
       }),
       { numRuns: 1_000 },
     )
+  })
+})
+
+describe('CORS_ACCOUNT_ORIGINS', () => {
+  it('lists origins as browsers send them', () => {
+    const listed = ['https://shop.example', 'https://shop.example:8443', 'http://localhost:3000']
+    const { accounts } = readConfig({ CORS_ACCOUNT_ORIGINS: ` ${listed.join(' , ')} ` })
+    expect(accounts.origins).toEqual(listed)
+  })
+
+  it.each([
+    ...['*', 'null', 'https://*', 'https://*.shop.example', 'shop.example', 'https://shop.example/'],
+    ...[
+      'https://shop.example/x',
+      'https://Shop.example',
+      'https://shop.example:443',
+      'https://a@shop.example',
+    ],
+    ...[
+      'http://shop.example',
+      'http://127.0.0.1',
+      'http://localhost.shop.example',
+      'file:///',
+      'https://a.example,',
+    ],
+    ...['https://a.example https://b.example', 'https://bücher.example', 'chrome-extension://abc'],
+  ])('refuses %s', (value) => {
+    expect(problemsOf({ CORS_ACCOUNT_ORIGINS: value })).toEqual([
+      'CORS_ACCOUNT_ORIGINS: must list origins such as https://shop.example, comma separated; http for localhost only',
+    ])
   })
 })
 

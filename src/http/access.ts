@@ -14,7 +14,8 @@ declare module 'fastify' {
     access?: Access
     /**
      * On a route that answers some questions to operators alone: whether this is one of them. Its bearer token is
-     * the operator's then, and no API key.
+     * the operator's then, and no API key. Always false on a route that answers everyone and shows operators more:
+     * there a bearer token is theirs only when it is the right one.
      */
     asksOperators?: (request: FastifyRequest) => boolean
   }

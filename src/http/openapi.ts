@@ -36,7 +36,8 @@ const description = [
     '401 also where none is needed, and so are two that differ; only the probes look at no key.',
   '## Headers',
   'Every answer carries `X-Request-ID`: your own, where it is at most 64 letters, digits, `-` and `_`, else a ' +
-    'new one. Any web page may call this API (CORS).',
+    'new one. Any web page may call this API (CORS), but for `/register`, `/lookup` and `/dashboard`: these only pages of ' +
+    'the origins that the operator lists.',
 ].join('\n\n')
 
 const documentInfo = {
@@ -103,7 +104,7 @@ const describeSecurity = (
 ): readonly SecurityRequirement[] => {
   switch (access) {
     case 'dashboard':
-      return eitherHeader
+      return servesOperators ? [...eitherHeader, { operator: [], header: [] }] : eitherHeader
     case 'key':
       return [optional, ...eitherHeader]
     case 'operator':

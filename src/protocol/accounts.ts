@@ -22,7 +22,7 @@ export const quota = z.object({
 /** What a tier leaves of the month. */
 export type Quota = z.infer<typeof quota>
 
-/** The answer of /register. Where addresses are verified, the key goes there by mail and stands here masked. */
+/** The answer of /register; the key is masked for those who may not see it. */
 export const registered = z.object({
   apiKey: z.string(),
   projectName: z.string(),

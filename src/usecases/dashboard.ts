@@ -18,6 +18,12 @@ export interface RegisterRequest {
   readonly projectName: string
 }
 
+/**
+ * Who reads keys. `trusted`: a program on the instance's own machine, or an operator. An e-mail address is no proof
+ * of who asks.
+ */
+export type KeyViewer = 'trusted' | 'stranger'
+
 /** A presented key, and where it came from. */
 export interface KeyUse {
   readonly apiKey: string
@@ -37,11 +43,11 @@ export interface AccountSettlementsQuestion extends Omit<AccountSettlementFilter
 export interface DashboardUseCases {
   /** Throws UNAUTHORIZED for a key that is nobody's, FORBIDDEN where its restrictions keep it out. */
   authenticate(use: KeyUse): Promise<Account>
-  register(request: RegisterRequest): Promise<Registered>
-  lookUp(email: string): Promise<LookedUp>
+  register(request: RegisterRequest, viewer: KeyViewer): Promise<Registered>
+  lookUp(email: string, viewer: KeyViewer): Promise<LookedUp>
   readInfo(account: Account): Promise<AccountInfo>
   readQuota(account: Account): Promise<Quota>
-  listKeys(account: Account): Promise<KeyList>
+  listKeys(account: Account, viewer: KeyViewer): Promise<KeyList>
   readUsage(account: Account): Promise<Usage>
   /** Throws INVALID_REQUEST for a cursor that no page of the account's own named. */
   listSettlements(

@@ -166,7 +166,10 @@ describe('npm run admin -- keys, on the embedded database', () => {
       })
       try {
         const { dashboard } = core.useCases
-        const { apiKey } = await dashboard.register({ email: 'ada@example.com', projectName: 'engine' })
+        const { apiKey } = await dashboard.register(
+          { email: 'ada@example.com', projectName: 'engine' },
+          'stranger',
+        )
         const use = { apiKey, address: '203.0.113.7', refererHost: null }
         const { id } = await dashboard.authenticate(use)
         expect(await admin(['keys', 'revoke', id, '--yes'], environment)).toMatchObject({ code: 0 })

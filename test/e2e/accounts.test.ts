@@ -19,7 +19,7 @@ beforeAll(async () => {
     DATABASE_URL: database.url,
     KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
     API_KEY_REQUIRED: 'true',
-    REGISTRATION: 'open',
+    REGISTRATION: 'once',
   })
   core = await composeCore(config, { clock: systemClock, logger: silentLogger, measuresProcess: false })
   app = buildApp({

@@ -126,7 +126,10 @@ describe('every route of the dashboard', () => {
   ] as const
 
   const listDashboard = async () => {
-    const app = testApp({ operatorToken: new Secret('an-operator-token-of-some-length') })
+    const app = testApp({
+      operatorToken: new Secret('an-operator-token-of-some-length'),
+      accountOrigins: ['https://shop.example'],
+    })
     await app.ready()
     const routes = app.listRoutes().filter(({ path }) => path.startsWith('/dashboard'))
     return { app, routes }
@@ -161,7 +164,7 @@ describe('every route of the dashboard', () => {
     }
   })
 
-  it('may be asked by a page of any origin, with the key in either header', async () => {
+  it('may be asked by a page of an origin that the operator lists, with the key in either header', async () => {
     const { app, routes } = await listDashboard()
     for (const { path } of routes) {
       const response = await app.inject({
@@ -174,6 +177,7 @@ describe('every route of the dashboard', () => {
         },
       })
       expect(response.statusCode).toBe(204)
+      expect(response.headers['access-control-allow-origin']).toBe('https://shop.example')
       const allowed = String(response.headers['access-control-allow-headers']).split(', ')
       expect(allowed).toEqual(expect.arrayContaining(['Authorization', 'X-API-Key']))
     }

@@ -1,25 +1,33 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { DashboardUseCases } from '../../usecases/dashboard.js'
 import { forbidCaching } from '../forbidCaching.js'
+import type { ReadKeyViewer } from '../keyViewer.js'
 import { keyCountSchema, lookupSchema, registerSchema } from '../schemas/accounts.js'
 
+/** What the endpoints of keys need. */
+export interface KeyRoutesParts {
+  readonly useCases: DashboardUseCases
+  readonly readKeyViewer: ReadKeyViewer
+}
+
 /** The endpoints of API keys for those who have none at hand. */
-export const accountRoutes: FastifyPluginCallbackZod<{ readonly useCases: DashboardUseCases }> = (
+export const accountRoutes: FastifyPluginCallbackZod<KeyRoutesParts> = (
   app,
-  { useCases },
+  { useCases, readKeyViewer },
   done,
 ) => {
+  const config = { access: 'public', asksOperators: () => false } as const
   app.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
 
-  app.post('/register', { schema: registerSchema, config: { access: 'public' } }, async ({ body }, reply) => {
-    const registered = await useCases.register(body)
+  app.post('/register', { schema: registerSchema, config }, async (request, reply) => {
+    const registered = await useCases.register(request.body, readKeyViewer(request))
     return await reply.code(registered.isNew ? 201 : 200).send(registered)
   })
 
   app.post(
     '/lookup',
-    { schema: lookupSchema, config: { access: 'public' } },
-    async ({ body }) => await useCases.lookUp(body.email),
+    { schema: lookupSchema, config },
+    async (request) => await useCases.lookUp(request.body.email, readKeyViewer(request)),
   )
 
   app.get('/stats/keys', { schema: keyCountSchema, config: { access: 'public' } }, async () => ({

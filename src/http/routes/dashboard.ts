@@ -1,5 +1,4 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import type { DashboardUseCases } from '../../usecases/dashboard.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { getKeyOwner } from '../keyOwner.js'
 import {
@@ -10,11 +9,12 @@ import {
   rotateSchema,
   usageSchema,
 } from '../schemas/dashboard.js'
+import type { KeyRoutesParts } from './accounts.js'
 
 /** What the owners of API keys see and set. */
-export const dashboardRoutes: FastifyPluginCallbackZod<{ readonly useCases: DashboardUseCases }> = (
+export const dashboardRoutes: FastifyPluginCallbackZod<KeyRoutesParts> = (
   app,
-  { useCases },
+  { useCases, readKeyViewer },
   done,
 ) => {
   app.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
@@ -27,8 +27,9 @@ export const dashboardRoutes: FastifyPluginCallbackZod<{ readonly useCases: Dash
 
   app.get(
     '/dashboard/keys',
-    { schema: keysSchema, config: { access: 'dashboard' } },
-    async (request) => await useCases.listKeys(getKeyOwner(request).account),
+    // With the operator's token as bearer, the key is in X-API-Key.
+    { schema: keysSchema, config: { access: 'dashboard', asksOperators: () => false } },
+    async (request) => await useCases.listKeys(getKeyOwner(request).account, readKeyViewer(request)),
   )
 
   app.get(

@@ -1,3 +1,5 @@
+import { maskedApiKey } from '../../usecases/dashboard/apiKey.js'
+
 /*
  * The examples of keys and of the dashboard. The keys show the form; no instance knows them.
  */
@@ -48,8 +50,18 @@ export const accountAnswers = {
       summary: 'The key that the project has already',
       value: { apiKey, projectName: 'Report shop', quota, isNew: false },
     },
+    masked: {
+      summary: 'The same, to a caller who may not see it',
+      value: { apiKey: maskedApiKey, projectName: 'Report shop', quota: { ...quota, used: 0 }, isNew: false },
+    },
   },
-  lookup: { found: { value: { email: 'ada@example.com', keys: [listed] } } },
+  lookup: {
+    found: { value: { email: 'ada@example.com', keys: [listed] } },
+    masked: {
+      summary: 'The same, to a caller who may not see it',
+      value: { email: 'ada@example.com', keys: [{ ...listed, apiKey: maskedApiKey }] },
+    },
+  },
   info: {
     info: {
       value: {

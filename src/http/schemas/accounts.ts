@@ -34,9 +34,11 @@ export const registerSchema = {
   summary: 'Get an API key for a project',
   description: [
     'A project of an e-mail address has one key. Asked again for the same project (letter case of the address does ' +
-      'not matter), the answer is the key that it has, with 200 in place of 201.',
-    'Where the instance verifies addresses, the key goes to the address by mail, and the answer, which does not say ' +
-      'whether the address is known, shows it masked.',
+      'not matter), the answer names the key that it has, with 200 in place of 201.',
+    'Keep the key of a 201. The instance’s `REGISTRATION` decides who is shown it again. `once` (the default): ' +
+      'programs on its own machine and callers with the operator’s token; to all others it is masked ' +
+      '(`qtn_sk_********`), and `quota.used` is 0. `open`: every caller. `verified`: the key goes to the address by ' +
+      'mail, and the answer, which does not say whether the address is known, shows it masked.',
   ].join('\n\n'),
   body: z.object({ email, projectName }),
   response: {
@@ -60,8 +62,10 @@ export const lookupSchema = {
   tags: ['Accounts'],
   summary: 'Recover the keys of an e-mail address',
   description:
-    'The keys of all projects of the address. Where the instance verifies addresses, they go there by mail, and the ' +
-    'answer is the same whether the address is known or not.',
+    'The keys of all projects of the address. `REGISTRATION` of the instance decides who is shown them in full. ' +
+    '`once` (the default): programs on its own machine and callers with the operator’s token; to all others they are ' +
+    'masked. `open`: every caller. `verified`: they go to the address by mail, and the answer is the same whether it ' +
+    'is known or not.',
   body: z.object({ email }),
   response: { 200: answer('The keys of the address.', lookedUp), ...describeErrors(openErrors) },
   'x-reference': {

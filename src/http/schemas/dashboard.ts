@@ -46,7 +46,10 @@ export const keysSchema = {
   operationId: 'listKeys',
   tags: ['Accounts'],
   summary: 'All keys of my e-mail address',
-  description: 'The keys of every project of the address; `current` marks the one of this request.',
+  description:
+    'The keys of every project of the address; `current` marks the one of this request. Only that one is shown in ' +
+    'full: others are masked unless `REGISTRATION` is `open`, or is `once` and the caller a program on the ' +
+    'instance’s own machine or an operator (the operator’s token as bearer, the key as `X-API-Key`).',
   response: { 200: answer('The keys of the address.', keyList), ...describeErrors(readErrors) },
   'x-reference': { answers: { 200: accountAnswers.keys, ...exemplifyErrors(readErrors) } },
 } satisfies FastifySchema

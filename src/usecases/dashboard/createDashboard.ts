@@ -3,7 +3,6 @@ import type { AccountStore } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import type { Mailer } from '../../ports/mailer.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Sealer } from '../../ports/sealer.js'
@@ -19,6 +18,7 @@ import { createReadInfo, type ReadInfoParts } from './readInfo.js'
 import { createReadQuota } from './readQuota.js'
 import { createReadUsage } from './readUsage.js'
 import { createRegister } from './register.js'
+import type { Registration } from './registration.js'
 import { createRestrict } from './restrict.js'
 import { createRotateKey } from './rotateKey.js'
 
@@ -30,8 +30,7 @@ export interface DashboardParts {
   readonly sealer: Sealer
   readonly blocks: AddressBlocks
   readonly limiter: RateLimiter
-  /** Null: whoever asks for a key is shown it; else keys go by mail to the address that they belong to. */
-  readonly mailer: Mailer | null
+  readonly registration: Registration
   readonly clock: Clock
   readonly logger: Logger
   readonly settlements: AccountSettlements
@@ -47,22 +46,25 @@ export const createDashboard = (parts: DashboardParts): DashboardUseCases => {
     sealer,
     blocks,
     limiter,
-    mailer,
+    registration,
     clock,
     logger,
     settlements,
     journal,
     findWebhookUrl,
   } = parts
-  const mailKeys = mailer === null ? null : createMailKeys({ mailer, sealer, limiter, logger })
-  const registration = mailer === null ? 'open' : 'verified'
+  const { mode } = registration
+  const mailKeys =
+    registration.mode === 'verified'
+      ? createMailKeys({ mailer: registration.mailer, sealer, limiter, logger })
+      : null
   return {
     authenticate: createAuthenticate({ accounts, sealer, blocks }),
-    register: createRegister({ accounts, quotas, sealer, clock, mailKeys }),
-    lookUp: createLookUp({ accounts, sealer, mailKeys }),
+    register: createRegister({ accounts, quotas, sealer, clock, mode, mailKeys }),
+    lookUp: createLookUp({ accounts, sealer, mode, mailKeys }),
     readInfo: createReadInfo({ quotas, clock, findWebhookUrl }),
     readQuota: createReadQuota(quotas, clock),
-    listKeys: createListKeys({ accounts, sealer, registration }),
+    listKeys: createListKeys({ accounts, sealer, mode }),
     listSettlements: createListAccountSettlements({ settlements, journal }),
     readUsage: createReadUsage(quotas, clock),
     rotateKey: createRotateKey(accounts, sealer),

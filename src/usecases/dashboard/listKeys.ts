@@ -1,30 +1,30 @@
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { DashboardUseCases } from '../dashboard.js'
-import { maskedApiKey } from './apiKey.js'
-import type { RegistrationMode } from './registration.js'
+import { areKeysShown, type Registration } from './registration.js'
 import { viewKey } from './viewKey.js'
 
 /** What listing keys needs. */
 export interface ListKeysParts {
   readonly accounts: AccountStore
   readonly sealer: Sealer
-  readonly registration: RegistrationMode
+  readonly mode: Registration['mode']
 }
 
-/** Lists the keys of the address that the account belongs to. */
+/**
+ * Lists the keys of the address that the account belongs to. Anyone can register a project under any address, so a
+ * key proves its own project only: other projects' keys are masked.
+ */
 export const createListKeys =
-  ({ accounts, sealer, registration }: ListKeysParts): DashboardUseCases['listKeys'] =>
-  async ({ id, email }) => {
+  ({ accounts, sealer, mode }: ListKeysParts): DashboardUseCases['listKeys'] =>
+  async ({ id, email }, viewer) => {
+    const isShown = areKeysShown(mode, viewer)
     const found = await accounts.listByEmail(email)
     return {
       email,
       keys: found.map((keyed) => {
         const current = keyed.account.id === id
-        const key = viewKey(keyed, sealer)
-        // Anyone may have named the address while registration was open: only its mail tells its other keys.
-        const isShown = current || registration === 'open'
-        return { ...key, apiKey: isShown ? key.apiKey : maskedApiKey, current }
+        return { ...viewKey(keyed, current || isShown ? sealer : null), current }
       }),
     }
   }

@@ -3,22 +3,28 @@ import type { Sealer } from '../../ports/sealer.js'
 import type { DashboardUseCases } from '../dashboard.js'
 import type { MailKeys } from './mailKeys.js'
 import { readEmail } from './readEmail.js'
+import { areKeysShown, type Registration } from './registration.js'
 import { viewKey } from './viewKey.js'
 
 /** What looking up keys needs. */
 export interface LookUpParts {
   readonly accounts: AccountStore
   readonly sealer: Sealer
-  /** Null: whoever asks is shown the keys. */
+  readonly mode: Registration['mode']
+  /** Null unless the mode is `verified`. */
   readonly mailKeys: MailKeys | null
 }
 
 /** Finds the keys of an address. */
-export const createLookUp = ({ accounts, sealer, mailKeys }: LookUpParts): DashboardUseCases['lookUp'] => {
-  return async (text) => {
+export const createLookUp = (parts: LookUpParts): DashboardUseCases['lookUp'] => {
+  const { accounts, sealer, mode, mailKeys } = parts
+  return async (text, viewer) => {
     const email = readEmail(text)
     const found = await accounts.listByEmail(email)
-    if (mailKeys === null) return { email, keys: found.map((keyed) => viewKey(keyed, sealer)) }
+    if (mailKeys === null) {
+      const opener = areKeysShown(mode, viewer) ? sealer : null
+      return { email, keys: found.map((keyed) => viewKey(keyed, opener)) }
+    }
     mailKeys(found)
     // Even how many there are would tell that there are any.
     return { email, keys: [] }

@@ -8,6 +8,7 @@ import { createApiKey, maskedApiKey } from './apiKey.js'
 import type { MailKeys } from './mailKeys.js'
 import { readEmail } from './readEmail.js'
 import { readProjectName } from './readProjectName.js'
+import { areKeysShown, type Registration } from './registration.js'
 import { unusedMonth, viewQuota } from './viewQuota.js'
 
 /** What registering needs. */
@@ -16,14 +17,15 @@ export interface RegisterParts {
   readonly quotas: Quotas
   readonly sealer: Sealer
   readonly clock: Clock
-  /** Null: whoever asks is shown the key. */
+  readonly mode: Registration['mode']
+  /** Null unless the mode is `verified`. */
   readonly mailKeys: MailKeys | null
 }
 
 /** Opens an account, or finds the one that the address has for the project. */
 export const createRegister = (parts: RegisterParts): DashboardUseCases['register'] => {
-  const { accounts, quotas, sealer, clock, mailKeys } = parts
-  return async (request) => {
+  const { accounts, quotas, sealer, clock, mode, mailKeys } = parts
+  return async (request, viewer) => {
     const email = readEmail(request.email)
     const project = readProjectName(request.projectName)
     const apiKey = createApiKey()
@@ -40,6 +42,11 @@ export const createRegister = (parts: RegisterParts): DashboardUseCases['registe
     }
     if (account.status === 'revoked')
       throw new AppError('FORBIDDEN', 'This project may not use the service any more')
+    if (!isNew && !areKeysShown(mode, viewer)) {
+      // What the month's tier allows, and nothing of how the project uses it.
+      const quota = viewQuota(account, unusedMonth(clock.now()))
+      return { apiKey: maskedApiKey, projectName: account.project, quota, isNew }
+    }
     return {
       apiKey: sealer.open(sealed),
       projectName: account.project,

@@ -123,6 +123,7 @@ export interface TestAppParts {
   readonly requestTimeoutMs?: number
   readonly receiving?: ReceivingBounds
   readonly operatorToken?: Secret
+  readonly accountOrigins?: readonly string[]
   readonly logger?: Logger
   readonly metrics?: Metrics
   readonly limits?: RateLimitsParts
@@ -143,6 +144,7 @@ export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
   const { core, trustProxy = [], maxPaymentBodyBytes = bodyLimits.payment, logger, metrics } = parts
   const { requestTimeoutMs, receiving } = parts
   const { dashboard, stats, operatorToken = null, apiKeyRequired = false, limits = null } = parts
+  const { accountOrigins = [] } = parts
   return buildApp({
     useCases: {
       core: coreUseCases(core),
@@ -154,6 +156,7 @@ export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
       trustProxy,
       maxPaymentBodyBytes,
       operatorToken,
+      accountOrigins,
       apiKeyRequired,
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       ...(receiving === undefined ? {} : { receiving }),

@@ -27,14 +27,14 @@ describe('the dashboard, where registration is open', () => {
   beforeEach(() => database.pool().query('truncate accounts, api_keys'))
 
   const register = async (email = 'ada@example.com', projectName = 'engine') => {
-    const { apiKey } = await dashboard.register({ email, projectName })
+    const { apiKey } = await dashboard.register({ email, projectName }, 'stranger')
     return { apiKey, account: await useKey(dashboard, apiKey) }
   }
 
   describe('register', () => {
     it('answers a key of our form, and the same one the next time', async () => {
       const first = registered.parse(
-        await dashboard.register({ email: ' ada@example.com ', projectName: ' engine ' }),
+        await dashboard.register({ email: ' ada@example.com ', projectName: ' engine ' }, 'stranger'),
       )
       expect(first).toEqual({
         apiKey: expect.stringMatching(/^qtn_sk_[0-9A-Za-z]{43}$/),
@@ -49,14 +49,14 @@ describe('the dashboard, where registration is open', () => {
         },
         isNew: true,
       })
-      const again = await dashboard.register({ email: 'ADA@example.com', projectName: 'engine' })
+      const again = await dashboard.register({ email: 'ADA@example.com', projectName: 'engine' }, 'stranger')
       expect(again).toEqual({ ...first, isNew: false })
     })
 
     it('of 20 at once answers all the same key, to one as new', async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () =>
-          dashboard.register({ email: 'ada@example.com', projectName: 'engine' }),
+          dashboard.register({ email: 'ada@example.com', projectName: 'engine' }, 'stranger'),
         ),
       )
       expect(new Set(answers.map(({ apiKey }) => apiKey)).size).toBe(1)
@@ -97,11 +97,11 @@ describe('the dashboard, where registration is open', () => {
       `ada@${'a.'.repeat(125)}example.com`,
       `${'a'.repeat(10_240)}@example.com`,
     ])('refuses the address %j', async (email) => {
-      await expect(dashboard.register({ email, projectName: 'engine' })).rejects.toMatchObject({
+      await expect(dashboard.register({ email, projectName: 'engine' }, 'stranger')).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
         message: expect.stringMatching(/^email: /),
       })
-      await expect(dashboard.lookUp(email)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+      await expect(dashboard.lookUp(email, 'stranger')).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
     })
 
     it.each([
@@ -140,7 +140,9 @@ describe('the dashboard, where registration is open', () => {
       ],
       '\udc00',
     ])('refuses the project name %j', async (projectName) => {
-      await expect(dashboard.register({ email: 'ada@example.com', projectName })).rejects.toMatchObject({
+      await expect(
+        dashboard.register({ email: 'ada@example.com', projectName }, 'stranger'),
+      ).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
         message: expect.stringMatching(/^projectName: /),
       })
@@ -170,18 +172,21 @@ describe('the dashboard, where registration is open', () => {
     const one = await register('ada@example.com', 'one')
     const two = await register('Ada@example.com', 'two')
     await register('eve@example.com', 'three')
-    const found = lookedUp.parse(await dashboard.lookUp('ADA@example.com'))
+    const found = lookedUp.parse(await dashboard.lookUp('ADA@example.com', 'stranger'))
     expect(found.keys.map(({ apiKey, project, status }) => ({ apiKey, project, status }))).toEqual([
       { apiKey: one.apiKey, project: 'one', status: 'active' },
       { apiKey: two.apiKey, project: 'two', status: 'active' },
     ])
-    expect(await dashboard.lookUp('nobody@example.com')).toEqual({ email: 'nobody@example.com', keys: [] })
+    expect(await dashboard.lookUp('nobody@example.com', 'stranger')).toEqual({
+      email: 'nobody@example.com',
+      keys: [],
+    })
   })
 
   it('lists the keys of the caller’s address, with the one of the request marked', async () => {
     const one = await register('ada@example.com', 'one')
     const two = await register('ada@example.com', 'two')
-    const { keys } = keyList.parse(await dashboard.listKeys(two.account))
+    const { keys } = keyList.parse(await dashboard.listKeys(two.account, 'stranger'))
     expect(keys.map(({ apiKey, current }) => ({ apiKey, current }))).toEqual([
       { apiKey: one.apiKey, current: false },
       { apiKey: two.apiKey, current: true },

@@ -3,12 +3,12 @@ import { createSealers } from '../../../src/platform/sealer.js'
 import { Secret } from '../../../src/platform/secret.js'
 import type { Account, AccountStore } from '../../../src/ports/accountStore.js'
 import type { Logger } from '../../../src/ports/logger.js'
-import type { Mailer } from '../../../src/ports/mailer.js'
 import type { Quotas } from '../../../src/ports/quotas.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import { createAccountSettlements } from '../../../src/stores/postgres/accountSettlements.js'
 import { createAccountStore } from '../../../src/stores/postgres/accountStore.js'
 import { createDashboard } from '../../../src/usecases/dashboard/createDashboard.js'
+import type { Registration } from '../../../src/usecases/dashboard/registration.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
@@ -28,7 +28,8 @@ export const quotasOf = (used: number): Quotas => ({
 /** What a test may choose. */
 export interface SceneOptions {
   readonly used?: number
-  readonly mailer?: Mailer
+  /** `open` unless told. */
+  readonly registration?: Registration
   readonly logger?: Logger
   readonly webhookUrl?: string
   readonly accounts?: AccountStore
@@ -43,7 +44,7 @@ export const openDashboard = (database: TestDatabase, options: SceneOptions = {}
     sealer: createSealers(new Secret('s'.repeat(32))).sealerFor('api-key'),
     blocks: createAddressBlocks(),
     limiter: createMemoryRateLimiter({ clock }),
-    mailer: options.mailer ?? null,
+    registration: options.registration ?? { mode: 'open' },
     clock,
     logger: options.logger ?? createMemoryLogger(),
     settlements: createAccountSettlements(database.pool()),

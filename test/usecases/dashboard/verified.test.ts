@@ -28,7 +28,7 @@ describe('the dashboard, where registration is verified', () => {
     server = await startSmtpServer()
     logger = createMemoryLogger()
     mailer = createMailer({ url: new Secret(server.url), from: 'keys@quittance.example' }, logger)
-    dashboard = openDashboard(database, { mailer, logger, used: 42 })
+    dashboard = openDashboard(database, { registration: { mode: 'verified', mailer }, logger, used: 42 })
   })
   afterEach(async () => {
     await mailer.close()
@@ -36,7 +36,7 @@ describe('the dashboard, where registration is verified', () => {
   })
 
   const register = (email = 'ada@example.com', projectName = 'engine') =>
-    dashboard.register({ email, projectName })
+    dashboard.register({ email, projectName }, 'stranger')
   /** The keys in the last letter, once there are so many. */
   const readKeys = async (letters: number): Promise<readonly string[]> =>
     (await server.receive(letters)).at(-1)?.source.match(keyForm) ?? []
@@ -68,8 +68,8 @@ describe('the dashboard, where registration is verified', () => {
     await register('ada@example.com', 'one')
     await register('ada@example.com', 'two')
     await server.receive(2)
-    const known = await dashboard.lookUp('ada@example.com')
-    const unknown = await dashboard.lookUp('eve@example.com')
+    const known = await dashboard.lookUp('ada@example.com', 'stranger')
+    const unknown = await dashboard.lookUp('eve@example.com', 'stranger')
     expect({ ...known, email: '' }).toEqual({ ...unknown, email: '' })
     expect(known.keys).toEqual([])
     expect(await readKeys(3)).toHaveLength(2)
@@ -80,7 +80,7 @@ describe('the dashboard, where registration is verified', () => {
   it('mails keys to the spelling that they were registered with, not to that of the question', async () => {
     await register('Ada@example.com')
     await register('ada@EXAMPLE.com')
-    await dashboard.lookUp('ADA@example.com')
+    await dashboard.lookUp('ADA@example.com', 'stranger')
     const mails = await server.receive(3)
     expect(new Set(mails.flatMap(({ to }) => to))).toEqual(new Set(['Ada@example.com']))
   })
@@ -105,7 +105,7 @@ describe('the dashboard, where registration is verified', () => {
     await register('ada@example.com', 'two')
     const keys = (await server.receive(2)).flatMap(({ source }) => source.match(keyForm) ?? [])
     for (const apiKey of keys) {
-      const list = await dashboard.listKeys(await useKey(dashboard, apiKey))
+      const list = await dashboard.listKeys(await useKey(dashboard, apiKey), 'stranger')
       expect(list.keys.filter(({ current }) => current).map((key) => key.apiKey)).toEqual([apiKey])
       expect(list.keys.filter(({ current }) => !current).map((key) => key.apiKey)).toEqual([
         'qtn_sk_********',

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createAccountStore } from '../../../src/stores/postgres/accountStore.js'
+import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { openDashboard, useKey } from './scene.js'
+
+const masked = 'qtn_sk_********'
+
+describe('the dashboard, where keys are shown once', () => {
+  let database: TestDatabase
+  let dashboard: DashboardUseCases
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    dashboard = openDashboard(database, { registration: { mode: 'once' }, used: 42 })
+  })
+  afterAll(() => database.drop())
+  beforeEach(() => database.pool().query('truncate accounts, api_keys'))
+
+  const engine = { email: 'ada@example.com', projectName: 'engine' }
+
+  it('shows the full key to the caller that creates it, who can use it', async () => {
+    const { apiKey, isNew } = await dashboard.register(engine, 'stranger')
+    expect(isNew).toBe(true)
+    expect(await useKey(dashboard, apiKey)).toMatchObject({ email: 'ada@example.com', project: 'engine' })
+  })
+
+  it('shows a stranger who registers again a masked key, the tier, and nothing of the use', async () => {
+    const { apiKey } = await dashboard.register(engine, 'stranger')
+    await createAccountStore(database.pool()).setTier((await useKey(dashboard, apiKey)).id, 'scale')
+    const again = await dashboard.register({ ...engine, email: 'ADA@example.com' }, 'stranger')
+    expect(again).toMatchObject({ apiKey: masked, projectName: 'engine', isNew: false })
+    expect(again.quota).toMatchObject({ tier: 'scale', used: 0 })
+  })
+
+  it('shows the full key and its use to a trusted caller who registers again', async () => {
+    const { apiKey } = await dashboard.register(engine, 'stranger')
+    const again = await dashboard.register(engine, 'trusted')
+    expect(again).toMatchObject({ apiKey, isNew: false, quota: { used: 42 } })
+  })
+
+  it('of 20 registrations at once shows the full key to the one that is new', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => dashboard.register(engine, 'stranger')),
+    )
+    const created = answers.filter(({ isNew }) => isNew)
+    expect(created).toHaveLength(1)
+    expect(await useKey(dashboard, created[0]?.apiKey ?? '')).toMatchObject({ project: 'engine' })
+    expect(answers.filter(({ isNew }) => !isNew).map(({ apiKey }) => apiKey)).toEqual(Array(19).fill(masked))
+  })
+
+  it('finds the keys of an address, masked for a stranger and in full for a trusted caller', async () => {
+    const one = await dashboard.register({ ...engine, projectName: 'one' }, 'stranger')
+    const two = await dashboard.register({ ...engine, projectName: 'two' }, 'stranger')
+    const found = await dashboard.lookUp('Ada@example.com', 'trusted')
+    expect(found.keys.map(({ apiKey }) => apiKey)).toEqual([one.apiKey, two.apiKey])
+    const shown = await dashboard.lookUp('Ada@example.com', 'stranger')
+    expect(shown).toEqual({ ...found, keys: found.keys.map((key) => ({ ...key, apiKey: masked })) })
+  })
+
+  it('finds no key of an unknown address for either viewer', async () => {
+    for (const viewer of ['stranger', 'trusted'] as const) {
+      expect(await dashboard.lookUp('eve@example.com', viewer)).toEqual({
+        email: 'eve@example.com',
+        keys: [],
+      })
+    }
+  })
+
+  it('lists to the owner of a key that key in full, and others of the address to trusted callers only', async () => {
+    const one = await dashboard.register({ ...engine, projectName: 'one' }, 'stranger')
+    const two = await dashboard.register({ ...engine, projectName: 'two' }, 'stranger')
+    const owner = await useKey(dashboard, two.apiKey)
+    const list = async (viewer: 'stranger' | 'trusted') =>
+      (await dashboard.listKeys(owner, viewer)).keys.map(({ apiKey, current }) => ({ apiKey, current }))
+    expect(await list('stranger')).toEqual([
+      { apiKey: masked, current: false },
+      { apiKey: two.apiKey, current: true },
+    ])
+    expect(await list('trusted')).toEqual([
+      { apiKey: one.apiKey, current: false },
+      { apiKey: two.apiKey, current: true },
+    ])
+  })
+
+  it('shows a rotated key to its rotation alone', async () => {
+    const { apiKey } = await dashboard.register(engine, 'stranger')
+    const rotated = await dashboard.rotateKey(await useKey(dashboard, apiKey), apiKey)
+    expect((await dashboard.register(engine, 'stranger')).apiKey).toBe(masked)
+    expect((await dashboard.register(engine, 'trusted')).apiKey).toBe(rotated.apiKey)
+  })
+
+  it('refuses a project that was revoked', async () => {
+    const { apiKey } = await dashboard.register(engine, 'stranger')
+    await createAccountStore(database.pool()).revoke((await useKey(dashboard, apiKey)).id)
+    await expect(dashboard.register(engine, 'stranger')).rejects.toMatchObject({ code: 'FORBIDDEN' })
+  })
+})
