@@ -11,7 +11,7 @@ import { jsonBodies } from './http/plugins/jsonBodies.js'
 import { measureRequest, measureRequests } from './http/plugins/metrics.js'
 import { openapi, referenceRoutes } from './http/plugins/openapi.js'
 import { operatorAccess } from './http/plugins/operatorAccess.js'
-import { type RateLimitsParts, rateLimits } from './http/plugins/rateLimits.js'
+import { type RateLimitsDependencies, rateLimits } from './http/plugins/rateLimits.js'
 import { refusedKeys } from './http/plugins/refusedKeys.js'
 import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
@@ -51,13 +51,13 @@ export interface AppSettings {
 }
 
 /** What the HTTP side is made of. */
-export interface AppParts {
+export interface AppDependencies {
   readonly useCases: UseCases
   readonly settings: AppSettings
   readonly logger?: Logger
   readonly metrics: Metrics
   /** Null, or absent: requests are not limited. */
-  readonly limits?: RateLimitsParts | null
+  readonly limits?: RateLimitsDependencies | null
 }
 
 /** Builds the HTTP side: listens to nothing yet. */
@@ -67,7 +67,7 @@ export const buildApp = ({
   logger = silentLogger,
   metrics,
   limits = null,
-}: AppParts): FastifyInstance => {
+}: AppDependencies): FastifyInstance => {
   const app = fastify({
     ...timeouts(settings.requestTimeoutMs ?? 15_000),
     // Of every route that does not set its own: those of payments do.

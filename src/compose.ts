@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.js'
 import type { ChainContext, NetworkHealth, OpenChain } from './chains/chain.js'
-import { summariseRunways } from './chains/runway.js'
+import { summarizeBalanceLevels } from './chains/runway.js'
 import type { Config, EnabledChain } from './config.js'
 import { listJobs, startJobs } from './jobs.js'
 import { createAddressBlocks } from './platform/addressBlocks.js'
@@ -27,7 +27,7 @@ import { createListSettlements } from './usecases/core/listSettlements.js'
 import { createListSupported } from './usecases/core/listSupported.js'
 import { createMeasureOpenSettlements } from './usecases/core/measureOpenSettlements.js'
 import { createQuotaGate } from './usecases/core/quotaGate.js'
-import { createRecheckBlocks } from './usecases/core/recheckBlocks.js'
+import { createDetectReorgs } from './usecases/core/recheckBlocks.js'
 import { createReconcileSettlements } from './usecases/core/reconcileSettlements.js'
 import { createSettleAuthorization } from './usecases/core/settleAuthorization.js'
 import { createSettlePayment } from './usecases/core/settlePayment.js'
@@ -66,7 +66,7 @@ export interface Core {
 }
 
 /** What the outside world is made of. */
-export interface Surroundings {
+export interface Environment {
   readonly clock: Clock
   readonly logger: Logger
   /** Memory, event loop and garbage collection of this process; on unless told. */
@@ -109,7 +109,7 @@ export const compose = async (config: Config): Promise<Service> => {
 }
 
 /** Opens stores and chains and wires the use cases. */
-export const composeCore = async (config: Config, surroundings: Surroundings): Promise<Core> => {
+export const composeCore = async (config: Config, surroundings: Environment): Promise<Core> => {
   const { clock, logger, measuresProcess = true, webhookTransport = createGuardedFetch() } = surroundings
   const sealers = await openSealers(config, logger)
   const stores = await openStores({ ...config.stores, sealingMark: sealers.mark }, clock, logger)
@@ -127,7 +127,7 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
     )
   }
 
-  const { journal, paidBlocks, overview, limiter, idempotency, accounts, quotas, statistics } = stores
+  const { journal, confirmedBlocks, overview, limiter, idempotency, accounts, quotas, statistics } = stores
   const registration = openRegistration(config, logger)
   const registry = createSchemeRegistry(chains.flatMap(({ schemes }) => schemes))
   const readHealth = () => chains.flatMap((chain) => chain.health())
@@ -157,9 +157,9 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
     logger,
     deadlineMs: resolveDeadlineMs,
   })
-  const recheckBlocks = createRecheckBlocks({
+  const recheckBlocks = createDetectReorgs({
     registry,
-    blocks: paidBlocks,
+    blocks: confirmedBlocks,
     counter: metrics,
     clock,
     logger,
@@ -235,7 +235,7 @@ export const composeCore = async (config: Config, surroundings: Surroundings): P
     close: async () => {
       const mailer = registration.mode === 'verified' ? registration.mailer : null
       await Promise.all([...chains.map((chain) => chain.close()), mailer?.close()])
-      await tally.flush().catch((error: unknown) => logger.warn({ error }, 'statistics.not_written'))
+      await tally.flush().catch((error: unknown) => logger.warn({ error }, 'statistics.write_failed'))
       await stores.close()
     },
   }
@@ -317,17 +317,17 @@ const listChecks = ({ pingDatabase, limiter }: Stores, readHealth: () => readonl
   {
     // Our other instances have the same wallets, and what is pending must be told even when nothing can be sent.
     name: 'gas',
-    accepts: runways,
-    ask: async () => summariseRunways(readHealth()),
+    accepts: balanceLevels,
+    ask: async () => summarizeBalanceLevels(readHealth()),
   },
   ...readHealth().map(({ network }) => ({
     name: `gas:${network}`,
-    accepts: runways,
-    ask: async () => readHealth().find((health) => health.network === network)?.runway ?? 'unknown',
+    accepts: balanceLevels,
+    ask: async () => readHealth().find((health) => health.network === network)?.balanceLevel ?? 'unknown',
   })),
 ]
 
-const runways = ['ok', 'low', 'empty', 'unknown', 'none']
+const balanceLevels = ['ok', 'low', 'empty', 'unknown', 'none']
 
 const listFeatures = (config: Config): Record<string, boolean> => ({
   ...Object.fromEntries(config.chains.map(({ namespace }) => [namespace, true])),

@@ -13,7 +13,7 @@ export interface NetworkHealth {
   /** What an operator should know, without secrets; null when all is well. */
   readonly problem: string | null
   /** Whether the signers can pay: for enough settlements, for few, or for none; `unknown` before they were looked at. */
-  readonly runway: 'ok' | 'low' | 'empty' | 'unknown'
+  readonly balanceLevel: 'ok' | 'low' | 'empty' | 'unknown'
   readonly signers: readonly SignerHealth[]
   readonly endpoints: readonly EndpointStatus[]
 }
@@ -24,7 +24,7 @@ export interface SignerHealth {
   /** In the smallest unit of the network's coin. */
   readonly balance: bigint
   /** An estimate at the current price; 0 when it cannot pay for the next settlement. */
-  readonly settlesLeft: number
+  readonly settlementsLeft: number
 }
 
 /** How one of a network's nodes does. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { beginsWithSmallOrder } from './smallOrder.js'
+import { isSmallOrderPoint } from './smallOrder.js'
 
 // RFC 8410: what stands before the 32 bytes of a key in its DER form.
 const publicKeyPrefix = Buffer.from('302a300506032b6570032100', 'hex')
@@ -14,7 +14,7 @@ export interface SignedBytes {
 
 /** Whether a message is signed by the owner of a key; strictly: keys and signatures that prove nothing are refused. */
 export const isEd25519Signed = ({ publicKey, message, signature }: SignedBytes): boolean => {
-  if (beginsWithSmallOrder(publicKey) || beginsWithSmallOrder(signature)) return false
+  if (isSmallOrderPoint(publicKey) || isSmallOrderPoint(signature)) return false
   try {
     const der = Buffer.concat([publicKeyPrefix, publicKey])
     return verify(null, message, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)

@@ -3,7 +3,7 @@ import type { Logger } from '../ports/logger.js'
 import type { EndpointStatus, NetworkHealth, SignerHealth } from './chain.js'
 
 /** Looks after one network: whether it can settle. */
-export interface Keeper {
+export interface NetworkMonitor {
   health(): NetworkHealth
   /** One round: nodes, and what our accounts own. Never throws. */
   check(): Promise<void>
@@ -11,21 +11,21 @@ export interface Keeper {
 }
 
 /** What a family tells of one of its networks. */
-export interface KeptNetwork {
+export interface MonitoredNetwork {
   readonly network: string
   /** What stands in the way of settling although nodes answer, null when nothing does; throws when none answers. */
   examine(): Promise<string | null>
   /** What an operator reads when no examination was possible; without secrets. */
   describeFailure(error: unknown): string
   listSigners(): readonly SignerHealth[]
-  describeRunway(): NetworkHealth['runway']
+  getBalanceLevel(): NetworkHealth['balanceLevel']
   listEndpoints(): readonly EndpointStatus[]
 }
 
 const roundMs = 5_000
 
-/** Builds the keeper; its first round is the caller's to await, later ones come by themselves. */
-export const createKeeper = (kept: KeptNetwork, logger: Logger): Keeper => {
+/** Builds the monitor; its first round is the caller's to await, later ones come by themselves. */
+export const createNetworkMonitor = (kept: MonitoredNetwork, logger: Logger): NetworkMonitor => {
   const { network } = kept
   let problem: string | null = 'not asked yet'
   let isRpcReachable = false
@@ -56,7 +56,7 @@ export const createKeeper = (kept: KeptNetwork, logger: Logger): Keeper => {
       isServing: problem === null,
       isRpcReachable,
       problem,
-      runway: kept.describeRunway(),
+      balanceLevel: kept.getBalanceLevel(),
       signers: kept.listSigners(),
       endpoints: kept.listEndpoints(),
     }),

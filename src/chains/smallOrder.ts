@@ -17,7 +17,7 @@ const pointLength = 32
 const withoutSign = 0x7f
 
 /** Whether the first 32 bytes are a point of small order. */
-export const beginsWithSmallOrder = (bytes: Uint8Array): boolean => {
+export const isSmallOrderPoint = (bytes: Uint8Array): boolean => {
   const point = Buffer.from(bytes.subarray(0, pointLength))
   point[pointLength - 1] = (point[pointLength - 1] ?? 0) & withoutSign
   return points.has(point.toString('hex'))

@@ -1,14 +1,14 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../errors.js'
-import { isUsualRequest } from '../protocol/usual.js'
+import { isCommonRequest } from '../protocol/usual.js'
 import { wirePaymentRequest } from '../protocol/wire.js'
 import { describePath } from './json.js'
 
 const maxIssues = 3
 
 /** Schemas whose usual values are known without them; see `protocol/usual.ts`. */
-const shortcuts = new Map<z.ZodType, (input: unknown) => boolean>([[wirePaymentRequest, isUsualRequest]])
+const shortcuts = new Map<z.ZodType, (input: unknown) => boolean>([[wirePaymentRequest, isCommonRequest]])
 
 /** Compiles a zod schema into fastify's validator; what does not fit is INVALID_REQUEST with the fields' paths. */
 export const compileValidator: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {

@@ -6,7 +6,7 @@ import { isPublicAddress } from './publicAddress.js'
 import { type ResolveHost, resolvePublicHost } from './resolvePublicHost.js'
 
 /** What differs where receivers stand on this machine: in tests, and nowhere else. */
-export interface GuardedFetchParts {
+export interface GuardedFetchDependencies {
   readonly deadlineMs?: number
   readonly resolveHost?: ResolveHost
   /** Which addresses may be connected to; those of the internet unless told. */
@@ -25,21 +25,21 @@ const ports = [443, 8_443]
 const notPublic = 'The host has no public address'
 
 /** An address that must not be connected to. */
-class AddressRefused extends Error {}
+class AddressRefusedError extends Error {}
 
 /** Time that was up. */
-class TooLate extends Error {}
+class DeadlineError extends Error {}
 
 /**
  * Posts over HTTPS to hosts that strangers named. Every address that a name has is judged inside the look-up that
  * the connection itself uses, so that no second answer of a name server can slip in between. Redirects are not
  * followed, each request has a connection of its own, and one deadline ends it all.
  */
-export const createGuardedFetch = (parts: GuardedFetchParts = {}): WebhookTransport => {
-  const { deadlineMs = defaultDeadlineMs, resolveHost = resolvePublicHost, ca } = parts
-  const { isAllowed = isPublicAddress, allowsPort = (port) => ports.includes(port) } = parts
+export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}): WebhookTransport => {
+  const { deadlineMs = defaultDeadlineMs, resolveHost = resolvePublicHost, ca } = dependencies
+  const { isAllowed = isPublicAddress, allowsPort = (port) => ports.includes(port) } = dependencies
 
-  const findFlaw = (text: string): string | null => {
+  const findUrlProblem = (text: string): string | null => {
     if (!URL.canParse(text)) return 'must be a URL'
     const url = new URL(text)
     if (url.protocol !== 'https:') return 'must begin with https://'
@@ -57,11 +57,11 @@ export const createGuardedFetch = (parts: GuardedFetchParts = {}): WebhookTransp
         (addresses) => {
           const [first] = addresses
           // One that is refused refuses them all: who mixes them wants to be asked at that one.
-          if (first === undefined || !addresses.every(isAllowed)) callback(new AddressRefused(), '', 0)
+          if (first === undefined || !addresses.every(isAllowed)) callback(new AddressRefusedError(), '', 0)
           else if (options.all === true) callback(null, addresses.map(toEntry))
           else callback(null, first, isIP(first))
         },
-        () => callback(new AddressRefused(), '', 0),
+        () => callback(new AddressRefusedError(), '', 0),
       )
     }
   }
@@ -76,7 +76,7 @@ export const createGuardedFetch = (parts: GuardedFetchParts = {}): WebhookTransp
       // A literal address is connected to without any look-up.
       connect: (options, callback) => {
         const host = options.hostname.replaceAll(/^\[|\]$/g, '')
-        if (isIP(host) !== 0 && !isAllowed(host)) callback(new AddressRefused(), null)
+        if (isIP(host) !== 0 && !isAllowed(host)) callback(new AddressRefusedError(), null)
         else connect(options, callback)
       },
       maxHeaderSize: maxHeaderBytes,
@@ -100,16 +100,16 @@ export const createGuardedFetch = (parts: GuardedFetchParts = {}): WebhookTransp
   }
 
   return {
-    findFlaw,
+    findUrlProblem,
     post: async (message, stopped): Promise<WebhookAnswer> => {
-      const flaw = findFlaw(message.url)
+      const flaw = findUrlProblem(message.url)
       if (flaw !== null) return { status: null, error: `The URL ${flaw}` }
       try {
         const status = await withinDeadline({ milliseconds: deadlineMs, stopped }, async (signal) => {
           try {
             return await exchange(new URL(message.url), message, signal)
           } catch (error) {
-            throw signal.aborted ? new TooLate() : error
+            throw signal.aborted ? new DeadlineError() : error
           }
         })
         return { status, error: null }
@@ -143,8 +143,8 @@ const readAway = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
 /** A library's words may hold addresses of our own network; its codes tell an owner enough. */
 const describe = (error: unknown, deadlineMs: number): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof AddressRefused) return notPublic
-    if (cause instanceof TooLate) return `No answer within ${deadlineMs / 1_000} s`
+    if (cause instanceof AddressRefusedError) return notPublic
+    if (cause instanceof DeadlineError) return `No answer within ${deadlineMs / 1_000} s`
     if ('code' in cause && typeof cause.code === 'string') return `No answer: ${cause.code}`
   }
   return 'No answer'

@@ -36,7 +36,7 @@ export interface MeasuredNetwork {
   readonly signers: readonly {
     readonly signer: string
     readonly balance: bigint
-    readonly settlesLeft: number
+    readonly settlementsLeft: number
   }[]
   readonly endpoints: readonly {
     readonly host: string
@@ -290,7 +290,7 @@ const gaugeNetworks = (registry: Registry, listNetworks: () => readonly Measured
   gauge(
     'quittance_signer_settles_left',
     'Settlements that a signer can pay for at the current price',
-    ofSigners(({ settlesLeft }) => settlesLeft),
+    ofSigners(({ settlementsLeft }) => settlementsLeft),
   )
   gauge(
     'quittance_signer_balance',

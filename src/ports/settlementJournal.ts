@@ -36,7 +36,7 @@ export interface Settlement extends SettlementClaim {
   /** Who was told `success: true`; null while nobody was. Stays when the payment's block is taken back. */
   readonly consumedBy: string | null
   /** Whether a living instance works on it. */
-  readonly isAttended: boolean
+  readonly isOwned: boolean
   readonly createdAt: Date
   readonly closedAt: Date | null
   /** Where the payment stands on chain; null while it is open, and where the chain has no such thing. */
@@ -79,7 +79,7 @@ export interface Recorder {
   /** For transactions that the payer signed. Throws when the claim is no longer ours. */
   record(signed: SignedTransaction): Promise<void>
   /** Hears of a transaction of our own that was recorded for this settlement, perhaps together with others. */
-  noteRecorded(signed: SignedTransaction): void
+  onRecorded(signed: SignedTransaction): void
 }
 
 /**
@@ -115,5 +115,5 @@ export interface SettlementJournal {
    * Open rows that nobody living attends, in no order: rows of a network that is down for long must not stand
    * before those that can be closed.
    */
-  listUnattended(limit: number): Promise<readonly Settlement[]>
+  listOrphaned(limit: number): Promise<readonly Settlement[]>
 }

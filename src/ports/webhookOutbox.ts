@@ -29,7 +29,7 @@ export interface WebhookDelivery {
 }
 
 /** A delivery that is ours to attempt, and where to. */
-export interface TakenDelivery extends WebhookDelivery {
+export interface LeasedDelivery extends WebhookDelivery {
   /** Names our attempt: what another took since is not ours to finish. */
   readonly lease: string
   readonly endpoint: WebhookEndpoint
@@ -75,11 +75,11 @@ export interface WebhookOutbox {
   /** A new secret; the old one signs beside it for a while. False when the account has no endpoint. */
   rotateSecret(accountId: string, sealedSecret: Uint8Array, overlapMs: number): Promise<boolean>
   /** Takes what is due for as long as the lease; until then it is nobody else's. The oldest of each account first. */
-  takeDue(request: TakeRequest): Promise<readonly TakenDelivery[]>
+  takeDue(request: TakeRequest): Promise<readonly LeasedDelivery[]>
   /** Writes down what came of an attempt, unless its lease was lost to another. */
-  finish(taken: TakenDelivery, outcome: AttemptOutcome): Promise<void>
+  finish(taken: LeasedDelivery, outcome: AttemptOutcome): Promise<void>
   /** Gives back what was taken and not attempted to its end: due at once. */
-  giveBack(taken: TakenDelivery): Promise<void>
+  returnToQueue(taken: LeasedDelivery): Promise<void>
   /** Newest first; `before` is the id of the last one of the page before. */
   list(
     accountId: string,

@@ -13,7 +13,7 @@ export type WebhookAnswer =
 /** Posts to addresses that strangers have named, and to nothing that is not public. */
 export interface WebhookTransport {
   /** Why nothing would ever be sent to a URL, as a sentence's end; null when its host may be asked. */
-  findFlaw(url: string): string | null
+  findUrlProblem(url: string): string | null
   /** A receiver's failure is an answer; throws only what the signal was aborted with. */
   post(message: WebhookMessage, stopped: AbortSignal): Promise<WebhookAnswer>
 }

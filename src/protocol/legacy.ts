@@ -4,7 +4,7 @@ import { canonicalNetwork } from './network.js'
 import { type PayloadShape, payloadShape } from './payload.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
 import type { Reason } from './reasons.js'
-import { isUsualPayload } from './usual.js'
+import { isCommonPayload } from './usual.js'
 import type { WirePaymentRequest, WireRequirements } from './wire.js'
 
 /*
@@ -66,7 +66,7 @@ export const isRefused = (reading: Payment | RefusedPayment): reading is Refused
 
 /** The payload, or what is wrong with it. */
 const readPayload = (payload: unknown): PayloadShape | string => {
-  if (isUsualPayload(payload)) return payload
+  if (isCommonPayload(payload)) return payload
   const parsed = payloadShape.safeParse(payload)
   return parsed.success ? parsed.data : describeIssue(parsed.error)
 }

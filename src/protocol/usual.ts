@@ -16,9 +16,9 @@ const isText = (value: unknown, maxLength: number): boolean =>
   typeof value === 'string' && value.length > 0 && value.length <= maxLength
 
 // One digit fewer than the largest amount has, so that every value of this form is small enough.
-const surelyAmount = /^[0-9]{1,77}$/
+const definiteAmount = /^[0-9]{1,77}$/
 
-const isAmount = (value: unknown): boolean => typeof value === 'string' && surelyAmount.test(value)
+const isAmount = (value: unknown): boolean => typeof value === 'string' && definiteAmount.test(value)
 
 const isVersion = (value: unknown): boolean => value === undefined || Number.isSafeInteger(value)
 
@@ -26,14 +26,14 @@ const hasVersions = ({ payVersion, x402Version, t402Version }: Fields): boolean 
   isVersion(payVersion) && isVersion(x402Version) && isVersion(t402Version)
 
 /** Whether a body of /verify or /settle is one that `wirePaymentRequest` surely accepts as it is. */
-export const isUsualRequest = (body: unknown): boolean =>
+export const isCommonRequest = (body: unknown): boolean =>
   isFields(body) &&
   hasVersions(body) &&
   isFields(body.paymentPayload) &&
   isFields(body.paymentRequirements) &&
-  isUsualRequirements(body.paymentRequirements)
+  isCommonRequirements(body.paymentRequirements)
 
-const isUsualRequirements = (fields: Fields): boolean => {
+const isCommonRequirements = (fields: Fields): boolean => {
   const { scheme, network, asset, payTo, amount, maxTimeoutSeconds, extra } = fields
   return (
     isText(scheme, wireLimits.scheme) &&
@@ -60,17 +60,17 @@ const rareFields = [
 ]
 
 /** Whether a payload of version 2 is one that `payloadShape` surely accepts as it is. */
-export const isUsualPayload = (payload: unknown): payload is PayloadShape =>
+export const isCommonPayload = (payload: unknown): payload is PayloadShape =>
   isFields(payload) &&
   hasVersions(payload) &&
   payload.scheme === undefined &&
   payload.network === undefined &&
   isFields(payload.accepted) &&
-  isUsualTerms(payload.accepted) &&
+  isCommonTerms(payload.accepted) &&
   isFields(payload.payload) &&
-  (payload.resource === undefined || isUsualResource(payload.resource))
+  (payload.resource === undefined || isCommonResource(payload.resource))
 
-const isUsualTerms = ({
+const isCommonTerms = ({
   scheme,
   network,
   asset,
@@ -87,7 +87,7 @@ const isUsualTerms = ({
   maxAmount === undefined &&
   maxAmountRequired === undefined
 
-const isUsualResource = (resource: unknown): boolean =>
+const isCommonResource = (resource: unknown): boolean =>
   isFields(resource) &&
   typeof resource.url === 'string' &&
   resource.url.length <= wireLimits.url &&

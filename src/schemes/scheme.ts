@@ -37,10 +37,10 @@ export interface InvalidVerdict {
 export type Outcome = Closing | { readonly state: 'pending'; readonly transaction: string }
 
 /**
- * How a block stands. `final`: it will not be taken back. `standing`: it is there, and could be. `gone`: the network
+ * How a block stands. `final`: it will not be taken back. `canonical`: it is there, and could be. `orphaned`: the network
  * has another one in its place. `unknown`: the nodes cannot tell, or do not agree.
  */
-export type BlockStanding = 'final' | 'standing' | 'gone' | 'unknown'
+export type BlockStatus = 'final' | 'canonical' | 'orphaned' | 'unknown'
 
 /** What a verification is for. */
 export interface VerifyOptions {
@@ -73,5 +73,5 @@ export interface Scheme {
   /** The reconciler's one question: what became of a recorded settlement? */
   resolve(settlement: Settlement, signal: AbortSignal): Promise<Outcome>
   /** Whether the block of an `Outcome` is still on the chain. Networks that take nothing back say `final`. */
-  judgeBlock(block: BlockReference, signal: AbortSignal): Promise<BlockStanding>
+  getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }

@@ -6,7 +6,7 @@ import type { AccountStore } from '../ports/accountStore.js'
 import type { Clock } from '../ports/clock.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { Logger } from '../ports/logger.js'
-import type { PaidBlocks } from '../ports/paidBlocks.js'
+import type { ConfirmedBlocks } from '../ports/paidBlocks.js'
 import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { SettlementJournal } from '../ports/settlementJournal.js'
@@ -24,15 +24,15 @@ import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres
 import { createIdempotencyStore } from './postgres/idempotencyStore.js'
 import { announceInstance } from './postgres/instance.js'
 import { migrate } from './postgres/migrate.js'
-import { createPaidBlocks } from './postgres/paidBlocks.js'
+import { createConfirmedBlocks } from './postgres/paidBlocks.js'
 import { openPool } from './postgres/pool.js'
 import { createQuotas } from './postgres/quotas.js'
-import { createSealingMark } from './postgres/sealingMark.js'
+import { createSealingKeyCheck } from './postgres/sealingMark.js'
 import { createSettlementJournal } from './postgres/settlementJournal.js'
 import { createSettlementOverview } from './postgres/settlementOverview.js'
 import { createSignerLanes } from './postgres/signerLanes.js'
 import { createStatistics } from './postgres/statistics.js'
-import { tellOutages } from './postgres/tellOutages.js'
+import { mapDatabaseErrors } from './postgres/tellOutages.js'
 import { createWebhookOutbox } from './postgres/webhookOutbox.js'
 import { type Circuit, createCircuit } from './redis/circuit.js'
 import { openRedis, type Redis } from './redis/client.js'
@@ -55,7 +55,7 @@ export interface StoreSettings {
 export interface Stores {
   readonly accounts: AccountStore
   readonly journal: SettlementJournal
-  readonly paidBlocks: PaidBlocks
+  readonly confirmedBlocks: ConfirmedBlocks
   readonly overview: SettlementOverview
   readonly lanes: SignerLanes
   readonly idempotency: IdempotencyStore
@@ -83,7 +83,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
   const close = async () => {
     isClosing = true
     for (const closer of closers.splice(0).reverse()) {
-      await closer().catch((error: unknown) => logger.error({ error }, 'store.not_closed'))
+      await closer().catch((error: unknown) => logger.error({ error }, 'store.close_failed'))
     }
   }
 
@@ -100,7 +100,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     closers.push(() => pool.end())
     const { applied } = await migrate(pool, migrationsFolder)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
-    const sealing = createSealingMark(pool, settings.sealingMark)
+    const sealing = createSealingKeyCheck(pool, settings.sealingMark)
     await sealing.check()
     const instance = await announceInstance(pool, logger, { isOnly: settings.databaseUrl === null })
     closers.push(() => instance.close())
@@ -114,21 +114,21 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     const idempotencyRecord = createIdempotencyStore(pool, instance)
     const changes = listenForAccountChanges(pool, logger)
     closers.push(() => changes.close())
-    const accounts = tellOutages(createAccountStore(pool, () => sealing.claim()))
+    const accounts = mapDatabaseErrors(createAccountStore(pool, () => sealing.claim()))
 
     return {
       accounts: createAccountCache(accounts, changes),
-      journal: tellOutages(createSettlementJournal(pool, instance)),
-      paidBlocks: tellOutages(createPaidBlocks(pool)),
-      overview: tellOutages(createSettlementOverview(pool)),
-      lanes: tellOutages(createSignerLanes(pool, instance)),
+      journal: mapDatabaseErrors(createSettlementJournal(pool, instance)),
+      confirmedBlocks: mapDatabaseErrors(createConfirmedBlocks(pool)),
+      overview: mapDatabaseErrors(createSettlementOverview(pool)),
+      lanes: mapDatabaseErrors(createSignerLanes(pool, instance)),
       idempotency:
         redis === null ? idempotencyRecord : createIdempotencyLease({ ...redis, record: idempotencyRecord }),
-      webhooks: tellOutages(createWebhookOutbox(pool)),
+      webhooks: mapDatabaseErrors(createWebhookOutbox(pool)),
       limiter,
-      quotas: tellOutages(createQuotas(pool)),
-      accountSettlements: tellOutages(createAccountSettlements(pool)),
-      statistics: tellOutages(createStatistics(pool)),
+      quotas: mapDatabaseErrors(createQuotas(pool)),
+      accountSettlements: mapDatabaseErrors(createAccountSettlements(pool)),
+      statistics: mapDatabaseErrors(createStatistics(pool)),
       pingDatabase: async () => {
         await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))
       },

@@ -1,11 +1,7 @@
 import type { Clock } from '../ports/clock.js'
 
 /** Reads at most once in a while, for all who ask meanwhile; what failed is read again by the next. */
-export const rememberFor = <T>(
-  clock: Clock,
-  maxAgeMs: number,
-  read: () => Promise<T>,
-): (() => Promise<T>) => {
+export const cacheFor = <T>(clock: Clock, maxAgeMs: number, read: () => Promise<T>): (() => Promise<T>) => {
   let remembered: { readonly value: Promise<T>; readonly readAtMs: number } | null = null
   return () => {
     const nowMs = clock.now().getTime()

@@ -116,7 +116,7 @@ export const keepNoted = (
 ): { readonly recorder: Recorder; readonly noted: readonly string[] } => {
   const noted: string[] = []
   return {
-    recorder: { ...recorder, noteRecorded: ({ transaction }) => void noted.push(transaction) },
+    recorder: { ...recorder, onRecorded: ({ transaction }) => void noted.push(transaction) },
     noted,
   }
 }

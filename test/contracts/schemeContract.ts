@@ -355,17 +355,19 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
       it('stands, where the network could take it back at all', async () => {
         const block = await settleInBlock()
         if (block === null) return
-        expect(['standing', 'final']).toContain(await scheme.judgeBlock(block, AbortSignal.timeout(5_000)))
+        expect(['canonical', 'final']).toContain(
+          await scheme.getBlockStatus(block, AbortSignal.timeout(5_000)),
+        )
       })
 
       it('is never gone because the chain does not answer or has not come so far', async () => {
         const block = await settleInBlock()
         if (block === null) return
         const beyond = { number: block.number + 1_000_000n, hash: block.hash }
-        expect(await scheme.judgeBlock(beyond, AbortSignal.timeout(5_000))).toBe('unknown')
+        expect(await scheme.getBlockStatus(beyond, AbortSignal.timeout(5_000))).toBe('unknown')
         harness.silence()
         try {
-          const asked = scheme.judgeBlock(block, AbortSignal.timeout(500))
+          const asked = scheme.getBlockStatus(block, AbortSignal.timeout(500))
           expect(['unknown', 'threw']).toContain(await asked.catch(() => 'threw'))
         } finally {
           await restore()
@@ -440,7 +442,7 @@ const settlementOf = (
   broadcasts,
   reason: null,
   consumedBy: null,
-  isAttended: false,
+  isOwned: false,
   createdAt: new Date(Date.now() - 10_000),
   closedAt: null,
   block: null,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { PaidBlocks } from '../../src/ports/paidBlocks.js'
+import type { ConfirmedBlocks } from '../../src/ports/paidBlocks.js'
 import type { Settlement, SettlementClaim, SettlementJournal } from '../../src/ports/settlementJournal.js'
 import { claimOf } from '../support/claimOf.js'
 
 /** An empty journal under test, as one living instance sees it. */
 export interface JournalHarness {
   readonly journal: SettlementJournal
-  readonly blocks: PaidBlocks
+  readonly blocks: ConfirmedBlocks
   close(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
           broadcasts: [],
           reason: null,
           consumedBy: null,
-          isAttended: true,
+          isOwned: true,
           createdAt: expect.any(Date),
           closedAt: null,
           block: null,
@@ -158,7 +158,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
           transaction: '0x1',
           reason: null,
           consumedBy: 'request:1',
-          isAttended: false,
+          isOwned: false,
           closedAt: expect.any(Date),
           block,
         })
@@ -222,7 +222,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect(await journal.find(id)).toMatchObject({
           state: 'failed',
           reason: 'settlement_abandoned',
-          isAttended: false,
+          isOwned: false,
         })
         const recorded = await record('0x1')
         await journal.release(recorded.id)
@@ -235,12 +235,12 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
       it('lists what was released, no more than asked for, and nothing that is attended or closed', async () => {
         await record('0x1')
         await confirm('0x2')
-        expect(await journal.listUnattended(9)).toEqual([])
+        expect(await journal.listOrphaned(9)).toEqual([])
         const released = [await record('0x3'), await claim()]
         for (const { id } of released) await journal.release(id)
-        expect(idsOf(await journal.listUnattended(9)).sort()).toEqual(idsOf(released).sort())
-        expect(await journal.listUnattended(1)).toHaveLength(1)
-        expect((await journal.find(released[0]?.id ?? ''))?.isAttended).toBe(false)
+        expect(idsOf(await journal.listOrphaned(9)).sort()).toEqual(idsOf(released).sort())
+        expect(await journal.listOrphaned(1)).toHaveLength(1)
+        expect((await journal.find(released[0]?.id ?? ''))?.isOwned).toBe(false)
       })
     })
 
@@ -259,11 +259,11 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect(await journal.find(id)).toMatchObject({
           state: 'pending',
           consumedBy: 'request:1',
-          isAttended: false,
+          isOwned: false,
           closedAt: null,
           block: null,
         })
-        expect(idsOf(await journal.listUnattended(9))).toEqual([id])
+        expect(idsOf(await journal.listOrphaned(9))).toEqual([id])
       })
 
       it('is told again only to the one who was told before', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TakenDelivery, TakeRequest, WebhookOutbox } from '../../src/ports/webhookOutbox.js'
+import type { LeasedDelivery, TakeRequest, WebhookOutbox } from '../../src/ports/webhookOutbox.js'
 
 /** An empty outbox under test. */
 export interface OutboxHarness {
@@ -36,7 +36,7 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
     }
     const take = (changes: Partial<TakeRequest> = {}) =>
       outbox.takeDue({ limit: 100, limitPerAccount: 100, except: [], leaseMs, ...changes })
-    const takeOne = async (): Promise<TakenDelivery> => {
+    const takeOne = async (): Promise<LeasedDelivery> => {
       const [taken] = await take()
       if (taken === undefined) throw new Error('Nothing is due')
       return taken
@@ -83,7 +83,7 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
       await harness.pass(leaseMs)
       const taken = await takeOne()
       await outbox.finish(late, { state: 'failed', status: 500, error: null, isGone: false })
-      await outbox.giveBack(late)
+      await outbox.returnToQueue(late)
       expect(await look()).toMatchObject({ state: 'waiting', attempts: 0 })
       expect(await take()).toEqual([])
       await outbox.finish(taken, delivered)
@@ -107,7 +107,7 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
 
     it('has what was given back at once, as if it had not been taken', async () => {
       await write(1)
-      await outbox.giveBack(await takeOne())
+      await outbox.returnToQueue(await takeOne())
       expect(await takeOne()).toMatchObject({ attempts: 0 })
     })
 

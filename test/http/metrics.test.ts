@@ -115,7 +115,7 @@ describe('GET /metrics', () => {
 describe('networks in GET /metrics', () => {
   const network = 'eip155:84532'
   const node = { host: 'a.example', isUp: true, head: 123n, latencyMs: 40 }
-  const ours = { signer: '0xabc', balance: 10n ** 18n, settlesLeft: 77 }
+  const ours = { signer: '0xabc', balance: 10n ** 18n, settlementsLeft: 77 }
 
   const open = () => {
     let networks: readonly MeasuredNetwork[] = []

@@ -126,7 +126,7 @@ describe('the guarded fetch', () => {
     ])('that a URL spells as %s', async (host) => {
       const url = `https://${host}:${receiver.port}/hook`
       const fetch = createStrictFetch()
-      expect(fetch.findFlaw(url)).toBe('must not name a private or reserved address')
+      expect(fetch.findUrlProblem(url)).toBe('must not name a private or reserved address')
       expect(await fetch.post(message(url), running)).toEqual({
         status: null,
         error: 'The URL must not name a private or reserved address',
@@ -175,7 +175,7 @@ describe('the guarded fetch', () => {
     ['https:\\\\127.0.0.1/', 'must not name a private or reserved address'],
     ['https:127.0.0.1', 'must not name a private or reserved address'],
   ])('finds the flaw of %s', (url, flaw) => {
-    expect(createGuardedFetch().findFlaw(url)).toBe(flaw)
+    expect(createGuardedFetch().findUrlProblem(url)).toBe(flaw)
   })
 
   it.each([
@@ -185,7 +185,7 @@ describe('the guarded fetch', () => {
     'https://bücher.example/',
     'https://8.8.8.8/',
   ])('finds no flaw in %s', (url) => {
-    expect(createGuardedFetch().findFlaw(url)).toBeNull()
+    expect(createGuardedFetch().findUrlProblem(url)).toBeNull()
   })
 
   it.each([301, 302, 303, 307, 308])('does not follow a redirect (%i)', async (status) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { payloadShape } from '../../src/protocol/payload.js'
-import { isUsualPayload, isUsualRequest } from '../../src/protocol/usual.js'
+import { isCommonPayload, isCommonRequest } from '../../src/protocol/usual.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import { bodyFlat, bodyV1, bodyV2, requirements } from './wirePayments.js'
 
@@ -90,7 +90,7 @@ describe('what is recognised without a schema', () => {
   it('is what the schema of a request accepts, unchanged', () => {
     fc.assert(
       fc.property(changedBody, (body) => {
-        if (!isUsualRequest(body)) return
+        if (!isCommonRequest(body)) return
         expect(wirePaymentRequest.safeParse(body)).toEqual({ success: true, data: body })
       }),
       { numRuns: 5_000 },
@@ -100,7 +100,7 @@ describe('what is recognised without a schema', () => {
   it('is what the schema of a payload accepts, unchanged', () => {
     fc.assert(
       fc.property(changedBody.map(payloadOf), (payload) => {
-        if (!isUsualPayload(payload)) return
+        if (!isCommonPayload(payload)) return
         expect(payloadShape.safeParse(payload)).toEqual({ success: true, data: payload })
       }),
       { numRuns: 5_000 },
@@ -112,16 +112,16 @@ describe('what is recognised without a schema', () => {
       for (const put of oddities) {
         const body = change(bodyV2, place, put)
         const where = `${place.join('.')}: ${JSON.stringify(put)}`
-        if (isUsualRequest(body)) expect(wirePaymentRequest.safeParse(body).data, where).toEqual(body)
+        if (isCommonRequest(body)) expect(wirePaymentRequest.safeParse(body).data, where).toEqual(body)
         const payload = payloadOf(body)
-        if (isUsualPayload(payload)) expect(payloadShape.safeParse(payload).data, where).toEqual(payload)
+        if (isCommonPayload(payload)) expect(payloadShape.safeParse(payload).data, where).toEqual(payload)
       }
     }
   })
 
   it('is what the clients of version 2 send', () => {
-    expect(isUsualRequest({ x402Version: 2, ...bodyV2 })).toBe(true)
-    expect(isUsualPayload({ x402Version: 2, ...bodyV2.paymentPayload })).toBe(true)
-    expect(isUsualRequest({ ...bodyV2, paymentRequirements: { ...requirements, tags: ['a'] } })).toBe(true)
+    expect(isCommonRequest({ x402Version: 2, ...bodyV2 })).toBe(true)
+    expect(isCommonPayload({ x402Version: 2, ...bodyV2.paymentPayload })).toBe(true)
+    expect(isCommonRequest({ ...bodyV2, paymentRequirements: { ...requirements, tags: ['a'] } })).toBe(true)
   })
 })

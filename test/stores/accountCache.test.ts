@@ -139,7 +139,7 @@ describe('two instances that remember accounts', () => {
     await theirs.network.pass()
     await pollUntil(() => theirs.changes.isCurrent(), 'it to listen again')
     expect(await theirs.accounts.findByKey(key.fingerprint)).toBeNull()
-    expect(theirs.logger.messages()).toEqual(['accounts.not_listening', 'accounts.listening_again'])
+    expect(theirs.logger.messages()).toEqual(['accounts.listener_lost', 'accounts.listener_restored'])
   })
 
   it('trust a connection that has fallen silent no longer than two seconds', async () => {

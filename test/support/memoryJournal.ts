@@ -29,7 +29,7 @@ const blank: Settlement = {
   broadcasts: [],
   reason: null,
   consumedBy: null,
-  isAttended: true,
+  isOwned: true,
   createdAt: new Date('2026-01-01T00:00:00Z'),
   closedAt: null,
   block: null,
@@ -73,7 +73,7 @@ export const createMemoryJournal = (): MemoryJournal => {
 
   const record = (id: string, signed: SignedTransaction) => {
     const row = rows.get(id)
-    if (!isOpen(row) || !row.isAttended) throw new Error('The settlement was taken over')
+    if (!isOpen(row) || !row.isOwned) throw new Error('The settlement was taken over')
     const broadcasts = [...row.broadcasts, signed]
     change(id, { state: 'pending', transaction: signed.transaction, broadcasts })
   }
@@ -96,7 +96,7 @@ export const createMemoryJournal = (): MemoryJournal => {
         }
         record(settlementId, signed)
       },
-      noteRecorded: (signed) => record(settlementId, signed),
+      onRecorded: (signed) => record(settlementId, signed),
     }),
     close: async (id, closing, consumer) => {
       const row = rows.get(id)
@@ -109,18 +109,18 @@ export const createMemoryJournal = (): MemoryJournal => {
         reason: closing.state === 'failed' ? closing.reason : null,
         consumedBy: row.consumedBy ?? (closing.state === 'confirmed' ? (consumer ?? null) : null),
         block: closing.state === 'confirmed' ? (closing.block ?? null) : null,
-        isAttended: false,
+        isOwned: false,
         closedAt: new Date(),
       })
       return true
     },
     abandon: async (id) => {
       if (rows.get(id)?.state !== 'claimed') return false
-      change(id, { state: 'failed', reason: 'settlement_abandoned', isAttended: false, closedAt: new Date() })
+      change(id, { state: 'failed', reason: 'settlement_abandoned', isOwned: false, closedAt: new Date() })
       return true
     },
     release: async (id) => {
-      if (isOpen(rows.get(id))) change(id, { isAttended: false })
+      if (isOpen(rows.get(id))) change(id, { isOwned: false })
     },
     consume: async (id, consumer) => {
       const row = rows.get(id)
@@ -128,7 +128,7 @@ export const createMemoryJournal = (): MemoryJournal => {
       change(id, { consumedBy: consumer })
       return true
     },
-    listUnattended: async (limit) =>
-      [...rows.values()].filter((row) => isOpen(row) && !row.isAttended).slice(0, limit),
+    listOrphaned: async (limit) =>
+      [...rows.values()].filter((row) => isOpen(row) && !row.isOwned).slice(0, limit),
   }
 }

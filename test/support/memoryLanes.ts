@@ -44,17 +44,17 @@ export const createMemoryLanes = (): MemoryLanes => {
       state.last = answer.catch(() => undefined)
       const { recorded } = await answer
       for (const { after } of watching) await after?.(recorded)
-      for (const recorder of recorders) recorder.noteRecorded(recorded)
+      for (const recorder of recorders) recorder.onRecorded(recorded)
       return { recorded }
     },
     replace: async () => null,
-    fill: async () => null,
+    fillNonceGap: async () => null,
     listFrom: async (lane, nonce, limit) =>
       stateOf(lane)
         .transactions.filter((transaction) => transaction.nonce >= nonce)
         .slice(0, limit),
     readNext: async (lane) => stateOf(lane).next,
-    retreat: async () => false,
+    rewindNonce: async () => false,
     lease: async (_network, signers) => signers,
     openRecorder: (onlooker = {}) => {
       const settlementId = randomUUID()
@@ -65,7 +65,7 @@ export const createMemoryLanes = (): MemoryLanes => {
           await onlooker.before?.()
           await onlooker.after?.(signed)
         },
-        noteRecorded: () => undefined,
+        onRecorded: () => undefined,
       }
     },
   }

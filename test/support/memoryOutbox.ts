@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../src/ports/clock.js'
 import type {
-  TakenDelivery,
+  LeasedDelivery,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookOutbox,
@@ -25,7 +25,7 @@ export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
     const row = rows.get(id)
     if (row !== undefined) rows.set(id, { ...row, ...changes })
   }
-  const holds = ({ id, lease }: TakenDelivery) => rows.get(id)?.lease === lease
+  const holds = ({ id, lease }: LeasedDelivery) => rows.get(id)?.lease === lease
   const endWaiting = (accountId: string) => {
     for (const row of rows.values()) {
       if (row.accountId === accountId && row.state === 'waiting')
@@ -89,7 +89,7 @@ export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
       return true
     },
     takeDue: async ({ limit, limitPerAccount, except, leaseMs }) => {
-      const taken: TakenDelivery[] = []
+      const taken: LeasedDelivery[] = []
       for (const row of rows.values()) {
         const endpoint = findEndpoint(row.accountId)
         const isDue = row.dueAt !== null && row.dueAt <= clock.now() && !except.includes(row.accountId)
@@ -118,7 +118,7 @@ export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
       endpoints.set(taken.accountId, { ...endpoint, isGone: true })
       endWaiting(taken.accountId)
     },
-    giveBack: async (taken) => {
+    returnToQueue: async (taken) => {
       if (holds(taken)) change(taken.id, { lease: null, dueAt: clock.now() })
     },
     list: async (accountId, { limit, before }) => {

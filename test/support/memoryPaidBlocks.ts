@@ -1,14 +1,14 @@
-import type { PaidBlock, PaidBlocks } from '../../src/ports/paidBlocks.js'
+import type { ConfirmedBlock, ConfirmedBlocks } from '../../src/ports/paidBlocks.js'
 import type { Settlement } from '../../src/ports/settlementJournal.js'
 import type { MemoryJournal } from './memoryJournal.js'
 
 /** The blocks of the payments in a journal of one test. */
-export const createMemoryPaidBlocks = (journal: MemoryJournal): PaidBlocks => {
-  const listRows = ({ network, block }: PaidBlock): readonly Settlement[] =>
+export const createMemoryPaidBlocks = (journal: MemoryJournal): ConfirmedBlocks => {
+  const listRows = ({ network, block }: ConfirmedBlock): readonly Settlement[] =>
     journal.list().filter((row) => row.network === network && row.block?.hash === block.hash && !row.isFinal)
   return {
     list: async (limit) => {
-      const blocks = new Map<string, PaidBlock>()
+      const blocks = new Map<string, ConfirmedBlock>()
       for (const { network, scheme, block, isFinal } of journal.list()) {
         if (block !== null && !isFinal) blocks.set(`${network} ${block.hash}`, { network, scheme, block })
       }
@@ -19,7 +19,7 @@ export const createMemoryPaidBlocks = (journal: MemoryJournal): PaidBlocks => {
     },
     reopen: async (block) =>
       listRows(block).flatMap(({ id }) => {
-        journal.change(id, { state: 'pending', closedAt: null, block: null, isAttended: false })
+        journal.change(id, { state: 'pending', closedAt: null, block: null, isOwned: false })
         return journal.list().filter((row) => row.id === id)
       }),
   }

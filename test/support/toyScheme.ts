@@ -44,7 +44,7 @@ export const createToyScheme = (script: Partial<Scheme> = {}): Scheme => {
       return { state: 'confirmed', transaction }
     },
     resolve: async ({ transaction }) => ({ state: 'confirmed', transaction: transaction ?? '' }),
-    judgeBlock: async () => 'standing',
+    getBlockStatus: async () => 'canonical',
     ...script,
   }
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:https'
-import { createGuardedFetch, type GuardedFetchParts } from '../../src/platform/guardedFetch.js'
+import { createGuardedFetch, type GuardedFetchDependencies } from '../../src/platform/guardedFetch.js'
 import { testCertificate, testCertificateKey } from './testCertificate.js'
 
 /** A message as it arrived. */
@@ -75,7 +75,7 @@ export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
 }
 
 /** What sends to receivers on this machine as if they were on the internet. */
-export const createLoopbackFetch = (parts: GuardedFetchParts = {}) =>
+export const createLoopbackFetch = (parts: GuardedFetchDependencies = {}) =>
   createGuardedFetch({
     ca: testCertificate,
     resolveHost: async () => ['127.0.0.1'],

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { rememberFor } from '../../src/usecases/remember.js'
+import { cacheFor } from '../../src/usecases/remember.js'
 import { createManualClock } from '../support/manualClock.js'
 
-describe('rememberFor', () => {
+describe('cacheFor', () => {
   const setup = (answer: (reading: number) => Promise<number> = async (reading) => reading) => {
     const clock = createManualClock()
     let readings = 0
-    const read = rememberFor(clock, 1_000, () => {
+    const read = cacheFor(clock, 1_000, () => {
       readings += 1
       return answer(readings)
     })

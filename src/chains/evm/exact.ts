@@ -4,18 +4,18 @@ import { withSignal } from '../../deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Outcome, Scheme, ValidVerdict, Verdict, VerifyOptions } from '../../schemes/scheme.js'
-import { notSettling } from '../notSettling.js'
+import { networkUnavailable } from '../notSettling.js'
 import { readAddress } from './encoding/address.js'
 import type { FeeOracle } from './gas/fees.js'
-import { judgeBlock } from './outcome/judgeBlock.js'
+import { getBlockStatus } from './outcome/judgeBlock.js'
 import type { ReceiptPolicy } from './outcome/receipts.js'
 import type { ReceiptWatcher } from './outcome/receiptWatcher.js'
 import { concludeReceipt, resolveSettlement } from './outcome/resolve.js'
 import { formatAuthorizationId, readExactProof } from './payment/authorization.js'
 import type { Candidate } from './payment/checks.js'
-import type { Diagnosis } from './payment/diagnose.js'
-import { createPrepare, type Prepared, refuse } from './payment/prepare.js'
-import type { TokenBook } from './payment/tokens.js'
+import type { RevertReason } from './payment/diagnose.js'
+import { createPrepare, type Prepared, toRefusal } from './payment/prepare.js'
+import type { TokenRegistry } from './payment/tokens.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { Signers } from './sending/signers.js'
 import type { Submission, Submitter } from './sending/submit.js'
@@ -23,11 +23,11 @@ import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import type { Simulator } from './simulation/simulator.js'
 
 /** What `exact` needs on one EVM network. */
-export interface ExactParts {
+export interface ExactDependencies {
   readonly family: EvmSettings
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
-  readonly tokens: TokenBook
+  readonly tokens: TokenRegistry
   readonly signers: Signers
   readonly fees: FeeOracle
   readonly simulator: Simulator
@@ -39,9 +39,9 @@ export interface ExactParts {
 }
 
 /** `exact` by EIP-3009 on one EVM network. */
-export const createExactScheme = (parts: ExactParts): Scheme => {
-  const { family, network, rpc, signers, fees, simulator, submitter, receipts, clock } = parts
-  const prepare = createPrepare(parts)
+export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
+  const { family, network, rpc, signers, fees, simulator, submitter, receipts, clock } = dependencies
+  const prepare = createPrepare(dependencies)
 
   const policyFor = (value: bigint): ReceiptPolicy => ({
     confirmations: network.confirmations,
@@ -50,12 +50,12 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
 
   /** Our account for a payment. While there is none, nothing can be said of how the chain would take it. */
   const senderFor = ({ candidate }: Prepared): PrivateKeyAccount => {
-    const sender = signers.pick(candidate.authorization.nonce, parts.canPay)
+    const sender = signers.pick(candidate.authorization.nonce, dependencies.canPay)
     if (sender !== null) return sender
-    throw notSettling(network.network)
+    throw networkUnavailable(network.network)
   }
 
-  const simulate = async (prepared: Prepared): Promise<Diagnosis | null> => {
+  const simulate = async (prepared: Prepared): Promise<RevertReason | null> => {
     const sender = senderFor(prepared).address
     return await simulator.simulate(prepared, { sender, fees: await fees.read() })
   }
@@ -65,8 +65,10 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     if ('refused' in preparation) return preparation.refused
     if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
     const { candidate } = preparation.prepared
-    const diagnosis = await simulate(preparation.prepared)
-    return diagnosis === null ? toVerdict(candidate) : refuse(candidate.authorization.from, diagnosis)
+    const revertReason = await simulate(preparation.prepared)
+    return revertReason === null
+      ? toVerdict(candidate)
+      : toRefusal(candidate.authorization.from, revertReason)
   }
 
   const toVerdict = ({ authorization, token }: Candidate): ValidVerdict => ({
@@ -83,7 +85,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
   })
 
   /** `spoiled`: mined in a batch without effect; nothing of it can move money any more. */
-  const submitAndConclude = async (submission: Submission): Promise<Outcome | Spoiled> => {
+  const submitAndConclude = async (submission: Submission): Promise<Outcome | RevertedInBatch> => {
     const { authorization, token } = submission.prepared.candidate
     const submitted = await submitter.submit(submission)
     if ('reason' in submitted) return { state: 'failed', reason: submitted.reason }
@@ -91,7 +93,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     const policy = policyFor(authorization.value)
     const receipt = await receipts.wait(transaction, policy, submission.waitUntil)
     if (receipt === null) return { state: 'pending', transaction }
-    submitter.noteMined(sender, nonce)
+    submitter.onMined(sender, nonce)
     const question = {
       nonce: authorization.nonce,
       expected: { ...authorization, asset: token.address },
@@ -100,7 +102,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     const conclude = () => concludeReceipt(rpc, { receipt, isShared }, question, policy)
     try {
       const outcome = await conclude()
-      const isSpoiled = isShared && outcome.state === 'failed' && outcome.reason === spoiledReason
+      const isSpoiled = isShared && outcome.state === 'failed' && outcome.reason === revertedInBatchReason
       return isSpoiled ? { state: 'spoiled', transaction, conclude } : outcome
     } catch {
       // A node that fails now leaves the question to the reconciler.
@@ -109,15 +111,15 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
   }
 
   /** Its share of a batch failed, and the authorization is unused: by itself it succeeds, or we learn why not. */
-  const settleAlone = async (submission: Submission, spoiled: Spoiled): Promise<Outcome> => {
+  const settleAlone = async (submission: Submission, spoiled: RevertedInBatch): Promise<Outcome> => {
     const { transaction } = spoiled
     try {
-      const second = await submitAndConclude({ ...submission, goesAlone: true })
+      const second = await submitAndConclude({ ...submission, isUnbatched: true })
       if (second.state === 'spoiled') return { state: 'pending', transaction }
       if (second.state !== 'failed' || second.transaction !== undefined) return second
       // Refused before it was sent, perhaps because a stranger's transaction has paid it since.
       const outcome = await spoiled.conclude()
-      const isUnused = outcome.state === 'failed' && outcome.reason === spoiledReason
+      const isUnused = outcome.state === 'failed' && outcome.reason === revertedInBatchReason
       return isUnused ? { ...second, transaction } : outcome
     } catch {
       // Perhaps it was recorded again, and only the answer was lost.
@@ -161,12 +163,12 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
         signal,
       ),
 
-    judgeBlock: (block, signal) =>
-      withSignal(judgeBlock(rpc.endpoints, block, network.finalityDepth), signal),
+    getBlockStatus: (block, signal) =>
+      withSignal(getBlockStatus(rpc.endpoints, block, network.finalityDepth), signal),
   }
 }
 
-interface Spoiled {
+interface RevertedInBatch {
   readonly state: 'spoiled'
   readonly transaction: Hex
   /** Asks again what the chain says of the payment. */
@@ -174,7 +176,7 @@ interface Spoiled {
 }
 
 // What is concluded of an authorization that is unused although its transaction was mined.
-const spoiledReason = 'invalid_exact_evm_transaction_failed'
+const revertedInBatchReason = 'invalid_exact_evm_transaction_failed'
 
 // The latest instant that a Date can hold; authorizations may be valid for longer than that.
 const latestInstantMs = 8_640_000_000_000_000n

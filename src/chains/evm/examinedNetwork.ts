@@ -1,30 +1,30 @@
 import type { Hex } from 'viem'
 import type { SignerLanes } from '../../ports/signerLanes.js'
-import type { KeptNetwork } from '../keeper.js'
+import type { MonitoredNetwork } from '../keeper.js'
 import type { FeeOracle } from './gas/fees.js'
-import type { GasRunway } from './gas/gasRunway.js'
+import type { GasBalances } from './gas/gasRunway.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { Signers } from './sending/signers.js'
 import type { EvmNetworkSettings } from './settings.js'
 
-/** An EVM network under the eyes of its keeper. */
-export interface ExaminedNetwork extends KeptNetwork {
+/** An EVM network under the eyes of its monitor. */
+export interface MonitoredEvmNetwork extends MonitoredNetwork {
   /** Whether an account can pay for the next settlement; false for all while the network is not open. */
   canPay(address: Hex): boolean
 }
 
-/** What the keeper of an EVM network looks at: the nodes' chain, our numbers there, and our gas. */
-export const createExaminedNetwork = (
+/** What the monitor of an EVM network looks at: the nodes' chain, our numbers there, and our gas. */
+export const createMonitoredNetwork = (
   { network, chainId }: EvmNetworkSettings,
-  parts: {
+  dependencies: {
     readonly rpc: Rpc
     readonly fees: FeeOracle
     readonly signers: Signers
-    readonly runway: GasRunway
+    readonly balances: GasBalances
     readonly lanes: SignerLanes
   },
-): ExaminedNetwork => {
-  const { rpc, fees, signers, runway, lanes } = parts
+): MonitoredEvmNetwork => {
+  const { rpc, fees, signers, balances, lanes } = dependencies
   let areLanesOpen = false
 
   const openLanes = async () => {
@@ -43,19 +43,21 @@ export const createExaminedNetwork = (
       if (!(await rpc.probe())) throw new Error('No endpoint answers')
       if (!areLanesOpen) await openLanes()
       const reading = await fees.refresh()
-      await runway.measure(reading)
+      await balances.measure(reading)
       if (reading.fees === null) return `gas costs more than EVM_MAX_FEE_GWEI_${chainId} allows`
-      return signers.addresses.some(runway.canPay) ? null : 'no signer has enough native coin to pay for gas'
+      return signers.addresses.some(balances.canPay)
+        ? null
+        : 'no signer has enough native coin to pay for gas'
     },
     describeFailure: (error) => {
       if (error instanceof WrongChainError) return error.message
       const strange = rpc.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain
       return strange == null ? 'no node answers' : new WrongChainError(chainId, strange).message
     },
-    listSigners: runway.list,
-    describeRunway: runway.describe,
+    listSigners: balances.list,
+    getBalanceLevel: balances.getLevel,
     listEndpoints: rpc.listHealth,
-    canPay: (address) => areLanesOpen && runway.canPay(address),
+    canPay: (address) => areLanesOpen && balances.canPay(address),
   }
 }
 

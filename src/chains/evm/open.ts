@@ -1,17 +1,17 @@
 import type { ChainContext, OpenChain } from '../chain.js'
-import { createKeeper } from '../keeper.js'
+import { createNetworkMonitor } from '../keeper.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createExactScheme } from './exact.js'
-import { createExaminedNetwork, WrongChainError } from './examinedNetwork.js'
+import { createMonitoredNetwork, WrongChainError } from './examinedNetwork.js'
 import { createFeeOracle } from './gas/fees.js'
-import { createGasRunway } from './gas/gasRunway.js'
+import { createGasBalances } from './gas/gasRunway.js'
 import { createReceiptWatcher } from './outcome/receiptWatcher.js'
 import { isRecoveryNative } from './payment/recover.js'
-import { createTokenBook, type TokenBook } from './payment/tokens.js'
+import { createTokenRegistry, type TokenRegistry } from './payment/tokens.js'
 import { highestGasCap } from './payment/transfer.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
-import { createLanePool } from './sending/lanePool.js'
-import { createLaneUpkeep } from './sending/laneUpkeep.js'
+import { createNoncePool } from './sending/lanePool.js'
+import { createLaneMaintenance } from './sending/laneUpkeep.js'
 import { createSigners, type Signers } from './sending/signers.js'
 import { createSubmitter } from './sending/submit.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
@@ -25,16 +25,18 @@ import { createSimulator } from './simulation/simulator.js'
 export const open = async (settings: EvmSettings, context: ChainContext): Promise<OpenChain> => {
   const signers = createSigners(settings.privateKeys)
   if (!isRecoveryNative) {
-    context.logger.warn({}, 'signature.recovery_is_slow: no native secp256k1 addon fits this machine')
+    context.logger.warn({}, 'signature.native_addon_missing: no native secp256k1 addon fits this machine')
   }
   const networks = await Promise.all(
     settings.networks.map((network) => openNetwork(settings, network, signers, context)),
   )
   return {
     schemes: networks.map(({ scheme }) => scheme),
-    health: () => networks.map(({ keeper }) => keeper.health()),
+    health: () => networks.map(({ monitor }) => monitor.health()),
     close: async () => {
-      await Promise.all(networks.flatMap(({ keeper, upkeep }) => [keeper.close(), upkeep.close()]))
+      await Promise.all(
+        networks.flatMap(({ monitor, maintenance }) => [monitor.close(), maintenance.close()]),
+      )
     },
   }
 }
@@ -58,29 +60,29 @@ const openNetwork = async (
 
   const fees = createFeeOracle(network, rpc, clock)
   const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
-  const { lowRunwaySettles } = family
-  const runway = createGasRunway(network.network, {
+  const { lowBalanceSettlements } = family
+  const balances = createGasBalances(network.network, {
     rpc,
     signers,
     gasPerSettlement,
-    lowRunwaySettles,
+    lowBalanceSettlements,
     logger,
   })
-  const examined = createExaminedNetwork(network, { rpc, fees, signers, runway, lanes })
-  const keeper = createKeeper(examined, logger)
-  const tokens = createTokenBook(network, rpc)
+  const monitored = createMonitoredNetwork(network, { rpc, fees, signers, balances, lanes })
+  const monitor = createNetworkMonitor(monitored, logger)
+  const tokens = createTokenRegistry(network, rpc)
   const multicall = createMulticallPresence(rpc)
-  await keeper.check()
-  if (keeper.health().isRpcReachable) {
+  await monitor.check()
+  if (monitor.health().isRpcReachable) {
     await multicall.ask()
     await reportTokens(network, tokens, context)
   }
 
   const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
-  const { canPay } = examined
-  const pool = createLanePool(signers.accounts, canPay)
+  const { canPay } = monitored
+  const pool = createNoncePool(signers.accounts, canPay)
   const { expiryMarginSeconds, replaceAfterSeconds } = family
-  const upkeep = createLaneUpkeep(network, {
+  const maintenance = createLaneMaintenance(network, {
     rpc,
     fees,
     accounts: signers.accounts,
@@ -91,7 +93,7 @@ const openNetwork = async (
     logger,
     replaceAfterMs: replaceAfterSeconds * 1_000,
   })
-  if (keeper.health().isRpcReachable) await upkeep.check()
+  if (monitor.health().isRpcReachable) await maintenance.check()
   const submitter = createSubmitter({
     network,
     rpc,
@@ -120,7 +122,7 @@ const openNetwork = async (
     clock,
     canPay,
   })
-  return { scheme, keeper, upkeep }
+  return { scheme, monitor, maintenance }
 }
 
 /** Every endpoint that answers must serve the chain that it was configured for. */
@@ -134,7 +136,7 @@ const refuseWrongChains = async (rpc: Rpc, network: EvmNetworkSettings): Promise
 /** Reads the offered tokens and says at once what payers would only find out by a refused payment. */
 const reportTokens = async (
   network: EvmNetworkSettings,
-  tokens: TokenBook,
+  tokens: TokenRegistry,
   { logger }: ChainContext,
 ): Promise<void> => {
   for (const setting of network.tokens) {
@@ -143,7 +145,7 @@ const reportTokens = async (
     const named = { network: network.network, asset: address }
     if (finding === null) continue
     if ('refusedAs' in finding) {
-      logger.warn({ ...named, reason: finding.refusedAs }, 'token.not_available')
+      logger.warn({ ...named, reason: finding.refusedAs }, 'token.unavailable')
       continue
     }
     const { domain, symbol, decimals } = finding.token
@@ -151,7 +153,7 @@ const reportTokens = async (
       (setting.name ?? domain?.name) === domain?.name &&
       (setting.version ?? domain?.version) === domain?.version
     if (domain?.isProven !== true) logger.warn({ ...named, symbol }, 'token.domain_unproven')
-    else if (!isAsConfigured) logger.warn({ ...named, ...domain }, 'token.domain_differs_from_configuration')
+    else if (!isAsConfigured) logger.warn({ ...named, ...domain }, 'token.domain_mismatch')
     else
       logger.info({ ...named, symbol, decimals, name: domain.name, version: domain.version }, 'token.offered')
   }

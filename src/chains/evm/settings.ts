@@ -55,7 +55,7 @@ export interface EvmSettings {
   /** From this value on, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
   /** When a signer can pay for fewer settlements than this, the operator is told. */
-  readonly lowRunwaySettles: number
+  readonly lowBalanceSettlements: number
 }
 
 /**
@@ -211,7 +211,7 @@ export const readEvmSettings = (
       deploysSmartWallets: family.DEPLOY_ERC4337_WITH_EIP6492 === 'true',
       smartWalletFactories: family.EVM_SMART_WALLET_FACTORIES,
       crossCheckAmount: family.EVM_CROSS_CHECK_AMOUNT,
-      lowRunwaySettles: family.EVM_LOW_RUNWAY_SETTLES,
+      lowBalanceSettlements: family.EVM_LOW_RUNWAY_SETTLES,
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { BlockStanding } from '../../schemes/scheme.js'
+import type { BlockStatus } from '../../schemes/scheme.js'
 import type { Endpoint } from './endpoint.js'
 
 /**
@@ -8,14 +8,14 @@ import type { Endpoint } from './endpoint.js'
  */
 export const agreeOnBlock = async (
   endpoints: readonly Endpoint[],
-  ask: (endpoint: Endpoint) => Promise<BlockStanding>,
-): Promise<BlockStanding> => {
-  let isGone = false
+  ask: (endpoint: Endpoint) => Promise<BlockStatus>,
+): Promise<BlockStatus> => {
+  let isOrphaned = false
   for (const endpoint of endpoints) {
     // A node that fails says nothing.
-    const standing = await ask(endpoint).catch((): BlockStanding => 'unknown')
-    if (standing === 'gone') isGone = true
-    else if (standing !== 'unknown') return isGone ? 'unknown' : standing
+    const status = await ask(endpoint).catch((): BlockStatus => 'unknown')
+    if (status === 'orphaned') isOrphaned = true
+    else if (status !== 'unknown') return isOrphaned ? 'unknown' : status
   }
-  return isGone ? 'gone' : 'unknown'
+  return isOrphaned ? 'orphaned' : 'unknown'
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../ports/logger.js'
-import { readBusyAnswer } from './busyAnswer.js'
+import { readRateLimit } from './busyAnswer.js'
 import type { Endpoint } from './endpoint.js'
 
 /** The time as health needs it. */
@@ -14,7 +14,7 @@ export interface Head {
   readonly number: bigint
   /** Unix seconds, as the chain says. */
   readonly timestamp: number
-  readonly toldAtMs: number
+  readonly reportedAtMs: number
 }
 
 /** What an endpoint says when it is asked whether it is well. */
@@ -43,11 +43,11 @@ export interface EndpointHealth {
   /** The chain that it serves in place of ours, or null. */
   findWrongChain(): string | null
   /** Whether it is left alone for a while, after a failure or because it gets too many requests. */
-  isResting(): boolean
+  isPaused(): boolean
   /** Whether it asked itself to be left alone until then. */
-  hasAskedToRest(): boolean
+  isRateLimited(): boolean
   /** Whether it has been well for so long that one may come back to it. */
-  isSteady(): boolean
+  isStable(): boolean
   /** Whether requests should make sure that it is asked again. */
   isDue(): boolean
   findHead(): Head | null
@@ -56,24 +56,24 @@ export interface EndpointHealth {
   /** How long the probe usually takes: the same question to all, so that they can be compared. */
   findLatencyMs(): number | null
   /** For how long a silence is not remarkable. */
-  getPatienceMs(): number
-  noteAnswer(startedAtMs: number): void
-  noteFailure(startedAtMs: number, error: unknown): void
+  getTimeoutMs(): number
+  onAnswer(startedAtMs: number): void
+  onFailure(startedAtMs: number, error: unknown): void
   /** Another endpoint answered while this one was silent. */
-  noteSilence(): void
+  onTimeout(): void
   /** Asks for chain and head; callers of the same moment share one question. Never throws. */
   probe(): Promise<void>
 }
 
 // Weight of the newest measurement.
 const smoothing = 0.2
-const shortestPatienceMs = 100
-const longestPatienceMs = 1_000
-const patienceFactor = 4
+const minTimeoutMs = 100
+const maxTimeoutMs = 1_000
+const timeoutFactor = 4
 
-const firstRestMs = 1_000
-const longestRestMs = 30_000
-const steadyAfterMs = 60_000
+const firstPauseMs = 1_000
+const maxPauseMs = 30_000
+const stableAfterMs = 60_000
 
 /** Starts with an endpoint of which nothing is known; it counts for nothing until it has proven its chain. */
 export const createEndpointHealth = ({
@@ -96,44 +96,41 @@ export const createEndpointHealth = ({
   let failedAtMs = Number.NEGATIVE_INFINITY
   let silentAtMs = Number.NEGATIVE_INFINITY
   let restsUntilMs = Number.NEGATIVE_INFINITY
-  let hasAskedToRest = false
+  let isRateLimited = false
   let head: Head | null = null
   let blockSeconds: number | null = null
   let latencyMs: number | null = null
   let usualMs: number | null = null
   let probing: Promise<void> | null = null
 
-  const isResting = () => time.monotonicMs() < restsUntilMs
+  const isPaused = () => time.monotonicMs() < restsUntilMs
 
-  const noteFailure = (startedAtMs: number, error: unknown) => {
+  const onFailure = (startedAtMs: number, error: unknown) => {
     // What was asked before a failure that is known already belongs to the same incident.
     if (startedAtMs < failedAtMs) return
     failures += 1
     failedAtMs = time.monotonicMs()
-    const busy = readBusyAnswer(error)
-    const restMs = Math.min(
-      busy?.retryAfterMs ?? firstRestMs * 2 ** Math.min(failures - 1, 10),
-      longestRestMs,
-    )
+    const busy = readRateLimit(error)
+    const restMs = Math.min(busy?.retryAfterMs ?? firstPauseMs * 2 ** Math.min(failures - 1, 10), maxPauseMs)
     restsUntilMs = failedAtMs + restMs
-    hasAskedToRest = busy !== null && busy.retryAfterMs !== null
+    isRateLimited = busy !== null && busy.retryAfterMs !== null
     // What was away may come back as something else.
     if (busy === null) isProven = false
-    logger.warn({ ...named, error, restMs }, busy === null ? 'rpc.unanswered' : 'rpc.busy')
+    logger.warn({ ...named, error, restMs }, busy === null ? 'rpc.timed_out' : 'rpc.rate_limited')
   }
 
   const noteChain = (answered: string) => {
     const isOurs = answered === identity.chain
     if (!isOurs && wrongChain !== answered) {
-      logger.error({ ...named, chain: answered }, 'rpc.wrong_chain: the endpoint is not used')
+      logger.error({ ...named, chain: answered }, 'rpc.wrong_chain_id: the endpoint is not used')
     }
-    if (isOurs && wrongChain !== null) logger.info(named, 'rpc.right_chain')
+    if (isOurs && wrongChain !== null) logger.info(named, 'rpc.chain_id_matches_again')
     wrongChain = isOurs ? null : answered
     isProven = isOurs
   }
 
   const noteHead = ({ number, timestamp }: Proof['head']) => {
-    const told = { number, timestamp, toldAtMs: time.monotonicMs() }
+    const told = { number, timestamp, reportedAtMs: time.monotonicMs() }
     if (head !== null && number > head.number) {
       blockSeconds = Math.max(0, told.timestamp - head.timestamp) / Number(number - head.number)
     }
@@ -148,7 +145,7 @@ export const createEndpointHealth = ({
       noteHead(proof.head)
       latencyMs = smooth(latencyMs, time.monotonicMs() - startedAtMs)
     } catch (error) {
-      noteFailure(startedAtMs, error)
+      onFailure(startedAtMs, error)
     }
   }
 
@@ -157,24 +154,21 @@ export const createEndpointHealth = ({
     name,
     isProven: () => isProven,
     findWrongChain: () => wrongChain,
-    isResting,
-    hasAskedToRest: () => isResting() && hasAskedToRest,
-    isSteady: () => time.monotonicMs() - Math.max(failedAtMs, silentAtMs) >= steadyAfterMs,
-    isDue: () => !isProven && wrongChain === null && !isResting() && probing === null,
+    isPaused,
+    isRateLimited: () => isPaused() && isRateLimited,
+    isStable: () => time.monotonicMs() - Math.max(failedAtMs, silentAtMs) >= stableAfterMs,
+    isDue: () => !isProven && wrongChain === null && !isPaused() && probing === null,
     findHead: () => head,
     findBlockSeconds: () => blockSeconds,
     findLatencyMs: () => latencyMs,
-    getPatienceMs: () =>
-      Math.min(
-        Math.max((usualMs ?? longestPatienceMs) * patienceFactor, shortestPatienceMs),
-        longestPatienceMs,
-      ),
-    noteAnswer: (startedAtMs) => {
+    getTimeoutMs: () =>
+      Math.min(Math.max((usualMs ?? maxTimeoutMs) * timeoutFactor, minTimeoutMs), maxTimeoutMs),
+    onAnswer: (startedAtMs) => {
       usualMs = smooth(usualMs, time.monotonicMs() - startedAtMs)
       if (startedAtMs >= failedAtMs) failures = 0
     },
-    noteFailure,
-    noteSilence: () => {
+    onFailure,
+    onTimeout: () => {
       silentAtMs = time.monotonicMs()
     },
     probe: () => {

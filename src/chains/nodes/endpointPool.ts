@@ -28,22 +28,22 @@ export interface EndpointPool {
   /** Whom to hand transactions to: everybody who serves our chain and is not known to be away. */
   findReceivers(): Promise<readonly EndpointHealth[]>
   /** Who is fit to be read from at this moment, the one that is read from first. */
-  listFit(): readonly EndpointHealth[]
+  listHealthy(): readonly EndpointHealth[]
   /** Reads from one from now on, because it answered while the one that was asked before was silent. */
-  overtake(silent: EndpointHealth, answering: EndpointHealth): void
+  promote(silent: EndpointHealth, answering: EndpointHealth): void
   /** Asks everybody for chain and head; when all have answered, or soon after somebody has, whether anybody is there. */
   probe(): Promise<boolean>
   report(): readonly EndpointReport[]
 }
 
 // How much longer than the fastest an endpoint may take before it is given up for it.
-const clearGainFactor = 2
-const clearGainMs = 20
+const minSpeedup = 2
+const minSpeedupMs = 20
 
 // Blocks reach nodes at different moments: who is a block or a few seconds behind is not lagging.
-const toleratedBlocks = 1n
-const toleratedSeconds = 5
-const toleratedBlockTimes = 2.5
+const maxLagBlocks = 1n
+const maxLagSeconds = 5
+const maxLagBlockTimes = 2.5
 
 const reviveWaitMs = 2_000
 const stragglerWaitMs = 1_000
@@ -67,7 +67,7 @@ export const createEndpointPool = (
   let pinned: EndpointHealth | null = null
   let lagging: ReadonlySet<EndpointHealth> = new Set()
 
-  const isReady = (health: EndpointHealth) => health.isProven() && !health.isResting()
+  const isReady = (health: EndpointHealth) => health.isProven() && !health.isPaused()
 
   /** How many seconds behind the best head an endpoint is, as far as that is not explained by when it was asked. */
   const secondsBehind = (health: EndpointHealth, candidates: readonly EndpointHealth[]): number => {
@@ -75,17 +75,17 @@ export const createEndpointPool = (
     if (own === null) return 0
     const heads = candidates.map((candidate) => candidate.findHead()).filter((head) => head !== null)
     const best = heads.reduce((left, right) => (right.number > left.number ? right : left), own)
-    if (best.number - own.number <= toleratedBlocks) return 0
+    if (best.number - own.number <= maxLagBlocks) return 0
     // A head from the future makes nobody else late.
     const bestTimestamp = Math.min(best.timestamp, time.unixSeconds())
-    return bestTimestamp - own.timestamp - Math.max(0, best.toldAtMs - own.toldAtMs) / 1_000
+    return bestTimestamp - own.timestamp - Math.max(0, best.reportedAtMs - own.reportedAtMs) / 1_000
   }
 
   const isLagging = (health: EndpointHealth, candidates: readonly EndpointHealth[]): boolean =>
     secondsBehind(health, candidates) >
-    Math.max(toleratedSeconds, (health.findBlockSeconds() ?? 0) * toleratedBlockTimes)
+    Math.max(maxLagSeconds, (health.findBlockSeconds() ?? 0) * maxLagBlockTimes)
 
-  const listFit = (): readonly EndpointHealth[] => {
+  const listHealthy = (): readonly EndpointHealth[] => {
     const ready = all.filter(isReady)
     const fit = ready.length < 2 ? ready : ready.filter((health) => !isLagging(health, ready))
     pinned = choose(fit, pinned)
@@ -94,7 +94,7 @@ export const createEndpointPool = (
 
   /** Asks those who have not proven themselves, and returns as soon as one has. */
   const revive = async () => {
-    const absent = all.filter((health) => !health.isProven() && !health.hasAskedToRest())
+    const absent = all.filter((health) => !health.isProven() && !health.isRateLimited())
     if (absent.length === 0) return
     const waiting = new AbortController()
     const anyProof = Promise.any(absent.map(prove)).catch(() => undefined)
@@ -104,8 +104,8 @@ export const createEndpointPool = (
 
   /** Everybody who may be asked; those who rest because we let them come last. */
   const listAskable = (): readonly EndpointHealth[] => [
-    ...listFit(),
-    ...all.filter((health) => health.isProven() && health.isResting() && !health.hasAskedToRest()),
+    ...listHealthy(),
+    ...all.filter((health) => health.isProven() && health.isPaused() && !health.isRateLimited()),
   ]
 
   const findWith = async (list: () => readonly EndpointHealth[]): Promise<readonly EndpointHealth[]> => {
@@ -127,25 +127,25 @@ export const createEndpointPool = (
     findReaders: () => findWith(listAskable),
     findReceivers: async () => {
       const present = await findWith(() => all.filter((health) => health.isProven()))
-      const willing = present.filter((health) => !health.isResting())
+      const willing = present.filter((health) => !health.isPaused())
       return willing.length > 0 ? willing : present
     },
-    listFit,
-    overtake: (silent, answering) => {
-      silent.noteSilence()
+    listHealthy,
+    promote: (silent, answering) => {
+      silent.onTimeout()
       pinned = answering
     },
     probe: async () => {
-      const proofs = all.filter((health) => !health.hasAskedToRest()).map(prove)
+      const proofs = all.filter((health) => !health.isRateLimited()).map(prove)
       await Promise.any(proofs).catch(() => undefined)
       const waiting = new AbortController()
       await Promise.race([Promise.allSettled(proofs), sleep(stragglerWaitMs, waiting.signal)])
       waiting.abort()
       noteLagging()
-      return all.some((health) => health.isProven() && !health.hasAskedToRest())
+      return all.some((health) => health.isProven() && !health.isRateLimited())
     },
     report: () => {
-      const fit = new Set(listFit())
+      const fit = new Set(listHealthy())
       return all.map((health) => ({
         host: health.name,
         isUp: fit.has(health),
@@ -163,9 +163,9 @@ export const createEndpointPool = (
  */
 const choose = (fit: readonly EndpointHealth[], pinned: EndpointHealth | null): EndpointHealth | null => {
   const current = pinned !== null && fit.includes(pinned) ? pinned : null
-  const eligible = current === null ? fit : fit.filter((health) => health === current || health.isSteady())
+  const eligible = current === null ? fit : fit.filter((health) => health === current || health.isStable())
   const fastestMs = Math.min(...eligible.map((health) => health.findLatencyMs() ?? Number.POSITIVE_INFINITY))
-  const mostMs = fastestMs * clearGainFactor + clearGainMs
+  const mostMs = fastestMs * minSpeedup + minSpeedupMs
   const adequate = eligible.filter((health) => (health.findLatencyMs() ?? 0) <= mostMs)
   return adequate[0] ?? current
 }

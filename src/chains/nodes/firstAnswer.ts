@@ -2,7 +2,7 @@
 export interface FirstAnswer<Candidate, Answer> {
   readonly answer: Answer
   readonly by: Candidate
-  readonly isOvertaking: boolean
+  readonly isFromHedge: boolean
 }
 
 /** Whom to ask, in order, and how. */
@@ -33,7 +33,7 @@ export const findFirstAnswer = <Candidate, Answer>({
           running -= 1
           clearTimeout(timer)
           remaining.length = 0
-          resolve({ answer, by: candidate, isOvertaking: running > 0 && candidate !== candidates[0] })
+          resolve({ answer, by: candidate, isFromHedge: running > 0 && candidate !== candidates[0] })
         },
         (error: unknown) => {
           running -= 1

@@ -1,12 +1,12 @@
 import type { Secret } from '../../platform/secret.js'
 import { type Endpoint, RpcRefusal } from './endpoint.js'
-import { EndpointBusy } from './endpointBusy.js'
+import { RateLimitedError } from './endpointBusy.js'
 import { isSuccess, readBatchAnswers, readJsonBody, readJsonRpcAnswer } from './jsonRpcAnswer.js'
-import { createPost, type HttpAnswer, NoAnswer, type RequestHeaders } from './post.js'
+import { createPost, type HttpAnswer, NoResponseError, type RequestHeaders } from './post.js'
 import { createUrlScrubber } from './urlScrubber.js'
 
 /** A request that waits for its answer. */
-interface Asked {
+interface PendingCall {
   readonly id: number
   /** The request as JSON. */
   readonly json: string
@@ -18,7 +18,7 @@ interface Asked {
 const maxBatchSize = 100
 // In characters. A longer request gains nothing from company, and the node can begin on it; and a hundred shorter
 // ones stay below the bodies of 2 MB that nodes take.
-const aloneLength = 8_000
+const unbatchedLength = 8_000
 
 const tooManyRequests = 429
 
@@ -43,23 +43,24 @@ export const createJsonRpcEndpoint = (
   const scrub = createUrlScrubber(url)
   let batchSize = takesBatches ? maxBatchSize : 1
   let lastId = 0
-  let waiting: Asked[] = []
+  let waiting: PendingCall[] = []
 
-  const settle = ({ resolve, reject }: Asked, json: unknown, http?: HttpAnswer): void => {
+  const settle = ({ resolve, reject }: PendingCall, json: unknown, http?: HttpAnswer): void => {
     const answer = readJsonRpcAnswer(json)
     const status = http?.status ?? 200
-    if (http?.status === tooManyRequests) reject(new EndpointBusy(http.retryAfterMs))
-    else if (answer === null) reject(new NoAnswer(host, isSuccess(status) ? 'no JSON-RPC' : `HTTP ${status}`))
+    if (http?.status === tooManyRequests) reject(new RateLimitedError(http.retryAfterMs))
+    else if (answer === null)
+      reject(new NoResponseError(host, isSuccess(status) ? 'no JSON-RPC' : `HTTP ${status}`))
     else if ('result' in answer) resolve(answer.result)
     else reject(new RpcRefusal(answer.error.code, scrub(answer.error.message), answer.error.data))
   }
 
-  const sendAlone = async (asked: Asked): Promise<void> => {
+  const sendAlone = async (asked: PendingCall): Promise<void> => {
     const answer = await post(asked.json, remainingMs(asked))
     settle(asked, readJsonBody(answer), answer)
   }
 
-  const sendTogether = async (batch: readonly Asked[], first: Asked): Promise<void> => {
+  const sendTogether = async (batch: readonly PendingCall[], first: PendingCall): Promise<void> => {
     const answer = await post(`[${batch.map(({ json }) => json).join()}]`, remainingMs(first))
     const json = readJsonBody(answer)
     const answers = readBatchAnswers(json) ?? new Map()
@@ -76,7 +77,7 @@ export const createJsonRpcEndpoint = (
     for (const asked of left) send([asked])
   }
 
-  const send = (batch: readonly Asked[]): void => {
+  const send = (batch: readonly PendingCall[]): void => {
     const [first] = batch
     if (first === undefined) return
     const sent = batch.length === 1 ? sendAlone(first) : sendTogether(batch, first)
@@ -96,7 +97,7 @@ export const createJsonRpcEndpoint = (
       lastId += 1
       const json = JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params })
       const asked = { id: lastId, json, deadlineAt: performance.now() + timeoutMs, resolve, reject }
-      if (json.length >= aloneLength) {
+      if (json.length >= unbatchedLength) {
         send([asked])
         return
       }
@@ -108,9 +109,10 @@ export const createJsonRpcEndpoint = (
   return { host, request: async (method, params, schema) => schema.parse(await ask(method, params)) }
 }
 
-const remainingMs = ({ deadlineAt }: Asked): number => Math.max(1, Math.ceil(deadlineAt - performance.now()))
+const remainingMs = ({ deadlineAt }: PendingCall): number =>
+  Math.max(1, Math.ceil(deadlineAt - performance.now()))
 
-const cut = (asked: readonly Asked[], batchSize: number): readonly (readonly Asked[])[] =>
+const cut = (asked: readonly PendingCall[], batchSize: number): readonly (readonly PendingCall[])[] =>
   Array.from({ length: Math.ceil(asked.length / batchSize) }, (_, index) =>
     asked.slice(index * batchSize, (index + 1) * batchSize),
   )

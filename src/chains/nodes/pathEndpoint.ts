@@ -1,15 +1,15 @@
 import type { Secret } from '../../platform/secret.js'
 import { type Endpoint, RpcRefusal } from './endpoint.js'
-import { EndpointBusy } from './endpointBusy.js'
+import { RateLimitedError } from './endpointBusy.js'
 import { isSuccess, parseJson } from './jsonRpcAnswer.js'
-import { createPost, NoAnswer, type RequestHeaders } from './post.js'
+import { createPost, NoResponseError, type RequestHeaders } from './post.js'
 import { createUrlScrubber } from './urlScrubber.js'
 
 const tooManyRequests = 429
 const firstServerFault = 500
 
 // Of a node's words only so many are of use.
-const mostWords = 200
+const maxWords = 200
 
 /** Connects to a node that has a path for each question, and JSON for body and answer. */
 export const createPathEndpoint = (
@@ -24,11 +24,11 @@ export const createPathEndpoint = (
     host,
     request: async (path, body, schema) => {
       const { status, text, retryAfterMs } = await post(JSON.stringify(body), timeoutMs, path)
-      if (status === tooManyRequests) throw new EndpointBusy(retryAfterMs)
-      if (status >= firstServerFault) throw new NoAnswer(host, `HTTP ${status}`)
-      if (!isSuccess(status)) throw new RpcRefusal(status, scrub(text.slice(0, mostWords)))
+      if (status === tooManyRequests) throw new RateLimitedError(retryAfterMs)
+      if (status >= firstServerFault) throw new NoResponseError(host, `HTTP ${status}`)
+      if (!isSuccess(status)) throw new RpcRefusal(status, scrub(text.slice(0, maxWords)))
       const json = parseJson(text)
-      if (json === null) throw new NoAnswer(host, 'no JSON')
+      if (json === null) throw new NoResponseError(host, 'no JSON')
       return schema.parse(json)
     },
   }

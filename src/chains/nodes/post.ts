@@ -9,17 +9,17 @@ export interface HttpAnswer {
   readonly retryAfterMs: number | null
 }
 
-/** Posts JSON to one URL, or to a path below it; throws `NoAnswer` when the whole answer has not come in time. */
+/** Posts JSON to one URL, or to a path below it; throws `NoResponseError` when the whole answer has not come in time. */
 export type Post = (json: string, deadlineMs: number, path?: string) => Promise<HttpAnswer>
 
 /** Headers that a node wants with each request, such as its provider's key. */
 export type RequestHeaders = Readonly<Record<string, Secret>>
 
 /** An endpoint that did not answer. The message names its host and nothing else of its URL. */
-export class NoAnswer extends Error {
+export class NoResponseError extends Error {
   constructor(host: string, reason: string) {
     super(`${host} does not answer: ${reason}`)
-    this.name = 'NoAnswer'
+    this.name = 'NoResponseError'
   }
 }
 
@@ -33,7 +33,7 @@ export const createPost = (url: Secret, keys: RequestHeaders = {}): Post => {
   const pool = new Pool(origin, {
     connections: maxConnections,
     pipelining: 1,
-    // Longer than the keeper's rounds, so that a quiet service stays connected; a server's own word goes first.
+    // Longer than the monitor's rounds, so that a quiet service stays connected; a server's own word goes first.
     keepAliveTimeout: 20_000,
     maxResponseSize: maxAnswerBytes,
     // The library counts in half seconds and restarts with every byte; the deadline below ends it all.
@@ -57,7 +57,7 @@ export const createPost = (url: Secret, keys: RequestHeaders = {}): Post => {
       return { status: statusCode, text: await body.text(), retryAfterMs }
     } catch (error) {
       // Of a library's error only the code: its words may hold more of the URL than the host.
-      throw new NoAnswer(host, readCode(error))
+      throw new NoResponseError(host, readCode(error))
     }
   }
 
@@ -65,7 +65,7 @@ export const createPost = (url: Secret, keys: RequestHeaders = {}): Post => {
     new Promise((resolve, reject) => {
       const controller = new AbortController()
       const timer = setTimeout(() => {
-        reject(new NoAnswer(host, `nothing within ${deadlineMs} ms`))
+        reject(new NoResponseError(host, `nothing within ${deadlineMs} ms`))
         controller.abort()
       }, deadlineMs)
       exchange(json, path, controller.signal)

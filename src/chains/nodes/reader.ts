@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.js'
 import type { Logger } from '../../ports/logger.js'
-import { readBusyAnswer } from './busyAnswer.js'
+import { readRateLimit } from './busyAnswer.js'
 import { RpcRefusal } from './endpoint.js'
 import type { EndpointHealth, HealthTime } from './endpointHealth.js'
 import type { EndpointPool } from './endpointPool.js'
@@ -9,7 +9,7 @@ import { findFirstAnswer } from './firstAnswer.js'
 import { isMissingMethod } from './missingMethod.js'
 
 /** How a question is asked. */
-export interface Asking {
+export interface ReadOptions {
   /** Whether a refusal is an answer, the same on every endpoint. */
   readonly isVerdict?: (refusal: RpcRefusal) => boolean
   /** Whether a second endpoint may be asked when the first is silent for long. */
@@ -21,11 +21,11 @@ export type Read = <Schema extends z.ZodType>(
   method: string,
   params: unknown,
   schema: Schema,
-  asking?: Asking,
+  asking?: ReadOptions,
 ) => Promise<z.infer<Schema>>
 
 // Requests that are sent to a second endpoint as well must not double the load when everything is slow.
-const mostHedges = 32
+const maxHedges = 32
 
 /** Reads from the healthiest endpoint, and from the others when that fails or is silent for unusually long. */
 export const createReader = (
@@ -39,7 +39,7 @@ export const createReader = (
     method: string,
     params: unknown,
     schema: Schema,
-    { isVerdict = () => false, mayHedge = true }: Asking = {},
+    { isVerdict = () => false, mayHedge = true }: ReadOptions = {},
   ): Promise<z.infer<Schema>> => {
     const candidates = await pool.findReaders()
     const refusals = new Map<EndpointHealth, { readonly startedAtMs: number; readonly error: RpcRefusal }>()
@@ -48,17 +48,17 @@ export const createReader = (
       const startedAtMs = time.monotonicMs()
       try {
         const value = await health.endpoint.request(method, params, schema)
-        health.noteAnswer(startedAtMs)
+        health.onAnswer(startedAtMs)
         return { value }
       } catch (error) {
         // First of all: a contract chooses the words of its revert, and may choose those of a busy node.
         if (error instanceof RpcRefusal && isVerdict(error)) {
           // What the chain says of a call is the same everywhere; any other refusal is this endpoint's own.
-          health.noteAnswer(startedAtMs)
+          health.onAnswer(startedAtMs)
           return { verdict: error }
         }
-        if (!(error instanceof RpcRefusal) || readBusyAnswer(error) !== null) {
-          health.noteFailure(startedAtMs, error)
+        if (!(error instanceof RpcRefusal) || readRateLimit(error) !== null) {
+          health.onFailure(startedAtMs, error)
         } else {
           logger.debug({ network, host: health.name, method, error }, 'rpc.refused')
           refusals.set(health, { startedAtMs, error })
@@ -71,7 +71,7 @@ export const createReader = (
     const hedge =
       first === undefined || others.length === 0 || !mayHedge
         ? null
-        : { afterMs: first.getPatienceMs(), isAllowed: () => hedges < mostHedges }
+        : { afterMs: first.getTimeoutMs(), isAllowed: () => hedges < maxHedges }
     const found = await findFirstAnswer({
       candidates,
       hedge,
@@ -87,10 +87,10 @@ export const createReader = (
     }).catch((error: unknown) => {
       throw unavailable(network, error)
     })
-    if (found.isOvertaking && first !== undefined) pool.overtake(first, found.by)
+    if (found.isFromHedge && first !== undefined) pool.promote(first, found.by)
     // Refusing what another endpoint answers is a fault; refusing what all refuse is the question's.
     for (const [health, { startedAtMs, error }] of refusals) {
-      if (!isMissingMethod(error)) health.noteFailure(startedAtMs, error)
+      if (!isMissingMethod(error)) health.onFailure(startedAtMs, error)
     }
     if ('verdict' in found.answer) throw found.answer.verdict
     return found.answer.value

@@ -5,7 +5,7 @@ import type { EndpointPool } from './endpointPool.js'
  * Hands something to every node that can be reached. Resolves with the first answer that is enough while the
  * others are told in the background, else with all answers; rejects never, if `tell` never does.
  */
-export const tellEveryone = async <Answer>(
+export const broadcastToAll = async <Answer>(
   pool: EndpointPool,
   tell: (node: EndpointHealth) => Promise<Answer>,
   isEnough: (answer: Answer) => boolean,

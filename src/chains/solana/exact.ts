@@ -4,27 +4,27 @@ import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { InvalidVerdict, Scheme, ValidVerdict } from '../../schemes/scheme.js'
 import { spendHourlyBudget } from '../hourlyBudget.js'
-import { notSettling } from '../notSettling.js'
-import { judgeBlock } from './outcome/judgeBlock.js'
+import { networkUnavailable } from '../notSettling.js'
+import { getBlockStatus } from './outcome/judgeBlock.js'
 import { resolveSettlement } from './outcome/resolve.js'
-import { formatAuthorizationId, type Prepare, type Prepared, refuse } from './payment/prepare.js'
+import { formatAuthorizationId, type Prepare, type Prepared, toRefusal } from './payment/prepare.js'
 import { readTransaction } from './payment/transaction.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { FeePayers } from './sending/feePayers.js'
 import { countFee } from './sending/fees.js'
 import type { Submit } from './sending/submit.js'
 import type { SolanaNetworkSettings, SolanaSettings } from './settings.js'
-import type { Diagnosis } from './simulation/diagnose.js'
-import type { Rehearsal, Rehearse } from './simulation/rehearse.js'
+import type { FailureReason } from './simulation/diagnose.js'
+import type { Simulate, Simulated } from './simulation/rehearse.js'
 
 /** What `exact` needs on one cluster. */
-export interface ExactParts {
+export interface ExactDependencies {
   readonly family: SolanaSettings
   readonly network: SolanaNetworkSettings
   readonly rpc: Rpc
   readonly feePayers: FeePayers
   readonly prepare: Prepare
-  readonly rehearse: Rehearse
+  readonly rehearse: Simulate
   readonly submit: Submit
   readonly limiter: RateLimiter
   readonly clock: Clock
@@ -33,11 +33,11 @@ export interface ExactParts {
 }
 
 // The payment is claimed meanwhile; what takes longer is asked again.
-const longestRecallMs = 1_000
+const maxReuseMs = 1_000
 
 /** `exact` by transactions that the payer has signed and that we complete and pay for. */
-export const createExactScheme = (parts: ExactParts): Scheme => {
-  const { family, network, rpc, feePayers, prepare, rehearse, submit, limiter, clock, canPay } = parts
+export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
+  const { family, network, rpc, feePayers, prepare, rehearse, submit, limiter, clock, canPay } = dependencies
   const budget = {
     network: network.network,
     called: 'fee',
@@ -57,24 +57,24 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
   const needsTwoNodes = (amount: bigint): boolean => amount >= family.crossCheckAmount
 
   /** What a verification has just found out for the settlement of the very same payment. */
-  const verified = new WeakMap<Payment, Rehearsal & { readonly atMs: number }>()
+  const verified = new WeakMap<Payment, Simulated & { readonly atMs: number }>()
 
-  const rehearseNow = async (prepared: Prepared, precedesSettle: boolean): Promise<Rehearsal> => {
-    if (!canPay(prepared.transaction.keys[0] ?? '')) throw notSettling(network.network)
+  const rehearseNow = async (prepared: Prepared, precedesSettle: boolean): Promise<Simulated> => {
+    if (!canPay(prepared.transaction.keys[0] ?? '')) throw networkUnavailable(network.network)
     return await rehearse(prepared, { precedesSettle })
   }
 
-  const recall = (payment: Payment): Rehearsal | null => {
+  const recall = (payment: Payment): Simulated | null => {
     const known = verified.get(payment)
-    const isFresh = known !== undefined && Math.abs(clock.now().getTime() - known.atMs) < longestRecallMs
+    const isFresh = known !== undefined && Math.abs(clock.now().getTime() - known.atMs) < maxReuseMs
     return isFresh ? known : null
   }
 
   /** The verdict that goes with what stands in the way, or null; throws when that is our fault. */
-  const refuseBy = ({ transfer }: Prepared, diagnosis: Diagnosis | null): InvalidVerdict | null => {
-    if (diagnosis === null) return null
-    if ('isOurs' in diagnosis) throw notSettling(network.network)
-    return refuse(transfer.authority, diagnosis.reason, diagnosis.message)
+  const refuseBy = ({ transfer }: Prepared, failure: FailureReason | null): InvalidVerdict | null => {
+    if (failure === null) return null
+    if ('isOurs' in failure) throw networkUnavailable(network.network)
+    return toRefusal(transfer.authority, failure.reason, failure.message)
   }
 
   return {
@@ -94,7 +94,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
       const { prepared } = preparation
       const rehearsal = await rehearseNow(prepared, precedesSettle)
-      const refused = refuseBy(prepared, rehearsal.diagnosis)
+      const refused = refuseBy(prepared, rehearsal.failure)
       if (refused !== null) return refused
       if (precedesSettle) verified.set(payment, { ...rehearsal, atMs: clock.now().getTime() })
       return toVerdict(prepared)
@@ -104,8 +104,8 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       const preparation = prepare(payment)
       if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
       const { prepared } = preparation
-      const { diagnosis, blocksLeft } = recall(payment) ?? (await rehearseNow(prepared, true))
-      const refused = refuseBy(prepared, diagnosis)
+      const { failure, blocksLeft } = recall(payment) ?? (await rehearseNow(prepared, true))
+      const refused = refuseBy(prepared, failure)
       if (refused !== null) return { state: 'failed', reason: refused.reason }
       if (blocksLeft !== null && blocksLeft < family.expiryMarginBlocks) {
         return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded' }
@@ -121,7 +121,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       return withSignal(resolveSettlement(rpc, settlement, { isCrossChecked, now: clock.now() }), signal)
     },
 
-    judgeBlock: (block, signal) => withSignal(judgeBlock(rpc.endpoints, block), signal),
+    getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
   }
 }
 

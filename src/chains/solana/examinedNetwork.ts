@@ -1,18 +1,18 @@
-import type { KeptNetwork } from '../keeper.js'
+import type { MonitoredNetwork } from '../keeper.js'
 import type { Rpc } from './rpc/rpc.js'
-import type { FeeRunway } from './sending/feeRunway.js'
+import type { FeePayerBalances } from './sending/feeRunway.js'
 import type { SolanaNetworkSettings } from './settings.js'
 
-/** What the keeper of a cluster looks at: the nodes' genesis, and what our accounts own there. */
-export const createExaminedNetwork = (
+/** What the monitor of a cluster looks at: the nodes' genesis, and what our accounts own there. */
+export const createMonitoredNetwork = (
   { network, reference }: SolanaNetworkSettings,
-  { rpc, runway }: { readonly rpc: Rpc; readonly runway: FeeRunway },
-): KeptNetwork => ({
+  { rpc, balances }: { readonly rpc: Rpc; readonly balances: FeePayerBalances },
+): MonitoredNetwork => ({
   network,
   examine: async () => {
     if (!(await rpc.probe())) throw new Error('No endpoint answers')
-    await runway.measure()
-    return runway.list().some(({ signer }) => runway.canPay(signer))
+    await balances.measure()
+    return balances.list().some(({ signer }) => balances.canPay(signer))
       ? null
       : 'no fee payer has enough SOL to pay for a settlement'
   },
@@ -20,8 +20,8 @@ export const createExaminedNetwork = (
     const strange = findWrongCluster(rpc)
     return strange === null ? 'no node answers' : new WrongClusterError(reference, strange).message
   },
-  listSigners: runway.list,
-  describeRunway: runway.describe,
+  listSigners: balances.list,
+  getBalanceLevel: balances.getLevel,
   listEndpoints: rpc.listHealth,
 })
 

@@ -1,17 +1,17 @@
 import type { ChainContext, OpenChain } from '../chain.js'
-import { createKeeper } from '../keeper.js'
+import { createNetworkMonitor } from '../keeper.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createAssociatedAccounts } from './encoding/associatedAccount.js'
 import { createExactScheme } from './exact.js'
-import { createExaminedNetwork, findWrongCluster, WrongClusterError } from './examinedNetwork.js'
+import { createMonitoredNetwork, findWrongCluster, WrongClusterError } from './examinedNetwork.js'
 import { createStatusWatcher } from './outcome/statusWatcher.js'
 import { createPrepare } from './payment/prepare.js'
 import { createRpc } from './rpc/rpc.js'
 import { createFeePayers, type FeePayers } from './sending/feePayers.js'
-import { createFeeRunway } from './sending/feeRunway.js'
+import { createFeePayerBalances } from './sending/feeRunway.js'
 import { createSubmit } from './sending/submit.js'
 import type { SolanaNetworkSettings, SolanaSettings } from './settings.js'
-import { createRehearse } from './simulation/rehearse.js'
+import { createSimulate } from './simulation/rehearse.js'
 
 /**
  * Opens every configured cluster. A wrong key or an endpoint of another cluster stops the start; a node that does not
@@ -24,9 +24,9 @@ export const open = async (settings: SolanaSettings, context: ChainContext): Pro
   )
   return {
     schemes: networks.map(({ scheme }) => scheme),
-    health: () => networks.map(({ keeper }) => keeper.health()),
+    health: () => networks.map(({ monitor }) => monitor.health()),
     close: async () => {
-      await Promise.all(networks.map(({ keeper }) => keeper.close()))
+      await Promise.all(networks.map(({ monitor }) => monitor.close()))
     },
   }
 }
@@ -37,7 +37,7 @@ const openNetwork = async (
   feePayers: FeePayers,
   { clock, limiter, logger }: ChainContext,
 ) => {
-  const { maxComputeUnits, maxPriorityFeeLamports, lowRunwaySettles } = family
+  const { maxComputeUnits, maxPriorityFeeLamports, lowBalanceSettlements } = family
   const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
   const rpc = createRpc(network.network, endpoints, logger)
   if (network.usesPublicRpc) {
@@ -50,15 +50,15 @@ const openNetwork = async (
   const wrong = findWrongCluster(rpc)
   if (wrong !== null) throw new WrongClusterError(network.reference, wrong)
 
-  const runway = createFeeRunway(network.network, {
+  const balances = createFeePayerBalances(network.network, {
     rpc,
     feePayers,
     maxPriorityFeeLamports,
-    lowRunwaySettles,
+    lowBalanceSettlements,
     logger,
   })
-  const keeper = createKeeper(createExaminedNetwork(network, { rpc, runway }), logger)
-  await keeper.check()
+  const monitor = createNetworkMonitor(createMonitoredNetwork(network, { rpc, balances }), logger)
+  await monitor.check()
 
   const prepare = createPrepare(network, {
     maxComputeUnits,
@@ -73,11 +73,11 @@ const openNetwork = async (
     rpc,
     feePayers,
     prepare,
-    rehearse: createRehearse(rpc),
+    rehearse: createSimulate(rpc),
     submit: createSubmit(rpc, feePayers, statuses),
     limiter,
     clock,
-    canPay: runway.canPay,
+    canPay: balances.canPay,
   })
-  return { scheme, keeper }
+  return { scheme, monitor }
 }

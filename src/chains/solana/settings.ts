@@ -46,7 +46,7 @@ export interface SolanaSettings {
   /** From this amount on, in smallest units, a second endpoint must confirm the payment. */
   readonly crossCheckAmount: bigint
   /** When our accounts can pay for fewer settlements than this, the operator is told. */
-  readonly lowRunwaySettles: number
+  readonly lowBalanceSettlements: number
 }
 
 const privateKeys = z.string().transform((text, context) => {
@@ -173,7 +173,7 @@ export const readSolanaSettings = (
       maxPriorityFeeLamports: BigInt(family.SOLANA_MAX_PRIORITY_FEE_LAMPORTS),
       expiryMarginBlocks: family.SOLANA_EXPIRY_MARGIN_BLOCKS,
       crossCheckAmount: family.SOLANA_CROSS_CHECK_AMOUNT,
-      lowRunwaySettles: family.SOLANA_LOW_RUNWAY_SETTLES,
+      lowBalanceSettlements: family.SOLANA_LOW_RUNWAY_SETTLES,
     },
   }
 }

@@ -3,15 +3,15 @@ import type { Clock } from '../../ports/clock.js'
 import type { Recorder, Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Outcome, Scheme, ValidVerdict } from '../../schemes/scheme.js'
-import { notSettling } from '../notSettling.js'
+import { networkUnavailable } from '../notSettling.js'
 import type { Toncenter } from './api/toncenter.js'
-import type { TraceParts } from './outcome/tracePayment.js'
+import type { TraceDependencies } from './outcome/tracePayment.js'
 import { watchPayment } from './outcome/watchPayment.js'
-import { findWitnessedOutcome } from './outcome/witnesses.js'
+import { resolveByWitnesses } from './outcome/witnesses.js'
 import { formatAuthorizationId, parseAuthorizationId } from './payment/authorizationId.js'
 import { readAddress } from './payment/cells.js'
 import { decodePayment } from './payment/decode.js'
-import type { JettonBook } from './payment/jettons.js'
+import type { JettonRegistry } from './payment/jettons.js'
 import { createPrepare, type Prepared } from './payment/prepare.js'
 import { readTonProof } from './payment/proof.js'
 import { writeExternalMessage } from './payment/walletMessage.js'
@@ -20,13 +20,13 @@ import type { RelayWallet } from './relay/relayWallets.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
 
 /** What `exact` needs on one TON network. */
-export interface ExactParts {
+export interface ExactDependencies {
   readonly family: TonSettings
   readonly network: TonNetworkSettings
   readonly api: Toncenter
-  readonly jettons: JettonBook
+  readonly jettons: JettonRegistry
   /** Every endpoint by itself: large payments need two of them. */
-  readonly witnesses: readonly TraceParts[]
+  readonly witnesses: readonly TraceDependencies[]
   readonly wallets: readonly RelayWallet[]
   readonly queue: RelayQueue
   readonly clock: Clock
@@ -45,9 +45,9 @@ interface Sent {
 }
 
 /** `exact` in jettons on one TON network: a message that the payer's wallet pays for, or one that we relay. */
-export const createExactScheme = (parts: ExactParts): Scheme => {
-  const { family, network, api, jettons, witnesses, wallets, queue, clock, canPay } = parts
-  const prepare = createPrepare({ ...parts, relays: wallets.map(({ address }) => address) })
+export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
+  const { family, network, api, jettons, witnesses, wallets, queue, clock, canPay } = dependencies
+  const prepare = createPrepare({ ...dependencies, relays: wallets.map(({ address }) => address) })
   const tracing = { api, jettons, witnesses, crossCheckAmount: family.crossCheckAmount }
   const watching = { ...tracing, clock, pollIntervalMs: network.pollIntervalMs }
   /** Authorizations that are being settled here: who settles one of them a second time shares its outcome. */
@@ -88,8 +88,8 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
 
   const relay = async (prepared: Prepared, recorder: Recorder, waitUntil: AbortSignal): Promise<Outcome> => {
     const since = clock.now()
-    const { transaction, landed } = await queue.submit({ prepared, recorder, waitUntil })
-    await withSignal(landed, waitUntil).catch(() => undefined)
+    const { transaction, settled } = await queue.submit({ prepared, recorder, waitUntil })
+    await withSignal(settled, waitUntil).catch(() => undefined)
     return await watch(prepared, { transaction, since, resend: null }, waitUntil)
   }
 
@@ -115,7 +115,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     }
     const now = clock.now()
     const question = { transaction, payer, signedHash, asset, payTo, amount, expiresAt, since, now }
-    const { outcome, isWorthSending } = await findWitnessedOutcome(tracing, question)
+    const { outcome, isWorthSending } = await resolveByWitnesses(tracing, question)
     if (outcome.state === 'pending' && isWorthSending && now < expiresAt) await api.send(bytes)
     return outcome
   }
@@ -126,7 +126,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       network: network.network,
       // Where clients are to send the rest of the TON that we attach to what they sign.
       get extra() {
-        return { areFeesSponsored: true, responseDestination: parts.findPoorest() }
+        return { areFeesSponsored: true, responseDestination: dependencies.findPoorest() }
       },
     },
     signers: wallets.map(({ signer }) => signer),
@@ -142,7 +142,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       if ('refused' in preparation) return preparation.refused
       const { prepared } = preparation
       if (prepared.decoded.isSponsored && !wallets.some(({ signer }) => canPay(signer))) {
-        throw notSettling(network.network)
+        throw networkUnavailable(network.network)
       }
       return toVerdict(prepared)
     },
@@ -165,7 +165,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     resolve: (settlement, signal) => withSignal(resolve(settlement), signal),
 
     // What a block of the masterchain holds is not taken back, and nodes tell nothing else.
-    judgeBlock: async () => 'final',
+    getBlockStatus: async () => 'final',
   }
 }
 

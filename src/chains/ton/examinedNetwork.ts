@@ -1,14 +1,14 @@
 import type { Logger } from '../../ports/logger.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
-import type { KeptNetwork } from '../keeper.js'
-import { createSignerRunway } from '../signerRunway.js'
+import type { MonitoredNetwork } from '../keeper.js'
+import { createSignerBalances } from '../signerRunway.js'
 import type { Toncenter } from './api/toncenter.js'
 import { readRelayAccount } from './relay/relayAccount.js'
 import type { RelayWallet } from './relay/relayWallets.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
 
-/** A TON network under the eyes of its keeper. */
-export interface ExaminedNetwork extends KeptNetwork {
+/** A TON network under the eyes of its monitor. */
+export interface MonitoredTonNetwork extends MonitoredNetwork {
   /** Whether a relay wallet can pay for the next payment; false for all while the network is not open. */
   canPay(signer: string): boolean
   /** The relay wallet that owns least, as far as is known. */
@@ -16,27 +16,31 @@ export interface ExaminedNetwork extends KeptNetwork {
 }
 
 // What a relayed payment costs in the end: most of what is attached comes back.
-const usualNanoTon = 45_000_000n
+const typicalNanoTon = 45_000_000n
 const executionNanoTon = 60_000_000n
 
-/** What the keeper of a TON network looks at: the nodes' chain, and our wallets there. */
-export const createExaminedNetwork = (
+/** What the monitor of a TON network looks at: the nodes' chain, and our wallets there. */
+export const createMonitoredNetwork = (
   { network, name, zeroState }: TonNetworkSettings,
-  parts: {
-    readonly family: Pick<TonSettings, 'maxRelayValue' | 'lowRunwaySettles'>
+  dependencies: {
+    readonly family: Pick<TonSettings, 'maxRelayValue' | 'lowBalanceSettlements'>
     readonly api: Toncenter
     readonly wallets: readonly RelayWallet[]
     readonly lanes: SignerLanes
     readonly logger: Logger
   },
-): ExaminedNetwork => {
-  const { family, api, wallets, lanes, logger } = parts
-  const runway = createSignerRunway({ network, lowRunwaySettles: family.lowRunwaySettles, logger })
+): MonitoredTonNetwork => {
+  const { family, api, wallets, lanes, logger } = dependencies
+  const balances = createSignerBalances({
+    network,
+    lowBalanceSettlements: family.lowBalanceSettlements,
+    logger,
+  })
   const floor = family.maxRelayValue + executionNanoTon
   let areLanesOpen = false
 
-  const countSettles = (balance: bigint): number =>
-    balance < floor ? 0 : Number((balance - floor) / usualNanoTon) + 1
+  const countSettlementsLeft = (balance: bigint): number =>
+    balance < floor ? 0 : Number((balance - floor) / typicalNanoTon) + 1
 
   const measure = async () => {
     const accounts = await Promise.all(
@@ -48,11 +52,11 @@ export const createExaminedNetwork = (
       }
       areLanesOpen = true
     }
-    runway.note(
+    balances.update(
       accounts.map(({ wallet: { signer }, account: { balance } }) => ({
         signer,
         balance,
-        settlesLeft: countSettles(balance),
+        settlementsLeft: countSettlementsLeft(balance),
       })),
     )
   }
@@ -64,16 +68,16 @@ export const createExaminedNetwork = (
     examine: async () => {
       if (!(await api.probe())) throw new Error('No endpoint answers')
       await measure()
-      return wallets.some(({ signer }) => runway.canPay(signer)) ? null : 'no relay wallet has enough TON'
+      return wallets.some(({ signer }) => balances.canPay(signer)) ? null : 'no relay wallet has enough TON'
     },
     describeFailure: () =>
       findWrongChain() === undefined ? 'no node answers' : describeWrongChain(name, zeroState),
-    listSigners: runway.list,
-    describeRunway: runway.describe,
+    listSigners: balances.list,
+    getBalanceLevel: balances.getLevel,
     listEndpoints: api.listHealth,
-    canPay: (signer) => areLanesOpen && runway.canPay(signer),
+    canPay: (signer) => areLanesOpen && balances.canPay(signer),
     findPoorest: () => {
-      const [first, ...others] = runway.list()
+      const [first, ...others] = balances.list()
       if (first === undefined) return wallets[0]?.signer ?? null
       return others.reduce((poorest, one) => (one.balance < poorest.balance ? one : poorest), first).signer
     },

@@ -1,12 +1,12 @@
 import type { ChainContext, OpenChain } from '../chain.js'
-import { createKeeper } from '../keeper.js'
+import { createNetworkMonitor } from '../keeper.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createToncenter, type Toncenter } from './api/toncenter.js'
 import { createExactScheme } from './exact.js'
-import { createExaminedNetwork, describeWrongChain } from './examinedNetwork.js'
-import { createJettonBook } from './payment/jettons.js'
+import { createMonitoredNetwork, describeWrongChain } from './examinedNetwork.js'
+import { createJettonRegistry } from './payment/jettons.js'
 import { createRelayQueue } from './relay/relayQueue.js'
-import { createRelayUpkeep } from './relay/relayUpkeep.js'
+import { createRelayMaintenance } from './relay/relayUpkeep.js'
 import { createRelayWallets, deriveRelayKey, type RelayKey } from './relay/relayWallets.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
 
@@ -21,7 +21,7 @@ export const open = async (settings: TonSettings, context: ChainContext): Promis
   )
   return {
     schemes: networks.map(({ scheme }) => scheme),
-    health: () => networks.map(({ keeper }) => keeper.health()),
+    health: () => networks.map(({ monitor }) => monitor.health()),
     close: async () => {
       await Promise.all(networks.map(({ close }) => close()))
     },
@@ -50,17 +50,17 @@ const openNetwork = async (
   await refuseWrongChains(api, network)
 
   const wallets = createRelayWallets(key, network.globalId, family.relayWallets)
-  const jettons = createJettonBook(api, network)
+  const jettons = createJettonRegistry(api, network)
   const witnesses = endpoints.map((endpoint) => {
     const alone = createToncenter(network, [endpoint], logger)
-    return { api: alone, jettons: createJettonBook(alone, network) }
+    return { api: alone, jettons: createJettonRegistry(alone, network) }
   })
-  const examined = createExaminedNetwork(network, { family, api, wallets, lanes, logger })
-  const keeper = createKeeper(examined, logger)
-  await keeper.check()
-  const { canPay, findPoorest } = examined
+  const monitored = createMonitoredNetwork(network, { family, api, wallets, lanes, logger })
+  const monitor = createNetworkMonitor(monitored, logger)
+  await monitor.check()
+  const { canPay, findPoorest } = monitored
   const relaying = { network, api, wallets, canPay, lanes, limiter, clock, logger, expiryMarginSeconds }
-  const upkeep = createRelayUpkeep(relaying)
+  const maintenance = createRelayMaintenance(relaying)
   const queue = createRelayQueue(relaying)
   const judging = { api, jettons, witnesses }
   const scheme = createExactScheme({
@@ -74,9 +74,9 @@ const openNetwork = async (
     findPoorest,
   })
   const close = async () => {
-    await Promise.all([keeper.close(), upkeep.close(), queue.close()])
+    await Promise.all([monitor.close(), maintenance.close(), queue.close()])
   }
-  return { scheme, keeper, close }
+  return { scheme, monitor, close }
 }
 
 /** Every endpoint that answers must serve the network that it was configured for. */

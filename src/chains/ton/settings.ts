@@ -50,7 +50,7 @@ export interface TonSettings {
   /** From this amount on, in smallest units, a second endpoint must have seen the payment, too. */
   readonly crossCheckAmount: bigint
   /** When the relay wallets can pay for fewer settlements than this, the operator is told. */
-  readonly lowRunwaySettles: number
+  readonly lowBalanceSettlements: number
 }
 
 const mnemonic = z.string().transform((text, context) => {
@@ -143,7 +143,7 @@ export const readTonSettings = (
       maxRelayValue: BigInt(family.TON_MAX_RELAY_NANOTON),
       expiryMarginSeconds: family.TON_EXPIRY_MARGIN_SECONDS,
       crossCheckAmount: family.TON_CROSS_CHECK_AMOUNT,
-      lowRunwaySettles: family.TON_LOW_RUNWAY_SETTLES,
+      lowBalanceSettlements: family.TON_LOW_RUNWAY_SETTLES,
     },
   }
 }

@@ -3,26 +3,26 @@ import type { Clock } from '../../ports/clock.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Outcome, Scheme } from '../../schemes/scheme.js'
 import { formatAddress, readAddress } from './encoding/address.js'
-import type { TronNode } from './node/node.js'
-import { concludeBy, concludeReceipt } from './outcome/conclude.js'
-import { judgeBlock } from './outcome/judgeBlock.js'
+import type { TronRpc } from './node/node.js'
+import { judgeBy, toOutcome } from './outcome/conclude.js'
+import { getBlockStatus } from './outcome/judgeBlock.js'
 import { resolveSettlement } from './outcome/resolve.js'
-import { findBrokenChainRule, findShortfall } from './payment/chainRules.js'
+import { findFailedStateCheck, findShortfall } from './payment/chainRules.js'
 import type { SignedTransfer } from './payment/decode.js'
-import { type Facts, gatherFacts } from './payment/facts.js'
-import { createPrepare, refuse } from './payment/prepare.js'
-import { createPriceBook } from './payment/prices.js'
+import { type ChainState, readChainState } from './payment/facts.js'
+import { createPrepare, toRefusal } from './payment/prepare.js'
+import { createPriceCache } from './payment/prices.js'
 import { readExactProof } from './payment/proof.js'
 import { hasNotExpired } from './payment/rules.js'
 import type { TronNetworkSettings } from './settings.js'
-import type { EnergySponsor, TakeBack } from './sponsoring/energySponsor.js'
+import type { EnergyDelegator, Undelegate } from './sponsoring/energySponsor.js'
 
 /** What `exact` needs on one TRON network. */
-export interface ExactParts {
+export interface ExactDependencies {
   readonly network: TronNetworkSettings
-  readonly node: TronNode
+  readonly node: TronRpc
   /** Null: payers use their own energy and TRX. */
-  readonly sponsor: EnergySponsor | null
+  readonly sponsor: EnergyDelegator | null
   readonly expiryMarginSeconds: number
   /** From this value on, in smallest units, a second node must confirm the receipt. */
   readonly crossCheckAmount: bigint
@@ -30,25 +30,25 @@ export interface ExactParts {
 }
 
 /** `exact` on one TRON network: a TRC-20 transfer that the payer signed and we hand to the nodes. */
-export const createExactScheme = (parts: ExactParts): Scheme => {
-  const { network, node, sponsor, clock, crossCheckAmount } = parts
-  const marginMs = parts.expiryMarginSeconds * 1_000
+export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
+  const { network, node, sponsor, clock, crossCheckAmount } = dependencies
+  const marginMs = dependencies.expiryMarginSeconds * 1_000
   const offered = new Set(network.tokens.map(readAddress).filter((token) => token !== null))
   const prepare = createPrepare(network, offered, clock)
-  const readPrices = createPriceBook(node, clock)
+  const readPrices = createPriceCache(node, clock)
   // One request is verified and then settled: what the chain said a moment ago is good enough.
-  const known = new WeakMap<Payment, Facts>()
+  const known = new WeakMap<Payment, ChainState>()
 
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
-  const help = () => ({ mostLent: sponsor?.mostLent() ?? 0 })
+  const help = () => ({ maxDelegable: sponsor?.maxDelegable() ?? 0 })
 
   /** Lends what the payer lacks, before anything is recorded; null where he lacks nothing. */
-  const lendEnergy = async (facts: Facts, signal: AbortSignal): Promise<TakeBack | null> => {
+  const lendEnergy = async (facts: ChainState, signal: AbortSignal): Promise<Undelegate | null> => {
     const shortfall = findShortfall(facts)
-    if (sponsor === null || shortfall === 0 || shortfall > sponsor.mostLent()) {
+    if (sponsor === null || shortfall === 0 || shortfall > sponsor.maxDelegable()) {
       return null
     }
-    return await sponsor.lend(facts.transfer.owner, shortfall, signal)
+    return await sponsor.delegate(facts.transfer.owner, shortfall, signal)
   }
 
   /** Asks until the transaction stands in a block, hands it out again until somebody has it. */
@@ -58,9 +58,7 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     do {
       const receipt = await node.findReceipt(transaction).catch(() => null)
       if (receipt !== null) {
-        const outcome = await concludeReceipt(node, receipt, concludeBy(transfer, crossCheckAmount)).catch(
-          () => null,
-        )
+        const outcome = await toOutcome(node, receipt, judgeBy(transfer, crossCheckAmount)).catch(() => null)
         if (outcome !== null && outcome.state !== 'pending') return outcome
       } else if (answer !== 'taken') answer = await node.send(bytes)
     } while (await sleep(network.pollIntervalMs, waitUntil))
@@ -81,9 +79,9 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
       if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
-      const facts = await gatherFacts(node, transfer, readPrices)
-      const broken = findBrokenChainRule(facts, help())
-      if (broken !== null) return refuse(transfer, broken)
+      const facts = await readChainState(node, transfer, readPrices)
+      const broken = findFailedStateCheck(facts, help())
+      if (broken !== null) return toRefusal(transfer, broken)
       if (precedesSettle) known.set(payment, facts)
       return {
         isValid: true,
@@ -99,8 +97,8 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
       if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
       const { transfer } = preparation
       const { transaction, bytes } = transfer
-      const facts = known.get(payment) ?? (await gatherFacts(node, transfer, readPrices))
-      const broken = findBrokenChainRule(facts, help())
+      const facts = known.get(payment) ?? (await readChainState(node, transfer, readPrices))
+      const broken = findFailedStateCheck(facts, help())
       if (broken !== null) return { state: 'failed', reason: broken.reason }
 
       const takeBack = await lendEnergy(facts, waitUntil)
@@ -122,11 +120,11 @@ export const createExactScheme = (parts: ExactParts): Scheme => {
     resolve: (settlement, signal) =>
       withSignal(resolveSettlement(node, settlement, crossCheckAmount), signal),
 
-    judgeBlock: (block, signal) => withSignal(judgeBlock(node.endpoints, block), signal),
+    getBlockStatus: (block, signal) => withSignal(getBlockStatus(node.endpoints, block), signal),
   }
 }
 
-const describeKind = ({ tokens, knownTokens }: TronNetworkSettings, sponsor: EnergySponsor | null) => {
+const describeKind = ({ tokens, knownTokens }: TronNetworkSettings, sponsor: EnergyDelegator | null) => {
   const [defaultAsset] = tokens
   const known = knownTokens.find(({ contract }) => contract === defaultAsset)
   return {

@@ -1,13 +1,13 @@
-import type { KeptNetwork } from '../keeper.js'
-import type { TronNode } from './node/node.js'
+import type { MonitoredNetwork } from '../keeper.js'
+import type { TronRpc } from './node/node.js'
 import type { TronNetworkSettings } from './settings.js'
-import type { EnergySponsor } from './sponsoring/energySponsor.js'
+import type { EnergyDelegator } from './sponsoring/energySponsor.js'
 
-/** What the keeper of a TRON network looks at: the nodes' chain, and what energy we have to lend. */
-export const createExaminedNetwork = (
+/** What the monitor of a TRON network looks at: the nodes' chain, and what energy we have to lend. */
+export const createMonitoredNetwork = (
   { network, name, chainId }: TronNetworkSettings,
-  { node, sponsor }: { readonly node: TronNode; readonly sponsor: EnergySponsor | null },
-): KeptNetwork => ({
+  { node, sponsor }: { readonly node: TronRpc; readonly sponsor: EnergyDelegator | null },
+): MonitoredNetwork => ({
   network,
   examine: async () => {
     if (!(await node.probe())) throw new Error('No node answers')
@@ -20,12 +20,12 @@ export const createExaminedNetwork = (
   },
   listSigners: () => (sponsor === null ? [] : [sponsor.health()]),
   // Payers who have energy or TRX need none of ours.
-  describeRunway: () => (sponsor !== null && sponsor.health().settlesLeft === 0 ? 'low' : 'ok'),
+  getBalanceLevel: () => (sponsor !== null && sponsor.health().settlementsLeft === 0 ? 'low' : 'ok'),
   listEndpoints: node.listHealth,
 })
 
 /** The chain that a node serves in place of ours, or null. */
-export const findWrongChain = (node: TronNode): string | null =>
+export const findWrongChain = (node: TronRpc): string | null =>
   node.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain ?? null
 
 /** A node serves another chain: a mistake in the configuration, not an outage. */

@@ -1,11 +1,11 @@
 import type { ChainContext, OpenChain } from '../chain.js'
-import { createKeeper } from '../keeper.js'
+import { createNetworkMonitor } from '../keeper.js'
 import { createExactScheme } from './exact.js'
-import { createExaminedNetwork, findWrongChain, WrongChainError } from './examinedNetwork.js'
-import { connectNode } from './node/node.js'
+import { createMonitoredNetwork, findWrongChain, WrongChainError } from './examinedNetwork.js'
+import { createRpc } from './node/node.js'
 import { isRecoveryNative } from './payment/signature.js'
 import type { TronNetworkSettings, TronSettings } from './settings.js'
-import { createEnergySponsor } from './sponsoring/energySponsor.js'
+import { createEnergyDelegator } from './sponsoring/energySponsor.js'
 
 /**
  * Opens every configured TRON network. A wrong key or a node of another chain stops the start; a node that does not
@@ -13,18 +13,18 @@ import { createEnergySponsor } from './sponsoring/energySponsor.js'
  */
 export const open = async (settings: TronSettings, context: ChainContext): Promise<OpenChain> => {
   if (!isRecoveryNative) {
-    context.logger.warn({}, 'signature.recovery_is_slow: no native secp256k1 addon fits this machine')
+    context.logger.warn({}, 'signature.native_addon_missing: no native secp256k1 addon fits this machine')
   }
   const networks = await Promise.all(
     settings.networks.map((network) => openNetwork(settings, network, context)),
   )
   return {
     schemes: networks.map(({ scheme }) => scheme),
-    health: () => networks.map(({ keeper }) => keeper.health()),
+    health: () => networks.map(({ monitor }) => monitor.health()),
     close: async () => {
       await Promise.all(
-        networks.map(async ({ keeper, sponsor }) => {
-          await keeper.close()
+        networks.map(async ({ monitor, sponsor }) => {
+          await monitor.close()
           await sponsor?.close()
         }),
       )
@@ -37,17 +37,17 @@ const openNetwork = async (
   network: TronNetworkSettings,
   { clock, limiter, logger }: ChainContext,
 ) => {
-  const node = connectNode(network, { timeoutMs: family.rpcTimeoutMs, logger })
+  const node = createRpc(network, { timeoutMs: family.rpcTimeoutMs, logger })
   const sponsor =
     family.sponsor === null
       ? null
-      : createEnergySponsor(network, family.sponsor, { node, limiter, clock, logger })
+      : createEnergyDelegator(network, family.sponsor, { node, limiter, clock, logger })
   await node.probe()
   const strange = findWrongChain(node)
   if (strange !== null) throw new WrongChainError(network.name, network.chainId, strange)
 
-  const keeper = createKeeper(createExaminedNetwork(network, { node, sponsor }), logger)
-  await keeper.check()
+  const monitor = createNetworkMonitor(createMonitoredNetwork(network, { node, sponsor }), logger)
+  await monitor.check()
   const { expiryMarginSeconds, crossCheckAmount } = family
   const scheme = createExactScheme({
     network,
@@ -57,5 +57,5 @@ const openNetwork = async (
     crossCheckAmount,
     clock,
   })
-  return { scheme, keeper, sponsor }
+  return { scheme, monitor, sponsor }
 }

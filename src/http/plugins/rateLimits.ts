@@ -10,7 +10,7 @@ import { tiers } from '../../protocol/tiers.js'
 import { findRouteLimits, type RouteLimits, type RouteWindow } from '../routeLimits.js'
 
 /** What limits requests. */
-export interface RateLimitsParts {
+export interface RateLimitsDependencies {
   readonly limiter: RateLimiter
   readonly table: readonly RequestLimit[]
   readonly clock: Clock
@@ -23,14 +23,14 @@ const minuteMs = 60_000
  * runs after those of the app, so that whose request it is has been found out, and costs nothing where there is no
  * limit.
  */
-export const rateLimits = fastifyPlugin<RateLimitsParts>(
-  (app, parts, done) => {
+export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
+  (app, dependencies, done) => {
     if (!app.hasRequestDecorator('account')) app.decorateRequest('account', null)
     app.addHook('onRoute', (route) => {
       const [method = ''] = [route.method].flat()
-      const limits = findRouteLimits(parts.table, { method, path: route.url })
+      const limits = findRouteLimits(dependencies.table, { method, path: route.url })
       if (limits === null) return
-      route.onRequest = [createHook(limits, parts), ...[route.onRequest ?? []].flat()]
+      route.onRequest = [createHook(limits, dependencies), ...[route.onRequest ?? []].flat()]
     })
     done()
   },
@@ -38,7 +38,7 @@ export const rateLimits = fastifyPlugin<RateLimitsParts>(
 )
 
 const createHook =
-  (limits: RouteLimits, { limiter, clock }: RateLimitsParts) =>
+  (limits: RouteLimits, { limiter, clock }: RateLimitsDependencies) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (limits.needsSharedCount) refuseUnshared(limiter)
     const { account } = request

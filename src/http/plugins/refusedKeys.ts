@@ -10,7 +10,7 @@ import { clientClosedRequest, whenEnded } from '../ending.js'
 import { isProbe } from '../probes.js'
 
 /** What bounds refused keys. */
-export interface RefusedKeysParts {
+export interface RefusedKeysDependencies {
   readonly limiter: RateLimiter
   readonly clock: Clock
   readonly logger: Logger
@@ -28,7 +28,7 @@ const maxRemembered = 10_000
  * still passes, because callers of one cloud share their addresses with strangers. Registered before whatever looks
  * at keys.
  */
-export const refusedKeys = fastifyPlugin<RefusedKeysParts>(
+export const refusedKeys = fastifyPlugin<RefusedKeysDependencies>(
   (app, { limiter, clock, logger }, done) => {
     const barredUntilMs = new Map<string, number>()
     const good = new RecentlyGood(clock)
@@ -74,7 +74,7 @@ export const refusedKeys = fastifyPlugin<RefusedKeysParts>(
         if (status < 300) good.add(credential)
         if (!isRefusal(status, request)) return
         good.delete(credential)
-        noteRefused(address).catch((error: unknown) => logger.warn({ error }, 'refused_keys.not_counted'))
+        noteRefused(address).catch((error: unknown) => logger.warn({ error }, 'refused_keys.count_failed'))
       })
       next()
     })

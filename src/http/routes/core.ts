@@ -25,7 +25,7 @@ import {
 import { asksOperators } from '../schemas/settlementsQuery.js'
 
 /** What the core endpoints need. */
-export interface CoreRoutesParts {
+export interface CoreRoutesDependencies {
   readonly useCases: CoreUseCases
   readonly metrics: Metrics
   readonly requireOperator: OperatorGate['requireOperator']
@@ -34,7 +34,7 @@ export interface CoreRoutesParts {
 }
 
 /** The endpoints that tell of the service itself. */
-export const serviceRoutes: FastifyPluginCallbackZod<Pick<CoreRoutesParts, 'useCases' | 'metrics'>> = (
+export const serviceRoutes: FastifyPluginCallbackZod<Pick<CoreRoutesDependencies, 'useCases' | 'metrics'>> = (
   app,
   { useCases, metrics },
   done,
@@ -73,7 +73,7 @@ export const serviceRoutes: FastifyPluginCallbackZod<Pick<CoreRoutesParts, 'useC
 }
 
 /** The endpoints that judge, carry out and look up payments. */
-export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesParts> = (
+export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
   app,
   { useCases, metrics, requireOperator, maxBodyBytes },
   done,

@@ -3,12 +3,12 @@ import type { StatsUseCases } from '../../usecases/useCases.js'
 import { requestStatisticsSchema, settlementStatisticsSchema } from '../schemas/stats.js'
 
 /** What the statistics need. */
-export interface StatsRoutesParts {
+export interface StatsRoutesDependencies {
   readonly useCases: StatsUseCases
 }
 
 /** The endpoints that tell the public what was counted. */
-export const statsRoutes: FastifyPluginCallbackZod<StatsRoutesParts> = (app, { useCases }, done) => {
+export const statsRoutes: FastifyPluginCallbackZod<StatsRoutesDependencies> = (app, { useCases }, done) => {
   app.get(
     '/stats/requests',
     { schema: requestStatisticsSchema, config: { access: 'public' } },

@@ -16,7 +16,7 @@ const channel = 'account_changed'
 const pulseMs = 500
 // Notifications arrive in the order of their commits: our own, come back, proves all before it. A connection
 // that is cut without a word is noticed after this long.
-const freshMs = 2_000
+const maxFreshMs = 2_000
 
 /** Listens on a connection of its own, and opens it again for as long as it takes. */
 export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChanges => {
@@ -34,7 +34,7 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
     })
     await client.connect()
     await client.query(`listen ${channel}`)
-    if (!isListening) logger.info({}, 'accounts.listening_again')
+    if (!isListening) logger.info({}, 'accounts.listener_restored')
     isListening = true
     do {
       pulse = { id: randomUUID(), sentAt: performance.now() }
@@ -44,24 +44,24 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
 
   const listenAgainAndAgain = async (): Promise<void> => {
     do {
-      const client = new Client({ ...pool.options, query_timeout: freshMs })
+      const client = new Client({ ...pool.options, query_timeout: maxFreshMs })
       client.on('error', () => undefined)
       try {
         await listen(client)
       } catch (error) {
-        if (isListening && !stopped.signal.aborted) logger.warn({ error }, 'accounts.not_listening')
+        if (isListening && !stopped.signal.aborted) logger.warn({ error }, 'accounts.listener_lost')
         isListening = false
       } finally {
         currentSince = Number.NEGATIVE_INFINITY
         // A peer that has fallen silent does not say goodbye.
-        await withSignal(client.end(), AbortSignal.timeout(freshMs)).catch(() => undefined)
+        await withSignal(client.end(), AbortSignal.timeout(maxFreshMs)).catch(() => undefined)
       }
     } while (await sleep(pulseMs, stopped.signal))
   }
 
   const running = listenAgainAndAgain()
   return {
-    isCurrent: () => performance.now() - currentSince < freshMs,
+    isCurrent: () => performance.now() - currentSince < maxFreshMs,
     onChange: (listener) => void listeners.push(listener),
     close: async () => {
       stopped.abort()

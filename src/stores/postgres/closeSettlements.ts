@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Closing } from '../../ports/settlementJournal.js'
 import type { RunTogether } from './coalesce.js'
-import { giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
+import { lockQuotas, quotasAreLocked, refundQuota } from './quotaSql.js'
 import { insertSettlementEvents } from './webhookEvents.js'
 
 /** A row that is to be closed. */
@@ -39,10 +39,10 @@ const close = ({
 
 const closePlainly = close({ lockBefore: '', isLocked: 'true', after: '' })
 
-const closeAndGiveBack = close({
+const closeAndRefund = close({
   lockBefore: `${lockQuotas("select id from closing where state = 'failed'")},`,
   isLocked: quotasAreLocked,
-  after: `, ${giveBack}`,
+  after: `, ${refundQuota}`,
 })
 
 /** Closes rows that are open, and answers for each whether this call did. */
@@ -53,7 +53,7 @@ export const closeSettlements =
     const first = new Map(asked.toReversed().map((each) => [each.id, each]))
     const closings = [...first.values()]
     const mayFail = closings.some(({ closing }) => closing.state === 'failed')
-    const { rows } = await pool.query<{ id: string }>(mayFail ? closeAndGiveBack : closePlainly, [
+    const { rows } = await pool.query<{ id: string }>(mayFail ? closeAndRefund : closePlainly, [
       closings.map(({ id }) => id),
       closings.map(({ closing }) => closing.state),
       closings.map(({ closing }) => closing.transaction ?? null),

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { databaseAway } from './tellOutages.js'
+import { databaseUnavailable } from './tellOutages.js'
 
 /** Runs one statement for several inputs and answers one output for each, in order. */
 export type RunTogether<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>
@@ -15,7 +15,7 @@ interface Call<Input, Output> {
 const maxUnderWay = 2
 const maxInputs = 200
 // Who waited so long stood behind a database that does not answer, and is not to stand in a second such line.
-const longestWaitMs = 5_000
+const maxWaitMs = 5_000
 
 /**
  * Lets calls share statements: at once when few are under way, else what came meanwhile goes together. Each commit
@@ -48,10 +48,10 @@ export const coalesce = <Input, Output>(
   }
 
   const refuseLate = () => {
-    const latest = performance.now() - longestWaitMs
+    const latest = performance.now() - maxWaitMs
     const late = waiting.filter(({ since }) => since < latest)
     if (late.length > 0) waiting = waiting.filter(({ since }) => since >= latest)
-    for (const call of late) call.reject(databaseAway())
+    for (const call of late) call.reject(databaseUnavailable())
   }
 
   const start = () => {

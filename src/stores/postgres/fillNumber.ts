@@ -14,7 +14,7 @@ export interface Gap {
 }
 
 /** Records a transaction that carries nothing for a number that has none; null when it has one after all. */
-export const fillNumber = async (
+export const fillNonceGap = async (
   client: PoolClient,
   instance: Instance,
   { lane, nonce, sign }: Gap,

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { IdempotencyAnswer, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
-import { type Instance, isAttended } from './instance.js'
-import { writeLater } from './writeLater.js'
+import { type Instance, isOwned } from './instance.js'
+import { retryInBackground } from './writeLater.js'
 
 const isExpired = "r.created_at < now() - interval '24 hours'"
-const isAtWork = `(r.state = 'running' and r.owner is not null and ${isAttended('r.owner', 'r.started_at')})`
+const isAtWork = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`
 
 const nameOf = ({ caller, key }: IdempotentRequest): string => `${caller} ${key}`
 
@@ -38,7 +38,7 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
 
   /** Later the key may be at work again, and what ends an earlier run must not end that one. */
   const endLater = (request: IdempotentRequest, write: () => Promise<unknown>): void =>
-    writeLater(async () => {
+    retryInBackground(async () => {
       if (!running.has(nameOf(request))) await write()
     })
 

@@ -32,15 +32,15 @@ const heartbeat = {
 const heartbeatRows = z.tuple([z.object({ others: z.number() })])
 
 // Longer than any request works on a row: what is older was left behind, even by a process that lives.
-const longestAttention = "interval '3 minutes'"
+const maxOwnership = "interval '3 minutes'"
 
 /** SQL that is true when the instance in a column is alive. */
 export const isAlive = (owner: string): string =>
   `exists (select 1 from instances i where i.id = ${owner} and i.seen_at > now() - interval '10 seconds')`
 
 /** SQL that is true when the instance in one column is alive and can still be at work on what began at another. */
-export const isAttended = (owner: string, since: string): string =>
-  `(${since} > now() - ${longestAttention} and ${isAlive(owner)})`
+export const isOwned = (owner: string, since: string): string =>
+  `(${since} > now() - ${maxOwnership} and ${isAlive(owner)})`
 
 /**
  * Announces this process and keeps saying that it lives. Where it is the only one that can use the database,

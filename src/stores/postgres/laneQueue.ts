@@ -4,14 +4,14 @@ import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { SignNumbered } from '../../ports/signerLanes.js'
 
 /** Who signs holds the lane of every instance; neither a signer that hangs nor a machine that vanishes may for longer. */
-export const longestSigningMs = 5_000
+export const maxSigningMs = 5_000
 
 /** Signs for a number while its lane is held, and no longer than a lane may be. */
 export const signInTime = (sign: SignNumbered, nonce: number): Promise<SignedTransaction> =>
-  withSignal(sign(nonce), AbortSignal.timeout(longestSigningMs))
+  withSignal(sign(nonce), AbortSignal.timeout(maxSigningMs))
 
 // Longer than a vanished machine holds a lane; after that, what was estimated and judged is too old to be sent.
-const longestWaitMs = 2 * longestSigningMs
+const maxWaitMs = 2 * maxSigningMs
 
 /** Runs work one after the other for each lane. */
 export type LaneQueue = <T>(lane: Lane, work: () => Promise<T>) => Promise<T>
@@ -28,7 +28,7 @@ export const createLaneQueue = (): LaneQueue => {
     const before = lastTurns.get(key)
     const turn = (async () => {
       await before
-      if (performance.now() - since > longestWaitMs) throw tooBusy(key)
+      if (performance.now() - since > maxWaitMs) throw tooBusy(key)
       return await work()
     })()
     lastTurns.set(

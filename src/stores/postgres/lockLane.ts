@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg'
 import type { Lane } from '../../ports/settlementJournal.js'
 import type { Instance } from './instance.js'
-import { longestSigningMs } from './laneQueue.js'
+import { maxSigningMs } from './laneQueue.js'
 
 /** A lane whose row is ours until the transaction ends. */
 export interface LockedLane {
@@ -23,7 +23,7 @@ export const lockLane = async (
     `select next_nonce, coalesce(holder = $3 and lease_expires_at > now(), false) as is_ours,
        set_config('idle_in_transaction_session_timeout', $4, true)
      from signer_lanes where network = $1 and signer = $2 for update`,
-    [network, signer, instance.id, `${longestSigningMs}`],
+    [network, signer, instance.id, `${maxSigningMs}`],
   )
   const locked = rows[0]
   return locked === undefined ? null : { next: Number(locked.next_nonce), isOurs: locked.is_ours }

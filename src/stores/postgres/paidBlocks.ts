@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { PaidBlock, PaidBlocks } from '../../ports/paidBlocks.js'
+import type { ConfirmedBlock, ConfirmedBlocks } from '../../ports/paidBlocks.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 import { insertSettlementEvents } from './webhookEvents.js'
 
@@ -9,10 +9,10 @@ const row = z.object({ network: z.string(), scheme: z.string(), number: z.string
 /** SQL that is true for the payments of a block that is not final. */
 const isInBlock = 'network = $1 and block_number = $2 and block_hash = $3 and not is_final'
 
-const valuesOf = ({ network, block }: PaidBlock) => [network, block.number.toString(), block.hash]
+const valuesOf = ({ network, block }: ConfirmedBlock) => [network, block.number.toString(), block.hash]
 
 /** The blocks of confirmed payments in Postgres; each transition is one statement over all payments of a block. */
-export const createPaidBlocks = (pool: Pool): PaidBlocks => ({
+export const createConfirmedBlocks = (pool: Pool): ConfirmedBlocks => ({
   list: async (limit) => {
     const { rows } = await pool.query(
       `select network, min(scheme) as scheme, block_number::text as number, block_hash as hash

@@ -11,7 +11,7 @@ export const lockQuotas = (ids: string): string => `quotas as (
 export const quotasAreLocked = '(select count(*) from quotas) >= 0'
 
 /** SQL of a CTE that gives the months back what the settlements of a CTE `closed` had counted and that failed. */
-export const giveBack = `given_back as (
+export const refundQuota = `given_back as (
   update quota_uses q set used = greatest(0, q.used - f.count) from (
     select caller, quota_month, count(*) as count from closed
     where state = 'failed' and quota_month is not null group by caller, quota_month) f

@@ -4,18 +4,18 @@ import type { Instance } from './instance.js'
 import { storeBroadcast } from './storeBroadcast.js'
 
 /** What a recorder writes with. */
-export interface RecorderParts {
+export interface RecorderDependencies {
   readonly pool: Pool
   readonly instance: Instance
 }
 
 /** Records what one settlement is about to send. */
-export const createRecorder = ({ pool, instance }: RecorderParts, settlementId: string): Recorder => ({
+export const createRecorder = ({ pool, instance }: RecorderDependencies, settlementId: string): Recorder => ({
   settlementId,
   record: async (signed) => {
     const broadcast = { signed, place: null, settlementIds: [settlementId] }
     const held = await storeBroadcast(pool, instance, broadcast)
     if (held.length === 0) throw new Error('The settlement was taken over: nothing may be sent for it')
   },
-  noteRecorded: () => undefined,
+  onRecorded: () => undefined,
 })

@@ -4,16 +4,16 @@ import type { Instance } from './instance.js'
 import { lockLane } from './lockLane.js'
 
 /** Where a lane stands, and where it should. */
-export interface Retreat {
+export interface NonceRewind {
   readonly lane: Lane
   readonly chainNonce: number
 }
 
 /** Moves a lane back where nothing is recorded from a number on; answers whether it did. */
-export const retreatLane = async (
+export const rewindNonce = async (
   client: PoolClient,
   instance: Instance,
-  { lane, chainNonce }: Retreat,
+  { lane, chainNonce }: NonceRewind,
 ): Promise<boolean> => {
   const locked = await lockLane(client, instance, lane)
   if (locked === null || locked.next <= chainNonce) return false

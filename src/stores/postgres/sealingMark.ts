@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../errors.js'
 
 /** Keeps instances with different secrets from sealing keys that the others cannot open. */
-export interface SealingMark {
+export interface SealingKeyCheck {
   /** Throws a sentence when the database's keys are sealed with another secret. */
   check(): Promise<void>
   /** Makes ours the database's secret unless it has one. Throws SERVICE_UNAVAILABLE when it has another. */
@@ -13,7 +13,7 @@ export interface SealingMark {
 const row = z.object({ is_ours: z.boolean() })
 
 /** The mark of the secret that this instance seals with, beside the one that the database knows. */
-export const createSealingMark = (pool: Pool, mark: Uint8Array): SealingMark => {
+export const createSealingKeyCheck = (pool: Pool, mark: Uint8Array): SealingKeyCheck => {
   let isClaimed = false
   const isOurs = async (): Promise<boolean | null> => {
     const { rows } = await pool.query('select mark = $1 as is_ours from sealing_secret', [mark])

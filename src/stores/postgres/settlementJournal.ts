@@ -6,16 +6,16 @@ import { secondsUntilNextMonth } from '../../protocol/month.js'
 import { claimSettlements } from './claimSettlements.js'
 import { closeSettlements } from './closeSettlements.js'
 import { coalesce } from './coalesce.js'
-import { type Instance, isAttended } from './instance.js'
-import { openMonth } from './openMonth.js'
-import { giveBack, lockQuotas, quotasAreLocked } from './quotaSql.js'
+import { type Instance, isOwned } from './instance.js'
+import { ensureQuotaRow } from './openMonth.js'
+import { lockQuotas, quotasAreLocked, refundQuota } from './quotaSql.js'
 import { createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
-import { tellOutages } from './tellOutages.js'
+import { mapDatabaseErrors } from './tellOutages.js'
 import { hasNul } from './text.js'
 import { uuidForm } from './uuidForm.js'
 import { insertSettlementEvents } from './webhookEvents.js'
-import { writeLater } from './writeLater.js'
+import { retryInBackground } from './writeLater.js'
 
 const isOpen = "state in ('claimed', 'pending')"
 
@@ -51,7 +51,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
          select * from (
            select * from released
            union all select * from settlements where id = $1 and owner is distinct from $2
-             and (owner is null or not ${isAttended('owner', 'created_at')})
+             and (owner is null or not ${isOwned('owner', 'created_at')})
          ) s where state = 'pending' and not exists (select 1 from webhook_deliveries
            where settlement_id = $1 and type in ('settlement.pending', 'settlement.reorged'))
        )
@@ -64,7 +64,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
     try {
       return await write
     } catch (error) {
-      writeLater(() => release(id))
+      retryInBackground(() => release(id))
       throw error
     }
   }
@@ -85,7 +85,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
               ...(quota === null ? {} : { retryAfterSeconds: secondsUntilNextMonth(quota.at) }),
             })
           case 'uncounted':
-            if (quota !== null) await openMonth(pool, claim.caller, quota.at)
+            if (quota !== null) await ensureQuotaRow(pool, claim.caller, quota.at)
             break
           case 'undecided':
             break
@@ -107,7 +107,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
             [network, transaction],
           ),
 
-    recorderFor: (settlementId) => tellOutages(createRecorder({ pool, instance }, settlementId)),
+    recorderFor: (settlementId) => mapDatabaseErrors(createRecorder({ pool, instance }, settlementId)),
 
     close: (id, closing, consumer) => turnAway(id, closeTogether({ id, closing, consumer })),
 
@@ -118,13 +118,13 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
           `with ${lockQuotas('$1')}, open as (
              select id from settlements
              where id = $1 and state = 'claimed' and ${quotasAreLocked}
-               and (owner is null or owner = $2 or not ${isAttended('owner', 'created_at')}) for update
+               and (owner is null or owner = $2 or not ${isOwned('owner', 'created_at')}) for update
            ), closed as (
              update settlements s
              set state = 'failed', reason = 'settlement_abandoned', closed_at = now(), owner = null
              from open where s.id = open.id
              returning s.*
-           ), ${giveBack}, told as (${insertSettlementEvents('closed', "'settlement.failed'")})
+           ), ${refundQuota}, told as (${insertSettlementEvents('closed', "'settlement.failed'")})
            select id from closed`,
           [id, instance.id],
         ),
@@ -139,9 +139,9 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
         [id, consumer],
       ),
 
-    listUnattended: (limit) =>
+    listOrphaned: (limit) =>
       select(
-        `s.state in ('claimed', 'pending') and (s.owner is null or not ${isAttended('s.owner', 's.created_at')})
+        `s.state in ('claimed', 'pending') and (s.owner is null or not ${isOwned('s.owner', 's.created_at')})
          order by random() limit $1`,
         [limit],
       ),

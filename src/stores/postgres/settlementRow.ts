@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BlockReference, Settlement } from '../../ports/settlementJournal.js'
 import { type Reason, reasons } from '../../protocol/reasons.js'
-import { isAttended } from './instance.js'
+import { isOwned } from './instance.js'
 
 /** Whether a text is one of the reasons for which payments are refused. */
 export const isReason = (text: string): text is Reason => Object.hasOwn(reasons, text)
@@ -37,7 +37,7 @@ export const settlementColumns = `
   s.id, s.authorization_id, s.caller, s.fingerprint, s.scheme, s.network, s.asset, s.payer, s.pay_to,
   s.amount::text as amount, s.resource, s.expires_at, s.state, s.transaction, s.reason, s.consumed_by,
   s.created_at, s.closed_at, s.block_number::text as block_number, s.block_hash, s.is_final,
-  ${isAttended('s.owner', 's.created_at')} as is_attended,
+  ${isOwned('s.owner', 's.created_at')} as is_attended,
   (select coalesce(
       json_agg(json_build_object('transaction', b.transaction, 'bytes', b.bytes) order by t.position), '[]')
     from unnest(s.transactions) with ordinality as t (transaction, position)
@@ -64,7 +64,7 @@ export const readSettlement = (value: unknown): Settlement => {
     broadcasts: parsed.broadcasts,
     reason: parsed.reason,
     consumedBy: parsed.consumed_by,
-    isAttended: parsed.is_attended,
+    isOwned: parsed.is_attended,
     createdAt: parsed.created_at,
     closedAt: parsed.closed_at,
     block: readBlock(parsed.block_number, parsed.block_hash),

@@ -1,13 +1,13 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Lane, Recorder } from '../../ports/settlementJournal.js'
-import type { LaneTransaction, RecordAnswer, SignerLanes, SignNumbered } from '../../ports/signerLanes.js'
-import { fillNumber } from './fillNumber.js'
+import type { LaneTransaction, RecordResult, SignerLanes, SignNumbered } from '../../ports/signerLanes.js'
+import { fillNonceGap } from './fillNumber.js'
 import type { Instance } from './instance.js'
 import { leaseLanes } from './laneLeases.js'
-import { createLaneQueue, longestSigningMs, signInTime } from './laneQueue.js'
+import { createLaneQueue, maxSigningMs, signInTime } from './laneQueue.js'
 import { replaceBroadcast } from './replaceBroadcast.js'
-import { retreatLane } from './retreatLane.js'
+import { rewindNonce } from './retreatLane.js'
 import { storeBroadcast } from './storeBroadcast.js'
 import { inTransaction } from './transaction.js'
 
@@ -35,8 +35,8 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
     lane: Lane,
     settlementIds: readonly string[],
     sign: SignNumbered,
-  ): Promise<RecordAnswer> => {
-    const nonce = await drawNumber(client, lane)
+  ): Promise<RecordResult> => {
+    const nonce = await allocateNonce(client, lane)
     const signed = await signInTime(sign, nonce)
     const held = await storeBroadcast(client, instance, { signed, place: { ...lane, nonce }, settlementIds })
     if (held.length === settlementIds.length) return { recorded: signed }
@@ -57,7 +57,7 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
       const answer = await queue(lane, () =>
         inTransaction(pool, (client) => storeInLane(client, lane, ids, sign)),
       ).catch(readLost)
-      if ('recorded' in answer) noteAll(recorders, answer.recorded)
+      if ('recorded' in answer) notifyRecorders(recorders, answer.recorded)
       return answer
     },
 
@@ -66,8 +66,10 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
         inTransaction(pool, (client) => replaceBroadcast(client, instance, { lane, replaced, sign })),
       ),
 
-    fill: (lane, nonce, sign) =>
-      queue(lane, () => inTransaction(pool, (client) => fillNumber(client, instance, { lane, nonce, sign }))),
+    fillNonceGap: (lane, nonce, sign) =>
+      queue(lane, () =>
+        inTransaction(pool, (client) => fillNonceGap(client, instance, { lane, nonce, sign })),
+      ),
 
     listFrom: async ({ network, signer }, nonce, limit) => {
       const { rows } = await pool.query(
@@ -90,8 +92,8 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
       return Number(rows[0]?.next_nonce ?? 0)
     },
 
-    retreat: (lane, chainNonce) =>
-      queue(lane, () => inTransaction(pool, (client) => retreatLane(client, instance, { lane, chainNonce }))),
+    rewindNonce: (lane, chainNonce) =>
+      queue(lane, () => inTransaction(pool, (client) => rewindNonce(client, instance, { lane, chainNonce }))),
 
     lease: (network, signers) =>
       inTransaction(pool, (client) => leaseLanes(client, instance, { network, signers })),
@@ -109,21 +111,24 @@ class LostError extends Error {
   }
 }
 
-const readLost = (error: unknown): RecordAnswer => {
+const readLost = (error: unknown): RecordResult => {
   if (error instanceof LostError) return { lost: error.lost }
   throw error
 }
 
-const noteAll = (recorders: readonly Recorder[], signed: Parameters<Recorder['noteRecorded']>[0]): void => {
-  for (const recorder of recorders) recorder.noteRecorded(signed)
+const notifyRecorders = (
+  recorders: readonly Recorder[],
+  signed: Parameters<Recorder['onRecorded']>[0],
+): void => {
+  for (const recorder of recorders) recorder.onRecorded(signed)
 }
 
 /** The row's lock makes the numbering gapless across all instances, until the transaction ends. */
-const drawNumber = async (client: PoolClient, lane: Lane): Promise<number> => {
+const allocateNonce = async (client: PoolClient, lane: Lane): Promise<number> => {
   const { rows } = await client.query<{ nonce: string }>(
     `update signer_lanes set next_nonce = next_nonce + 1 where network = $1 and signer = $2
      returning next_nonce - 1 as nonce, set_config('idle_in_transaction_session_timeout', $3, true)`,
-    [lane.network, lane.signer, `${longestSigningMs}`],
+    [lane.network, lane.signer, `${maxSigningMs}`],
   )
   const drawn = rows[0]
   if (drawn === undefined) throw new Error(`The lane of ${lane.signer} on ${lane.network} is not open`)

@@ -3,7 +3,7 @@ import type { Lane, SignedTransaction } from '../../ports/settlementJournal.js'
 import type { Instance } from './instance.js'
 
 /** A numbered place in a lane. */
-export interface Place extends Lane {
+export interface LanePosition extends Lane {
   readonly nonce: number
 }
 
@@ -11,7 +11,7 @@ export interface Place extends Lane {
 export interface Broadcast {
   readonly signed: SignedTransaction
   /** Null for what a payer signed. */
-  readonly place: Place | null
+  readonly place: LanePosition | null
   readonly settlementIds: readonly string[]
 }
 

@@ -5,7 +5,7 @@ import { AppError } from '../../errors.js'
  * Gives a store whose methods reject with SERVICE_UNAVAILABLE where the database does not answer: nothing is wrong
  * with the request, and asked again it may succeed. Every other error stays what it is.
  */
-export const tellOutages = <Store extends object>(store: Store): Store =>
+export const mapDatabaseErrors = <Store extends object>(store: Store): Store =>
   new Proxy(store, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name)
@@ -19,11 +19,11 @@ export const tellOutages = <Store extends object>(store: Store): Store =>
 
 const rethrow = (error: unknown): never => {
   if (!isOutage(error)) throw error
-  throw databaseAway(error)
+  throw databaseUnavailable(error)
 }
 
 /** What is answered where the database is not. */
-export const databaseAway = (cause?: unknown): AppError =>
+export const databaseUnavailable = (cause?: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
     ...(cause === undefined ? {} : { cause }),
     retryAfterSeconds: 1,
@@ -36,11 +36,11 @@ const isOutage = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   if (error instanceof DatabaseError) return outageStates.test(error.code ?? '')
   const isNetwork = 'code' in error && /^E[A-Z]+$/.test(String(error.code))
-  return isNetwork || driverSentences.some((sentence) => error.message.includes(sentence))
+  return isNetwork || driverErrorTexts.some((sentence) => error.message.includes(sentence))
 }
 
 // What the driver says of a connection has no code.
-const driverSentences = [
+const driverErrorTexts = [
   'Connection terminated',
   'Query read timeout',
   'is not queryable',

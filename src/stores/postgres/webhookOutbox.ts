@@ -88,7 +88,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
     )
   },
 
-  giveBack: async ({ id, lease }) => {
+  returnToQueue: async ({ id, lease }) => {
     await pool.query(
       'update webhook_deliveries set lease = null, due_at = now() where id = $1 and lease = $2',
       [id, lease],

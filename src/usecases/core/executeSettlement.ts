@@ -7,36 +7,36 @@ import {
   asSettleFailure,
   describeOutcome,
   describeSettlement,
-  parting,
-  type SettleWork,
+  type SettlementContext,
+  withShortDeadline,
 } from './settleWork.js'
-import type { TellOutcome } from './tellOutcome.js'
+import type { AnswerFromSettlement } from './tellOutcome.js'
 
 /** Settles what we hold the claim for: nobody else sends this payment. */
-export type ExecuteSettlement = (settlement: Settlement, work: SettleWork) => Promise<SettleResult>
+export type ExecuteSettlement = (settlement: Settlement, work: SettlementContext) => Promise<SettleResult>
 
 /** What executing needs. */
-export interface ExecuteParts {
+export interface ExecuteSettlementDependencies {
   readonly journal: SettlementJournal
-  readonly tellOutcome: TellOutcome
+  readonly answerFromSettlement: AnswerFromSettlement
   readonly logger: Logger
 }
 
 /** Sends, waits, closes the row and answers; after a recording every doubt is answered `settlement_pending`. */
 export const createExecuteSettlement = ({
   journal,
-  tellOutcome,
+  answerFromSettlement,
   logger,
-}: ExecuteParts): ExecuteSettlement => {
+}: ExecuteSettlementDependencies): ExecuteSettlement => {
   const conclude = async (
     settlement: Settlement,
     outcome: Outcome,
-    work: SettleWork,
+    work: SettlementContext,
   ): Promise<SettleResult> => {
     const { callerNetwork } = work.payment
     const named = { ...describeSettlement(settlement), ...describeOutcome(outcome) }
     if (outcome.state === 'pending') {
-      await parting(journal.release(settlement.id))
+      await withShortDeadline(journal.release(settlement.id))
       logger.warn(named, 'settlement.pending')
       return answerPending(settlement, outcome.transaction, callerNetwork)
     }
@@ -52,26 +52,26 @@ export const createExecuteSettlement = ({
     if (isClosed && closed.state !== outcome.state) {
       logger.error({ ...named, written: closed.state }, 'settlement.contradiction')
     }
-    const told = closed === null ? null : await tellOutcome(closed, work)
+    const told = closed === null ? null : await answerFromSettlement(closed, work)
     const transaction = outcome.transaction ?? closed?.transaction ?? null
     return told ?? answerPending(settlement, transaction, callerNetwork)
   }
 
   /** The journal did not answer when the row was to be closed: perhaps it was, and only the answer was lost. */
-  const tellDespiteFailure = async (
+  const answerDespiteFailure = async (
     settlement: Settlement,
     recorded: string,
-    work: SettleWork,
+    work: SettlementContext,
   ): Promise<SettleResult> => {
     const { callerNetwork } = work.payment
-    const current = await parting(journal.find(settlement.id)).catch(() => null)
+    const current = await withShortDeadline(journal.find(settlement.id)).catch(() => null)
     return current?.state === 'confirmed' && current.consumedBy === work.consumer
       ? succeed(current, current.transaction ?? recorded, callerNetwork)
       : answerPending(settlement, recorded, callerNetwork)
   }
 
   /** Abandons a claim; answers its row where that could not be, and then nobody here attends it any more. */
-  const leave = async ({ id }: Settlement): Promise<Settlement | null> => {
+  const abandonClaim = async ({ id }: Settlement): Promise<Settlement | null> => {
     if (await journal.abandon(id)) return null
     // Before we look: whether or not we can.
     await journal.release(id)
@@ -82,15 +82,18 @@ export const createExecuteSettlement = ({
    * Gives up a claim for which nothing was recorded. A recording can succeed although its answer was lost;
    * then the bytes will be sent, and the caller is told so.
    */
-  const giveUp = async (settlement: Settlement, { payment }: SettleWork): Promise<SettleResult | null> => {
+  const abandonUnrecorded = async (
+    settlement: Settlement,
+    { payment }: SettlementContext,
+  ): Promise<SettleResult | null> => {
     try {
-      const found = await parting(leave(settlement))
+      const found = await withShortDeadline(abandonClaim(settlement))
       if (found === null || found.state !== 'pending') return null
       logger.warn({ ...describeSettlement(settlement), transaction: found.transaction }, 'settlement.pending')
       return answerPending(found, found.transaction, payment.callerNetwork)
     } catch (error) {
       // The reconciler will find the row.
-      logger.error({ ...describeSettlement(settlement), error }, 'settlement.not_given_up')
+      logger.error({ ...describeSettlement(settlement), error }, 'settlement.abandon_failed')
       return null
     }
   }
@@ -110,7 +113,7 @@ export const createExecuteSettlement = ({
       outcome = await scheme.settle(payment, recorder, { waitUntil })
     } catch (error) {
       if (recorded === null) {
-        const answer = await giveUp(settlement, work)
+        const answer = await abandonUnrecorded(settlement, work)
         if (answer !== null) return answer
         throw asSettleFailure(error)
       }
@@ -123,8 +126,8 @@ export const createExecuteSettlement = ({
     } catch (error) {
       if (recorded === null) throw asSettleFailure(error)
       // Success may be told only when the journal holds it; otherwise the reconciler closes the row.
-      logger.error({ ...named, error }, 'settlement.not_closed')
-      return await tellDespiteFailure(settlement, recorded, work)
+      logger.error({ ...named, error }, 'settlement.close_failed')
+      return await answerDespiteFailure(settlement, recorded, work)
     }
   }
 }
@@ -135,8 +138,8 @@ const observe = (recorder: Recorder, onRecorded: (transaction: string) => void):
     await recorder.record(signed)
     onRecorded(signed.transaction)
   },
-  noteRecorded: (signed) => {
-    recorder.noteRecorded(signed)
+  onRecorded: (signed) => {
+    recorder.onRecorded(signed)
     onRecorded(signed.transaction)
   },
 })

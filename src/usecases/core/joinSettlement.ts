@@ -3,29 +3,34 @@ import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { answerDuplicate, answerPending } from './settleAnswers.js'
-import { describeSettlement, isSameRequest, type SettleWork } from './settleWork.js'
-import type { TellOutcome } from './tellOutcome.js'
+import { describeSettlement, isSameRequest, type SettlementContext } from './settleWork.js'
+import type { AnswerFromSettlement } from './tellOutcome.js'
 
 /** Waits with a settlement that another request began; null when it left nothing behind and we may begin. */
-export type JoinSettlement = (found: Settlement, work: SettleWork) => Promise<SettleResult | null>
+export type JoinSettlement = (found: Settlement, work: SettlementContext) => Promise<SettleResult | null>
 
 /** What joining needs. */
-export interface JoinParts {
+export interface JoinSettlementDependencies {
   readonly journal: SettlementJournal
-  readonly tellOutcome: TellOutcome
+  readonly answerFromSettlement: AnswerFromSettlement
   readonly clock: Clock
   readonly logger: Logger
 }
 
 const firstPollMs = 50
-const longestPollMs = 500
+const maxPollMs = 500
 
 /** Lets a retry share the outcome of the settlement that is under way; only the journal is asked, never the chain. */
-export const createJoinSettlement = ({ journal, tellOutcome, clock, logger }: JoinParts): JoinSettlement => {
+export const createJoinSettlement = ({
+  journal,
+  answerFromSettlement,
+  clock,
+  logger,
+}: JoinSettlementDependencies): JoinSettlement => {
   /** Whether the settlement came to nothing before anything was sent, so that there is nothing to join. */
-  const isGivenUp = async ({ id, state, reason, isAttended }: Settlement): Promise<boolean> => {
+  const isAbandoned = async ({ id, state, reason, isOwned }: Settlement): Promise<boolean> => {
     if (state === 'failed') return reason === 'settlement_abandoned'
-    if (state !== 'claimed' || isAttended) return false
+    if (state !== 'claimed' || isOwned) return false
     await journal.abandon(id)
     return true
   }
@@ -36,7 +41,7 @@ export const createJoinSettlement = ({ journal, tellOutcome, clock, logger }: Jo
       return await journal.find(settlement.id)
     } catch (error) {
       // Something was sent perhaps, so the caller must not be told that nothing was decided.
-      logger.warn({ ...describeSettlement(settlement), error }, 'settlement.not_found')
+      logger.warn({ ...describeSettlement(settlement), error }, 'settlement.read_failed')
       return settlement
     }
   }
@@ -46,15 +51,15 @@ export const createJoinSettlement = ({ journal, tellOutcome, clock, logger }: Jo
     let settlement = found
     let pollMs = firstPollMs
     for (;;) {
-      if (await isGivenUp(settlement)) return null
-      const answer = await tellOutcome(settlement, work)
+      if (await isAbandoned(settlement)) return null
+      const answer = await answerFromSettlement(settlement, work)
       if (answer !== null) return answer
       // For another resource or another caller: the first one's payment, whatever becomes of it.
       if (!isSameRequest(settlement, work)) return answerDuplicate(settlement, callerNetwork)
       if (!(await clock.sleep(pollMs, work.waitUntil))) {
         return answerPending(settlement, settlement.transaction, callerNetwork)
       }
-      pollMs = Math.min(pollMs * 2, longestPollMs)
+      pollMs = Math.min(pollMs * 2, maxPollMs)
       const current = await look(settlement)
       if (current === null) return null
       settlement = current

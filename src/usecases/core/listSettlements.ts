@@ -8,7 +8,7 @@ import type { CoreUseCases } from '../useCases.js'
 import { viewSettlement } from './viewSettlement.js'
 
 /** What listing settlements needs. */
-export interface ListSettlementsParts {
+export interface ListSettlementsDependencies {
   readonly overview: SettlementOverview
   readonly journal: SettlementJournal
   readonly clock: Clock
@@ -16,7 +16,7 @@ export interface ListSettlementsParts {
 
 /** Pages through the journal for an operator, the newest first. */
 export const createListSettlements =
-  ({ overview, journal, clock }: ListSettlementsParts): CoreUseCases['listSettlements'] =>
+  ({ overview, journal, clock }: ListSettlementsDependencies): CoreUseCases['listSettlements'] =>
   async ({ cursor, network, limit, ...rest }) => {
     if (cursor !== undefined && (await journal.find(cursor)) === null) {
       throw new AppError('INVALID_REQUEST', 'cursor: must be the nextCursor of an earlier answer')
@@ -41,7 +41,7 @@ const viewForOperator = (settlement: Settlement, now: Date): OperatorSettlementV
   ...viewSettlement(settlement),
   caller: settlement.caller,
   ageSeconds: Math.max(0, Math.floor((now.getTime() - settlement.createdAt.getTime()) / 1_000)),
-  isAttended: settlement.isAttended,
+  isAttended: settlement.isOwned,
   hasToldSuccess: settlement.consumedBy !== null,
   transactions: settlement.broadcasts.map(({ transaction }) => transaction),
   ...(settlement.block === null

@@ -5,13 +5,13 @@ import type { Logger } from '../../ports/logger.js'
 import type { QuotaClaim, Quotas } from '../../ports/quotas.js'
 import { secondsUntilNextMonth } from '../../protocol/month.js'
 import { tiers } from '../../protocol/tiers.js'
-import { rememberFor } from '../remember.js'
+import { cacheFor } from '../remember.js'
 
 /** QUOTA_EXCEEDED where nothing is left of an account's month, as it was known a moment ago; else null. */
 export type QuotaGate = (quota: QuotaClaim) => Promise<AppError | null>
 
 /** What the gate needs. */
-export interface QuotaGateParts {
+export interface QuotaGateDependencies {
   readonly quotas: Quotas
   readonly clock: Clock
   readonly logger: Logger
@@ -25,7 +25,7 @@ const deadlineMs = 500
  * Keeps accounts whose month is used up from asking for more. A hint for those who move nothing: what is claimed is
  * decided by the journal alone, so a database that does not answer lets everyone pass here.
  */
-export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateParts): QuotaGate => {
+export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateDependencies): QuotaGate => {
   const readings = new Map<string, () => Promise<number>>()
 
   const readUsed = async (accountId: string): Promise<number> => {
@@ -33,7 +33,7 @@ export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateParts): Quot
       const reading = quotas.readUse(accountId, clock.now())
       return (await withSignal(reading, AbortSignal.timeout(deadlineMs))).used
     } catch (error) {
-      logger.warn({ accountId, error }, 'quota.not_read')
+      logger.warn({ accountId, error }, 'quota.read_failed')
       return 0
     }
   }
@@ -42,7 +42,7 @@ export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateParts): Quot
     const known = readings.get(accountId)
     if (known !== undefined) return known
     if (readings.size >= maxAccounts) readings.clear()
-    const reading = rememberFor(clock, maxAgeMs, () => readUsed(accountId))
+    const reading = cacheFor(clock, maxAgeMs, () => readUsed(accountId))
     readings.set(accountId, reading)
     return reading
   }

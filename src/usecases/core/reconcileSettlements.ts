@@ -6,7 +6,7 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import { describeOutcome, describeSettlement } from './settleWork.js'
 
 /** What reconciling needs. */
-export interface ReconcileParts {
+export interface ReconcileDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly counter: SettlementCounter
@@ -20,8 +20,8 @@ const atOnce = 8
 const failuresPerRound = 3
 
 /** Asks the chain about settlements that nobody attends, and closes those whose fate is proven; one round. */
-export const createReconcileSettlements = (parts: ReconcileParts) => {
-  const { registry, journal, counter, logger, deadlineMs } = parts
+export const createReconcileSettlements = (dependencies: ReconcileDependencies) => {
+  const { registry, journal, counter, logger, deadlineMs } = dependencies
   const abandon = async ({ id, network }: Settlement): Promise<void> => {
     if (await journal.abandon(id)) logger.warn({ settlementId: id, network }, 'settlement.abandoned')
   }
@@ -30,7 +30,7 @@ export const createReconcileSettlements = (parts: ReconcileParts) => {
     const named = { settlementId: settlement.id, network: settlement.network }
     const scheme = registry.find(settlement.scheme, settlement.network)
     if (scheme === null) {
-      logger.error(named, 'settlement.without_network: configure the network again to close it')
+      logger.error(named, 'settlement.network_not_configured: configure the network again to close it')
       return
     }
     const outcome = await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
@@ -55,7 +55,7 @@ export const createReconcileSettlements = (parts: ReconcileParts) => {
   }
 
   return async (stopped: AbortSignal): Promise<void> => {
-    const open = [...(await journal.listUnattended(rowsPerRound))]
+    const open = [...(await journal.listOrphaned(rowsPerRound))]
     /** How often each network failed in this round: a dead one must not keep the rows of others waiting. */
     const failures = new Map<string, number>()
     const worker = async () => {
@@ -65,7 +65,7 @@ export const createReconcileSettlements = (parts: ReconcileParts) => {
           await (next.state === 'claimed' ? abandon(next) : resolve(next, stopped))
         } catch (error) {
           failures.set(next.network, (failures.get(next.network) ?? 0) + 1)
-          logger.warn({ settlementId: next.id, network: next.network, error }, 'settlement.unresolved')
+          logger.warn({ settlementId: next.id, network: next.network, error }, 'settlement.resolve_failed')
         }
       }
     }

@@ -13,15 +13,15 @@ import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
 import { createJoinSettlement } from './joinSettlement.js'
 import { refuseSettle } from './settleAnswers.js'
-import { asSettleFailure, type SettleAttempt, type SettleWork } from './settleWork.js'
+import { asSettleFailure, type SettleAttempt, type SettlementContext } from './settleWork.js'
 import type { SpendingLimits } from './spendingLimits.js'
-import { createTellOutcome } from './tellOutcome.js'
+import { createAnswerFromSettlement } from './tellOutcome.js'
 
 /** Settles one authorization; whoever else settles the same one is told the truth about it. */
 export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResult>
 
 /** What settling one authorization needs. */
-export interface SettleAuthorizationParts {
+export interface SettleAuthorizationDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly limits: SpendingLimits
@@ -44,12 +44,12 @@ export const createSettleAuthorization = ({
   clock,
   logger,
   waitMs,
-}: SettleAuthorizationParts): SettleAuthorization => {
-  const tellOutcome = createTellOutcome(journal)
-  const execute = createExecuteSettlement({ journal, tellOutcome, logger })
-  const join = createJoinSettlement({ journal, tellOutcome, clock, logger })
+}: SettleAuthorizationDependencies): SettleAuthorization => {
+  const answerFromSettlement = createAnswerFromSettlement(journal)
+  const execute = createExecuteSettlement({ journal, answerFromSettlement, logger })
+  const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
-  const settle = async (work: SettleWork): Promise<SettleResult> => {
+  const settle = async (work: SettlementContext): Promise<SettleResult> => {
     const { payment, scheme, waitUntil } = work
     const authorizationId = scheme.identify(payment)
     for (let round = 0; round < maxRounds; round++) {
@@ -70,7 +70,7 @@ export const createSettleAuthorization = ({
         if (settled !== null) continue
         return refuseSettle(payment.callerNetwork, verdict.reason, verdict.message, verdict.payer)
       }
-      const leave = concurrency.enterPayer(
+      const releaseSlot = concurrency.enterPayer(
         `${payment.requirements.network} ${verdict.payer}`,
         verdict.authorizationId,
       )
@@ -79,7 +79,7 @@ export const createSettleAuthorization = ({
         const claimed = await claim(work, verdict)
         if (claimed !== null) return await execute(claimed, work)
       } finally {
-        leave()
+        releaseSlot()
       }
     }
     throw new AppError('SERVICE_UNAVAILABLE', 'This authorization is being settled by others', {
@@ -87,7 +87,7 @@ export const createSettleAuthorization = ({
     })
   }
 
-  const claim = (work: SettleWork, verdict: ValidVerdict): Promise<Settlement | null> => {
+  const claim = (work: SettlementContext, verdict: ValidVerdict): Promise<Settlement | null> => {
     const { scheme, network, asset, payTo } = work.payment.requirements
     const claimed = {
       authorizationId: verdict.authorizationId,
@@ -110,7 +110,7 @@ export const createSettleAuthorization = ({
     if (isRefused(payment)) return refuseSettle(payment.callerNetwork, payment.reason, payment.message)
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return refuseSettle(payment.callerNetwork, scheme)
-    const leave = concurrency.enterCaller(attempt.caller)
+    const releaseSlot = concurrency.enterCaller(attempt.caller)
     try {
       // Only now: hashing a large body takes longer than refusing it.
       const fingerprint = attempt.fingerprint ?? fingerprintRequest(attempt.body)
@@ -119,7 +119,7 @@ export const createSettleAuthorization = ({
     } catch (error) {
       throw asSettleFailure(error)
     } finally {
-      leave()
+      releaseSlot()
     }
   }
 }

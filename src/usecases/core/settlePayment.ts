@@ -7,10 +7,10 @@ import { settleResult } from '../../protocol/results.js'
 import type { CoreUseCases, SettleAnswer, SettleRequest } from '../useCases.js'
 import { fingerprintRequest } from './fingerprint.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
-import { parting } from './settleWork.js'
+import { withShortDeadline } from './settleWork.js'
 
 /** What settling needs. */
-export interface SettleParts {
+export interface SettlePaymentDependencies {
   readonly idempotency: IdempotencyStore
   readonly settleAuthorization: SettleAuthorization
   readonly logger: Logger
@@ -23,7 +23,7 @@ export const createSettlePayment = ({
   idempotency,
   settleAuthorization,
   logger,
-}: SettleParts): CoreUseCases['settlePayment'] => {
+}: SettlePaymentDependencies): CoreUseCases['settlePayment'] => {
   const begin = async (idempotent: IdempotentRequest) => {
     try {
       return await idempotency.begin(idempotent)
@@ -38,9 +38,9 @@ export const createSettlePayment = ({
   /** The journal holds the truth; a key whose end cannot be noted is taken over when its time is up. */
   const note = async (work: Promise<void>) => {
     try {
-      await parting(work)
+      await withShortDeadline(work)
     } catch (error) {
-      logger.error({ error }, 'idempotency.not_noted')
+      logger.error({ error }, 'idempotency.write_failed')
     }
   }
 

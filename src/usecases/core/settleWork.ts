@@ -14,7 +14,7 @@ export interface SettleAttempt extends Pick<SettleRequest, 'body' | 'caller' | '
 }
 
 /** An attempt that was read and has a scheme. */
-export interface SettleWork extends SettleAttempt {
+export interface SettlementContext extends SettleAttempt {
   readonly fingerprint: string
   readonly payment: Payment
   readonly scheme: Scheme
@@ -25,7 +25,7 @@ export interface SettleWork extends SettleAttempt {
 /** A retry of the same request may share its outcome; the same authorization for anything else may not. */
 export const isSameRequest = (
   settlement: Pick<Settlement, 'caller' | 'fingerprint'>,
-  { caller, fingerprint }: Pick<SettleWork, 'caller' | 'fingerprint'>,
+  { caller, fingerprint }: Pick<SettlementContext, 'caller' | 'fingerprint'>,
 ): boolean => settlement.caller === caller && settlement.fingerprint === fingerprint
 
 /** What a log line says of a settlement: whose and how much, never the payload. */
@@ -46,11 +46,11 @@ export const describeOutcome = (outcome: Outcome) => {
 }
 
 // What an answer waits for once it is decided.
-const longestPartingMs = 2_000
+const shortDeadlineMs = 2_000
 
 /** Lets a caller whose answer is decided wait for the stores only a little; the work goes on without it. */
-export const parting = <T>(work: Promise<T>): Promise<T> =>
-  withSignal(work, AbortSignal.timeout(longestPartingMs))
+export const withShortDeadline = <T>(work: Promise<T>): Promise<T> =>
+  withSignal(work, AbortSignal.timeout(shortDeadlineMs))
 
 /** Whatever stopped an attempt before it was recorded, in the caller's terms. */
 export const asSettleFailure = (error: unknown): AppError => {

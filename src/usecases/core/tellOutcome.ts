@@ -1,20 +1,23 @@
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { answerDuplicate, answerPending, failSettle, succeed } from './settleAnswers.js'
-import { isSameRequest, parting, type SettleWork } from './settleWork.js'
+import { isSameRequest, type SettlementContext, withShortDeadline } from './settleWork.js'
 
 /** Tells a caller what became of a closed settlement; null while it is open. */
-export type TellOutcome = (settlement: Settlement, work: SettleWork) => Promise<SettleResult | null>
+export type AnswerFromSettlement = (
+  settlement: Settlement,
+  work: SettlementContext,
+) => Promise<SettleResult | null>
 
 /** Builds the one place where a caller that did not close a row itself may be told success. */
-export const createTellOutcome = (journal: SettlementJournal): TellOutcome => {
+export const createAnswerFromSettlement = (journal: SettlementJournal): AnswerFromSettlement => {
   /** Whether this caller is the one to be told; null when the journal cannot say. */
-  const isConsumer = async (settlement: Settlement, work: SettleWork): Promise<boolean | null> => {
+  const isConsumer = async (settlement: Settlement, work: SettlementContext): Promise<boolean | null> => {
     try {
       return await journal.consume(settlement.id, work.consumer)
     } catch {
       // The answer may have been lost after the row was written.
-      const current = await parting(journal.find(settlement.id)).catch(() => null)
+      const current = await withShortDeadline(journal.find(settlement.id)).catch(() => null)
       return current?.consumedBy == null ? null : current.consumedBy === work.consumer
     }
   }

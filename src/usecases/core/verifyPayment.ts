@@ -14,7 +14,7 @@ import { fingerprintRequest } from './fingerprint.js'
 import type { QuotaGate } from './quotaGate.js'
 
 /** What verifying needs. */
-export interface VerifyParts {
+export interface VerifyPaymentDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly quotaGate: QuotaGate
@@ -32,7 +32,7 @@ export const createVerifyPayment = ({
   quotaGate,
   logger,
   deadlineMs,
-}: VerifyParts): CoreUseCases['verifyPayment'] => {
+}: VerifyPaymentDependencies): CoreUseCases['verifyPayment'] => {
   /** Answers by the deadline, whatever chain and database do. */
   const inTime = async (work: Promise<VerifyResult>, isAwaited: () => boolean): Promise<VerifyResult> => {
     // A timer of its own instead of `AbortSignal.any` and `AbortSignal.timeout`, which cost as much as the rest.

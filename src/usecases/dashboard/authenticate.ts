@@ -7,7 +7,7 @@ import { isApiKey } from './apiKey.js'
 import { isHostAllowed } from './hostName.js'
 
 /** What telling callers by their keys needs. */
-export interface AuthenticateParts {
+export interface AuthenticateDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer
   readonly blocks: AddressBlocks
@@ -18,7 +18,7 @@ export interface AuthenticateParts {
  * takes longer for a guess that is nearer; the answer is the same for every key that is nobody's.
  */
 export const createAuthenticate =
-  ({ accounts, sealer, blocks }: AuthenticateParts): DashboardUseCases['authenticate'] =>
+  ({ accounts, sealer, blocks }: AuthenticateDependencies): DashboardUseCases['authenticate'] =>
   async ({ apiKey, address, refererHost }) => {
     const account = isApiKey(apiKey) ? await find(accounts, sealer.fingerprint(apiKey)) : null
     if (account === null) throw new AppError('UNAUTHORIZED', 'The API key is not valid')

@@ -14,7 +14,7 @@ import { createListAccountSettlements } from './listAccountSettlements.js'
 import { createListKeys } from './listKeys.js'
 import { createLookUp } from './lookUp.js'
 import { createMailKeys } from './mailKeys.js'
-import { createReadInfo, type ReadInfoParts } from './readInfo.js'
+import { createReadInfo, type ReadInfoDependencies } from './readInfo.js'
 import { createReadQuota } from './readQuota.js'
 import { createReadUsage } from './readUsage.js'
 import { createRegister } from './register.js'
@@ -23,7 +23,7 @@ import { createRestrict } from './restrict.js'
 import { createRotateKey } from './rotateKey.js'
 
 /** What the verbs of the dashboard need together. */
-export interface DashboardParts {
+export interface DashboardDependencies {
   readonly accounts: AccountStore
   readonly quotas: Quotas
   /** For the purpose `api-key`. */
@@ -35,11 +35,11 @@ export interface DashboardParts {
   readonly logger: Logger
   readonly settlements: AccountSettlements
   readonly journal: SettlementJournal
-  readonly findWebhookUrl: ReadInfoParts['findWebhookUrl']
+  readonly findWebhookUrl: ReadInfoDependencies['findWebhookUrl']
 }
 
 /** Builds the verbs of the noun `dashboard`. */
-export const createDashboard = (parts: DashboardParts): DashboardUseCases => {
+export const createDashboard = (dependencies: DashboardDependencies): DashboardUseCases => {
   const {
     accounts,
     quotas,
@@ -52,7 +52,7 @@ export const createDashboard = (parts: DashboardParts): DashboardUseCases => {
     settlements,
     journal,
     findWebhookUrl,
-  } = parts
+  } = dependencies
   const { mode } = registration
   const mailKeys =
     registration.mode === 'verified'

@@ -6,14 +6,14 @@ import { viewSettlement } from '../core/viewSettlement.js'
 import type { DashboardUseCases } from '../dashboard.js'
 
 /** What listing an account's settlements needs. */
-export interface ListAccountSettlementsParts {
+export interface ListAccountSettlementsDependencies {
   readonly settlements: AccountSettlements
   readonly journal: Pick<SettlementJournal, 'find'>
 }
 
 /** Shows accounts their own settlements and nobody else's, the newest first. */
 export const createListAccountSettlements =
-  ({ settlements, journal }: ListAccountSettlementsParts): DashboardUseCases['listSettlements'] =>
+  ({ settlements, journal }: ListAccountSettlementsDependencies): DashboardUseCases['listSettlements'] =>
   async ({ id: accountId }, { cursor, network, limit, ...rest }) => {
     // One answer for what is another's and for what is not at all: neither is told apart.
     if (cursor !== undefined && (await journal.find(cursor))?.caller !== accountId) {

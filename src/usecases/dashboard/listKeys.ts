@@ -5,7 +5,7 @@ import { areKeysShown, type Registration } from './registration.js'
 import { viewKey } from './viewKey.js'
 
 /** What listing keys needs. */
-export interface ListKeysParts {
+export interface ListKeysDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer
   readonly mode: Registration['mode']
@@ -16,7 +16,7 @@ export interface ListKeysParts {
  * key proves its own project only: other projects' keys are masked.
  */
 export const createListKeys =
-  ({ accounts, sealer, mode }: ListKeysParts): DashboardUseCases['listKeys'] =>
+  ({ accounts, sealer, mode }: ListKeysDependencies): DashboardUseCases['listKeys'] =>
   async ({ id, email }, viewer) => {
     const isShown = areKeysShown(mode, viewer)
     const found = await accounts.listByEmail(email)

@@ -7,7 +7,7 @@ import { areKeysShown, type Registration } from './registration.js'
 import { viewKey } from './viewKey.js'
 
 /** What looking up keys needs. */
-export interface LookUpParts {
+export interface LookUpDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer
   readonly mode: Registration['mode']
@@ -16,8 +16,8 @@ export interface LookUpParts {
 }
 
 /** Finds the keys of an address. */
-export const createLookUp = (parts: LookUpParts): DashboardUseCases['lookUp'] => {
-  const { accounts, sealer, mode, mailKeys } = parts
+export const createLookUp = (dependencies: LookUpDependencies): DashboardUseCases['lookUp'] => {
+  const { accounts, sealer, mode, mailKeys } = dependencies
   return async (text, viewer) => {
     const email = readEmail(text)
     const found = await accounts.listByEmail(email)

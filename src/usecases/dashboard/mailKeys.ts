@@ -11,7 +11,7 @@ import type { Sealer } from '../../ports/sealer.js'
 export type MailKeys = (accounts: readonly KeyedAccount[]) => void
 
 /** What letters with keys are made of. */
-export interface MailKeysParts {
+export interface MailKeysDependencies {
   readonly mailer: Mailer
   readonly sealer: Sealer
   readonly limiter: RateLimiter
@@ -20,11 +20,11 @@ export interface MailKeysParts {
 
 const subject = 'Your API key'
 // Whoever asks need not be whose address it is.
-const lettersPerHour = 5
+const mailsPerHour = 5
 const hourMs = 3_600_000
 
 /** Keys by mail: one letter an address, and not more of them than its owner can bear. */
-export const createMailKeys = ({ mailer, sealer, limiter, logger }: MailKeysParts): MailKeys => {
+export const createMailKeys = ({ mailer, sealer, limiter, logger }: MailKeysDependencies): MailKeys => {
   const writeLetter = (accounts: readonly KeyedAccount[]): string =>
     [
       'Someone asked for the API keys of this address.',
@@ -42,7 +42,7 @@ export const createMailKeys = ({ mailer, sealer, limiter, logger }: MailKeysPart
     const active = accounts.filter(({ account }) => account.status === 'active')
     for (const [address, theirs] of groupByAddress(active)) {
       const { isAllowed } = await limiter.take([
-        { key: `mail:${nameOf(address)}`, limit: lettersPerHour, windowMs: hourMs },
+        { key: `mail:${nameOf(address)}`, limit: mailsPerHour, windowMs: hourMs },
       ])
       if (isAllowed) mailer.post({ to: address, subject, text: writeLetter(theirs) })
     }

@@ -5,7 +5,7 @@ import type { DashboardUseCases } from '../dashboard.js'
 import { viewQuota } from './viewQuota.js'
 
 /** What telling of an account needs. */
-export interface ReadInfoParts {
+export interface ReadInfoDependencies {
   readonly quotas: Quotas
   readonly clock: Clock
   /** Null when the account has none. */
@@ -14,7 +14,7 @@ export interface ReadInfoParts {
 
 /** Tells all that an account's owner may know of it. */
 export const createReadInfo =
-  ({ quotas, clock, findWebhookUrl }: ReadInfoParts): DashboardUseCases['readInfo'] =>
+  ({ quotas, clock, findWebhookUrl }: ReadInfoDependencies): DashboardUseCases['readInfo'] =>
   async (account) => {
     const [use, webhookUrl] = await Promise.all([
       quotas.readUse(account.id, clock.now()),

@@ -12,7 +12,7 @@ import { areKeysShown, type Registration } from './registration.js'
 import { unusedMonth, viewQuota } from './viewQuota.js'
 
 /** What registering needs. */
-export interface RegisterParts {
+export interface RegisterDependencies {
   readonly accounts: AccountStore
   readonly quotas: Quotas
   readonly sealer: Sealer
@@ -23,8 +23,8 @@ export interface RegisterParts {
 }
 
 /** Opens an account, or finds the one that the address has for the project. */
-export const createRegister = (parts: RegisterParts): DashboardUseCases['register'] => {
-  const { accounts, quotas, sealer, clock, mode, mailKeys } = parts
+export const createRegister = (dependencies: RegisterDependencies): DashboardUseCases['register'] => {
+  const { accounts, quotas, sealer, clock, mode, mailKeys } = dependencies
   return async (request, viewer) => {
     const email = readEmail(request.email)
     const project = readProjectName(request.projectName)

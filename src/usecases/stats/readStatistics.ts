@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Statistics } from '../../ports/statistics.js'
-import { rememberFor } from '../remember.js'
+import { cacheFor } from '../remember.js'
 import type { StatsUseCases } from '../useCases.js'
 
 const requestsMaxAgeMs = 1_000
@@ -12,7 +12,7 @@ export const createReadStatistics = (
   statistics: Statistics,
   clock: Clock,
 ): Pick<StatsUseCases, 'readRequestStatistics' | 'readSettlementStatistics'> => {
-  const readRequests = rememberFor(clock, requestsMaxAgeMs, statistics.readRequests)
+  const readRequests = cacheFor(clock, requestsMaxAgeMs, statistics.readRequests)
   return {
     readRequestStatistics: async () => {
       const { requests, failures, durationMs } = await readRequests()
@@ -23,6 +23,6 @@ export const createReadStatistics = (
         avgDurationMs: requests === 0 ? 0 : Math.round((durationMs / requests) * 100) / 100,
       }
     },
-    readSettlementStatistics: rememberFor(clock, settlementsMaxAgeMs, statistics.countSettlements),
+    readSettlementStatistics: cacheFor(clock, settlementsMaxAgeMs, statistics.countSettlements),
   }
 }

@@ -1,12 +1,12 @@
 import { sleep } from '../../deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { WebhookCounter } from '../../ports/webhookCounter.js'
-import type { TakenDelivery, WebhookOutbox } from '../../ports/webhookOutbox.js'
-import { judgeAnswer } from './judgeAnswer.js'
+import type { LeasedDelivery, WebhookOutbox } from '../../ports/webhookOutbox.js'
+import { decideAttempt } from './judgeAnswer.js'
 import type { SendWebhook } from './sendWebhook.js'
 
 /** What delivering needs. */
-export interface DeliverParts {
+export interface DeliverWebhooksDependencies {
   readonly outbox: WebhookOutbox
   readonly sendWebhook: SendWebhook
   readonly counter: WebhookCounter
@@ -25,25 +25,25 @@ export interface DeliverParts {
  * Builds the job that delivers what is due; a round ends when nothing is under way and nothing due. An account
  * whose receiver is slow waits for its own deliveries, and nobody else does.
  */
-export const createDeliverWebhooks = (parts: DeliverParts) => {
-  const { outbox, sendWebhook, counter, logger, leaseMs = 30_000, lookAgainMs = 500 } = parts
-  const { atOnce = 128, atOncePerAccount = 4 } = parts
+export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies) => {
+  const { outbox, sendWebhook, counter, logger, leaseMs = 30_000, lookAgainMs = 500 } = dependencies
+  const { atOnce = 128, atOncePerAccount = 4 } = dependencies
 
-  const attempt = async (taken: TakenDelivery, stopped: AbortSignal): Promise<void> => {
+  const attempt = async (taken: LeasedDelivery, stopped: AbortSignal): Promise<void> => {
     const named = { deliveryId: taken.id, type: taken.type, accountId: taken.accountId }
     try {
       const answer = await sendWebhook(taken, taken.endpoint, stopped)
-      const outcome = judgeAnswer(answer, taken.attempts)
+      const outcome = decideAttempt(answer, taken.attempts)
       await outbox.finish(taken, outcome)
       counter.countWebhook(outcome.state)
       logger.info({ ...named, attempt: taken.attempts + 1, ...answer }, `webhook.${outcome.state}`)
     } catch (error) {
       if (stopped.aborted) {
-        await outbox.giveBack(taken).catch(() => undefined)
+        await outbox.returnToQueue(taken).catch(() => undefined)
         return
       }
       // Its secret cannot be read, or the database does not answer: the lease ends by itself, and then it is tried again.
-      logger.error({ ...named, error }, 'webhook.not_attempted')
+      logger.error({ ...named, error }, 'webhook.attempt_failed')
     }
   }
 
@@ -58,7 +58,7 @@ export const createDeliverWebhooks = (parts: DeliverParts) => {
     }
     stopped.addEventListener('abort', stop, { once: true })
 
-    const attemptStoppably = async (taken: TakenDelivery): Promise<void> => {
+    const attemptStoppably = async (taken: LeasedDelivery): Promise<void> => {
       const controller = new AbortController()
       attempts.add(controller)
       if (stopped.aborted) controller.abort(stopped.reason)
@@ -66,7 +66,7 @@ export const createDeliverWebhooks = (parts: DeliverParts) => {
       attempts.delete(controller)
     }
 
-    const start = (accountId: string, deliveries: readonly TakenDelivery[]) => {
+    const start = (accountId: string, deliveries: readonly LeasedDelivery[]) => {
       underWay += deliveries.length
       const sent = Promise.all(deliveries.map(attemptStoppably)).then(() => {
         underWay -= deliveries.length
@@ -105,9 +105,9 @@ export const createDeliverWebhooks = (parts: DeliverParts) => {
 }
 
 const groupByAccount = (
-  deliveries: readonly TakenDelivery[],
-): ReadonlyMap<string, readonly TakenDelivery[]> => {
-  const groups = new Map<string, TakenDelivery[]>()
+  deliveries: readonly LeasedDelivery[],
+): ReadonlyMap<string, readonly LeasedDelivery[]> => {
+  const groups = new Map<string, LeasedDelivery[]>()
   for (const delivery of deliveries) {
     const group = groups.get(delivery.accountId)
     if (group === undefined) groups.set(delivery.accountId, [delivery])

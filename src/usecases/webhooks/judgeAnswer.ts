@@ -19,12 +19,12 @@ export const retryDelaysMs: readonly number[] = [
 const gone = 410
 
 /** Whether a receiver took a message: any status of 2xx, and no other. */
-export const isTaken = (status: number | null): status is number =>
+export const isDelivered = (status: number | null): status is number =>
   status !== null && status >= 200 && status < 300
 
 /** What follows from an answer, after so many attempts before this one. */
-export const judgeAnswer = ({ status, error }: WebhookAnswer, attemptsBefore: number): AttemptOutcome => {
-  if (isTaken(status)) return { state: 'delivered', status, error: null }
+export const decideAttempt = ({ status, error }: WebhookAnswer, attemptsBefore: number): AttemptOutcome => {
+  if (isDelivered(status)) return { state: 'delivered', status, error: null }
   if (status === gone) return { state: 'failed', status, error: null, isGone: true }
   const retryInMs = retryDelaysMs[attemptsBefore]
   return retryInMs === undefined

@@ -1,10 +1,10 @@
 import { viewDelivery } from './viewDelivery.js'
-import type { WebhookParts } from './webhookParts.js'
+import type { WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 /** Pages through an account's deliveries, the newest first; another account's cursor leads nowhere. */
 export const createListDeliveries =
-  ({ outbox }: Pick<WebhookParts, 'outbox'>): WebhookUseCases['listDeliveries'] =>
+  ({ outbox }: Pick<WebhookDependencies, 'outbox'>): WebhookUseCases['listDeliveries'] =>
   async (account, { limit, cursor }) => {
     // One more than is shown tells whether there is another page.
     const found = await outbox.list(account.id, { limit: limit + 1, before: cursor })

@@ -1,11 +1,11 @@
 import { AppError } from '../../errors.js'
 import { viewDelivery } from './viewDelivery.js'
-import { getEndpoint, type WebhookParts } from './webhookParts.js'
+import { getEndpoint, type WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 /** Makes a delivery due at once, under the event's own id and with all attempts before it. */
 export const createRedeliver =
-  ({ outbox }: Pick<WebhookParts, 'outbox'>): WebhookUseCases['redeliver'] =>
+  ({ outbox }: Pick<WebhookDependencies, 'outbox'>): WebhookUseCases['redeliver'] =>
   async (account, deliveryId) => {
     await getEndpoint(outbox, account)
     const delivery = await outbox.redeliver(account.id, deliveryId)

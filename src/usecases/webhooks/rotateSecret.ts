@@ -1,5 +1,5 @@
 import { createWebhookSecret } from './signWebhook.js'
-import { getEndpoint, noWebhook, type WebhookParts } from './webhookParts.js'
+import { getEndpoint, noWebhook, type WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 const overlapMs = 24 * 3_600_000
@@ -10,7 +10,7 @@ export const createRotateSecret =
     outbox,
     sealer,
     clock,
-  }: Pick<WebhookParts, 'outbox' | 'sealer' | 'clock'>): WebhookUseCases['rotateSecret'] =>
+  }: Pick<WebhookDependencies, 'outbox' | 'sealer' | 'clock'>): WebhookUseCases['rotateSecret'] =>
   async (account) => {
     const { url } = await getEndpoint(outbox, account)
     const secret = createWebhookSecret()

@@ -5,7 +5,7 @@ import type { WebhookAnswer, WebhookTransport } from '../../ports/webhookTranspo
 import { signWebhook } from './signWebhook.js'
 
 /** What sending needs. */
-export interface SendParts {
+export interface SendWebhookDependencies {
   readonly transport: WebhookTransport
   readonly sealer: Pick<Sealer, 'seal' | 'open'>
   readonly clock: Clock
@@ -23,7 +23,7 @@ export type SendWebhook = (
 
 /** Signs events as Standard Webhooks says, and sends them; the secrets are readable for no longer than that. */
 export const createSendWebhook =
-  ({ transport, sealer, clock }: SendParts): SendWebhook =>
+  ({ transport, sealer, clock }: SendWebhookDependencies): SendWebhook =>
   async ({ id, type, data, createdAt }, { url, sealedSecrets }, stopped) => {
     const body = JSON.stringify({ id, type, timestamp: createdAt.toISOString(), data })
     const timestampSeconds = Math.floor(clock.now().getTime() / 1_000)

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js'
 import { maxWebhookUrlLength } from '../../protocol/webhooks.js'
 import { createWebhookSecret } from './signWebhook.js'
-import type { WebhookParts } from './webhookParts.js'
+import type { WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 // Spaces and control characters are dropped by some readers of URLs and not by others; the rest of Unicode is a
@@ -14,20 +14,20 @@ export const createSetWebhook =
     outbox,
     transport,
     sealer,
-  }: Pick<WebhookParts, 'outbox' | 'transport' | 'sealer'>): WebhookUseCases['setWebhook'] =>
+  }: Pick<WebhookDependencies, 'outbox' | 'transport' | 'sealer'>): WebhookUseCases['setWebhook'] =>
   async (account, url) => {
     if (url === '') {
       await outbox.setEndpoint(account.id, null)
       return { webhookUrl: '' }
     }
-    const flaw = findFlaw(url) ?? transport.findFlaw(url)
+    const flaw = findUrlProblem(url) ?? transport.findUrlProblem(url)
     if (flaw !== null) throw new AppError('INVALID_REQUEST', `webhookUrl: ${flaw}`)
     const secret = createWebhookSecret()
     await outbox.setEndpoint(account.id, { url, sealedSecret: sealer.seal(secret) })
     return { webhookUrl: url, secret }
   }
 
-const findFlaw = (url: string): string | null => {
+const findUrlProblem = (url: string): string | null => {
   if (url.length > maxWebhookUrlLength) return `must have at most ${maxWebhookUrlLength} characters`
   return unreadable.test(url) ? 'must not hold spaces or control characters' : null
 }

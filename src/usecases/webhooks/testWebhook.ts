@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isTaken } from './judgeAnswer.js'
-import { getEndpoint, type WebhookParts } from './webhookParts.js'
+import { isDelivered } from './judgeAnswer.js'
+import { getEndpoint, type WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 /** Sends `webhook.test` at once, and tells what the receiver answered; it is not tried again. */
@@ -9,7 +9,7 @@ export const createTestWebhook =
     outbox,
     sendWebhook,
     clock,
-  }: Pick<WebhookParts, 'outbox' | 'sendWebhook' | 'clock'>): WebhookUseCases['testWebhook'] =>
+  }: Pick<WebhookDependencies, 'outbox' | 'sendWebhook' | 'clock'>): WebhookUseCases['testWebhook'] =>
   async (account) => {
     const endpoint = await getEndpoint(outbox, account)
     const event = {
@@ -19,7 +19,7 @@ export const createTestWebhook =
       data: { message: 'This is a test. Events of settlements look like it.' },
     }
     const { status, error } = await sendWebhook(event, endpoint, new AbortController().signal)
-    const isSuccess = isTaken(status)
+    const isSuccess = isDelivered(status)
     return {
       success: isSuccess,
       statusCode: status ?? 0,

@@ -7,7 +7,7 @@ import type { WebhookTransport } from '../../ports/webhookTransport.js'
 import type { SendWebhook } from './sendWebhook.js'
 
 /** What the verbs of the dashboard need. */
-export interface WebhookParts {
+export interface WebhookDependencies {
   readonly outbox: WebhookOutbox
   readonly transport: WebhookTransport
   readonly sealer: Pick<Sealer, 'seal' | 'open'>

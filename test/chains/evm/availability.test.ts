@@ -6,7 +6,7 @@ import { shiftedClock } from '../../support/shiftedClock.js'
 import { eventually, openScene, type Scene, type Service } from './scene.js'
 
 /*
- * What only the keeper's rounds bring about. A round comes every five seconds, so these tests run side by side
+ * What only the monitor's rounds bring about. A round comes every five seconds, so these tests run side by side
  * and share nothing but a chain whose state they leave alone.
  */
 
@@ -46,7 +46,7 @@ describe.concurrent('a network', () => {
     await scene.chain.fundGas(address, 1n)
     const { body } = await scene.plan()
     const refused = { code: 'SERVICE_UNAVAILABLE', operationalCode: 'SVC-4001' }
-    // Before the keeper knows as well as after: the payer is not to blame.
+    // Before the monitor knows as well as after: the payer is not to blame.
     expect(await refusal(service.verify(body))).toMatchObject(refused)
     await untilOffered(service, false)
     expect(await refusal(service.verify(body))).toMatchObject(refused)
@@ -91,7 +91,7 @@ describe.concurrent('a network', () => {
     }
     expect(await readChecks()).toEqual({ status: 'ready', word: 'low', own: 'low' })
     expect(service.core.listNetworks()).toMatchObject([{ isServing: true, signers: [{ signer: address }] }])
-    expect(service.core.listNetworks()[0]?.signers[0]?.settlesLeft).toBeGreaterThan(0)
+    expect(service.core.listNetworks()[0]?.signers[0]?.settlementsLeft).toBeGreaterThan(0)
     await scene.chain.fundGas(address, 1n)
     await untilOffered(service, false)
     expect(await readChecks()).toEqual({ status: 'ready', word: 'empty', own: 'empty' })
@@ -126,7 +126,7 @@ describe.concurrent('a network', () => {
     strange.clearFaults()
     strange.setFault('eth_chainId', { kind: 'tamper', change: () => '0x1' })
     await eventually(
-      () => logger.messages().some((message) => message.startsWith('rpc.wrong_chain')) || null,
+      () => logger.messages().some((message) => message.startsWith('rpc.wrong_chain_id')) || null,
       twoRoundsMs,
     )
     strange.clearCalls()
@@ -177,7 +177,7 @@ describe.concurrent('a network', () => {
       expect(await statusAt(validBefore + slack + 1)).toBe('authorization_expired_unsettled')
       expect(await own.chain.balanceOf(payTo)).toBe(0n)
 
-      // Its number is still open: what comes after it in the lane waits until the keeper has filled the hole.
+      // Its number is still open: what comes after it in the lane waits until the monitor has filled the hole.
       await control.setAutomine(true)
       const next = await own.plan({ now: validBefore + slack })
       await service.settle(next.body)

@@ -223,6 +223,6 @@ describe('the most that gas may cost', () => {
 
 it('calls a runway low under 100 settlements unless told', () => {
   const environment = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453' }
-  expect(read(environment).lowRunwaySettles).toBe(100)
-  expect(read({ ...environment, EVM_LOW_RUNWAY_SETTLES: '7' }).lowRunwaySettles).toBe(7)
+  expect(read(environment).lowBalanceSettlements).toBe(100)
+  expect(read({ ...environment, EVM_LOW_RUNWAY_SETTLES: '7' }).lowBalanceSettlements).toBe(7)
 })

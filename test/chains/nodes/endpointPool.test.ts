@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { identifyEvm } from '../../../src/chains/evm/rpc/identity.js'
 import { RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
-import { EndpointBusy } from '../../../src/chains/nodes/endpointBusy.js'
+import { RateLimitedError } from '../../../src/chains/nodes/endpointBusy.js'
 import { createEndpointPool } from '../../../src/chains/nodes/endpointPool.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { after, createFakeEndpoint, type FakeEndpoint } from '../evm/rpc/fakeEndpoint.js'
@@ -47,7 +47,7 @@ describe('the endpoint that is read from', () => {
     const { first, hosts, find, nowMs, pass, pool } = await openTwo()
     const failing = await find('first')
     first.answer(gone)
-    failing.noteFailure(nowMs(), new Error('reset'))
+    failing.onFailure(nowMs(), new Error('reset'))
     expect(await hosts()).toEqual(['second'])
     first.heal()
     pass(30_000)
@@ -60,7 +60,7 @@ describe('the endpoint that is read from', () => {
   it('rests longer after each failure, and one incident counts once however many requests it ends', async () => {
     const { find, hosts, nowMs, pass, pool } = await openTwo()
     const failing = await find('first')
-    const fail = (startedAtMs: number) => failing.noteFailure(startedAtMs, new Error('timeout'))
+    const fail = (startedAtMs: number) => failing.onFailure(startedAtMs, new Error('timeout'))
     const startedAtMs = nowMs()
     pass(10)
     for (let request = 0; request < 100; request++) fail(startedAtMs)
@@ -81,20 +81,20 @@ describe('the endpoint that is read from', () => {
     const only = createFakeEndpoint('only')
     const { find, hosts, nowMs } = openPool([only])
     const health = await find('only')
-    health.noteFailure(nowMs(), new Error('reset'))
+    health.onFailure(nowMs(), new Error('reset'))
     expect(await hosts()).toEqual(['only'])
     only.answer(gone)
-    health.noteFailure(nowMs(), new Error('reset'))
+    health.onFailure(nowMs(), new Error('reset'))
     expect(await hosts()).toEqual([])
   })
 
   it('is not one that asked to be left alone, until the time that it named', async () => {
     const { find, hosts, nowMs, pass, receivers, logger } = await openTwo()
     const busy = await find('first')
-    busy.noteFailure(nowMs(), new EndpointBusy(7_000))
+    busy.onFailure(nowMs(), new RateLimitedError(7_000))
     expect(await hosts()).toEqual(['second'])
     expect(await receivers()).toEqual(['second'])
-    expect(logger.messages()).toContain('rpc.busy')
+    expect(logger.messages()).toContain('rpc.rate_limited')
     pass(6_999)
     expect(await hosts()).toEqual(['second'])
     pass(1)
@@ -104,7 +104,7 @@ describe('the endpoint that is read from', () => {
   it('is left alone for a moment when it says so without a time', async () => {
     const { find, pool, nowMs, pass } = await openTwo()
     const busy = await find('first')
-    busy.noteFailure(nowMs(), new RpcRefusal(-32005, 'project ID request rate exceeded', null))
+    busy.onFailure(nowMs(), new RpcRefusal(-32005, 'project ID request rate exceeded', null))
     expect(pool.report()[0]).toMatchObject({ isUp: false })
     pass(1_000)
     expect(pool.report()[0]).toMatchObject({ isUp: true })
@@ -130,7 +130,7 @@ describe('the endpoint that is read from', () => {
 
   it('is the one that answered while the other was silent', async () => {
     const { pool, find, hosts, pass } = await openTwo()
-    pool.overtake(await find('first'), await find('second'))
+    pool.promote(await find('first'), await find('second'))
     expect(await hosts()).toEqual(['second', 'first'])
     pass(60_000)
     expect(await hosts()).toEqual(['first', 'second'])
@@ -145,7 +145,7 @@ describe('an endpoint that lags', () => {
     await pool.probe()
     await pool.probe()
     expect(await hosts()).toEqual(['second'])
-    expect(pool.listFit()).toHaveLength(1)
+    expect(pool.listHealthy()).toHaveLength(1)
     expect(await receivers()).toEqual(['first', 'second'])
     expect(logger.messages().filter((line) => line.startsWith('rpc.lagging'))).toHaveLength(1)
     first.setHead(205, seconds())
@@ -211,7 +211,7 @@ describe('an endpoint of another chain', () => {
   it('that was down before is not used for one request', async () => {
     const { first, pool, hosts, receivers, find, nowMs, pass } = await openTwo()
     const failing = await find('first')
-    failing.noteFailure(nowMs(), new Error('reset'))
+    failing.onFailure(nowMs(), new Error('reset'))
     first.answer(other)
     pass(60_000)
     expect(await hosts()).toEqual(['second'])

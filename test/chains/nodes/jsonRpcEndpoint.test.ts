@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Endpoint, RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
-import { EndpointBusy } from '../../../src/chains/nodes/endpointBusy.js'
+import { RateLimitedError } from '../../../src/chains/nodes/endpointBusy.js'
 import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { describeError } from '../../../src/platform/scrub.js'
 import { Secret } from '../../../src/platform/secret.js'
@@ -178,7 +178,7 @@ describe('an endpoint', () => {
       send(response, { error: { code: 429, message: 'slow down' } }, 429)
     })
     const busy = await errorOf(askMany(open(host), 10))
-    expect(busy).toBeInstanceOf(EndpointBusy)
+    expect(busy).toBeInstanceOf(RateLimitedError)
     expect(busy).toMatchObject({ retryAfterMs: 7_000 })
     expect(seen).toHaveLength(1)
   })

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
-import { EndpointBusy } from '../../../src/chains/nodes/endpointBusy.js'
+import { RateLimitedError } from '../../../src/chains/nodes/endpointBusy.js'
 import { createPathEndpoint } from '../../../src/chains/nodes/pathEndpoint.js'
-import { NoAnswer } from '../../../src/chains/nodes/post.js'
+import { NoResponseError } from '../../../src/chains/nodes/post.js'
 import { describeError } from '../../../src/platform/scrub.js'
 import { Secret } from '../../../src/platform/secret.js'
 
@@ -61,9 +61,9 @@ describe('a node with a path for each question', () => {
   })
 
   it.each([
-    [429, 'slow down', EndpointBusy],
-    [503, 'gone', NoAnswer],
-    [200, '<html>', NoAnswer],
+    [429, 'slow down', RateLimitedError],
+    [503, 'gone', NoResponseError],
+    [200, '<html>', NoResponseError],
     [404, 'no such path', RpcRefusal],
   ])('that answers %i %j is told apart', async (status, text, kind) => {
     const host = await startNode((_request, _body, response) => {
@@ -85,6 +85,6 @@ describe('a node with a path for each question', () => {
   it('that is silent is given up in time', async () => {
     const host = await startNode(() => undefined)
     const endpoint = createPathEndpoint(new Secret(`http://${host}`), 50)
-    expect(await errorOf(endpoint.request('/x', {}, z.unknown()))).toBeInstanceOf(NoAnswer)
+    expect(await errorOf(endpoint.request('/x', {}, z.unknown()))).toBeInstanceOf(NoResponseError)
   })
 })

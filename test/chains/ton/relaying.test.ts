@@ -135,7 +135,7 @@ describe('a relay wallet', () => {
     const service = await scene.open()
     const { kinds } = service.core.useCases.core.listSupported()
     expect(kinds.map(({ network }) => network)).not.toContain('ton:testnet')
-    expect(service.core.listNetworks()).toMatchObject([{ runway: 'empty', isRpcReachable: true }])
+    expect(service.core.listNetworks()).toMatchObject([{ balanceLevel: 'empty', isRpcReachable: true }])
     const [plan] = await planMany(1)
     await expect(service.verify(plan?.body)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     const wallet = await chain.createPayer()

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../../src/app.js'
 import { AppError } from '../../../src/errors.js'
 import type { ReceivingBounds } from '../../../src/http/bodyReceiver.js'
-import type { RateLimitsParts } from '../../../src/http/plugins/rateLimits.js'
+import type { RateLimitsDependencies } from '../../../src/http/plugins/rateLimits.js'
 import { accountAnswers } from '../../../src/http/schemas/accountExamples.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
 import type { Secret } from '../../../src/platform/secret.js'
@@ -126,7 +126,7 @@ export interface TestAppParts {
   readonly accountOrigins?: readonly string[]
   readonly logger?: Logger
   readonly metrics?: Metrics
-  readonly limits?: RateLimitsParts
+  readonly limits?: RateLimitsDependencies
 }
 
 /** Metrics that know two networks. */

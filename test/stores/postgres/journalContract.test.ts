@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
-import { createPaidBlocks } from '../../../src/stores/postgres/paidBlocks.js'
+import { createConfirmedBlocks } from '../../../src/stores/postgres/paidBlocks.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { describeSettlementJournal } from '../../contracts/settlementJournalContract.js'
 import { addInstance } from '../../support/instances.js'
@@ -16,7 +16,7 @@ describeSettlementJournal('the journal in Postgres', async () => {
   await pool.query('truncate settlements, broadcasts, broadcast_settlements, instances')
   return {
     journal: createSettlementJournal(pool, await addInstance(pool)),
-    blocks: createPaidBlocks(pool),
+    blocks: createConfirmedBlocks(pool),
     close: async () => undefined,
   }
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { PaidBlock, PaidBlocks } from '../../../src/ports/paidBlocks.js'
+import type { ConfirmedBlock, ConfirmedBlocks } from '../../../src/ports/paidBlocks.js'
 import type {
   BlockReference,
   Closing,
@@ -10,7 +10,7 @@ import type {
   SettlementJournal,
 } from '../../../src/ports/settlementJournal.js'
 import type { SignerLanes } from '../../../src/ports/signerLanes.js'
-import { createPaidBlocks } from '../../../src/stores/postgres/paidBlocks.js'
+import { createConfirmedBlocks } from '../../../src/stores/postgres/paidBlocks.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
 import { claimOf } from '../../support/claimOf.js'
@@ -92,7 +92,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const lanesOf = new Map<SettlementJournal, SignerLanes>()
 
 const referTo = (number: bigint): BlockReference => ({ number, hash: `0x${number}` })
-const paidIn = (number: bigint): PaidBlock => ({ network, scheme: 'exact', block: referTo(number) })
+const paidIn = (number: bigint): ConfirmedBlock => ({ network, scheme: 'exact', block: referTo(number) })
 
 const isOpen = ({ state }: Pick<ModelRow, 'state'>): boolean => state === 'claimed' || state === 'pending'
 
@@ -100,13 +100,13 @@ describe('the settlement journal, whatever happens in whatever order', () => {
   let database: TestDatabase
   let pool: Pool
   let otherPool: Pool
-  let blocks: PaidBlocks
+  let blocks: ConfirmedBlocks
 
   beforeAll(async () => {
     database = await createTestDatabase()
     pool = database.pool()
     otherPool = database.otherPool()
-    blocks = createPaidBlocks(otherPool)
+    blocks = createConfirmedBlocks(otherPool)
   })
   afterAll(() => database.drop())
 
@@ -171,7 +171,7 @@ describe('the settlement journal, whatever happens in whatever order', () => {
         const model: ModelRow[] = []
         const isAlive: Record<InstanceName, boolean> = { ours: true, theirs: true }
         let laneRecords = 0
-        const isAttended = ({ owner }: ModelRow): boolean => owner !== null && isAlive[owner]
+        const isOwned = ({ owner }: ModelRow): boolean => owner !== null && isAlive[owner]
 
         for (const next of steps) {
           const journal = journals[next.by]
@@ -249,8 +249,7 @@ describe('the settlement journal, whatever happens in whatever order', () => {
               break
             }
             case 'abandon': {
-              const mayAbandon =
-                target.state === 'claimed' && (target.owner === next.by || !isAttended(target))
+              const mayAbandon = target.state === 'claimed' && (target.owner === next.by || !isOwned(target))
               expect(await journal.abandon(target.id)).toBe(mayAbandon)
               if (!mayAbandon) break
               target.state = 'failed'
@@ -272,12 +271,12 @@ describe('the settlement journal, whatever happens in whatever order', () => {
             reason: each.reason,
             consumedBy: each.consumedBy,
             block: each.block === null ? null : referTo(each.block),
-            isAttended: isAttended(each),
+            isOwned: isOwned(each),
             broadcasts: each.recorded.map((transaction) => ({ transaction, bytes: 'bytes' })),
           })
         }
-        const unattended = await journals.theirs.listUnattended(1_000)
-        const expected = model.filter((each) => isOpen(each) && !isAttended(each))
+        const unattended = await journals.theirs.listOrphaned(1_000)
+        const expected = model.filter((each) => isOpen(each) && !isOwned(each))
         expect(unattended.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort())
         expect(await countLaneRecords()).toEqual({
           next: `${laneRecords}`,

@@ -211,14 +211,14 @@ describe('a gap', () => {
     await record(one, 'low')
     await one.lanes.advance(lane, 3)
     await record(one, 'high')
-    expect(await one.lanes.fill(lane, 1, sign('filling'))).toEqual({
+    expect(await one.lanes.fillNonceGap(lane, 1, sign('filling'))).toEqual({
       transaction: 'filling/1',
       bytes: 'bytes of filling 1',
     })
-    expect(await one.lanes.fill(lane, 1, sign('again'))).toBeNull()
-    expect(await one.lanes.fill(lane, 0, sign('low again'))).toBeNull()
+    expect(await one.lanes.fillNonceGap(lane, 1, sign('again'))).toBeNull()
+    expect(await one.lanes.fillNonceGap(lane, 0, sign('low again'))).toBeNull()
     // Not drawn yet: the next payment takes it.
-    expect(await one.lanes.fill(lane, 4, sign('beyond'))).toBeNull()
+    expect(await one.lanes.fillNonceGap(lane, 4, sign('beyond'))).toBeNull()
     expect(await listTransactions(one)).toEqual([
       [0, 'low/0'],
       [1, 'filling/1'],
@@ -232,8 +232,8 @@ describe('a gap', () => {
     await one.lanes.advance(lane, 20)
     for (const nonce of Array.from({ length: 20 }, (_, index) => index)) {
       const filled = await Promise.all([
-        one.lanes.fill(lane, nonce, sign('one')),
-        other.lanes.fill(lane, nonce, sign('other')),
+        one.lanes.fillNonceGap(lane, nonce, sign('one')),
+        other.lanes.fillNonceGap(lane, nonce, sign('other')),
       ])
       expect(filled.filter((each) => each !== null)).toHaveLength(1)
     }
@@ -246,14 +246,14 @@ describe('moving a lane back', () => {
     await openLanes(one)
     await record(one, 'real')
     await one.lanes.advance(lane, 1_000)
-    expect(await one.lanes.retreat(lane, 0)).toBe(false)
-    expect(await one.lanes.retreat(lane, 1)).toBe(true)
+    expect(await one.lanes.rewindNonce(lane, 0)).toBe(false)
+    expect(await one.lanes.rewindNonce(lane, 1)).toBe(true)
     await record(one, 'next')
     expect(await listTransactions(one)).toEqual([
       [0, 'real/0'],
       [1, 'next/1'],
     ])
-    expect(await one.lanes.retreat(lane, 2)).toBe(false)
+    expect(await one.lanes.rewindNonce(lane, 2)).toBe(false)
   })
 
   it('sees what another instance records while it waits for the lane', async () => {
@@ -263,7 +263,7 @@ describe('moving a lane back', () => {
     const id = await claim(other)
     let retreating: Promise<boolean> = Promise.resolve(false)
     await other.lanes.record(lane, [other.journal.recorderFor(id)], async (nonce) => {
-      retreating = one.lanes.retreat(lane, 5)
+      retreating = one.lanes.rewindNonce(lane, 5)
       await isWaitingForLock()
       return await sign('meanwhile')(nonce)
     })
@@ -298,7 +298,7 @@ describe('a transaction with several settlements', () => {
     const told: string[] = []
     const recorders = ids.map((id) => ({
       ...one.journal.recorderFor(id),
-      noteRecorded: () => void told.push(id),
+      onRecorded: () => void told.push(id),
     }))
     expect(await one.lanes.record(lane, recorders, sign('batch'))).toEqual({ lost: [ids[1]] })
     expect(told).toEqual([])

@@ -71,15 +71,15 @@ describe('a database that is down when an instance turns away from its work', ()
         abandon: () => journal.abandon(id),
       }
       await expect(turnAway[verb]()).rejects.toThrow()
-      expect(await theirJournal.find(id)).toMatchObject({ state: 'pending', isAttended: true })
+      expect(await theirJournal.find(id)).toMatchObject({ state: 'pending', isOwned: true })
 
       await network.pass()
       await pollUntil(
-        async () => (await theirJournal.find(id))?.isAttended === false,
+        async () => (await theirJournal.find(id))?.isOwned === false,
         'the row to be left to others',
         deadlineMs,
       )
-      expect((await theirJournal.listUnattended(100)).map((row) => row.id)).toContain(id)
+      expect((await theirJournal.listOrphaned(100)).map((row) => row.id)).toContain(id)
     },
   )
 

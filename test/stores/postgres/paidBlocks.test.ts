@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PaidBlock, PaidBlocks } from '../../../src/ports/paidBlocks.js'
+import type { ConfirmedBlock, ConfirmedBlocks } from '../../../src/ports/paidBlocks.js'
 import type {
   BlockReference,
   Lane,
@@ -9,7 +9,7 @@ import type {
   SettlementJournal,
 } from '../../../src/ports/settlementJournal.js'
 import type { Instance } from '../../../src/stores/postgres/instance.js'
-import { createPaidBlocks } from '../../../src/stores/postgres/paidBlocks.js'
+import { createConfirmedBlocks } from '../../../src/stores/postgres/paidBlocks.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createSignerLanes } from '../../../src/stores/postgres/signerLanes.js'
 import { claimOf } from '../../support/claimOf.js'
@@ -21,7 +21,7 @@ const network = 'eip155:84532'
 const lane: Lane = { network, signer: '0x1111111111111111111111111111111111111111' }
 
 const block: BlockReference = { number: 2n ** 40n, hash: '0xb1' }
-const inBlock = (reference: BlockReference = block, of = network): PaidBlock => ({
+const inBlock = (reference: BlockReference = block, of = network): ConfirmedBlock => ({
   network: of,
   scheme: 'exact',
   block: reference,
@@ -32,14 +32,14 @@ describe('the blocks of payments', () => {
   let pool: Pool
   let ours: Instance
   let journal: SettlementJournal
-  let blocks: PaidBlocks
-  let theirBlocks: PaidBlocks
+  let blocks: ConfirmedBlocks
+  let theirBlocks: ConfirmedBlocks
 
   beforeAll(async () => {
     database = await createTestDatabase()
     pool = database.pool()
-    blocks = createPaidBlocks(pool)
-    theirBlocks = createPaidBlocks(database.otherPool())
+    blocks = createConfirmedBlocks(pool)
+    theirBlocks = createConfirmedBlocks(database.otherPool())
   })
   afterAll(() => database.drop())
   beforeEach(async () => {
@@ -140,10 +140,10 @@ describe('the blocks of payments', () => {
       ]
       const reopened = await blocks.reopen(inBlock())
       expect(reopened.map(({ id }) => id).sort()).toEqual([told.id, untold.id].sort())
-      const { isAttended: _attended, ...rest } = told
+      const { isOwned: _attended, ...rest } = told
       expect(await get(told.id)).toEqual({
         ...rest,
-        isAttended: false,
+        isOwned: false,
         state: 'pending',
         closedAt: null,
         block: null,
@@ -152,9 +152,7 @@ describe('the blocks of payments', () => {
       expect((await get(untold.id)).consumedBy).toBeNull()
       expect(reopened).toContainEqual(await get(told.id))
       for (const other of others) expect(await get(other.id)).toEqual(other)
-      expect((await journal.listUnattended(10)).map(({ id }) => id).sort()).toEqual(
-        [told.id, untold.id].sort(),
-      )
+      expect((await journal.listOrphaned(10)).map(({ id }) => id).sort()).toEqual([told.id, untold.id].sort())
       expect(await blocks.list(10)).toHaveLength(2)
     })
 

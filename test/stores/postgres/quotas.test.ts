@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PaidBlock } from '../../../src/ports/paidBlocks.js'
+import type { ConfirmedBlock } from '../../../src/ports/paidBlocks.js'
 import type { CountedUse, Quotas } from '../../../src/ports/quotas.js'
 import type { Settlement, SettlementClaim, SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import { tiers } from '../../../src/protocol/tiers.js'
-import { createPaidBlocks } from '../../../src/stores/postgres/paidBlocks.js'
+import { createConfirmedBlocks } from '../../../src/stores/postgres/paidBlocks.js'
 import { openPool } from '../../../src/stores/postgres/pool.js'
 import { createQuotas } from '../../../src/stores/postgres/quotas.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
@@ -206,7 +206,7 @@ describe('quotas', () => {
     const record = async ({ id }: Settlement): Promise<void> =>
       journal.recorderFor(id).record({ transaction: `tx ${id}`, bytes: 'bytes' })
     const blockOf = (id: string) => ({ number: 1n, hash: `0x${id}` })
-    const paidIn = (id: string): PaidBlock => ({
+    const paidIn = (id: string): ConfirmedBlock => ({
       network: 'eip155:84532',
       scheme: 'exact',
       block: blockOf(id),
@@ -253,7 +253,7 @@ describe('quotas', () => {
     it('stays with one that is confirmed, also when its block is taken back and it is confirmed anew', async () => {
       const settlement = await claim()
       await confirm(settlement)
-      await createPaidBlocks(pool).reopen(paidIn(settlement.id))
+      await createConfirmedBlocks(pool).reopen(paidIn(settlement.id))
       await journal.close(settlement.id, { state: 'confirmed', transaction: `tx ${settlement.id}` })
       expect(await readUsed('ada')).toBe(1)
     })
@@ -262,7 +262,7 @@ describe('quotas', () => {
       const settlement = await claim()
       await claim()
       await confirm(settlement)
-      await createPaidBlocks(pool).reopen(paidIn(settlement.id))
+      await createConfirmedBlocks(pool).reopen(paidIn(settlement.id))
       const closings = [journal, theirJournal, journal].map((each) => each.close(settlement.id, failed))
       expect((await Promise.all(closings)).filter(Boolean)).toHaveLength(1)
       expect(await readUsed('ada')).toBe(1)
@@ -388,7 +388,7 @@ describe('quotas', () => {
           fc.array(fc.array(step, { minLength: 1, maxLength: 12 }), { maxLength: 6 }),
           async (rounds) => {
             await start()
-            const blocks = createPaidBlocks(pool)
+            const blocks = createConfirmedBlocks(pool)
             for (const name of ['ada', 'bob', 'cleo']) await setUsed(name, limit - left)
             const rows: string[] = []
             const perform = async (
@@ -616,7 +616,7 @@ describe('quotas', () => {
       await close(paid.id)
       await journal.close(failed.id, { state: 'failed', reason: 'insufficient_funds' })
       expect(await readFees()).toHaveLength(1)
-      await createPaidBlocks(pool).reopen({
+      await createConfirmedBlocks(pool).reopen({
         network: 'eip155:84532',
         scheme: 'exact',
         block: { number: 1n, hash: '0x1' },

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createSealingMark } from '../../../src/stores/postgres/sealingMark.js'
+import { createSealingKeyCheck } from '../../../src/stores/postgres/sealingMark.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
 describe('the mark of the secret that keys are sealed with', () => {
   let database: TestDatabase
   const [ours, theirs] = [randomBytes(32), randomBytes(32)]
-  const markOf = (mark: Uint8Array) => createSealingMark(database.pool(), mark)
+  const markOf = (mark: Uint8Array) => createSealingKeyCheck(database.pool(), mark)
 
   beforeAll(async () => {
     database = await createTestDatabase()

@@ -147,7 +147,7 @@ describe('the settlement journal', () => {
         broadcasts: [],
         reason: null,
         consumedBy: null,
-        isAttended: true,
+        isOwned: true,
         createdAt: expect.any(Date),
         closedAt: null,
         block: null,
@@ -397,7 +397,7 @@ describe('the settlement journal', () => {
         transaction: '0x1',
         reason: null,
         consumedBy: 'request:1',
-        isAttended: false,
+        isOwned: false,
         closedAt: expect.any(Date),
       })
     })
@@ -515,7 +515,7 @@ describe('the settlement journal', () => {
       expect(await journal.find(settlement.id)).toMatchObject({
         state: 'failed',
         reason: 'settlement_abandoned',
-        isAttended: false,
+        isOwned: false,
         closedAt: expect.any(Date),
       })
     })
@@ -523,7 +523,7 @@ describe('the settlement journal', () => {
     it('does not touch a claim that another living instance attends', async () => {
       const settlement = await claim({}, theirJournal)
       expect(await journal.abandon(settlement.id)).toBe(false)
-      expect(await journal.find(settlement.id)).toMatchObject({ state: 'claimed', isAttended: true })
+      expect(await journal.find(settlement.id)).toMatchObject({ state: 'claimed', isOwned: true })
     })
 
     it.each([
@@ -543,7 +543,7 @@ describe('the settlement journal', () => {
     ])('fails a claim $what', async ({ lose }) => {
       const settlement = await claim({}, theirJournal)
       await lose(settlement)
-      expect((await journal.find(settlement.id))?.isAttended).toBe(false)
+      expect((await journal.find(settlement.id))?.isOwned).toBe(false)
       expect(await journal.abandon(settlement.id)).toBe(true)
     })
 
@@ -599,18 +599,18 @@ describe('the settlement journal', () => {
     it('leaves our own open row to whoever comes', async () => {
       const settlement = await claimAndRecord('0x1')
       await journal.release(settlement.id)
-      expect(await journal.find(settlement.id)).toMatchObject({ state: 'pending', isAttended: false })
+      expect(await journal.find(settlement.id)).toMatchObject({ state: 'pending', isOwned: false })
     })
 
     it('does not touch the row of another instance', async () => {
       const settlement = await claim({}, theirJournal)
       await journal.release(settlement.id)
-      expect((await journal.find(settlement.id))?.isAttended).toBe(true)
+      expect((await journal.find(settlement.id))?.isOwned).toBe(true)
     })
   })
 
-  describe('listUnattended', () => {
-    const listed = async (limit = 100) => (await journal.listUnattended(limit)).map(({ id }) => id)
+  describe('listOrphaned', () => {
+    const listed = async (limit = 100) => (await journal.listOrphaned(limit)).map(({ id }) => id)
 
     it('lists open rows that nobody living attends, and no others', async () => {
       const attended = await claimAndRecord('0x1')
@@ -647,8 +647,8 @@ describe('the settlement journal', () => {
       const settlement = await claimAndRecord('0x1', { amount: 2n ** 256n - 1n })
       await journal.recorderFor(settlement.id).record(signedAs('0x2'))
       await journal.release(settlement.id)
-      expect(await journal.listUnattended(1)).toEqual([await journal.find(settlement.id)])
-      expect((await journal.listUnattended(1))[0]?.broadcasts).toEqual([signedAs('0x1'), signedAs('0x2')])
+      expect(await journal.listOrphaned(1)).toEqual([await journal.find(settlement.id)])
+      expect((await journal.listOrphaned(1))[0]?.broadcasts).toEqual([signedAs('0x1'), signedAs('0x2')])
     })
   })
 
@@ -720,7 +720,7 @@ describe('the settlement journal', () => {
     it('frees what others left behind at once where it is the only one', async () => {
       const settlement = await claim({}, theirJournal)
       const instance = await announce(pool, true)
-      expect((await journal.find(settlement.id))?.isAttended).toBe(false)
+      expect((await journal.find(settlement.id))?.isOwned).toBe(false)
       expect(await seenAt(instance)).not.toBeNull()
     })
   })

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.js'
 import { openPool } from '../../../src/stores/postgres/pool.js'
-import { tellOutages } from '../../../src/stores/postgres/tellOutages.js'
+import { mapDatabaseErrors } from '../../../src/stores/postgres/tellOutages.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
@@ -26,7 +26,7 @@ describe('a store that tells outages', () => {
   })
 
   const store = () =>
-    tellOutages({
+    mapDatabaseErrors({
       ask: async (text: string) => {
         const impatient = { text, query_timeout: 500 }
         return (await pool.query(impatient)).rowCount

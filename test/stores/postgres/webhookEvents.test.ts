@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Settlement, SettlementClaim, SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { WebhookDelivery, WebhookOutbox } from '../../../src/ports/webhookOutbox.js'
-import { createPaidBlocks } from '../../../src/stores/postgres/paidBlocks.js'
+import { createConfirmedBlocks } from '../../../src/stores/postgres/paidBlocks.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/settlementJournal.js'
 import { createWebhookOutbox } from '../../../src/stores/postgres/webhookOutbox.js'
 import { viewSettlement } from '../../../src/usecases/core/viewSettlement.js'
@@ -248,7 +248,7 @@ describe('events of settlements', () => {
       const closing = { state: 'confirmed', transaction: '0x1', block } as const
       await journal.close(settlement.id, closing)
 
-      const reopened = await createPaidBlocks(pool).reopen(paidBlock)
+      const reopened = await createConfirmedBlocks(pool).reopen(paidBlock)
       const [, event] = await listEvents()
       expect(reopened.map(({ id }) => id)).toEqual([settlement.id])
       expect(event).toMatchObject({ type: 'settlement.reorged', data: await view(settlement) })
@@ -265,7 +265,7 @@ describe('events of settlements', () => {
     it('are written once, however many notice', async () => {
       const settlement = await claimAndRecord('0x1')
       await journal.close(settlement.id, { state: 'confirmed', transaction: '0x1', block })
-      const both = [createPaidBlocks(pool), createPaidBlocks(database.otherPool())]
+      const both = [createConfirmedBlocks(pool), createConfirmedBlocks(database.otherPool())]
       await Promise.all(both.map((blocks) => blocks.reopen(paidBlock)))
       expect(await listTypes()).toEqual(['settlement.confirmed', 'settlement.reorged'])
     })

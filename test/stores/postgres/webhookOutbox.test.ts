@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TakenDelivery, TakeRequest, WebhookOutbox } from '../../../src/ports/webhookOutbox.js'
+import type { LeasedDelivery, TakeRequest, WebhookOutbox } from '../../../src/ports/webhookOutbox.js'
 import { createWebhookOutbox } from '../../../src/stores/postgres/webhookOutbox.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
@@ -42,7 +42,7 @@ describe('the outbox', () => {
     pool.query('update webhook_deliveries set due_at = due_at - $1::interval', [interval])
   const take = (outbox = ours, changes: Partial<TakeRequest> = {}) =>
     outbox.takeDue({ limit: 100, limitPerAccount: 100, except: [], leaseMs: 30_000, ...changes })
-  const takeOne = async (outbox = ours): Promise<TakenDelivery> => {
+  const takeOne = async (outbox = ours): Promise<LeasedDelivery> => {
     const [taken] = await take(outbox)
     if (taken === undefined) throw new Error('Nothing is due')
     return taken
@@ -94,7 +94,7 @@ describe('the outbox', () => {
     await pass('1 minute')
     const taken = await takeOne()
     await theirs.finish(late, { state: 'failed', status: 500, error: null, isGone: false })
-    await theirs.giveBack(late)
+    await theirs.returnToQueue(late)
     expect(await look()).toMatchObject({ state: 'waiting', attempts: 0 })
     expect(await take()).toEqual([])
     await ours.finish(taken, delivered)
@@ -122,7 +122,7 @@ describe('the outbox', () => {
 
   it('has what was given back at once, as if it had not been taken', async () => {
     await write(1)
-    await ours.giveBack(await takeOne())
+    await ours.returnToQueue(await takeOne())
     expect(await takeOne(theirs)).toMatchObject({ attempts: 0 })
   })
 

@@ -33,7 +33,7 @@ describe('listSettlements', () => {
         authorizationId: 'toy:1/secret-nonce',
         fingerprint: 'fingerprint-1',
         consumedBy: 'key:key-7:order-1',
-        isAttended: false,
+        isOwned: false,
         createdAt: new Date('2026-01-01T00:00:17.900Z'),
         closedAt: new Date('2026-01-01T00:00:20Z'),
         block: { number: 2n ** 60n, hash: '0xb1' },

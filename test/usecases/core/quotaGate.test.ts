@@ -89,7 +89,7 @@ describe('verify for an account', () => {
   it('goes on when the database does not answer: nothing moves here', async () => {
     const { ask, logger } = setup(() => Promise.reject(new Error('down')))
     expect(await ask()).toMatchObject({ isValid: true })
-    expect(logger.messages()).toContain('quota.not_read')
+    expect(logger.messages()).toContain('quota.read_failed')
   })
 
   it('waits for a silent database for half a second, once for all', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { PaidBlock } from '../../../src/ports/paidBlocks.js'
+import type { ConfirmedBlock } from '../../../src/ports/paidBlocks.js'
 import type { BlockReference, Settlement } from '../../../src/ports/settlementJournal.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { BlockStanding } from '../../../src/schemes/scheme.js'
-import { createRecheckBlocks } from '../../../src/usecases/core/recheckBlocks.js'
+import type { BlockStatus } from '../../../src/schemes/scheme.js'
+import { createDetectReorgs } from '../../../src/usecases/core/recheckBlocks.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
@@ -11,10 +11,10 @@ import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { createMemoryPaidBlocks } from '../../support/memoryPaidBlocks.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
-type Judge = (block: BlockReference) => Promise<BlockStanding> | BlockStanding
+type Judge = (block: BlockReference) => Promise<BlockStatus> | BlockStatus
 
 /** A journal with payments in blocks, and a network that says what the test lets it say. */
-const setup = (judge: Judge = () => 'standing', deadlineMs = 5_000) => {
+const setup = (judge: Judge = () => 'canonical', deadlineMs = 5_000) => {
   const journal = createMemoryJournal()
   const logger = createMemoryLogger()
   const counter = createMemoryCounter()
@@ -23,12 +23,12 @@ const setup = (judge: Judge = () => 'standing', deadlineMs = 5_000) => {
   const judgeAs = (network: string) =>
     createToyScheme({
       kind: { scheme: 'exact', network },
-      judgeBlock: async (block) => {
+      getBlockStatus: async (block) => {
         asked.push(block.hash)
         return await judge(block)
       },
     })
-  const recheck = createRecheckBlocks({
+  const recheck = createDetectReorgs({
     registry: createSchemeRegistry([judgeAs('toy:1'), judgeAs('toy:2')]),
     blocks: createMemoryPaidBlocks(journal),
     counter,
@@ -46,7 +46,7 @@ const setup = (judge: Judge = () => 'standing', deadlineMs = 5_000) => {
     count += 1
     return journal.put({
       state: 'confirmed',
-      isAttended: false,
+      isOwned: false,
       authorizationId: `toy:1/${count}`,
       transaction: `tx-${count}`,
       block: { number: 7n, hash },
@@ -88,7 +88,7 @@ describe('recheckBlocks', () => {
 
   it('opens every payment of a block that is gone twice in a row, and says so of each', async () => {
     const { logger, counter, round, putPaid, stateOf } = setup(({ hash }) =>
-      hash === 'b1' ? 'gone' : 'standing',
+      hash === 'b1' ? 'orphaned' : 'canonical',
     )
     const [told, untold, other] = [putPaid('b1', { consumedBy: 'request:1' }), putPaid('b1'), putPaid('b2')]
     await round()
@@ -118,11 +118,11 @@ describe('recheckBlocks', () => {
     expect(counter.counted).toEqual(['reorged toy:1', 'reorged toy:1'])
   })
 
-  it.each(['standing', 'unknown'] as const)(
+  it.each(['canonical', 'unknown'] as const)(
     'opens nothing when a block is gone, then %s, then gone',
     async (then) => {
-      const answers: BlockStanding[] = ['gone', then, 'gone', then, 'gone', then]
-      const { clock, round, putPaid, stateOf } = setup(() => answers.shift() ?? 'standing')
+      const answers: BlockStatus[] = ['orphaned', then, 'orphaned', then, 'orphaned', then]
+      const { clock, round, putPaid, stateOf } = setup(() => answers.shift() ?? 'canonical')
       const paid = putPaid('b1')
       while (answers.length > 0) {
         await round()
@@ -133,26 +133,26 @@ describe('recheckBlocks', () => {
   )
 
   it('opens nothing when the network fails between two answers that it is gone', async () => {
-    const answers: (() => BlockStanding)[] = [
-      () => 'gone',
+    const answers: (() => BlockStatus)[] = [
+      () => 'orphaned',
       () => {
         throw new Error('no node answers')
       },
-      () => 'gone',
+      () => 'orphaned',
     ]
     const { logger, round, putPaid, stateOf } = setup(() =>
-      (answers.shift() ?? (() => 'standing' as const))(),
+      (answers.shift() ?? (() => 'canonical' as const))(),
     )
     const paid = putPaid('b1')
     for (let rounds = 0; rounds < 3; rounds += 1) await round()
     expect(await stateOf(paid)).toBe('confirmed')
-    expect(logger.messages()).toEqual(['block.not_judged'])
+    expect(logger.messages()).toEqual(['block.status_unknown'])
   })
 
   it('does not wait for the turn of the others when one block of the network is gone', async () => {
     let isShaken = false
     const { clock, round, putPaid } = setup(({ hash }) =>
-      isShaken && hash !== 'elsewhere' ? 'gone' : 'standing',
+      isShaken && hash !== 'elsewhere' ? 'orphaned' : 'canonical',
     )
     putPaid('old')
     putPaid('elsewhere', { network: 'toy:2' })
@@ -185,7 +185,7 @@ describe('recheckBlocks', () => {
   })
 
   it('leaves a payment alone whose network is not configured any more', async () => {
-    const { logger, round, putPaid, stateOf } = setup(() => 'gone')
+    const { logger, round, putPaid, stateOf } = setup(() => 'orphaned')
     const paid = putPaid('b1', { network: 'gone:1' })
     for (let rounds = 0; rounds < 3; rounds += 1) expect(await round()).toEqual([])
     expect(await stateOf(paid)).toBe('confirmed')
@@ -196,7 +196,7 @@ describe('recheckBlocks', () => {
     const closing = new AbortController()
     const { round, putPaid } = setup(() => {
       closing.abort()
-      return 'standing'
+      return 'canonical'
     })
     for (let row = 0; row < 100; row += 1) putPaid(`b${row}`)
     expect((await round(closing.signal)).length).toBeLessThanOrEqual(8)
@@ -205,11 +205,11 @@ describe('recheckBlocks', () => {
   it('gives the network a deadline', async () => {
     const journal = createMemoryJournal()
     const logger = createMemoryLogger()
-    const block: PaidBlock = { network: 'toy:1', scheme: 'exact', block: { number: 1n, hash: 'b1' } }
-    const recheck = createRecheckBlocks({
+    const block: ConfirmedBlock = { network: 'toy:1', scheme: 'exact', block: { number: 1n, hash: 'b1' } }
+    const recheck = createDetectReorgs({
       registry: createSchemeRegistry([
         createToyScheme({
-          judgeBlock: (_block, signal) =>
+          getBlockStatus: (_block, signal) =>
             new Promise((_resolve, reject) => {
               signal.addEventListener('abort', () => reject(signal.reason))
             }),
@@ -222,6 +222,6 @@ describe('recheckBlocks', () => {
       deadlineMs: 5,
     })
     await recheck(new AbortController().signal)
-    expect(logger.messages()).toEqual(['block.not_judged'])
+    expect(logger.messages()).toEqual(['block.status_unknown'])
   })
 })

@@ -22,7 +22,7 @@ const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
     count += 1
     return journal.put({
       state: 'pending',
-      isAttended: false,
+      isOwned: false,
       authorizationId: `toy:1/${count}`,
       transaction: `tx-${count}`,
       ...fields,
@@ -118,7 +118,7 @@ describe('reconcileSettlements', () => {
   it('leaves alone what another process works on, and what is closed', async () => {
     const { journal, reconcile, putPending } = setup(() => Promise.reject(new Error('must not be asked')))
     const rows = [
-      putPending({ isAttended: true }),
+      putPending({ isOwned: true }),
       putPending({ state: 'confirmed' }),
       putPending({ state: 'failed', reason: 'insufficient_funds' }),
     ]
@@ -128,7 +128,7 @@ describe('reconcileSettlements', () => {
 
   it('gives up a claim for which nothing was recorded, so that it can be tried again', async () => {
     const { journal, logger, reconcile } = setup(() => Promise.reject(new Error('must not be asked')))
-    const { id } = journal.put({ isAttended: false })
+    const { id } = journal.put({ isOwned: false })
     await reconcile()
     expect(await journal.find(id)).toMatchObject({ state: 'failed', reason: 'settlement_abandoned' })
     expect(logger.messages()).toEqual(['settlement.abandoned'])
@@ -155,7 +155,7 @@ describe('reconcileSettlements', () => {
     for (const { id } of others) expect((await journal.find(id))?.state).toBe('confirmed')
     expect(logger.lines).toContainEqual({
       level: 'warn',
-      message: 'settlement.unresolved',
+      message: 'settlement.resolve_failed',
       fields: { settlementId: stuck?.id, network: 'toy:1', error: new Error('no node answers') },
     })
   })
@@ -226,14 +226,14 @@ describe('reconcileSettlements', () => {
     const { id } = putPending()
     await reconcile()
     expect((await journal.find(id))?.state).toBe('pending')
-    expect(logger.messages()).toEqual(['settlement.unresolved'])
+    expect(logger.messages()).toEqual(['settlement.resolve_failed'])
   })
 
   it('lets a journal that does not answer end the round, for the job to report', async () => {
     const { journal, logger } = setup()
     const reconcile = createReconcileSettlements({
       registry: createSchemeRegistry([]),
-      journal: { ...journal, listUnattended: () => Promise.reject(new Error('down')) },
+      journal: { ...journal, listOrphaned: () => Promise.reject(new Error('down')) },
       counter: createMemoryCounter(),
       logger,
       deadlineMs: 1_000,

@@ -238,7 +238,7 @@ describe('a failure before anything was recorded', () => {
     })
     await expect(attempt()).rejects.toMatchObject(nothingSent)
     expect(onlyRow(plain).state).toBe('claimed')
-    expect(logger.messages()).toContain('settlement.not_given_up')
+    expect(logger.messages()).toContain('settlement.abandon_failed')
   })
 
   it('of a recorder that did record is pending with the hash: those bytes will be sent', async () => {
@@ -251,12 +251,12 @@ describe('a failure before anything was recorded', () => {
             await recorder.record(sent)
             throw new Error('the answer to the commit was lost')
           }
-          return { settlementId, record: loseAnswer, noteRecorded: () => undefined }
+          return { settlementId, record: loseAnswer, onRecorded: () => undefined }
         },
       }),
     })
     expect(await attempt()).toMatchObject(pendingAnswer)
-    expect(onlyRow(plain)).toMatchObject({ state: 'pending', isAttended: false })
+    expect(onlyRow(plain)).toMatchObject({ state: 'pending', isOwned: false })
   })
 
   it('of a recorder that did record leaves the row to the reconciler even when nobody can look at it', async () => {
@@ -269,12 +269,12 @@ describe('a failure before anything was recorded', () => {
             await plainJournal.recorderFor(settlementId).record(sent)
             throw new Error('the answer to the commit was lost')
           }
-          return { settlementId, record: loseAnswer, noteRecorded: () => undefined }
+          return { settlementId, record: loseAnswer, onRecorded: () => undefined }
         },
       }),
     })
     await expect(attempt()).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' })
-    expect(onlyRow(plain)).toMatchObject({ state: 'pending', isAttended: false })
+    expect(onlyRow(plain)).toMatchObject({ state: 'pending', isOwned: false })
   })
 
   it.each([
@@ -307,7 +307,7 @@ describe('a failure before anything was recorded', () => {
         recorderFor: (settlementId) => ({
           settlementId,
           record: () => Promise.reject(new Error('taken over')),
-          noteRecorded: () => undefined,
+          onRecorded: () => undefined,
         }),
       }),
     })
@@ -321,15 +321,15 @@ describe('a failure after something was recorded', () => {
   it('of the scheme is pending with the hash, and the row belongs to the reconciler', async () => {
     const { plain, attempt } = setup({ scheme: afterRecording(() => Promise.reject(new Error('lost'))) })
     expect(await attempt()).toMatchObject(pendingAnswer)
-    expect(onlyRow(plain)).toMatchObject({ state: 'pending', transaction: 'tx-1', isAttended: false })
-    expect(await plain.listUnattended(10)).toHaveLength(1)
+    expect(onlyRow(plain)).toMatchObject({ state: 'pending', transaction: 'tx-1', isOwned: false })
+    expect(await plain.listOrphaned(10)).toHaveLength(1)
   })
 
   it('of the scheme in a lane of ours is pending with the hash', async () => {
     const { attempt } = setup({
       scheme: {
         settle: async (_payment, recorder) => {
-          recorder.noteRecorded(sent)
+          recorder.onRecorded(sent)
           throw new Error('lost')
         },
       },
@@ -356,7 +356,7 @@ describe('a failure after something was recorded', () => {
     })
     expect(await attempt()).toMatchObject(pendingAnswer)
     expect(onlyRow(plain)).toMatchObject({ state: 'pending', consumedBy: null })
-    expect(logger.messages()).toContain('settlement.not_closed')
+    expect(logger.messages()).toContain('settlement.close_failed')
   })
 
   it('of the journal that closed the row but whose answer was lost is the success that it wrote', async () => {
@@ -392,7 +392,7 @@ describe('a close that the reconciler won', () => {
 
   it('with a confirmation is success for the one who asked, once', async () => {
     const { plain, attempt } = setup({
-      journal: closeLater({ state: 'confirmed', transaction: 'tx-2', isAttended: false }),
+      journal: closeLater({ state: 'confirmed', transaction: 'tx-2', isOwned: false }),
     })
     expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-2' })
     expect(onlyRow(plain).consumedBy).toBe('request:1')
@@ -441,7 +441,7 @@ describe('a payment whose block was taken back after somebody was told success',
   const reopened: Partial<Settlement> = {
     state: 'pending',
     transaction: 'tx-1',
-    isAttended: false,
+    isOwned: false,
     consumedBy: 'request:0',
   }
 
@@ -640,7 +640,7 @@ describe('an authorization that another request began to settle', () => {
 
   it('is begun anew when its process died before it recorded anything', async () => {
     const { plain, attempt } = setup()
-    plain.put({ isAttended: false })
+    plain.put({ isOwned: false })
     expect((await attempt()).success).toBe(true)
     expect(plain.list().map(({ state, reason }) => ({ state, reason }))).toEqual([
       { state: 'failed', reason: 'settlement_abandoned' },
@@ -650,7 +650,7 @@ describe('an authorization that another request began to settle', () => {
 
   it('is begun anew by another caller too when its process died before it recorded anything', async () => {
     const { plain, attempt } = setup()
-    plain.put({ isAttended: false, caller: 'key-2', fingerprint: 'g' })
+    plain.put({ isOwned: false, caller: 'key-2', fingerprint: 'g' })
     expect((await attempt()).success).toBe(true)
   })
 

@@ -226,7 +226,7 @@ describe('deliverWebhooks', () => {
     await deliver()
     expect(outbox.get(other.id).state).toBe('delivered')
     expect(outbox.get(unsent.id).state).toBe('waiting')
-    expect(logger.messages()).toContain('webhook.not_attempted')
+    expect(logger.messages()).toContain('webhook.attempt_failed')
     const logged = JSON.stringify(logger.lines)
     for (const each of [broken, secret]) expect(logged).not.toContain(each)
   })

@@ -2,7 +2,10 @@ import type { Account } from '../../../src/ports/accountStore.js'
 import type { Sealer } from '../../../src/ports/sealer.js'
 import type { WebhookAnswer, WebhookMessage, WebhookTransport } from '../../../src/ports/webhookTransport.js'
 import { createWebhookUseCases } from '../../../src/usecases/webhooks/createWebhookUseCases.js'
-import { createDeliverWebhooks, type DeliverParts } from '../../../src/usecases/webhooks/deliverWebhooks.js'
+import {
+  createDeliverWebhooks,
+  type DeliverWebhooksDependencies,
+} from '../../../src/usecases/webhooks/deliverWebhooks.js'
 import { createSendWebhook } from '../../../src/usecases/webhooks/sendWebhook.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -35,7 +38,7 @@ export const createFakeTransport = () => {
       error: null,
     })
   const transport: WebhookTransport = {
-    findFlaw: (url) => (url.startsWith('https://') ? null : 'must begin with https://'),
+    findUrlProblem: (url) => (url.startsWith('https://') ? null : 'must begin with https://'),
     post: async (message, stopped) => {
       sent.push(message)
       return await choose(message, stopped)
@@ -52,7 +55,7 @@ export const createFakeTransport = () => {
 
 /** Everything of webhooks but the database and the network, on a clock that begins now: signatures are judged by it. */
 export const createWebhookWorld = (
-  given: Partial<DeliverParts & { readonly sealer: Pick<Sealer, 'seal' | 'open'> }> = {},
+  given: Partial<DeliverWebhooksDependencies & { readonly sealer: Pick<Sealer, 'seal' | 'open'> }> = {},
 ) => {
   const clock = createManualClock(new Date())
   const outbox = createMemoryOutbox(clock)

@@ -1,6 +1,6 @@
 import type { Fees } from './fees.js'
 
-interface Offer {
+interface FeeOffer {
   readonly highest: bigint
   readonly tip: bigint
 }
@@ -20,7 +20,7 @@ export const bumpFees = (old: Fees, current: Fees, cap: bigint | null): Fees | n
 }
 
 /** To a pool, a legacy transaction offers all of its price as tip. */
-const readOffer = (fees: Fees): Offer =>
+const readOffer = (fees: Fees): FeeOffer =>
   fees.type === 'legacy'
     ? { highest: fees.gasPrice, tip: fees.gasPrice }
     : { highest: fees.maxFeePerGas, tip: fees.maxPriorityFeePerGas }

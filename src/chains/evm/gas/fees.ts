@@ -1,6 +1,6 @@
 import type { AppError } from '../../../errors.js'
 import type { Clock } from '../../../ports/clock.js'
-import { notSettling } from '../../notSettling.js'
+import { networkUnavailable } from '../../notSettling.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { FeeHistory } from '../rpc/wireShapes.js'
 import type { EvmNetworkSettings } from '../settings.js'
@@ -21,7 +21,7 @@ export interface FeeReading {
 /** The current fees of one network, kept in the background. */
 export interface FeeOracle {
   /**
-   * What to offer now. Waits for a node only when nothing recent is known; throws `notSettling` when it is more
+   * What to offer now. Waits for a node only when nothing recent is known; throws `networkUnavailable` when it is more
    * than the operator allows.
    */
   read(): Promise<Fees>
@@ -30,9 +30,9 @@ export interface FeeOracle {
 }
 
 // So old may fees become before a reader has them refreshed behind his back…
-const freshMs = 2_000
-// …and so old before he waits for that. The keeper's rounds keep an idle network below it.
-const usableMs = 12_000
+const maxFreshMs = 2_000
+// …and so old before he waits for that. The monitor's rounds keep an idle network below it.
+const maxUsableMs = 12_000
 
 const historyBlocks = 10
 const tipPercentile = 50
@@ -63,7 +63,7 @@ export const createFeeOracle = (
   }
 
   const refresh = async (): Promise<FeeReading> => {
-    const fresh = findAtMost(freshMs)
+    const fresh = findAtMost(maxFreshMs)
     if (fresh !== null) return fresh
     asking ??= ask().finally(() => {
       asking = null
@@ -73,7 +73,7 @@ export const createFeeOracle = (
 
   return {
     read: async () => {
-      const usable = findAtMost(usableMs)
+      const usable = findAtMost(maxUsableMs)
       // A failure leaves the fees as they are; who finds them too old hears of it.
       if (usable !== null) void refresh().catch(() => undefined)
       const { fees } = usable ?? (await refresh())
@@ -100,7 +100,7 @@ const readMarket = async (rpc: Rpc): Promise<Market> => {
   ])
   const baseFee = await findBaseFee(rpc, history)
   if (baseFee === null) return { type: 'legacy', gasPrice: await rpc.getGasPrice() }
-  const paidTip = history === null ? null : findUsualTip(history)
+  const paidTip = history === null ? null : findTypicalTip(history)
   // What others pay decides where it is more than the node's suggestion, which is a floor.
   const tip = paidTip !== null && paidTip > (suggestedTip ?? 0n) ? paidTip : suggestedTip
   return { type: 'eip1559', baseFee, tip: tip ?? fallbackTip }
@@ -114,7 +114,7 @@ const findBaseFee = async (rpc: Rpc, history: FeeHistory | null): Promise<bigint
 }
 
 /** The median over recent blocks of the tip that half of a block's gas paid; null when nobody paid one. */
-export const findUsualTip = ({ reward, gasUsedRatio }: FeeHistory): bigint | null => {
+export const findTypicalTip = ({ reward, gasUsedRatio }: FeeHistory): bigint | null => {
   // An empty block says zero, which is nobody's tip.
   const tips = (reward ?? []).flatMap(([tip], index) =>
     tip === undefined || gasUsedRatio?.[index] === 0 ? [] : [tip],
@@ -137,4 +137,4 @@ export const limitFees = (market: Market, cap: bigint | null): FeeReading => {
 }
 
 const tooExpensive = (network: string): AppError =>
-  notSettling(network, new Error('Gas costs more than the configured maximum'))
+  networkUnavailable(network, new Error('Gas costs more than the configured maximum'))

@@ -3,11 +3,11 @@ export interface GasAllowance {
   /** Zero until a transfer that goes alone was estimated. */
   readonly perPayment: bigint
   /** Hears what a plain transfer gets in a transaction of its own: the node's estimate with some room. */
-  noteEstimate(gas: bigint): void
+  onEstimate(gas: bigint): void
 }
 
 // A first payment to a recipient takes Circle's USDC about 82k in a batch.
-const leastPerPayment = 100_000n
+const minGasPerPayment = 100_000n
 // Every transaction pays this once, so a transfer that goes alone already counts it (yellow paper, appendix G).
 const transactionGas = 21_000n
 
@@ -20,9 +20,9 @@ export const createGasAllowance = (): GasAllowance => {
   return {
     get perPayment() {
       if (highest === 0n) return 0n
-      return highest > leastPerPayment ? highest : leastPerPayment
+      return highest > minGasPerPayment ? highest : minGasPerPayment
     },
-    noteEstimate: (gas) => {
+    onEstimate: (gas) => {
       // Falls slowly: a dear hour must not make every batch small for ever.
       highest = gas > highest ? gas : (highest * 63n + gas) / 64n
     },

@@ -1,48 +1,48 @@
 import type { Logger } from '../../../ports/logger.js'
-import { createSignerRunway, type SignerRunway } from '../../signerRunway.js'
+import { createSignerBalances, type SignerBalances } from '../../signerRunway.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Signers } from '../sending/signers.js'
 import { type FeeReading, highestGasPrice } from './fees.js'
 
 /** How far the signers of one network get with what they own. */
-export interface GasRunway extends Omit<SignerRunway, 'note'> {
+export interface GasBalances extends Omit<SignerBalances, 'note'> {
   /** Reads the balances. */
   measure(reading: FeeReading): Promise<void>
 }
 
 // What a transfer by ECDSA to a new recipient costs on FiatToken (about 103k), most other ones being cheaper.
-const usualGas = 103_000n
+const typicalGas = 103_000n
 
-/** Builds the runway of one network; until it is measured nobody can pay. */
-export const createGasRunway = (
+/** Builds the balances of one network; until it is measured nobody can pay. */
+export const createGasBalances = (
   network: string,
   {
     rpc,
     signers,
     gasPerSettlement,
-    lowRunwaySettles,
+    lowBalanceSettlements,
     logger,
   }: {
     readonly rpc: Rpc
     readonly signers: Signers
     /** A node takes no transaction, and simulates none, whose sender does not own this much gas at the full price. */
     readonly gasPerSettlement: bigint
-    readonly lowRunwaySettles: number
+    readonly lowBalanceSettlements: number
     readonly logger: Logger
   },
-): GasRunway => {
-  const runway = createSignerRunway({ network, lowRunwaySettles, logger })
+): GasBalances => {
+  const balances = createSignerBalances({ network, lowBalanceSettlements, logger })
   return {
-    ...runway,
+    ...balances,
     measure: async ({ fees, price }) => {
       const floor = gasPerSettlement * (fees === null ? price : highestGasPrice(fees))
       const health = await Promise.all(
         signers.addresses.map(async (signer) => {
           const balance = await rpc.getBalance(signer)
-          return { signer, balance, settlesLeft: countSettles(balance, { floor, price }) }
+          return { signer, balance, settlementsLeft: countSettlementsLeft(balance, { floor, price }) }
         }),
       )
-      runway.note(health)
+      balances.update(health)
     },
   }
 }
@@ -51,12 +51,12 @@ export const createGasRunway = (
  * How many settlements at a price per gas a balance lasts for, all in wei. Who owns less than the floor cannot pay
  * for any; what is above it can be spent before the last one.
  */
-export const countSettles = (
+export const countSettlementsLeft = (
   balance: bigint,
   { floor, price }: { readonly floor: bigint; readonly price: bigint },
 ): number => {
   if (balance < floor) return 0
   // Gas for nothing is no reason to divide by it.
-  const cost = usualGas * (price > 0n ? price : 1n)
+  const cost = typicalGas * (price > 0n ? price : 1n)
   return Number((balance - floor) / cost) + 1
 }

@@ -15,14 +15,14 @@ const settledDepth = 32n
  * Whether other transactions took the numbers of everything that was recorded, long ago: then none of our bytes
  * can ever be mined. Happens only when another program sends with the same key.
  */
-export const areDisplaced = async (
+export const areReplacedExternally = async (
   rpc: Rpc,
   broadcasts: readonly SignedTransaction[],
   head: Block,
 ): Promise<boolean> => {
   if (head.number < settledDepth) return false
   for (const broadcast of broadcasts) {
-    const { nonce, signer } = await readPlace(broadcast)
+    const { nonce, signer } = await readSlot(broadcast)
     const used = await rpc.getTransactionCount(signer, head.number - settledDepth)
     if (used <= nonce) return false
   }
@@ -30,20 +30,20 @@ export const areDisplaced = async (
 }
 
 /** Whether every one of several transactions was mined, or has a number that a mined one of them has used up. */
-export const areAllSpent = async (
+export const areAllNoncesUsed = async (
   broadcasts: readonly SignedTransaction[],
   mined: readonly SignedTransaction[],
 ): Promise<boolean> => {
   if (broadcasts.length === mined.length) return true
-  const used = await Promise.all(mined.map(readPlace))
+  const used = await Promise.all(mined.map(readSlot))
   for (const broadcast of broadcasts) {
-    const place = await readPlace(broadcast)
+    const place = await readSlot(broadcast)
     if (!used.some(({ signer, nonce }) => signer === place.signer && nonce === place.nonce)) return false
   }
   return true
 }
 
-const readPlace = async ({ bytes }: SignedTransaction): Promise<{ signer: Hex; nonce: number }> => ({
+const readSlot = async ({ bytes }: SignedTransaction): Promise<{ signer: Hex; nonce: number }> => ({
   // An absent number is the encoding of zero.
   nonce: parseTransaction(asHex(bytes)).nonce ?? 0,
   signer: await recoverTransactionAddress({ serializedTransaction: ourTransaction.parse(bytes) }),

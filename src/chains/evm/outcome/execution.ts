@@ -1,8 +1,8 @@
 import { encodeEventTopics, type Hex, pad } from 'viem'
 import { tokenAbi } from '../encoding/abi.js'
-import { readAuthorizationFacts } from '../payment/facts.js'
+import { readAuthorizationState } from '../payment/facts.js'
 import type { Log, Receipt, Rpc } from '../rpc/rpc.js'
-import { type ExpectedTransfer, judgeExecution } from './judge.js'
+import { type ExpectedTransfer, judgeForeignReceipt } from './judge.js'
 import { findReceipt, type ReceiptPolicy } from './receipts.js'
 
 /**
@@ -17,7 +17,7 @@ export type Execution =
   | { readonly state: 'unknown' }
 
 /** Which authorization, the transfer it must have caused, and from when on it may have happened. */
-export interface ExecutionQuestion {
+export interface ExecutionQuery {
   readonly nonce: Hex
   readonly expected: ExpectedTransfer
   readonly since: Date
@@ -38,23 +38,25 @@ const clockSlackSeconds = 300n
  */
 export const findExecution = async (
   rpc: Rpc,
-  { nonce, expected, since }: ExecutionQuestion,
+  { nonce, expected, since }: ExecutionQuery,
   policy: ReceiptPolicy,
   at: bigint,
 ): Promise<Execution> => {
-  const { isUsed } = await readAuthorizationFacts(rpc, expected.asset, { from: expected.from, nonce }, at)
+  const { isUsed } = await readAuthorizationState(rpc, expected.asset, { from: expected.from, nonce }, at)
   if (isUsed === null) return { state: 'unknown' }
   if (!isUsed) return { state: 'unused' }
 
   // Used and no log says by whom: a node that lags behind answers so, and it proves nothing.
-  const transaction = (await findEnd(rpc, nonce, expected, since, at))?.transactionHash
+  const transaction = (await findUseLog(rpc, nonce, expected, since, at))?.transactionHash
   const receipt = transaction == null ? null : await findReceipt(rpc, transaction, policy)
   if (receipt === null) return { state: 'unknown' }
-  return judgeExecution(receipt, nonce, expected) === 'paid' ? { state: 'paid', receipt } : { state: 'void' }
+  return judgeForeignReceipt(receipt, nonce, expected) === 'paid'
+    ? { state: 'paid', receipt }
+    : { state: 'void' }
 }
 
 /** The log of the use or of the payer's cancellation, or null when the nodes have none. */
-const findEnd = async (
+const findUseLog = async (
   rpc: Rpc,
   nonce: Hex,
   { asset, from }: ExpectedTransfer,

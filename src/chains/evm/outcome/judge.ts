@@ -27,7 +27,7 @@ export const judgeReceipt = (receipt: Receipt, expected: ExpectedTransfer): Judg
  * The same for a transaction that a stranger sent. It may use up several authorizations beside one payment, so
  * the transfer must be this authorization's own: the token's next event after its use (EIP-3009).
  */
-export const judgeExecution = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
+export const judgeForeignReceipt = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'
   const events = receipt.logs.filter(
     ({ address, topics }) =>
@@ -45,9 +45,9 @@ export const judgeExecution = (receipt: Receipt, nonce: Hex, expected: ExpectedT
  * there and a transfer of this kind, and of all the payer's uses each must have moved something: some tokens tell
  * of the transfer first.
  */
-export const judgeShare = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
+export const judgeSharedReceipt = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'
-  if (judgeExecution(receipt, nonce, expected) === 'paid') return 'paid'
+  if (judgeForeignReceipt(receipt, nonce, expected) === 'paid') return 'paid'
   const own = receipt.logs.filter(({ address }) => isSameAddress(address, expected.asset))
   const isPayers = ({ topics }: Log) => topics[1]?.toLowerCase() === pad(expected.from).toLowerCase()
   const uses = own.filter((log) => log.topics[0] === usedTopic && isPayers(log))

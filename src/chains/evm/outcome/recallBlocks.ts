@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { Block, Receipt, Rpc } from '../rpc/rpc.js'
 
 /** What was read of the newest blocks a moment ago. */
-export interface RecentReadings {
+export interface RecentBlocks {
   /** Oldest first; the last one is the newest that there is. */
   readonly blocks: readonly Block[]
   /** By transaction hash, in lower case. */
@@ -10,7 +10,7 @@ export interface RecentReadings {
 }
 
 /** The nodes, but what was just read of a block is not read again; who asks a node by name gets its own word. */
-export const recallBlocks = (rpc: Rpc, { blocks, receipts }: RecentReadings): Rpc => ({
+export const withRecentBlocks = (rpc: Rpc, { blocks, receipts }: RecentBlocks): Rpc => ({
   ...rpc,
   getBlock: async (at, ...rest) => {
     const known = at === 'latest' ? blocks.at(-1) : blocks.find(({ number }) => number === at)

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { sleep } from '../../../deadline.js'
 import type { Block, Receipt, Rpc } from '../rpc/rpc.js'
 import { createReadBlockReceipts } from './readBlockReceipts.js'
-import { lowerCase, recallBlocks } from './recallBlocks.js'
+import { lowerCase, withRecentBlocks } from './recallBlocks.js'
 import { findReceipt, type ReceiptPolicy } from './receipts.js'
 
 /** Waits for transactions of one network: one look at each new block serves all who wait. */
@@ -13,7 +13,7 @@ export interface ReceiptWatcher {
    */
   wait(transaction: Hex, policy: ReceiptPolicy, signal: AbortSignal): Promise<Receipt | null>
   /** Whoever waits for a transaction is content with its replacement, too. */
-  follow(transaction: Hex, replacement: Hex): void
+  followReplacement(transaction: Hex, replacement: Hex): void
 }
 
 /** All who wait for one transaction. */
@@ -34,12 +34,12 @@ interface Waiter {
 
 const firstPauseMs = 20
 const pauseGrowth = 1.5
-const firstAskMs = 200
-const askAgainMs = 1_000
+const firstPollMs = 200
+const pollAgainMs = 1_000
 // More new blocks than this at once are not read one by one: asking by name finds what is in them.
 const maxBlocksPerLook = 16n
 // From so many transactions of one block on, all receipts of the block are the shorter answer.
-const fewestForBlockReceipts = 4
+const minForBlockReceipts = 4
 
 /** Builds the watcher of one network; it looks at the chain only while somebody waits. */
 export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptWatcher => {
@@ -86,10 +86,10 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
   const recall = async (fresh: readonly Watch[]): Promise<Rpc> => {
     const holders = fresh.flatMap(({ minedIn }) => (minedIn === null ? [] : [minedIn]))
     const full = [...new Set(holders)].filter(
-      (number) => holders.filter((each) => each === number).length >= fewestForBlockReceipts,
+      (number) => holders.filter((each) => each === number).length >= minForBlockReceipts,
     )
     const read = (await Promise.all(full.map(readBlockReceipts))).flat()
-    return recallBlocks(rpc, {
+    return withRecentBlocks(rpc, {
       blocks: recent,
       receipts: new Map(read.map((receipt) => [lowerCase(receipt.transactionHash), receipt])),
     })
@@ -97,7 +97,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
 
   /** Asks once for all who demand the same of a receipt. */
   const ask = async (watch: Watch, nodes: Rpc): Promise<void> => {
-    watch.askAt = performance.now() + askAgainMs
+    watch.askAt = performance.now() + pollAgainMs
     const policies = new Map([...watch.waiters].map(({ policy }) => [nameOf(policy), policy]))
     await Promise.all(
       [...policies].map(async ([name, policy]) => {
@@ -159,7 +159,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
       hashes: new Set([lowerCase(transaction)]),
       waiters: new Set(),
       minedIn: null,
-      askAt: performance.now() + firstAskMs,
+      askAt: performance.now() + firstPollMs,
     }
     findIn(recent, watch)
     watches.set(transaction, watch)
@@ -167,7 +167,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
   }
 
   return {
-    follow: (transaction, replacement) => {
+    followReplacement: (transaction, replacement) => {
       for (const watch of watches.values()) {
         if (watch.hashes.has(lowerCase(transaction))) watch.hashes.add(lowerCase(replacement))
       }

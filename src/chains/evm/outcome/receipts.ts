@@ -25,7 +25,9 @@ export const findReceipt = async (
   const [canonical, head, isBelieved] = await Promise.all([
     rpc.getBlock(receipt.blockNumber),
     confirmations > 1 ? rpc.getBlock('latest') : null,
-    isCrossChecked && rpc.endpoints.length > 1 ? isSeenTwice(rpc, receipt) : isUncontradicted(rpc, receipt),
+    isCrossChecked && rpc.endpoints.length > 1
+      ? isConfirmedTwice(rpc, receipt)
+      : isUncontradicted(rpc, receipt),
   ])
   if (canonical?.hash !== receipt.blockHash) return null
   if (
@@ -38,7 +40,7 @@ export const findReceipt = async (
 }
 
 /** Of all that can be asked, two tell the very same. */
-const isSeenTwice = (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
+const isConfirmedTwice = (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
   new Promise((resolve) => {
     const witnesses = rpc.listWitnesses()
     let agreeing = 0
@@ -59,7 +61,7 @@ const isSeenTwice = (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
   })
 
 /** What a second endpoint makes of a receipt. `behind`: it has not got that block yet. */
-type Opinion = 'agrees' | 'contradicts' | 'behind' | 'silent'
+type Confirmation = 'agrees' | 'contradicts' | 'behind' | 'silent'
 
 // A healthy node has the block within moments of the first one. Who is silent for longer is not waited for.
 const pausesMs = [40, 80, 160, 320]
@@ -77,7 +79,7 @@ const isUncontradicted = async (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
   return false
 }
 
-const askOthers = async (rpc: Rpc, receipt: Receipt, others: readonly Endpoint[]): Promise<Opinion> => {
+const askOthers = async (rpc: Rpc, receipt: Receipt, others: readonly Endpoint[]): Promise<Confirmation> => {
   const asked = others.map((other) => askOther(rpc, receipt, other))
   const agreements = asked.map(async (opinion) => {
     if ((await opinion) !== 'agrees') throw new Error('It does not agree')
@@ -92,7 +94,7 @@ const askOthers = async (rpc: Rpc, receipt: Receipt, others: readonly Endpoint[]
   }
 }
 
-const askOther = async (rpc: Rpc, receipt: Receipt, other: Endpoint): Promise<Opinion> => {
+const askOther = async (rpc: Rpc, receipt: Receipt, other: Endpoint): Promise<Confirmation> => {
   const asking = Promise.all([
     rpc.getBlock(receipt.blockNumber, other),
     rpc.getReceipt(receipt.transactionHash, other).catch(() => null),

@@ -4,9 +4,9 @@ import { asHex } from '../encoding/hex.js'
 import { readAuthorizationNonce } from '../payment/authorization.js'
 import type { Block, Receipt, Rpc } from '../rpc/rpc.js'
 import { isBatch } from '../sending/batch.js'
-import { areAllSpent, areDisplaced } from './displaced.js'
-import { type Execution, type ExecutionQuestion, findExecution } from './execution.js'
-import { judgeReceipt, judgeShare } from './judge.js'
+import { areAllNoncesUsed, areReplacedExternally } from './displaced.js'
+import { type Execution, type ExecutionQuery, findExecution } from './execution.js'
+import { judgeReceipt, judgeSharedReceipt } from './judge.js'
 import { findReceipt, type ReceiptPolicy } from './receipts.js'
 
 // A chain may still replace its newest blocks by ones with an earlier timestamp; after this long it does not.
@@ -23,19 +23,19 @@ export interface OwnReceipt {
 export const concludeReceipt = async (
   rpc: Rpc,
   { receipt, isShared }: OwnReceipt,
-  question: ExecutionQuestion,
+  question: ExecutionQuery,
   policy: ReceiptPolicy,
 ): Promise<Outcome> => {
   const transaction = receipt.transactionHash
   const { nonce, expected } = question
-  const judgement = isShared ? judgeShare(receipt, nonce, expected) : judgeReceipt(receipt, expected)
-  if (judgement === 'paid') return confirmBy(receipt)
+  const judgement = isShared ? judgeSharedReceipt(receipt, nonce, expected) : judgeReceipt(receipt, expected)
+  if (judgement === 'paid') return confirmedBy(receipt)
   const head = await rpc.getBlock('latest')
   const at = head === null || head.number < receipt.blockNumber ? receipt.blockNumber : head.number
   const execution = await findExecution(rpc, question, policy, at)
   switch (execution.state) {
     case 'paid':
-      return confirmBy(execution.receipt)
+      return confirmedBy(execution.receipt)
     case 'unknown':
       return { state: 'pending', transaction }
     case 'unused':
@@ -45,7 +45,7 @@ export const concludeReceipt = async (
 }
 
 /** The payment of a receipt, with the block in which it stands. */
-const confirmBy = ({ transactionHash, blockNumber, blockHash }: Receipt): Outcome => ({
+const confirmedBy = ({ transactionHash, blockNumber, blockHash }: Receipt): Outcome => ({
   state: 'confirmed',
   transaction: transactionHash,
   block: { number: blockNumber, hash: blockHash },
@@ -76,14 +76,18 @@ export const resolveSettlement = async (
   settlement: Settlement,
   policy: ResolvePolicy,
 ): Promise<Outcome> => {
-  const outcome = await findOutcome(rpc, settlement, policy)
+  const outcome = await resolveBroadcasts(rpc, settlement, policy)
   if (outcome.state !== 'failed' || settlement.consumedBy === null) return outcome
   // Somebody was told success, so this chain has taken back a block: one that it can still take back proves nothing.
   const confirmations = Math.max(policy.confirmations, policy.finalityDepth)
-  return await findOutcome(rpc, settlement, { ...policy, confirmations })
+  return await resolveBroadcasts(rpc, settlement, { ...policy, confirmations })
 }
 
-const findOutcome = async (rpc: Rpc, settlement: Settlement, policy: ResolvePolicy): Promise<Outcome> => {
+const resolveBroadcasts = async (
+  rpc: Rpc,
+  settlement: Settlement,
+  policy: ResolvePolicy,
+): Promise<Outcome> => {
   const newest = settlement.broadcasts.at(-1)
   if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
   const transaction = asHex(newest.transaction)
@@ -105,7 +109,7 @@ const findOutcome = async (rpc: Rpc, settlement: Settlement, policy: ResolvePoli
     failure = outcome
   }
   // One that failed proves nothing of another that may still be mined.
-  if (failure !== null && (await areAllSpent(settlement.broadcasts, mined))) return failure
+  if (failure !== null && (await areAllNoncesUsed(settlement.broadcasts, mined))) return failure
 
   const open = settlement.broadcasts.findLast((broadcast) => !mined.includes(broadcast))
   const head = await rpc.getBlock('latest')
@@ -113,7 +117,7 @@ const findOutcome = async (rpc: Rpc, settlement: Settlement, policy: ResolvePoli
   const execution = await findExecution(rpc, question, policy, head.number)
   switch (execution.state) {
     case 'paid':
-      return confirmBy(execution.receipt)
+      return confirmedBy(execution.receipt)
     case 'void':
       return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used', transaction }
     case 'unknown':
@@ -122,7 +126,7 @@ const findOutcome = async (rpc: Rpc, settlement: Settlement, policy: ResolvePoli
       if (await hasExpired(rpc, settlement, head, policy)) {
         return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
       }
-      if (await areDisplaced(rpc, settlement.broadcasts, head)) {
+      if (await areReplacedExternally(rpc, settlement.broadcasts, head)) {
         return { state: 'failed', reason: 'settlement_displaced', transaction }
       }
       await rpc.send(asHex((open ?? newest).bytes))
@@ -151,7 +155,7 @@ const hasExpired = async (
   return block !== null && isPast(block)
 }
 
-const questionOf = (settlement: Settlement): ExecutionQuestion => ({
+const questionOf = (settlement: Settlement): ExecutionQuery => ({
   nonce: readAuthorizationNonce(settlement.authorizationId),
   expected: {
     asset: asHex(settlement.asset),

@@ -66,7 +66,7 @@ const checks: readonly Check[] = [
 ]
 
 /** The first rule that a candidate breaks, cheapest first, or null. */
-export const findBrokenRule = (candidate: Candidate): Reason | null => {
+export const findFailedCheck = (candidate: Candidate): Reason | null => {
   for (const check of checks) {
     const reason = check(candidate)
     if (reason !== null) return reason

@@ -2,11 +2,11 @@ import { decodeErrorResult, type Hex, parseAbi } from 'viem'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { CallFailure } from '../rpc/rpc.js'
 import type { Authorization } from './authorization.js'
-import type { AuthorizationFacts } from './facts.js'
+import type { AuthorizationState } from './facts.js'
 import type { Transfer } from './transfer.js'
 
 /** A reason, and a sentence where the chain said more than the reason's own does. */
-export interface Diagnosis {
+export interface RevertReason {
   readonly reason: Reason
   readonly message?: string
 }
@@ -27,12 +27,12 @@ const revertTexts: readonly (readonly [RegExp, Reason])[] = [
 ]
 
 /** Turns a failed simulation into the specific reason, from what the token says of the authorization. */
-export const diagnoseFailure = (
+export const explainRevert = (
   failure: CallFailure,
-  facts: AuthorizationFacts,
+  facts: AuthorizationState,
   authorization: Authorization,
   transfer: Pick<Transfer, 'deploysWallet'>,
-): Diagnosis => {
+): RevertReason => {
   if (facts.isUsed === null) return { reason: 'invalid_exact_evm_eip3009_not_supported' }
   if (facts.isUsed) return { reason: 'invalid_exact_evm_nonce_already_used' }
 

@@ -5,7 +5,7 @@ import type { CallRequest, Rpc } from '../rpc/rpc.js'
 import type { Authorization } from './authorization.js'
 
 /** What the token says of an authorization right now; null where the token does not answer the question. */
-export interface AuthorizationFacts {
+export interface AuthorizationState {
   /** Used or cancelled. */
   readonly isUsed: boolean | null
   /** The payer's balance in smallest units. */
@@ -13,32 +13,35 @@ export interface AuthorizationFacts {
 }
 
 /** Reads the facts that no signature can tell, in the state after a given block or now. */
-export const readAuthorizationFacts = async (
+export const readAuthorizationState = async (
   rpc: Rpc,
   asset: Hex,
   { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
   at?: bigint,
-): Promise<AuthorizationFacts> => {
+): Promise<AuthorizationState> => {
   const block = at === undefined ? {} : { at }
   const [state, balance] = await Promise.all([
-    rpc.call({ ...block, to: asset, data: encodeStateQuestion(from, nonce) }),
-    rpc.call({ ...block, to: asset, data: encodeBalanceQuestion(from) }),
+    rpc.call({ ...block, to: asset, data: encodeStateCall(from, nonce) }),
+    rpc.call({ ...block, to: asset, data: encodeBalanceCall(from) }),
   ])
-  return toFacts(state.succeeds ? state.value : null, balance.succeeds ? balance.value : null)
+  return decodeAuthorizationState(
+    state.succeeds ? state.value : null,
+    balance.succeeds ? balance.value : null,
+  )
 }
 
 const stateSelector = toFunctionSelector('authorizationState(address,bytes32)')
 const balanceSelector = toFunctionSelector('balanceOf(address)')
 
 /** Calldata that asks whether an authorization is used or cancelled. */
-export const encodeStateQuestion = (from: Hex, nonce: Hex): Hex =>
+export const encodeStateCall = (from: Hex, nonce: Hex): Hex =>
   `${stateSelector}${addressWord(from)}${nonce.slice(2)}`
 
 /** Calldata that asks for a balance. */
-export const encodeBalanceQuestion = (owner: Hex): Hex => `${balanceSelector}${addressWord(owner)}`
+export const encodeBalanceCall = (owner: Hex): Hex => `${balanceSelector}${addressWord(owner)}`
 
 /** The facts from the answers to both questions, null where the token failed. */
-export const toFacts = (state: Hex | null, balance: Hex | null): AuthorizationFacts => ({
+export const decodeAuthorizationState = (state: Hex | null, balance: Hex | null): AuthorizationState => ({
   isUsed: state === null ? null : readWord(state, (word) => word !== 0n),
   balance: balance === null ? null : readWord(balance, (word) => word),
 })
@@ -60,7 +63,7 @@ export const simulateCredit = async (
   const balanceOf = {
     target: asset,
     allowFailure: false,
-    callData: encodeBalanceQuestion(payTo),
+    callData: encodeBalanceCall(payTo),
   } as const
   const answer = await rpc.call({
     ...call,

@@ -6,10 +6,10 @@ import { isSameAddress, readAddress } from '../encoding/address.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
 import { readExactProof } from './authorization.js'
-import { type Candidate, findBrokenRule, signedDomain } from './checks.js'
-import type { Diagnosis } from './diagnose.js'
+import { type Candidate, findFailedCheck, signedDomain } from './checks.js'
+import type { RevertReason } from './diagnose.js'
 import { readSignature, type TransferSignature } from './signature.js'
-import type { TokenBook } from './tokens.js'
+import type { TokenRegistry } from './tokens.js'
 import { planDeployingTransfer, planTransfer, type Transfer } from './transfer.js'
 import { hashAuthorization } from './typedData.js'
 
@@ -34,21 +34,21 @@ export interface PrepareOptions {
 }
 
 /** Builds `prepare` for one network. */
-export const createPrepare = (parts: {
+export const createPrepare = (dependencies: {
   readonly family: EvmSettings
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
-  readonly tokens: TokenBook
+  readonly tokens: TokenRegistry
   readonly clock: Clock
 }): Prepare => {
-  const { family, network, rpc, tokens, clock } = parts
+  const { family, network, rpc, tokens, clock } = dependencies
   // One request is verified and then settled: a signature by a key is the same both times, only the time passes.
   const plain = new WeakMap<Payment, Prepared>()
 
   const planFor = async (
     { authorization, token }: Candidate,
     signature: TransferSignature,
-  ): Promise<Transfer | Diagnosis> => {
+  ): Promise<Transfer | RevertReason> => {
     if (signature.kind !== 'counterfactual') return planTransfer(token, authorization, signature)
     if ((await rpc.getCode(authorization.from)) !== '0x') {
       return planTransfer(token, authorization, { kind: 'contract', bytes: signature.bytes })
@@ -68,14 +68,14 @@ export const createPrepare = (parts: {
   const prepareAnew = async (payment: Payment, marginSeconds: number): Promise<Preparation> => {
     const reading = readExactProof(payment.proof)
     if ('problem' in reading) {
-      return { refused: refuse(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
+      return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
     }
     const { proof } = reading
     const payer = proof.authorization.from
     const asset = readAddress(payment.requirements.asset)
-    if (asset === null) return { refused: refuse(payer, { reason: 'unsupported_asset' }) }
+    if (asset === null) return { refused: toRefusal(payer, { reason: 'unsupported_asset' }) }
     const finding = await tokens.find(asset)
-    if ('refusedAs' in finding) return { refused: refuse(payer, { reason: finding.refusedAs }) }
+    if ('refusedAs' in finding) return { refused: toRefusal(payer, { reason: finding.refusedAs }) }
 
     const candidate: Candidate = {
       ...proof,
@@ -83,8 +83,8 @@ export const createPrepare = (parts: {
       token: finding.token,
       ...readTime(marginSeconds),
     }
-    const broken = findBrokenRule(candidate)
-    if (broken !== null) return { refused: refuse(payer, { reason: broken }) }
+    const broken = findFailedCheck(candidate)
+    if (broken !== null) return { refused: toRefusal(payer, { reason: broken }) }
 
     const digest = hashAuthorization(proof.authorization, {
       ...signedDomain(candidate),
@@ -93,32 +93,34 @@ export const createPrepare = (parts: {
     })
     const signature = await readSignature(proof.signature, digest, payer)
     if (signature === null) {
-      return { refused: refuse(payer, { reason: 'invalid_exact_evm_payload_signature' }) }
+      return { refused: toRefusal(payer, { reason: 'invalid_exact_evm_payload_signature' }) }
     }
     const transfer = await planFor(candidate, signature)
-    return 'reason' in transfer ? { refused: refuse(payer, transfer) } : { prepared: { candidate, transfer } }
+    return 'reason' in transfer
+      ? { refused: toRefusal(payer, transfer) }
+      : { prepared: { candidate, transfer } }
   }
 
   return async (payment, { marginSeconds, isKept }) => {
     const known = plain.get(payment)
     if (known === undefined) {
       const preparation = await prepareAnew(payment, marginSeconds)
-      if (isKept && 'prepared' in preparation && preparation.prepared.transfer.isPlain) {
+      if (isKept && 'prepared' in preparation && preparation.prepared.transfer.isBatchable) {
         plain.set(payment, preparation.prepared)
       }
       return preparation
     }
     const candidate = { ...known.candidate, ...readTime(marginSeconds) }
-    const broken = findBrokenRule(candidate)
+    const broken = findFailedCheck(candidate)
     return broken === null
       ? { prepared: { ...known, candidate } }
-      : { refused: refuse(candidate.authorization.from, { reason: broken }) }
+      : { refused: toRefusal(candidate.authorization.from, { reason: broken }) }
   }
 }
 
 const isListed = (factories: readonly Hex[], factory: Hex): boolean =>
   factories.some((allowed) => isSameAddress(allowed, factory))
 
-/** The verdict that goes with a diagnosis. */
-export const refuse = (payer: Hex | null, { reason, message }: Diagnosis): InvalidVerdict =>
+/** The verdict that goes with a revertReason. */
+export const toRefusal = (payer: Hex | null, { reason, message }: RevertReason): InvalidVerdict =>
   message === undefined ? { isValid: false, payer, reason } : { isValid: false, payer, reason, message }

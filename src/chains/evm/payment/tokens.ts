@@ -29,7 +29,7 @@ export type TokenFinding =
   | { readonly refusedAs: 'unsupported_asset' | 'asset_not_deployed_contract' }
 
 /** The tokens of one network: the offered ones, and any other where the operator allows it. */
-export interface TokenBook {
+export interface TokenRegistry {
   find(address: Hex): Promise<TokenFinding>
 }
 
@@ -37,7 +37,7 @@ export interface TokenBook {
 const maxUnlistedTokens = 1_000
 
 /** Opens the book; offered tokens are read from the chain on first use, and again while that fails. */
-export const createTokenBook = (settings: EvmNetworkSettings, rpc: Rpc): TokenBook => {
+export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): TokenRegistry => {
   const offered = new Map(settings.tokens.map((token) => [token.address.toLowerCase(), token]))
   const known = new Map<string, Promise<TokenFinding>>()
 

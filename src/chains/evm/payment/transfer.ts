@@ -14,7 +14,7 @@ export interface Transfer {
   /** Whether it first deploys the payer's wallet. */
   readonly deploysWallet: boolean
   /** Whether nothing but a token that is vouched for runs, as long as the payer's account has no code. */
-  readonly isPlain: boolean
+  readonly isBatchable: boolean
 }
 
 /*
@@ -40,7 +40,7 @@ export const planTransfer = (
   data: encodeTransfer(authorization, signature),
   gasCap: signature.kind === 'ecdsa' ? ecdsaGasCap : contractGasCap,
   deploysWallet: false,
-  isPlain: isListed && signature.kind === 'ecdsa',
+  isBatchable: isListed && signature.kind === 'ecdsa',
 })
 
 /**
@@ -67,7 +67,7 @@ export const planDeployingTransfer = (
   }),
   gasCap: deploymentGasCap,
   deploysWallet: true,
-  isPlain: false,
+  isBatchable: false,
 })
 
 /** The token's calldata; smart wallets get the inner signature, never the ERC-6492 wrapper. */

@@ -1,12 +1,12 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
-import { readBusyAnswer } from '../../nodes/busyAnswer.js'
+import { readRateLimit } from '../../nodes/busyAnswer.js'
 import { RpcRefusal } from '../../nodes/endpoint.js'
 import type { EndpointHealth, HealthTime } from '../../nodes/endpointHealth.js'
 import type { EndpointPool } from '../../nodes/endpointPool.js'
-import { tellEveryone } from '../../nodes/tellEveryone.js'
-import { readSendAnswer, type SendAnswer, weighSendAnswers } from './sendAnswer.js'
+import { broadcastToAll } from '../../nodes/tellEveryone.js'
+import { combineSendAnswers, readSendAnswer, type SendAnswer } from './sendAnswer.js'
 
 /** Hands signed bytes to every endpoint that can be reached; the best of their answers counts. */
 export const createBroadcast = (
@@ -20,8 +20,8 @@ export const createBroadcast = (
       await health.endpoint.request('eth_sendRawTransaction', [bytes], z.unknown())
       return 'entered'
     } catch (error) {
-      const isBusy = readBusyAnswer(error) !== null
-      if (isBusy) health.noteFailure(startedAtMs, error)
+      const isBusy = readRateLimit(error) !== null
+      if (isBusy) health.onFailure(startedAtMs, error)
       const answer = readSendFailure(error)
       if (answer !== 'entered') logger.warn({ network, host: health.name, answer, error }, 'rpc.send_refused')
       // Silence to a send says little of the endpoint: let it prove that it is there.
@@ -32,17 +32,17 @@ export const createBroadcast = (
 
   // One node that took the bytes is enough to go on; the others are told in the background.
   return async (bytes) => {
-    const answers = await tellEveryone(
+    const answers = await broadcastToAll(
       pool,
       (health) => sendTo(health, bytes),
       (answer) => answer === 'entered',
     )
-    return weighSendAnswers(answers)
+    return combineSendAnswers(answers)
   }
 }
 
 const readSendFailure = (error: unknown): SendAnswer => {
   // It was turned away before anybody read it.
-  if (readBusyAnswer(error) !== null) return 'refused'
+  if (readRateLimit(error) !== null) return 'refused'
   return error instanceof RpcRefusal ? readSendAnswer(error.message) : 'unknown'
 }

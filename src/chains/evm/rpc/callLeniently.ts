@@ -4,7 +4,7 @@ import { RpcRefusal } from '../../nodes/endpoint.js'
 import type { CallRequest, Rpc } from './rpc.js'
 
 /** What a large call answers; null when it fails, or when a node was there and did not want it: it may want smaller ones. */
-export const callLeniently = async (rpc: Rpc, call: CallRequest): Promise<Hex | null> => {
+export const tryCall = async (rpc: Rpc, call: CallRequest): Promise<Hex | null> => {
   try {
     const answer = await rpc.call(call)
     return answer.succeeds ? answer.value : null

@@ -1,12 +1,12 @@
 import type { RpcRefusal } from '../../nodes/endpoint.js'
 import { readRevertData } from './revertData.js'
 
-const executionWords =
+const executionErrorTexts =
   /revert|out ?of ?gas|gas required exceeds|invalid opcode|invalid jump|stack (under|over)flow|vm exception|intrinsic gas|opcodenotfound|stopped|insufficient (funds|balance)/i
 
 /** Whether a refusal is what the chain itself says of a call: then every node says the same. */
 export const isExecutionFailure = (refusal: RpcRefusal): boolean =>
-  refusal.code === 3 || readRevertData(refusal) !== null || executionWords.test(refusal.message)
+  refusal.code === 3 || readRevertData(refusal) !== null || executionErrorTexts.test(refusal.message)
 
 /** Whether the sender of a call cannot pay for its gas. The sender is ours, so no payer is to blame. */
 export const isEmptyGasWallet = (refusal: RpcRefusal): boolean =>

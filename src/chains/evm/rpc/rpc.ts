@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
-import { machineTime } from '../../nodes/machineTime.js'
+import { systemTime } from '../../nodes/machineTime.js'
 import { createReader } from '../../nodes/reader.js'
-import { notSettling } from '../../notSettling.js'
+import { networkUnavailable } from '../../notSettling.js'
 import { createBroadcast } from './broadcast.js'
 import { isEmptyGasWallet, isExecutionFailure } from './callRefusal.js'
 import { identifyEvm } from './identity.js'
@@ -96,7 +96,7 @@ export interface Rpc {
 
 /** Asks a network, named by its CAIP-2 identifier, through several endpoints. */
 export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
-  const time = machineTime
+  const time = systemTime
   const pool = createEndpointPool(endpoints, { identity: identifyEvm(network), logger, time })
   const ask = createReader(pool, { network, logger, time })
   const broadcast = createBroadcast(pool, { network, logger, time })
@@ -110,7 +110,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
       return { succeeds: true, value: await ask(method, params, schema, { isVerdict: isExecutionFailure }) }
     } catch (error) {
       if (!(error instanceof RpcRefusal)) throw error
-      if (isEmptyGasWallet(error)) throw notSettling(network, error)
+      if (isEmptyGasWallet(error)) throw networkUnavailable(network, error)
       return { succeeds: false, data: readRevertData(error), message: error.message }
     }
   }
@@ -158,7 +158,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
     send: broadcast,
     probe: pool.probe,
     listHealth: pool.report,
-    listWitnesses: () => pool.listFit().map(({ endpoint }) => endpoint),
+    listWitnesses: () => pool.listHealthy().map(({ endpoint }) => endpoint),
   }
 }
 

@@ -91,5 +91,5 @@ export const readSendAnswer = (message: string): SendAnswer =>
 const weights = ['entered', 'unknown', 'nonce_used', 'refused'] as const
 
 /** What several nodes' answers come to. Without any, the bytes have left for nowhere. */
-export const weighSendAnswers = (answers: readonly SendAnswer[]): SendAnswer =>
+export const combineSendAnswers = (answers: readonly SendAnswer[]): SendAnswer =>
   weights.find((answer) => answers.includes(answer)) ?? 'refused'

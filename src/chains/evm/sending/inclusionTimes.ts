@@ -2,7 +2,7 @@
 export interface InclusionTimes {
   /** A typical time, in milliseconds; zero until one was seen. */
   readonly typicalMs: number
-  note(tookMs: number): void
+  record(tookMs: number): void
 }
 
 const weightOfNewest = 0.2
@@ -14,7 +14,7 @@ export const createInclusionTimes = (): InclusionTimes => {
     get typicalMs() {
       return typicalMs
     },
-    note: (tookMs) => {
+    record: (tookMs) => {
       typicalMs = typicalMs === 0 ? tookMs : typicalMs + weightOfNewest * (tookMs - typicalMs)
     },
   }

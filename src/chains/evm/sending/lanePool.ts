@@ -3,29 +3,29 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { createInclusionTimes } from './inclusionTimes.js'
 
 /** Room for one transaction in a lane, taken before its number is drawn. */
-export interface Place {
+export interface Slot {
   readonly account: PrivateKeyAccount
   /** A number was drawn: from now on the transaction fills the place until it is mined. */
-  noteDrawn(nonce: number): void
+  onNonceAllocated(nonce: number): void
   /** Gives the place back, unless a number was drawn. */
   release(): void
 }
 
 /** The lanes of one network as this process sees them: which may be used, and how full they are. */
-export interface LanePool {
+export interface NoncePool {
   /** A place with one account, or else with the least full one that can pay, ours to look after first. */
-  take(address?: Hex): Place | null
+  take(address?: Hex): Slot | null
   /** How many transactions the accounts that can pay still take before the pools of nodes may drop some. */
-  countRoom(): number
+  countFreeSlots(): number
   /** Resolves when there may be more room than before, or soon. */
-  whenRoom(): Promise<void>
+  whenSlotFreed(): Promise<void>
   /** How long a transaction that is sent now is likely to take: as long as others did, or still do. */
   expectInclusionMs(): number
-  noteMined(address: Hex, nonce: number): void
+  onMined(address: Hex, nonce: number): void
   /** What the chain says: how many transactions of an account are mined. */
   setMined(address: Hex, count: number): void
   /** Which accounts this process looks after. */
-  setHeld(addresses: readonly string[]): void
+  setLeased(addresses: readonly string[]): void
 }
 
 interface LaneState {
@@ -36,7 +36,7 @@ interface LaneState {
   /** Places that are taken and have no number yet. */
   reserved: number
   /** When this process drew the numbers that are not mined. */
-  readonly drawnAt: Map<number, number>
+  readonly allocatedAt: Map<number, number>
 }
 
 /** Nodes keep at least so many transactions of one account; some drop what is beyond (geth: `accountslots` 16). */
@@ -46,12 +46,12 @@ export const maxInFlight = 16
 const longestWaitMs = 500
 
 /** Builds the pool of one network. */
-export const createLanePool = (
+export const createNoncePool = (
   accounts: readonly PrivateKeyAccount[],
   canPay: (address: Hex) => boolean,
-): LanePool => {
+): NoncePool => {
   const states = new Map<Hex, LaneState>(
-    accounts.map(({ address }) => [address, { drawn: 0, mined: 0, reserved: 0, drawnAt: new Map() }]),
+    accounts.map(({ address }) => [address, { drawn: 0, mined: 0, reserved: 0, allocatedAt: new Map() }]),
   )
   const inclusion = createInclusionTimes()
   const waiters = new Set<() => void>()
@@ -69,10 +69,10 @@ export const createLanePool = (
   }
   const forgetMined = (state: LaneState) => {
     const now = performance.now()
-    for (const [nonce, at] of state.drawnAt) {
+    for (const [nonce, at] of state.allocatedAt) {
       if (nonce >= state.mined) continue
-      state.drawnAt.delete(nonce)
-      inclusion.note(now - at)
+      state.allocatedAt.delete(nonce)
+      inclusion.record(now - at)
     }
   }
   const listAble = () => accounts.filter(({ address }) => canPay(address))
@@ -85,7 +85,7 @@ export const createLanePool = (
     return rest.reduce((best, each) => (load(each.address) < load(best.address) ? each : best), first)
   }
 
-  const openPlace = (account: PrivateKeyAccount): Place => {
+  const openSlot = (account: PrivateKeyAccount): Slot => {
     let isReserved = true
     const { address } = account
     const release = () => {
@@ -101,12 +101,12 @@ export const createLanePool = (
     return {
       account,
       release,
-      noteDrawn: (nonce) => {
+      onNonceAllocated: (nonce) => {
         change(address, (state) => {
           // The first number that this process draws says where the lane stands.
           if (state.drawn === 0 && state.mined === 0) state.mined = nonce
           state.drawn = Math.max(state.drawn, nonce + 1)
-          state.drawnAt.set(nonce, performance.now())
+          state.allocatedAt.set(nonce, performance.now())
         })
         release()
       },
@@ -119,11 +119,11 @@ export const createLanePool = (
         address === undefined
           ? choose()
           : accounts.find((each) => each.address === address && load(address) < maxInFlight)
-      return account == null ? null : openPlace(account)
+      return account == null ? null : openSlot(account)
     },
-    countRoom: () =>
+    countFreeSlots: () =>
       listAble().reduce((room, { address }) => room + Math.max(0, maxInFlight - load(address)), 0),
-    whenRoom: () =>
+    whenSlotFreed: () =>
       new Promise((resolve) => {
         const wake = () => {
           clearTimeout(timer)
@@ -134,11 +134,11 @@ export const createLanePool = (
         waiters.add(wake)
       }),
     expectInclusionMs: () => {
-      const since = [...states.values()].flatMap(({ drawnAt }) => [...drawnAt.values()])
+      const since = [...states.values()].flatMap(({ allocatedAt }) => [...allocatedAt.values()])
       const oldestMs = since.length === 0 ? 0 : performance.now() - Math.min(...since)
       return Math.max(inclusion.typicalMs, oldestMs)
     },
-    noteMined: (address, nonce) =>
+    onMined: (address, nonce) =>
       change(address, (state) => {
         state.mined = Math.max(state.mined, nonce + 1)
         forgetMined(state)
@@ -148,7 +148,7 @@ export const createLanePool = (
         state.mined = count
         forgetMined(state)
       }),
-    setHeld: (addresses) => {
+    setLeased: (addresses) => {
       held = addresses
     },
   }

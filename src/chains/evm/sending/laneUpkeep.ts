@@ -11,22 +11,22 @@ import { type FeeOracle, type Fees, highestGasPrice } from '../gas/fees.js'
 import type { ReceiptWatcher } from '../outcome/receiptWatcher.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
-import type { LanePool } from './lanePool.js'
+import type { NoncePool } from './lanePool.js'
 
 /** Looks after the lanes of one network, so that none stands still: leases, gaps, stuck transactions. */
-export interface LaneUpkeep {
+export interface LaneMaintenance {
   /** One round. Never throws. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
 /** What looking after lanes needs. */
-export interface UpkeepParts {
+export interface LaneMaintenanceDependencies {
   readonly rpc: Rpc
   readonly fees: FeeOracle
   readonly accounts: readonly PrivateKeyAccount[]
   readonly lanes: SignerLanes
-  readonly pool: LanePool
+  readonly pool: NoncePool
   readonly receipts: ReceiptWatcher
   readonly clock: Clock
   readonly logger: Logger
@@ -38,13 +38,16 @@ const roundMs = 2_000
 // Nodes take only so many of one account at once; the next round goes on where this one ends.
 const transactionsPerRound = 50
 // What offers so much more than is asked today does not wait for its price.
-const mostOverTodays = 4n
+const maxOverCurrentPrice = 4n
 // A transfer of nothing to oneself.
-const fillingGas = 21_000n
+const gapFillGas = 21_000n
 
-/** Builds the upkeep; its rounds come by themselves. */
-export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts): LaneUpkeep => {
-  const { rpc, fees, accounts, lanes, pool, receipts, clock, logger, replaceAfterMs } = parts
+/** Builds the maintenance; its rounds come by themselves. */
+export const createLaneMaintenance = (
+  network: EvmNetworkSettings,
+  dependencies: LaneMaintenanceDependencies,
+): LaneMaintenance => {
+  const { rpc, fees, accounts, lanes, pool, receipts, clock, logger, replaceAfterMs } = dependencies
   /** Where each lane stood in the last round. */
   const lastCount = new Map<Hex, number>()
   /** The newest block when a lane was last seen to wait. */
@@ -67,15 +70,15 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
 
   /** Gives numbers that no bytes have a transaction of nothing, or moves the lane back where there are none at all. */
   const closeGap = async (account: PrivateKeyAccount, lane: Lane, from: number, until: number) => {
-    if (await lanes.retreat(lane, from)) {
-      logger.error({ ...lane, from, until }, 'lane.moved_back')
+    if (await lanes.rewindNonce(lane, from)) {
+      logger.error({ ...lane, from, until }, 'nonce.rewound')
       return
     }
-    const filling = { to: account.address, gas: fillingGas, fees: await fees.read() }
+    const filling = { to: account.address, gas: gapFillGas, fees: await fees.read() }
     for (let nonce = from; nonce < until && !stopped.signal.aborted; nonce++) {
-      const filled = await lanes.fill(lane, nonce, sign(account, filling))
+      const filled = await lanes.fillNonceGap(lane, nonce, sign(account, filling))
       if (filled === null) continue
-      logger.error({ ...lane, nonce, transaction: filled.transaction }, 'lane.gap_filled')
+      logger.error({ ...lane, nonce, transaction: filled.transaction }, 'nonce.gap_filled')
       await rpc.send(asHex(filled.bytes))
     }
   }
@@ -88,15 +91,18 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
   ): Promise<boolean> => {
     const { to, data, gas, ...old } = parseTransaction(asHex(stuck.bytes))
     const [offered, today] = [readFees(old), await fees.read()]
-    if (highestGasPrice(offered) > mostOverTodays * highestGasPrice(today)) return false
+    if (highestGasPrice(offered) > maxOverCurrentPrice * highestGasPrice(today)) return false
     const higher = bumpFees(offered, today, network.maxFeePerGas)
     if (to == null || gas === undefined || higher === null) return false
     const call = { to, gas, fees: higher, ...(data === undefined ? {} : { data }) }
     const replacement = await lanes.replace(lane, stuck, sign(account, call))
     if (replacement === null) return false
     const { transaction } = replacement
-    logger.warn({ ...lane, nonce: stuck.nonce, replaces: stuck.transaction, transaction }, 'lane.replaced')
-    receipts.follow(asHex(stuck.transaction), asHex(transaction))
+    logger.warn(
+      { ...lane, nonce: stuck.nonce, replaces: stuck.transaction, transaction },
+      'transaction.replaced',
+    )
+    receipts.followReplacement(asHex(stuck.transaction), asHex(transaction))
     await rpc.send(asHex(replacement.bytes))
     return true
   }
@@ -137,7 +143,7 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
   const followOthers = async (signer: Hex, from: number): Promise<void> => {
     const newest = await lanes.listFrom({ network: network.network, signer }, from, transactionsPerRound)
     for (const { transaction, replaced } of newest) {
-      for (const old of replaced) receipts.follow(asHex(old), asHex(transaction))
+      for (const old of replaced) receipts.followReplacement(asHex(old), asHex(transaction))
     }
   }
 
@@ -161,7 +167,7 @@ export const createLaneUpkeep = (network: EvmNetworkSettings, parts: UpkeepParts
       const signers = accounts.map(({ address }) => address)
       const leased = await lanes.lease(network.network, signers)
       const held = new Set(leased.map((signer) => getAddress(signer)))
-      pool.setHeld([...held])
+      pool.setLeased([...held])
       await Promise.all(accounts.map((account) => checkLane(account, held.has(account.address))))
     } catch (error) {
       logger.warn({ network: network.network, error }, 'lane.check_failed')

@@ -1,13 +1,13 @@
 import { decodeAggregate } from '../encoding/aggregate.js'
 import { highestGasPrice } from '../gas/fees.js'
 import type { Prepared } from '../payment/prepare.js'
-import { callLeniently } from '../rpc/callLeniently.js'
+import { tryCall } from '../rpc/callLeniently.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Sending } from '../simulation/simulate.js'
 import { type BatchedCall, planBatch } from './batch.js'
 
 /** What came of a rehearsal of several payments in one transaction. */
-export type Rehearsal<Item> =
+export type BatchSimulation<Item> =
   | { readonly result: 'passes'; readonly call: BatchedCall }
   | {
       readonly result: 'divided'
@@ -29,18 +29,18 @@ export interface BatchSending extends Sending {
  * Runs a batch against the chain's present state, with the very gas that it will have, and finds out who would
  * spoil it.
  */
-export const rehearseBatch = async <Item extends { readonly prepared: Prepared }>(
+export const simulateBatch = async <Item extends { readonly prepared: Prepared }>(
   rpc: Rpc,
   items: readonly Item[],
   { sender, fees, gas }: BatchSending,
-): Promise<Rehearsal<Item>> => {
+): Promise<BatchSimulation<Item>> => {
   if (gas > maxGasPerTransaction) return divide(halve(items))
   const call = planBatch(items.map(({ prepared }) => prepared.transfer))
   const [withCode, balance, answer] = await Promise.all([
     findPayersWithCode(rpc, items),
     rpc.getBalance(sender),
     // Without a price: whether our account can pay is asked of its balance, and no code of payers runs.
-    callLeniently(rpc, { from: sender, ...call, gas }),
+    tryCall(rpc, { from: sender, ...call, gas }),
   ])
   // Code could burn the others' gas (EIP-7702), and answer differently when it is paid for.
   const alone = items.filter((item) => withCode.has(payerOf(item)))
@@ -63,7 +63,7 @@ export const rehearseBatch = async <Item extends { readonly prepared: Prepared }
 const divide = <Item>(
   groups: readonly (readonly Item[])[],
   conflicting: readonly Item[] = [],
-): Rehearsal<Item> => ({
+): BatchSimulation<Item> => ({
   result: 'divided',
   groups: groups.filter(({ length }) => length > 0),
   conflicting,

@@ -6,11 +6,11 @@ import { asHex } from '../encoding/hex.js'
 import type { Fees } from '../gas/fees.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { BatchedCall } from './batch.js'
-import type { Place } from './lanePool.js'
+import type { Slot } from './lanePool.js'
 
 /** What is sent, from which place and at which price, and which settlements it carries. */
 export interface Sending {
-  readonly place: Place
+  readonly place: Slot
   readonly call: BatchedCall
   readonly gas: bigint
   readonly fees: Fees
@@ -18,15 +18,15 @@ export interface Sending {
 }
 
 /** What came of it. `lost`: these settlements were taken over, and nothing was sent for any. */
-export type SendingAnswer =
+export type SendResult =
   | { readonly sent: SignedTransaction & { readonly nonce: number } }
   | { readonly lost: readonly string[] }
 
 /** Records, then sends. Throws only when nothing was recorded; answers the newest transaction. */
-export type SendInLane = (sending: Sending) => Promise<SendingAnswer>
+export type SendInLane = (sending: Sending) => Promise<SendResult>
 
 /** What sending needs. */
-export interface LaneParts {
+export interface LaneDependencies {
   readonly network: string
   readonly chainId: number
   readonly rpc: Rpc
@@ -38,8 +38,8 @@ export interface LaneParts {
 const maxAttempts = 3
 
 /** Sends transactions of our own on one network, each with the next number of its account. */
-export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneParts): SendInLane => {
-  const record = async ({ place, call, gas, fees, recorders }: Sending): Promise<SendingAnswer> => {
+export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneDependencies): SendInLane => {
+  const record = async ({ place, call, gas, fees, recorders }: Sending): Promise<SendResult> => {
     const { account } = place
     let drawn = 0
     const answer = await lanes.record({ network, signer: account.address }, recorders, async (nonce) => {
@@ -49,7 +49,7 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneP
       return { transaction: keccak256(bytes), bytes }
     })
     if ('lost' in answer) return answer
-    place.noteDrawn(drawn)
+    place.onNonceAllocated(drawn)
     return { sent: { ...answer.recorded, nonce: drawn } }
   }
 
@@ -63,14 +63,14 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneP
       try {
         // Mined already, or displaced by a transaction that this service did not send?
         if ((await rpc.getReceipt(asHex(transaction))) !== null) return answer
-        logger.error({ ...lane, transaction }, 'lane.number_used_elsewhere')
+        logger.error({ ...lane, transaction }, 'nonce.used_externally')
         await lanes.advance(lane, await rpc.getTransactionCount(account.address, 'latest'))
         // The displaced bytes can never be mined, and the token lets the authorization act once in any case.
         const next = await record(sending)
         if ('lost' in next) return answer
         answer = next
       } catch (error) {
-        logger.warn({ ...lane, transaction, error }, 'lane.resend_failed')
+        logger.warn({ ...lane, transaction, error }, 'transaction.resend_failed')
         return answer
       }
     }

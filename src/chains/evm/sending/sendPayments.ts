@@ -3,23 +3,23 @@ import { sleep } from '../../../deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
-import { notSettling } from '../../notSettling.js'
+import { networkUnavailable } from '../../notSettling.js'
 import { asHex } from '../encoding/hex.js'
 import { type FeeOracle, highestGasPrice } from '../gas/fees.js'
 import { createGasAllowance, gasForBatch } from '../gas/gasAllowance.js'
 import { spendGasBudget } from '../gas/gasBudget.js'
 import type { ReceiptWatcher } from '../outcome/receiptWatcher.js'
-import type { Diagnosis } from '../payment/diagnose.js'
+import type { RevertReason } from '../payment/diagnose.js'
 import type { Prepared } from '../payment/prepare.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import type { MulticallPresence } from '../simulation/multicallPresence.js'
 import { estimateTransfer, type Sending as SimulatedSending } from '../simulation/simulate.js'
-import type { LanePool, Place } from './lanePool.js'
-import { rehearseBatch } from './rehearseBatch.js'
-import { createSendInLane, type LaneParts, type Sending } from './sendInLane.js'
+import type { NoncePool, Slot } from './lanePool.js'
+import { simulateBatch } from './rehearseBatch.js'
+import { createSendInLane, type LaneDependencies, type Sending } from './sendInLane.js'
 import type { Signers } from './signers.js'
-import { tooLate } from './tooLate.js'
+import { settlementTooLate } from './tooLate.js'
 
 /** A payment that was sent, or may have been. */
 export interface Submitted {
@@ -35,11 +35,11 @@ export interface Submitted {
 export interface Outgoing {
   readonly prepared: Prepared
   readonly recorder: Recorder
-  readonly goesAlone: boolean
+  readonly isUnbatched: boolean
   /** Ends the wait for a place in a transaction. */
   readonly waitUntil: AbortSignal
   /** Called once with what was sent, or with why the chain would refuse it. */
-  resolve(answer: Submitted | Diagnosis): void
+  resolve(answer: Submitted | RevertReason): void
   /** Called once when nothing was recorded. */
   reject(error: unknown): void
 }
@@ -48,7 +48,7 @@ export interface Outgoing {
 export type SendPayments = (payments: readonly Outgoing[]) => Promise<void>
 
 /** What sending payments needs. */
-export interface SendPaymentsParts extends Omit<LaneParts, 'network' | 'chainId'> {
+export interface SendPaymentsDependencies extends Omit<LaneDependencies, 'network' | 'chainId'> {
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
   readonly signers: Signers
@@ -56,7 +56,7 @@ export interface SendPaymentsParts extends Omit<LaneParts, 'network' | 'chainId'
   readonly fees: FeeOracle
   readonly limiter: RateLimiter
   readonly receipts: ReceiptWatcher
-  readonly pool: LanePool
+  readonly pool: NoncePool
   readonly multicall: MulticallPresence
   readonly clock: Clock
   /** An authorization must live this much longer than now to be sent. */
@@ -76,20 +76,20 @@ const done: Step = { transaction: null, groups: [], conflicting: [] }
 const defaultGasPerPayment = 150_000n
 
 // How long a payment waits for another one of its payer that spoils it.
-const longestConflictMs = 10_000
+const maxConflictWaitMs = 10_000
 
 /** Builds what sends payments on one network. */
-export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
-  const { network, rpc, signers, canPay, pool, fees, limiter, receipts, multicall } = parts
-  const { clock, expiryMarginSeconds } = parts
+export const createSendPayments = (dependencies: SendPaymentsDependencies): SendPayments => {
+  const { network, rpc, signers, canPay, pool, fees, limiter, receipts, multicall } = dependencies
+  const { clock, expiryMarginSeconds } = dependencies
   const allowance = createGasAllowance()
-  const sendInLane = createSendInLane({ ...parts, network: network.network, chainId: network.chainId })
+  const sendInLane = createSendInLane({ ...dependencies, network: network.network, chainId: network.chainId })
 
   /** Strangers' code is run by the account with which it was simulated; plain transfers by any that has room. */
   const findFixedSender = ({ prepared: { transfer, candidate } }: Outgoing): Hex | undefined => {
-    if (transfer.isPlain) return undefined
+    if (transfer.isBatchable) return undefined
     const account = signers.pick(candidate.authorization.nonce, canPay)
-    if (account === null) throw notSettling(network.network)
+    if (account === null) throw networkUnavailable(network.network)
     return account.address
   }
 
@@ -100,23 +100,23 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
       candidate.authorization.validBefore <= BigInt(margin)
     const gaveUp = payments.filter(({ waitUntil }) => waitUntil.aborted)
     const late = payments.filter((payment) => !gaveUp.includes(payment) && isLate(payment))
-    rejectAll(gaveUp, notSettling(network.network))
-    rejectAll(late, tooLate(network.network, pool.expectInclusionMs()))
+    rejectAll(gaveUp, networkUnavailable(network.network))
+    rejectAll(late, settlementTooLate(network.network, pool.expectInclusionMs()))
     return payments.filter((payment) => !gaveUp.includes(payment) && !late.includes(payment))
   }
 
   /** Waits for a place for those who still wait themselves; null when nobody does any more. */
   const takePlace = async (
     payments: readonly Outgoing[],
-  ): Promise<{ readonly place: Place; readonly timely: readonly Outgoing[] } | null> => {
+  ): Promise<{ readonly place: Slot; readonly timely: readonly Outgoing[] } | null> => {
     for (;;) {
       const timely = keepTimely(payments)
       const [first] = timely
       if (first === undefined) return null
       const place = pool.take(findFixedSender(first))
       if (place !== null) return { place, timely }
-      if (!signers.addresses.some(canPay)) throw notSettling(network.network)
-      await pool.whenRoom()
+      if (!signers.addresses.some(canPay)) throw networkUnavailable(network.network)
+      await pool.whenSlotFreed()
     }
   }
 
@@ -137,7 +137,7 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
     return { ...done, groups: [payments.filter((payment) => !isLost(payment))] }
   }
 
-  const sendAlone = async (payment: Outgoing, place: Place): Promise<Step> => {
+  const sendAlone = async (payment: Outgoing, place: Slot): Promise<Step> => {
     const { prepared } = payment
     const price = await fees.read()
     const sending = { sender: place.account.address, fees: price }
@@ -146,16 +146,16 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
       payment.resolve(estimate)
       return done
     }
-    const { to, data, isPlain } = prepared.transfer
-    if (isPlain) allowance.noteEstimate(estimate.gas)
+    const { to, data, isBatchable } = prepared.transfer
+    if (isBatchable) allowance.onEstimate(estimate.gas)
     return await send([payment], { place, call: { to, data }, gas: estimate.gas, fees: price })
   }
 
-  const sendTogether = async (payments: readonly Outgoing[], place: Place): Promise<Step> => {
+  const sendTogether = async (payments: readonly Outgoing[], place: Slot): Promise<Step> => {
     const price = await fees.read()
     const sending = { sender: place.account.address, fees: price }
     const gas = gasForBatch(await findAllowance(payments, sending), payments.length)
-    const rehearsal = await rehearseBatch(rpc, payments, { ...sending, gas })
+    const rehearsal = await simulateBatch(rpc, payments, { ...sending, gas })
     if (rehearsal.result === 'divided') return { ...done, ...rehearsal }
     return await send(payments, { place, call: rehearsal.call, gas, fees: price })
   }
@@ -165,7 +165,7 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
     if (allowance.perPayment === 0n && first !== undefined) {
       const estimate = await estimateTransfer(rpc, first.prepared, sending)
       if ('reason' in estimate) return defaultGasPerPayment
-      allowance.noteEstimate(estimate.gas)
+      allowance.onEstimate(estimate.gas)
     }
     return allowance.perPayment
   }
@@ -187,7 +187,7 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
     if (transaction !== null) {
       const policy = { confirmations: 1, isCrossChecked: false }
       const isMined = receipts.wait(transaction, policy, payment.waitUntil)
-      await Promise.race([isMined, sleep(longestConflictMs, payment.waitUntil)])
+      await Promise.race([isMined, sleep(maxConflictWaitMs, payment.waitUntil)])
     }
     await attempt([payment])
   }
@@ -207,13 +207,14 @@ export const createSendPayments = (parts: SendPaymentsParts): SendPayments => {
 
   return async (payments) => {
     const canShare = payments.length > 1 && (await multicall.ask())
-    const together = canShare ? payments.filter(isShareable) : []
+    const together = canShare ? payments.filter(isBatchable) : []
     const alone = payments.filter((payment) => !together.includes(payment))
     await Promise.all([attempt(together), ...alone.map((payment) => attempt([payment]))])
   }
 }
 
-const isShareable = ({ prepared, goesAlone }: Outgoing): boolean => prepared.transfer.isPlain && !goesAlone
+const isBatchable = ({ prepared, isUnbatched }: Outgoing): boolean =>
+  prepared.transfer.isBatchable && !isUnbatched
 
 const rejectAll = (payments: readonly Outgoing[], error: unknown): void => {
   for (const payment of payments) payment.reject(error)

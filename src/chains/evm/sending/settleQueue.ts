@@ -1,5 +1,5 @@
 /** Something that waits to be sent. */
-export interface Waiting {
+export interface QueuedCall {
   /** The authorization: the same one never travels twice in one transaction. */
   readonly key: string
   /** Who waits shortest goes first, in Unix seconds. */
@@ -7,7 +7,7 @@ export interface Waiting {
 }
 
 /** What gathers payments until a transaction is sent. */
-export interface SettleQueue<Item extends Waiting> {
+export interface CallQueue<Item extends QueuedCall> {
   readonly length: number
   add(item: Item): void
   /** False when the item is no longer waiting: then it is being sent. */
@@ -17,7 +17,7 @@ export interface SettleQueue<Item extends Waiting> {
 /** How a queue gathers. */
 export interface QueueOptions<Item> {
   readonly maxItems: number
-  readonly longestWaitMs: number
+  readonly maxWaitMs: number
   /** Whether something can be sent now; throws when nothing can be sent at all. */
   isReady(): boolean
   /** Resolves when it may have become ready, or soon. */
@@ -32,8 +32,8 @@ export interface QueueOptions<Item> {
  * Gathers what waits together. Who comes while nothing is under way goes at once; who comes behind others is seldom
  * the last, and waits for company until enough have come or the first of them has waited long enough.
  */
-export const createSettleQueue = <Item extends Waiting>(options: QueueOptions<Item>): SettleQueue<Item> => {
-  const { maxItems, longestWaitMs } = options
+export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<Item>): CallQueue<Item> => {
+  const { maxItems, maxWaitMs } = options
   let waiting: { readonly item: Item; readonly dueAt: number }[] = []
   let underWay = 0
   let isTaking = false
@@ -101,7 +101,7 @@ export const createSettleQueue = <Item extends Waiting>(options: QueueOptions<It
     },
     add: (item) => {
       const isIdle = underWay === 0 && waiting.length === 0
-      waiting.push({ item, dueAt: performance.now() + (isIdle ? 0 : longestWaitMs) })
+      waiting.push({ item, dueAt: performance.now() + (isIdle ? 0 : maxWaitMs) })
       void pump()
     },
     remove: (item) => {

@@ -1,13 +1,18 @@
 import type { Hex } from 'viem'
 import type { Recorder } from '../../../ports/settlementJournal.js'
-import { notSettling } from '../../notSettling.js'
+import { networkUnavailable } from '../../notSettling.js'
 import { formatAuthorizationId } from '../payment/authorization.js'
-import type { Diagnosis } from '../payment/diagnose.js'
+import type { RevertReason } from '../payment/diagnose.js'
 import type { Prepared } from '../payment/prepare.js'
 import { maxInFlight } from './lanePool.js'
-import { createSendPayments, type Outgoing, type SendPaymentsParts, type Submitted } from './sendPayments.js'
-import { createSettleQueue, type Waiting } from './settleQueue.js'
-import { tooLate } from './tooLate.js'
+import {
+  createSendPayments,
+  type Outgoing,
+  type SendPaymentsDependencies,
+  type Submitted,
+} from './sendPayments.js'
+import { createCallQueue, type QueuedCall } from './settleQueue.js'
+import { settlementTooLate } from './tooLate.js'
 
 /** A payment that is to be sent. */
 export interface Submission {
@@ -16,37 +21,37 @@ export interface Submission {
   /** Ends the wait for a place in a transaction. */
   readonly waitUntil: AbortSignal
   /** Whether it goes in a transaction of its own, whatever else waits. */
-  readonly goesAlone?: boolean
+  readonly isUnbatched?: boolean
 }
 
 /** Sends payments on one network, together where they wait together. */
 export interface Submitter {
-  /** Records, then sends. Throws only when nothing was recorded; a diagnosis says why the chain would refuse. */
-  submit(submission: Submission): Promise<Submitted | Diagnosis>
+  /** Records, then sends. Throws only when nothing was recorded; a revertReason says why the chain would refuse. */
+  submit(submission: Submission): Promise<Submitted | RevertReason>
   /** Makes room where a transaction was mined. */
-  noteMined(sender: Hex, nonce: number): void
+  onMined(sender: Hex, nonce: number): void
 }
 
 // More payments save little gas each: 51.1k at 50 against 50.7k at 100 for Circle's USDC.
 const maxPaymentsPerTransaction = 50
-const longestGatheringMs = 25
+const maxBatchWaitMs = 25
 // A queue that is longer is one that does not move.
-const maxWaiting = 5_000
+const maxQueueLength = 5_000
 
 /** Builds the submitter of one network. */
-export const createSubmitter = (parts: SendPaymentsParts): Submitter => {
-  const { network, pool, signers, canPay, clock, expiryMarginSeconds } = parts
-  const sendPayments = createSendPayments(parts)
+export const createSubmitter = (dependencies: SendPaymentsDependencies): Submitter => {
+  const { network, pool, signers, canPay, clock, expiryMarginSeconds } = dependencies
+  const sendPayments = createSendPayments(dependencies)
 
-  const queue = createSettleQueue<Outgoing & Waiting>({
+  const queue = createCallQueue<Outgoing & QueuedCall>({
     maxItems: maxPaymentsPerTransaction,
-    longestWaitMs: longestGatheringMs,
+    maxWaitMs: maxBatchWaitMs,
     isReady: () => {
-      if (pool.countRoom() > 0) return true
+      if (pool.countFreeSlots() > 0) return true
       if (signers.addresses.some(canPay)) return false
-      throw notSettling(network.network)
+      throw networkUnavailable(network.network)
     },
-    whenChanged: pool.whenRoom,
+    whenChanged: pool.whenSlotFreed,
     send: sendPayments,
     refuse: (payments, error) => {
       for (const payment of payments) payment.reject(error)
@@ -55,7 +60,7 @@ export const createSubmitter = (parts: SendPaymentsParts): Submitter => {
 
   /** How long a payment that comes now would wait for a place in a lane. */
   const expectedWaitMs = (): number => {
-    if (pool.countRoom() > 0) return 0
+    if (pool.countFreeSlots() > 0) return 0
     const lanes = signers.addresses.filter(canPay).length
     const perInclusion = Math.max(1, lanes) * maxInFlight * maxPaymentsPerTransaction
     const inclusionMs = Math.max(pool.expectInclusionMs(), network.pollIntervalMs)
@@ -66,26 +71,26 @@ export const createSubmitter = (parts: SendPaymentsParts): Submitter => {
     const nowMs = clock.now().getTime()
     const waitMs = expectedWaitMs()
     const remainingMs = Number(validBefore) * 1_000 - nowMs - expiryMarginSeconds * 1_000
-    if (queue.length < maxWaiting && waitMs <= remainingMs) return
-    throw tooLate(network.network, waitMs)
+    if (queue.length < maxQueueLength && waitMs <= remainingMs) return
+    throw settlementTooLate(network.network, waitMs)
   }
 
   return {
-    noteMined: pool.noteMined,
-    submit: async ({ prepared, recorder, waitUntil, goesAlone = false }) => {
+    onMined: pool.onMined,
+    submit: async ({ prepared, recorder, waitUntil, isUnbatched = false }) => {
       const { authorization, token } = prepared.candidate
       const { from, nonce, validBefore } = authorization
-      if (waitUntil.aborted) throw notSettling(network.network)
+      if (waitUntil.aborted) throw networkUnavailable(network.network)
       refuseHopeless(validBefore)
       return await new Promise((resolve, reject) => {
         const giveUp = () => {
-          if (queue.remove(payment)) payment.reject(notSettling(network.network))
+          if (queue.remove(payment)) payment.reject(networkUnavailable(network.network))
         }
         const end = () => waitUntil.removeEventListener('abort', giveUp)
-        const payment: Outgoing & Waiting = {
+        const payment: Outgoing & QueuedCall = {
           prepared,
           recorder,
-          goesAlone,
+          isUnbatched,
           waitUntil,
           key: formatAuthorizationId({ network: network.network, asset: token.address, from, nonce }),
           validBefore,

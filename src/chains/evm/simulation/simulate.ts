@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 import { sleep } from '../../../deadline.js'
 import { type Fees, highestGasPrice } from '../gas/fees.js'
-import { type Diagnosis, diagnoseFailure, isNotYetValid } from '../payment/diagnose.js'
-import { type AuthorizationFacts, readAuthorizationFacts, simulateCredit } from '../payment/facts.js'
+import { explainRevert, isNotYetValid, type RevertReason } from '../payment/diagnose.js'
+import { type AuthorizationState, readAuthorizationState, simulateCredit } from '../payment/facts.js'
 import type { Prepared } from '../payment/prepare.js'
 import type { CallAnswer, CallRequest, Rpc } from '../rpc/rpc.js'
 
@@ -17,18 +17,18 @@ export const simulateTransfer = async (
   rpc: Rpc,
   { candidate, transfer }: Prepared,
   { sender, fees }: Sending,
-): Promise<Diagnosis | null> => {
+): Promise<RevertReason | null> => {
   const { authorization, token } = candidate
   const { to, data, gasCap } = transfer
   const call = { from: sender, to, data, gas: gasCap, gasPrice: highestGasPrice(fees) }
   const [answer, facts, credit] = await Promise.all([
-    askOnceBegun((at) => rpc.call({ ...call, ...at })),
-    readAuthorizationFacts(rpc, token.address, authorization),
+    retryUntilStarted((at) => rpc.call({ ...call, ...at })),
+    readAuthorizationState(rpc, token.address, authorization),
     token.isListed || transfer.deploysWallet
       ? authorization.value
       : simulateCredit(rpc, token.address, authorization.to, call),
   ])
-  if (!answer.succeeds) return diagnoseFailure(answer, facts, authorization, transfer)
+  if (!answer.succeeds) return explainRevert(answer, facts, authorization, transfer)
   const contradiction = findContradiction(facts, authorization.value)
   if (contradiction !== null) return contradiction
   if (credit !== null && credit !== authorization.value) {
@@ -39,9 +39,9 @@ export const simulateTransfer = async (
 
 /** Some tokens do not revert on a used authorization or a missing balance: their word alone is not enough. */
 export const findContradiction = (
-  { isUsed, balance }: AuthorizationFacts,
+  { isUsed, balance }: AuthorizationState,
   value: bigint,
-): Diagnosis | null => {
+): RevertReason | null => {
   if (isUsed === null) return { reason: 'invalid_exact_evm_eip3009_not_supported' }
   if (isUsed) return { reason: 'invalid_exact_evm_nonce_already_used' }
   if (balance === null || balance < value) return { reason: 'insufficient_funds' }
@@ -53,14 +53,14 @@ export const estimateTransfer = async (
   rpc: Rpc,
   { candidate, transfer }: Prepared,
   { sender, fees }: Sending,
-): Promise<{ readonly gas: bigint } | Diagnosis> => {
+): Promise<{ readonly gas: bigint } | RevertReason> => {
   const { authorization, token } = candidate
   const { to, data, gasCap } = transfer
   const call = { from: sender, to, data, gasPrice: highestGasPrice(fees) }
-  const estimate = await askOnceBegun((at) => rpc.estimateGas({ ...call, ...at }))
+  const estimate = await retryUntilStarted((at) => rpc.estimateGas({ ...call, ...at }))
   if (!estimate.succeeds) {
-    const facts = await readAuthorizationFacts(rpc, token.address, authorization)
-    return diagnoseFailure(estimate, facts, authorization, transfer)
+    const facts = await readAuthorizationState(rpc, token.address, authorization)
+    return explainRevert(estimate, facts, authorization, transfer)
   }
   if (estimate.value > gasCap) return { reason: 'gas_limit_exceeded' }
   const roomy = (estimate.value * 12n) / 10n
@@ -74,7 +74,7 @@ const pausesMs = [0, 1_000, 1_500]
  * By our clock the authorization has begun, but the token compares strictly with a block's time, and the newest
  * block may be older than that: then the next block is asked, and asked again when it must have come.
  */
-const askOnceBegun = async <T>(
+const retryUntilStarted = async <T>(
   ask: (at: Pick<CallRequest, 'at'>) => Promise<CallAnswer<T>>,
 ): Promise<CallAnswer<T>> => {
   let answer = await ask({})

@@ -1,29 +1,29 @@
 import { multicallAddress } from '../encoding/abi.js'
 import { decodeAggregate, encodeAggregate, type InnerResult } from '../encoding/aggregate.js'
 import { highestGasPrice } from '../gas/fees.js'
-import { type Diagnosis, diagnoseFailure, isNotYetValid } from '../payment/diagnose.js'
-import { encodeBalanceQuestion, encodeStateQuestion, toFacts } from '../payment/facts.js'
+import { explainRevert, isNotYetValid, type RevertReason } from '../payment/diagnose.js'
+import { decodeAuthorizationState, encodeBalanceCall, encodeStateCall } from '../payment/facts.js'
 import type { Prepared } from '../payment/prepare.js'
-import { callLeniently } from '../rpc/callLeniently.js'
+import { tryCall } from '../rpc/callLeniently.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { findContradiction, type Sending } from './simulate.js'
 
-/** What a shared simulation says of one transfer: the diagnosis, null where it would succeed, or nothing. */
-export type SharedVerdict = Diagnosis | null | 'unclear'
+/** What a shared simulation says of one transfer: the revertReason, null where it would succeed, or nothing. */
+export type BatchedResult = RevertReason | null | 'unclear'
 
 /** What came of a shared simulation. */
-export interface SharedSimulation {
+export interface BatchSimulation {
   /** One for each transfer; what is unclear must be asked by itself. */
-  readonly verdicts: readonly SharedVerdict[]
+  readonly verdicts: readonly BatchedResult[]
   /** Whether the call was too much for the node, or one of its transfers for the others. */
-  readonly isStarved: boolean
+  readonly isOutOfGas: boolean
 }
 
 /**
  * The most transfers that one call may hold. The node works on them while the next are being read: larger batches
  * make both wait for each other, at 64 connections with 50 in a batch for a fifth of the time.
  */
-export const largestBatch = 20
+export const maxBatchSize = 20
 /*
  * A transfer by a key takes up to 103k gas, its two questions and their share of the call another 30k. Twenty of
  * them stay far below what one transaction may use (EIP-7825, 16.7M) and what nodes allow a call.
@@ -32,21 +32,21 @@ const gasPerTransfer = 160_000n
 const gasPerCall = 100_000n
 
 /** Simulates transfers in one call, each behind the token's own word on its authorization and its payer. */
-export const simulateTogether = async (
+export const simulateInOneCall = async (
   rpc: Rpc,
   transfers: readonly Prepared[],
   { sender, fees }: Sending,
-): Promise<SharedSimulation> => {
+): Promise<BatchSimulation> => {
   const calls = transfers.flatMap(({ candidate, transfer }) => {
     const { from, nonce } = candidate.authorization
     const target = candidate.token.address
     return [
-      { target, data: encodeStateQuestion(from, nonce) },
-      { target, data: encodeBalanceQuestion(from) },
+      { target, data: encodeStateCall(from, nonce) },
+      { target, data: encodeBalanceCall(from) },
       { target: transfer.to, data: transfer.data },
     ]
   })
-  const answer = await callLeniently(rpc, {
+  const answer = await tryCall(rpc, {
     from: sender,
     to: multicallAddress,
     data: encodeAggregate(calls),
@@ -54,24 +54,27 @@ export const simulateTogether = async (
     gasPrice: highestGasPrice(fees),
   })
   const results = answer === null ? null : decodeAggregate(answer, calls.length)
-  if (results === null) return { verdicts: transfers.map(() => 'unclear'), isStarved: true }
+  if (results === null) return { verdicts: transfers.map(() => 'unclear'), isOutOfGas: true }
   const verdicts = transfers.map((prepared, index) =>
     judge(prepared, results.slice(index * 3, index * 3 + 3)),
   )
   // Whoever runs out of gas ends without a word; one alone may have burnt its own.
   const silent = results.filter(({ succeeds, data }, index) => index % 3 === 2 && !succeeds && data === '0x')
-  return { verdicts, isStarved: silent.length > 1 }
+  return { verdicts, isOutOfGas: silent.length > 1 }
 }
 
 /** Decides what the token's own facts decide. Any other failure may be the company's doing. */
-const judge = ({ candidate, transfer }: Prepared, results: readonly InnerResult[]): SharedVerdict => {
+const judge = ({ candidate, transfer }: Prepared, results: readonly InnerResult[]): BatchedResult => {
   const [state, balance, transferred] = results
   if (state === undefined || balance === undefined || transferred === undefined) return 'unclear'
   const { authorization } = candidate
-  const facts = toFacts(state.succeeds ? state.data : null, balance.succeeds ? balance.data : null)
+  const facts = decodeAuthorizationState(
+    state.succeeds ? state.data : null,
+    balance.succeeds ? balance.data : null,
+  )
   if (transferred.succeeds) return findContradiction(facts, authorization.value)
   const isPoor = facts.balance !== null && facts.balance < authorization.value
   if (transferred.data === '0x' || !(facts.isUsed === true || isPoor)) return 'unclear'
   const failure = { data: transferred.data, message: '' }
-  return isNotYetValid(failure) ? 'unclear' : diagnoseFailure(failure, facts, authorization, transfer)
+  return isNotYetValid(failure) ? 'unclear' : explainRevert(failure, facts, authorization, transfer)
 }

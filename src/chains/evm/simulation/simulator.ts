@@ -1,22 +1,22 @@
-import type { Diagnosis } from '../payment/diagnose.js'
+import type { RevertReason } from '../payment/diagnose.js'
 import type { Prepared } from '../payment/prepare.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { divideIndependent } from './divideIndependent.js'
 import type { MulticallPresence } from './multicallPresence.js'
 import { type Sending, simulateTransfer } from './simulate.js'
-import { largestBatch, simulateTogether } from './simulateTogether.js'
+import { maxBatchSize, simulateInOneCall } from './simulateTogether.js'
 
 /** Simulates transfers of one network; those that are asked for at the same time share one call. */
 export interface Simulator {
   /** Asks the chain whether the very transfer that settle will send would succeed; null when it would. */
-  simulate(prepared: Prepared, sending: Sending): Promise<Diagnosis | null>
+  simulate(prepared: Prepared, sending: Sending): Promise<RevertReason | null>
 }
 
 /** A transfer that waits for its simulation. */
 interface Waiting {
   readonly prepared: Prepared
   readonly sending: Sending
-  readonly resolve: (diagnosis: Diagnosis | null) => void
+  readonly resolve: (revertReason: RevertReason | null) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -30,7 +30,7 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
   let timer: NodeJS.Timeout | null = null
   // Halved by every batch that fails as a whole, and back by one with every other: what makes batches fail, be
   // it a node's limit or a payer whose code burns their gas, soon finds few companions to disturb.
-  let batchSize = largestBatch
+  let batchSize = maxBatchSize
 
   const simulateAlone = ({ prepared, sending, resolve, reject }: Waiting): void => {
     simulateTransfer(rpc, prepared, sending).then(resolve, reject)
@@ -38,8 +38,8 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
 
   const simulateBatch = async (batch: readonly Waiting[], { sending }: Waiting): Promise<void> => {
     const transfers = batch.map(({ prepared }) => prepared)
-    const { verdicts, isStarved } = await simulateTogether(rpc, transfers, sending)
-    batchSize = isStarved ? Math.max(1, Math.floor(batch.length / 2)) : Math.min(batchSize + 1, largestBatch)
+    const { verdicts, isOutOfGas } = await simulateInOneCall(rpc, transfers, sending)
+    batchSize = isOutOfGas ? Math.max(1, Math.floor(batch.length / 2)) : Math.min(batchSize + 1, maxBatchSize)
     for (const [index, one] of batch.entries()) {
       const verdict = verdicts[index]
       if (verdict === undefined || verdict === 'unclear') simulateAlone(one)
@@ -78,7 +78,7 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
   return {
     simulate: (prepared, sending) => {
       // Code of strangers could burn the gas of all, or tell the two apart.
-      const canShare = multicall.known === true && prepared.transfer.isPlain
+      const canShare = multicall.known === true && prepared.transfer.isBatchable
       if (multicall.known === null) void multicall.ask()
       if (!canShare) return simulateTransfer(rpc, prepared, sending)
       return new Promise((resolve, reject) => enqueue({ prepared, sending, resolve, reject }))

@@ -11,7 +11,7 @@ export interface TokenOwner {
 /** Finds the associated token account; the same question again costs nothing. */
 export type FindAssociatedAccount = (tokens: TokenOwner) => string
 
-const mostRemembered = 10_000
+const maxCached = 10_000
 
 /** Builds the finder: a derivation takes a millisecond, and merchants come again. */
 export const createAssociatedAccounts = (): FindAssociatedAccount => {
@@ -24,7 +24,7 @@ export const createAssociatedAccounts = (): FindAssociatedAccount => {
     const [account] = PublicKey.findProgramAddressSync(seeds, new PublicKey(associatedTokenProgram))
     const found = account.toBase58()
     const [oldest] = remembered.keys()
-    if (remembered.size >= mostRemembered && oldest !== undefined) remembered.delete(oldest)
+    if (remembered.size >= maxCached && oldest !== undefined) remembered.delete(oldest)
     remembered.set(name, found)
     return found
   }

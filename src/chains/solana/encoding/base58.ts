@@ -2,7 +2,7 @@ const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const digitOf = new Map([...alphabet].map((letter, value) => [letter, BigInt(value)]))
 
 // A signature, the longest thing that is written in base58 here, has 88 letters.
-const mostLetters = 90
+const maxLength = 90
 
 /** Bytes in base58, as Solana writes addresses, hashes and signatures. */
 export const encodeBase58 = (bytes: Uint8Array): string => {
@@ -15,7 +15,7 @@ export const encodeBase58 = (bytes: Uint8Array): string => {
 
 /** The bytes of a text in base58, or null of one that is none. */
 export const decodeBase58 = (text: string): Buffer | null => {
-  if (text === '' || text.length > mostLetters) return null
+  if (text === '' || text.length > maxLength) return null
   let value = 0n
   for (const letter of text) {
     const digit = digitOf.get(letter)

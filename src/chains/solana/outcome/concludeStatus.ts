@@ -12,7 +12,7 @@ export interface StatusPolicy {
 }
 
 /** What the status of a transaction of ours proves; `pending` while it proves nothing. */
-export const concludeStatus = async (
+export const judgeStatus = async (
   rpc: Rpc,
   transaction: string,
   status: Status,
@@ -20,7 +20,7 @@ export const concludeStatus = async (
 ): Promise<Outcome> => {
   const pending: Outcome = { state: 'pending', transaction }
   if (!isConfirmed(status)) return pending
-  if (isCrossChecked && !(await isSeenTwice(rpc, transaction, status))) return pending
+  if (isCrossChecked && !(await isConfirmedTwice(rpc, transaction, status))) return pending
   const isFinal = status.confirmationStatus === 'finalized'
   if (hasFailed(status)) {
     if (needsFinalFailure && !isFinal) return pending
@@ -34,7 +34,7 @@ export const concludeStatus = async (
 const hasFailed = ({ err }: Status): boolean => err !== null && err !== undefined
 
 /** Of all nodes that can be asked, two tell the same of a transaction; one alone is enough where there is one. */
-const isSeenTwice = async (rpc: Rpc, transaction: string, told: Status): Promise<boolean> => {
+const isConfirmedTwice = async (rpc: Rpc, transaction: string, told: Status): Promise<boolean> => {
   const witnesses = rpc.listWitnesses()
   if (rpc.endpoints.length < 2) return true
   const opinions = await Promise.all(

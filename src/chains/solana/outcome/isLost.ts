@@ -22,18 +22,18 @@ const slackMs = 30_000
  * blockhash was found usable, says that the blockhash is used up, and after that the same node still knows nothing of
  * the transaction. Our own clock must agree, and no other node may contradict.
  */
-export const isLost = async (rpc: Rpc, recorded: RecordedTransaction, now: Date): Promise<boolean> => {
+export const hasExpired = async (rpc: Rpc, recorded: RecordedTransaction, now: Date): Promise<boolean> => {
   if (now.getTime() < recorded.recordedAfter.getTime() + slackMs) return false
   const opinions = await Promise.all(
     // A node that fails says nothing.
-    rpc.listWitnesses().map((node) => askNode(node, recorded).catch((): Opinion => 'unknown')),
+    rpc.listWitnesses().map((node) => askEndpoint(node, recorded).catch((): Opinion => 'unknown')),
   )
   return opinions.includes('lost') && !opinions.includes('alive')
 }
 
 const validityShape = inContext(z.boolean())
 
-const askNode = async (
+const askEndpoint = async (
   node: Endpoint,
   { transaction, blockhash, recordedAfter }: RecordedTransaction,
 ): Promise<Opinion> => {

@@ -1,24 +1,24 @@
 import { z } from 'zod'
 import type { BlockReference } from '../../../ports/settlementJournal.js'
-import type { BlockStanding } from '../../../schemes/scheme.js'
+import type { BlockStatus } from '../../../schemes/scheme.js'
 import { agreeOnBlock } from '../../nodes/agreeOnBlock.js'
 import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
 import { blockOptions } from '../rpc/rpc.js'
 import { blockShape } from '../rpc/wireShapes.js'
 
 /** Whether a block is still on the chain, as far as the nodes agree; what they call final stays. */
-export const judgeBlock = (endpoints: readonly Endpoint[], block: BlockReference): Promise<BlockStanding> =>
-  agreeOnBlock(endpoints, (endpoint) => askNode(endpoint, block))
+export const getBlockStatus = (endpoints: readonly Endpoint[], block: BlockReference): Promise<BlockStatus> =>
+  agreeOnBlock(endpoints, (endpoint) => askEndpoint(endpoint, block))
 
-const askNode = async (endpoint: Endpoint, { number, hash }: BlockReference): Promise<BlockStanding> => {
+const askEndpoint = async (endpoint: Endpoint, { number, hash }: BlockReference): Promise<BlockStatus> => {
   const slot = Number(number)
   const [found, finalSlot] = await Promise.all([
     findBlockhash(endpoint, slot),
     endpoint.request('getSlot', [{ commitment: 'finalized' }], z.int()),
   ])
-  if (found === 'skipped') return slot <= finalSlot ? 'gone' : 'unknown'
-  if (found !== hash) return 'gone'
-  return slot <= finalSlot ? 'final' : 'standing'
+  if (found === 'skipped') return slot <= finalSlot ? 'orphaned' : 'unknown'
+  if (found !== hash) return 'orphaned'
+  return slot <= finalSlot ? 'final' : 'canonical'
 }
 
 const skipped = -32_007

@@ -2,8 +2,8 @@ import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import { readTransaction } from '../payment/transaction.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { concludeStatus } from './concludeStatus.js'
-import { isLost } from './isLost.js'
+import { judgeStatus } from './concludeStatus.js'
+import { hasExpired } from './isLost.js'
 
 /** What is believed of a cluster when a settlement is resolved, and when that is. */
 export interface ResolvePolicy {
@@ -23,7 +23,7 @@ export const resolveSettlement = async (
   const [status] = await rpc.getStatuses([transaction], { searchesHistory: true })
   if (status != null) {
     // Somebody was told success, so this cluster has taken back a block: a failure must be beyond that.
-    return await concludeStatus(rpc, transaction, status, {
+    return await judgeStatus(rpc, transaction, status, {
       isCrossChecked,
       needsFinalFailure: consumedBy !== null,
     })
@@ -31,7 +31,7 @@ export const resolveSettlement = async (
   const recorded = readTransaction(bytes)
   if (recorded === null) throw new Error('What was recorded is no transaction')
   const { blockhash } = recorded
-  if (await isLost(rpc, { transaction, blockhash, recordedAfter: createdAt }, now)) {
+  if (await hasExpired(rpc, { transaction, blockhash, recordedAfter: createdAt }, now)) {
     return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded', transaction }
   }
   await rpc.send(bytes)

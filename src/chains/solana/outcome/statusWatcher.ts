@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 // What `getSignatureStatuses` takes at once.
-const mostAtOnce = 256
+const maxPerRequest = 256
 
 /** Whether a block with this status is voted for by more than two thirds of the stake. */
 export const isConfirmed = ({ confirmationStatus }: Status): boolean =>
@@ -38,8 +38,8 @@ export const createStatusWatcher = (rpc: Rpc, pollIntervalMs: number): StatusWat
     isAsking = true
     while (waiting.size > 0) {
       const all = [...waiting]
-      const groups = Array.from({ length: Math.ceil(all.length / mostAtOnce) }, (_, index) =>
-        all.slice(index * mostAtOnce, (index + 1) * mostAtOnce),
+      const groups = Array.from({ length: Math.ceil(all.length / maxPerRequest) }, (_, index) =>
+        all.slice(index * maxPerRequest, (index + 1) * maxPerRequest),
       )
       // A node that fails now may answer the next time; how long that may take is for those who wait.
       await Promise.all(groups.map((group) => askFor(group).catch(() => undefined)))

@@ -33,12 +33,12 @@ type Check<Subject> = (candidate: Subject) => Reason | null
 const namesAllAccounts: Check<Candidate> = ({ transaction }) =>
   transaction.usesLookupTables ? 'invalid_exact_svm_smart_wallet_alt_resolution_not_available' : null
 
-const isPaidByUs: Check<Candidate> = ({ transaction, terms }) =>
+const feePayerIsOurs: Check<Candidate> = ({ transaction, terms }) =>
   terms.feePayers.includes(transaction.keys[0] ?? '')
     ? null
     : 'invalid_exact_svm_fee_payer_not_managed_by_facilitator'
 
-const isPaidByWhomItNames: Check<Candidate> = ({ transaction, requirements }) => {
+const feePayerIsTheNamedOne: Check<Candidate> = ({ transaction, requirements }) => {
   const { feePayer } = requirements.extra
   return feePayer == null || feePayer === transaction.keys[0] ? null : 'invalid_exact_svm_fee_payer_mismatch'
 }
@@ -49,7 +49,7 @@ const signers = 2
 const hasNoMoreSigners: Check<Candidate> = ({ transaction }) =>
   transaction.requiredSignatures === signers ? null : 'invalid_exact_svm_payload_excessive_signers'
 
-const hasUsualLength: Check<Candidate> = ({ transaction }) => {
+const hasAllowedInstructionCount: Check<Candidate> = ({ transaction }) => {
   const count = transaction.instructions.length
   return count >= 3 && count <= 7 ? null : 'invalid_exact_svm_payload_transaction_instructions_length'
 }
@@ -80,17 +80,17 @@ const unknownInstruction = [
 
 const optionalPrograms: readonly string[] = [memoProgram, lighthouseProgram]
 
-const addsNothingUnknown: Check<Candidate> = ({ transaction }) => {
+const hasOnlyAllowedInstructions: Check<Candidate> = ({ transaction }) => {
   const optional = transaction.instructions.slice(3)
   const unknown = optional.findIndex(({ program }) => !optionalPrograms.includes(program))
   return unknownInstruction[unknown] ?? null
 }
 
-const mostLighthouse = 3
+const maxLighthouse = 3
 
-const assertsNoMoreThanWalletsDo: Check<Candidate> = ({ transaction }) => {
+const limitsLighthouseAssertions: Check<Candidate> = ({ transaction }) => {
   const count = transaction.instructions.filter(({ program }) => program === lighthouseProgram).length
-  return count <= mostLighthouse ? null : 'invalid_exact_svm_payload_unknown_seventh_instruction'
+  return count <= maxLighthouse ? null : 'invalid_exact_svm_payload_unknown_seventh_instruction'
 }
 
 const listMemos = ({ instructions }: Transaction) =>
@@ -102,18 +102,18 @@ const hasOneMemoAtMost: Check<Candidate> = ({ transaction, requirements }) => {
   return count <= 1 && !(isWanted && count === 0) ? null : 'invalid_exact_svm_payload_memo_count'
 }
 
-const longestMemo = 256
+const maxMemoLength = 256
 
 const memoFits: Check<Candidate> = ({ transaction, requirements }) => {
   const [memo] = listMemos(transaction)
   const { memo: wanted } = requirements.extra
   if (memo === undefined) return null
   const isWanted = wanted == null || (typeof wanted === 'string' && memo.data.equals(Buffer.from(wanted)))
-  return isWanted && memo.data.length <= longestMemo ? null : 'invalid_exact_svm_payload_memo_mismatch'
+  return isWanted && memo.data.length <= maxMemoLength ? null : 'invalid_exact_svm_payload_memo_mismatch'
 }
 
 // Our signature covers the whole transaction: an instruction that names us could spend what is ours.
-const touchesNothingOfOurs: Check<Candidate> = ({ transaction, terms }) =>
+const touchesNoSignerAccount: Check<Candidate> = ({ transaction, terms }) =>
   transaction.instructions.some(({ accounts }) => accounts.some((each) => terms.feePayers.includes(each)))
     ? 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds'
     : null
@@ -148,21 +148,21 @@ const isPaidBySigner: Check<TransferCandidate> = ({ transfer, transaction }) =>
 /** What stands before the transfer. */
 const openingChecks: readonly Check<Candidate>[] = [
   namesAllAccounts,
-  isPaidByUs,
-  isPaidByWhomItNames,
+  feePayerIsOurs,
+  feePayerIsTheNamedOne,
   hasNoMoreSigners,
-  hasUsualLength,
+  hasAllowedInstructionCount,
   limitsUnits,
   limitsPrice,
 ]
 
 /** The transfer, and whatever stands after it. */
 const transferChecks: readonly Check<TransferCandidate>[] = [
-  addsNothingUnknown,
-  assertsNoMoreThanWalletsDo,
+  hasOnlyAllowedInstructions,
+  limitsLighthouseAssertions,
   hasOneMemoAtMost,
   memoFits,
-  touchesNothingOfOurs,
+  touchesNoSignerAccount,
   paysAsset,
   paysAmount,
   isPaidBySigner,
@@ -171,18 +171,18 @@ const transferChecks: readonly Check<TransferCandidate>[] = [
 ]
 
 /** The transfer of a candidate that breaks no rule, or the first rule that it breaks, cheapest first. */
-export const judgeCandidate = (
+export const runChecks = (
   candidate: Candidate,
 ): { readonly transfer: Transfer } | { readonly broken: Reason } => {
-  const opening = findBroken(openingChecks, candidate)
+  const opening = findFailedCheck(openingChecks, candidate)
   if (opening !== null) return { broken: opening }
   const transfer = readTransfer(candidate.transaction.instructions[2])
   if (transfer === null) return { broken: 'invalid_exact_svm_payload_no_transfer_instruction' }
-  const broken = findBroken(transferChecks, { ...candidate, transfer })
+  const broken = findFailedCheck(transferChecks, { ...candidate, transfer })
   return broken === null ? { transfer } : { broken }
 }
 
-const findBroken = <Subject>(checks: readonly Check<Subject>[], candidate: Subject): Reason | null => {
+const findFailedCheck = <Subject>(checks: readonly Check<Subject>[], candidate: Subject): Reason | null => {
   for (const check of checks) {
     const broken = check(candidate)
     if (broken !== null) return broken

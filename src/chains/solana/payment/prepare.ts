@@ -3,7 +3,7 @@ import type { Reason } from '../../../protocol/reasons.js'
 import type { InvalidVerdict } from '../../../schemes/scheme.js'
 import { readAddress } from '../encoding/base58.js'
 import type { SolanaNetworkSettings } from '../settings.js'
-import { judgeCandidate, type Terms } from './checks.js'
+import { runChecks, type Terms } from './checks.js'
 import { readTransfer, type Transfer } from './instructions.js'
 import { isSignedBy } from './signature.js'
 import { readTransaction, type Transaction, writeTransaction } from './transaction.js'
@@ -41,7 +41,7 @@ export const createPrepare = (network: SolanaNetworkSettings, terms: Terms): Pre
     const payer = readTransfer(transaction.instructions[2])?.authority ?? null
     const { requirements } = payment
     if (!isOffered(network, requirements.asset)) return refused(payer, 'unsupported_asset')
-    const judgement = judgeCandidate({ transaction, requirements, terms })
+    const judgement = runChecks({ transaction, requirements, terms })
     if ('broken' in judgement) return refused(payer, judgement.broken)
     if (!isSignedBy(transaction, 1)) return refused(payer, 'invalid_exact_svm_payload_signature_invalid')
     const prepared: Prepared = {
@@ -49,7 +49,7 @@ export const createPrepare = (network: SolanaNetworkSettings, terms: Terms): Pre
       transfer: judgement.transfer,
       payTo: requirements.payTo,
       authorizationId: formatAuthorizationId(network.network, transaction),
-      unsigned: withOurSignature(transaction, noSignature),
+      unsigned: withFeePayerSignature(transaction, noSignature),
     }
     known.set(payment, prepared)
     return { prepared }
@@ -68,15 +68,15 @@ export const formatAuthorizationId = (network: string, { messageHash }: Transact
 const noSignature = new Uint8Array(64)
 
 /** The bytes, in base64, with this signature in the place of whatever the payer left in ours. */
-export const withOurSignature = ({ message, signatures }: Transaction, ours: Uint8Array): string =>
+export const withFeePayerSignature = ({ message, signatures }: Transaction, ours: Uint8Array): string =>
   writeTransaction(message, [ours, ...signatures.slice(1)])
 
 /** The verdict that refuses a payment. */
-export const refuse = (payer: string | null, reason: Reason, message?: string): InvalidVerdict =>
+export const toRefusal = (payer: string | null, reason: Reason, message?: string): InvalidVerdict =>
   message === undefined ? { isValid: false, payer, reason } : { isValid: false, payer, reason, message }
 
 const refused = (payer: string | null, reason: Reason, message?: string): Preparation => ({
-  refused: refuse(payer, reason, message),
+  refused: toRefusal(payer, reason, message),
 })
 
 const isOffered = ({ mints, acceptsAnyMint }: SolanaNetworkSettings, asset: string): boolean =>

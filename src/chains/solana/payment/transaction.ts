@@ -27,17 +27,17 @@ export interface Instruction {
 }
 
 // What a packet of the network holds.
-const mostBytes = 1_232
-const mostLetters = 1_644
+const maxBytes = 1_232
+const maxBase64Length = 1_644
 
 /**
  * Reads an untrusted transaction in base64, or null. One transaction has one spelling: whatever is not the encoding
  * that reading and writing it again gives is refused, so that no two texts are the same payment in disguise.
  */
 export const readTransaction = (text: string): Transaction | null => {
-  if (text.length > mostLetters) return null
+  if (text.length > maxBase64Length) return null
   const bytes = Buffer.from(text, 'base64')
-  if (bytes.toString('base64') !== text || bytes.length > mostBytes) return null
+  if (bytes.toString('base64') !== text || bytes.length > maxBytes) return null
   try {
     const transaction = VersionedTransaction.deserialize(bytes)
     return bytes.equals(transaction.serialize()) ? describe(transaction) : null

@@ -3,9 +3,9 @@ import type { Logger } from '../../../ports/logger.js'
 import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
 import type { EndpointHealth } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
-import { machineTime } from '../../nodes/machineTime.js'
+import { systemTime } from '../../nodes/machineTime.js'
 import { createReader } from '../../nodes/reader.js'
-import { tellEveryone } from '../../nodes/tellEveryone.js'
+import { broadcastToAll } from '../../nodes/tellEveryone.js'
 import { identifySolana } from './identity.js'
 import {
   type Account,
@@ -23,7 +23,7 @@ export type Simulation =
   | { readonly succeeds: false; readonly error: unknown }
 
 /** How the status of transactions is asked for. */
-export interface StatusAsking {
+export interface StatusOptions {
   /** One node alone, in place of the one that is read from. */
   readonly endpoint?: Endpoint
   /** Whether old blocks are searched too, which costs a node much; without it the newest few hundred are. */
@@ -42,7 +42,7 @@ export interface Rpc {
   simulate(transaction: string, watched: readonly string[]): Promise<Simulation>
   getBalance(address: string): Promise<bigint>
   /** In the order of the transactions; null of those that the node does not know. */
-  getStatuses(transactions: readonly string[], asking?: StatusAsking): Promise<readonly (Status | null)[]>
+  getStatuses(transactions: readonly string[], asking?: StatusOptions): Promise<readonly (Status | null)[]>
   /** The blockhash of a confirmed block; null where the node has no block in that slot. */
   getBlockhash(slot: number): Promise<string | null>
   /** Hands the bytes (base64) to every node; true when one of them took them. */
@@ -59,7 +59,7 @@ const accountsShape = inContext(z.array(accountShape))
 
 /** Asks a cluster, named by its CAIP-2 identifier, through several nodes. */
 export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
-  const time = machineTime
+  const time = systemTime
   const pool = createEndpointPool(endpoints, { identity: identifySolana(network), logger, time })
   const ask = createReader(pool, { network, logger, time })
 
@@ -121,16 +121,16 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
       }
     },
     send: async (bytes) => {
-      const answers = await tellEveryone(
+      const answers = await broadcastToAll(
         pool,
         (health) => sendTo(health, bytes),
-        (isTaken) => isTaken,
+        (isDelivered) => isDelivered,
       )
       return answers.includes(true)
     },
     probe: pool.probe,
     listHealth: pool.report,
-    listWitnesses: () => pool.listFit().map(({ endpoint }) => endpoint),
+    listWitnesses: () => pool.listHealthy().map(({ endpoint }) => endpoint),
   }
 }
 

@@ -2,9 +2,9 @@ import { sleep } from '../../../deadline.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import { encodeBase58 } from '../encoding/base58.js'
-import { concludeStatus, type StatusPolicy } from '../outcome/concludeStatus.js'
+import { judgeStatus, type StatusPolicy } from '../outcome/concludeStatus.js'
 import type { StatusWatcher } from '../outcome/statusWatcher.js'
-import { type Prepared, withOurSignature } from '../payment/prepare.js'
+import { type Prepared, withFeePayerSignature } from '../payment/prepare.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { FeePayers } from './feePayers.js'
 
@@ -20,9 +20,9 @@ export interface Submission {
 export type Submit = (submission: Submission) => Promise<Outcome>
 
 // A leader forgets what it had no room for: the same bytes are offered again until they are in a block.
-const sendAgainMs = 2_000
-const askAgainMs = 100
-const longestFirstSendMs = 250
+const resendMs = 2_000
+const pollAgainMs = 100
+const firstSendTimeoutMs = 250
 
 /** Builds the submission on one cluster. */
 export const createSubmit = (rpc: Rpc, feePayers: FeePayers, statuses: StatusWatcher): Submit => {
@@ -32,7 +32,7 @@ export const createSubmit = (rpc: Rpc, feePayers: FeePayers, statuses: StatusWat
     const first = send()
     const goOn = async () => {
       await first
-      while (await sleep(sendAgainMs, until)) await send()
+      while (await sleep(resendMs, until)) await send()
     }
     void goOn()
     return { first }
@@ -47,25 +47,25 @@ export const createSubmit = (rpc: Rpc, feePayers: FeePayers, statuses: StatusWat
     const pending: Outcome = { state: 'pending', transaction }
     if (status === null) return pending
     // A node that fails now may answer the next time, or leaves the question to the reconciler.
-    return await concludeStatus(rpc, transaction, status, policy).catch(() => pending)
+    return await judgeStatus(rpc, transaction, status, policy).catch(() => pending)
   }
 
   return async ({ prepared, recorder, waitUntil, policy }) => {
     const { transaction: payment } = prepared
     const signature = feePayers.sign(payment.keys[0] ?? '', payment.message)
     const transaction = encodeBase58(signature)
-    const bytes = withOurSignature(payment, signature)
+    const bytes = withFeePayerSignature(payment, signature)
     await recorder.record({ transaction, bytes })
 
     const settled = new AbortController()
     const sent = keepSending(bytes, settled.signal)
     try {
       // A transaction that has not arrived is not asked for; nor is a send waited for that is not answered.
-      await Promise.race([sent.first, sleep(longestFirstSendMs, waitUntil)])
+      await Promise.race([sent.first, sleep(firstSendTimeoutMs, waitUntil)])
       for (;;) {
         const outcome = await waitOnce(transaction, waitUntil, policy)
         // The block may be known a moment after the status.
-        if (outcome.state !== 'pending' || !(await sleep(askAgainMs, waitUntil))) return outcome
+        if (outcome.state !== 'pending' || !(await sleep(pollAgainMs, waitUntil))) return outcome
       }
     } finally {
       settled.abort()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Reason } from '../../../protocol/reasons.js'
 
 /** Why the cluster would not take a payment; `ours` when no payer is to blame. */
-export type Diagnosis =
+export type FailureReason =
   | { readonly reason: Reason; readonly message?: string }
   /** The node's own words are all that is known. */
   | { readonly reason: Reason; readonly message: string; readonly isGeneral: true }
@@ -22,7 +22,7 @@ const tokenErrors: Readonly<Record<number, Reason>> = {
 }
 
 /** Reads the error of a simulation, in the form in which nodes tell it. */
-export const diagnose = (error: unknown): Diagnosis => {
+export const explainFailure = (error: unknown): FailureReason => {
   if (error === 'AlreadyProcessed') return { reason: 'duplicate_settlement' }
   if (error === 'BlockhashNotFound') return { reason: 'settle_exact_svm_block_height_exceeded' }
   // The fee payer is account 0 and ours: it has too little.
@@ -42,10 +42,10 @@ export const diagnose = (error: unknown): Diagnosis => {
 const isRentError = (error: unknown): boolean =>
   z.object({ InsufficientFundsForRent: z.object({ account_index: z.literal(0) }) }).safeParse(error).success
 
-const longestWords = 160
+const maxTextLength = 160
 
-const simulationFailed = (error: unknown): Diagnosis => ({
+const simulationFailed = (error: unknown): FailureReason => ({
   reason: 'invalid_exact_svm_transaction_simulation_failed',
-  message: `The transfer fails when it is simulated: ${(JSON.stringify(error) ?? '').slice(0, longestWords)}`,
+  message: `The transfer fails when it is simulated: ${(JSON.stringify(error) ?? '').slice(0, maxTextLength)}`,
   isGeneral: true,
 })

@@ -2,34 +2,34 @@ import { recentBlockhashesSysvar } from '../encoding/programs.js'
 import type { Prepared } from '../payment/prepare.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { countBlocksLeft } from './blocksLeft.js'
-import { type Diagnosis, diagnose } from './diagnose.js'
+import { explainFailure, type FailureReason } from './diagnose.js'
 import { readTokenAccount, type TokenAccount } from './tokenAccount.js'
 
 /** What the cluster says of a payment. */
-export interface Rehearsal {
+export interface Simulated {
   /** Why it would not take it, or null when it would succeed and move exactly what it says. */
-  readonly diagnosis: Diagnosis | null
+  readonly failure: FailureReason | null
   /** For how many blocks more its blockhash can be used; null where that was not asked or is not told. */
   readonly blocksLeft: number | null
 }
 
 /** Asks the cluster about a payment, and for the age of its blockhash only where it is to be settled. */
-export type Rehearse = (
+export type Simulate = (
   prepared: Prepared,
   options: { readonly precedesSettle: boolean },
-) => Promise<Rehearsal>
+) => Promise<Simulated>
 
 /** What one look at the cluster says; what is shaky may be a coincidence between two questions. */
-interface Look extends Rehearsal {
-  readonly isShaky: boolean
+interface Attempt extends Simulated {
+  readonly isUnstable: boolean
 }
 
 // Between two questions others may move what the recipient has; what differs each time is no coincidence.
-const mostLooks = 3
+const maxAttempts = 3
 
 /** Builds the rehearsal on a cluster. It is never shown our signature. */
-export const createRehearse = (rpc: Rpc): Rehearse => {
-  const look = async (prepared: Prepared, precedesSettle: boolean): Promise<Look> => {
+export const createSimulate = (rpc: Rpc): Simulate => {
+  const look = async (prepared: Prepared, precedesSettle: boolean): Promise<Attempt> => {
     const { transfer, transaction, unsigned } = prepared
     const { source, destination, mint } = transfer
     const [before, simulation] = await Promise.all([
@@ -37,19 +37,19 @@ export const createRehearse = (rpc: Rpc): Rehearse => {
       rpc.simulate(unsigned, [source, destination]),
     ])
     const [sourceBefore, destinationBefore, mintAccount, recentBlockhashes] = before
-    const failure = simulation.succeeds ? null : diagnose(simulation.error)
-    if (failure !== null && !('isGeneral' in failure)) return firmly(failure)
+    const failure = simulation.succeeds ? null : explainFailure(simulation.error)
+    if (failure !== null && !('isGeneral' in failure)) return untilStable(failure)
     if (mintAccount == null || mintAccount.owner !== transfer.program) {
-      return firmly({ reason: 'asset_not_deployed_contract' })
+      return untilStable({ reason: 'asset_not_deployed_contract' })
     }
     const received = readTokenAccount(destinationBefore)
     const broken = judgeAccounts(readTokenAccount(sourceBefore), received, prepared)
-    if (broken !== null || !simulation.succeeds) return firmly(broken ?? failure)
+    if (broken !== null || !simulation.succeeds) return untilStable(broken ?? failure)
     const blocksLeft = countBlocksLeft(recentBlockhashes, transaction.blockhash)
     const gained = readTokenAccount(simulation.accounts[1])
     const gain = await judgeGain(transfer, { before: amountOf(received), simulated: amountOf(gained) })
     // A blockhash that can be used although it is not listed may be newer than the list.
-    return { diagnosis: gain.diagnosis, blocksLeft, isShaky: gain.isShaky || blocksLeft === 0 }
+    return { failure: gain.failure, blocksLeft, isUnstable: gain.isUnstable || blocksLeft === 0 }
   }
 
   /**
@@ -59,32 +59,36 @@ export const createRehearse = (rpc: Rpc): Rehearse => {
   const judgeGain = async (
     { destination, amount }: Prepared['transfer'],
     { before, simulated }: { readonly before: bigint; readonly simulated: bigint },
-  ): Promise<Pick<Look, 'diagnosis' | 'isShaky'>> => {
-    if (simulated - before === amount) return { diagnosis: null, isShaky: false }
+  ): Promise<Pick<Attempt, 'failure' | 'isUnstable'>> => {
+    if (simulated - before === amount) return { failure: null, isUnstable: false }
     const [account] = await rpc.getAccounts([destination])
     const after = amountOf(readTokenAccount(account))
     const [least, most] = before < after ? [before, after] : [after, before]
-    if (simulated - most <= amount && amount <= simulated - least) return { diagnosis: null, isShaky: false }
-    return { diagnosis: wrongGain, isShaky: before !== after }
+    if (simulated - most <= amount && amount <= simulated - least) return { failure: null, isUnstable: false }
+    return { failure: wrongGain, isUnstable: before !== after }
   }
 
   return async (prepared, { precedesSettle }) => {
     let seen = await look(prepared, precedesSettle)
-    for (let looks = 1; looks < mostLooks && seen.isShaky; looks += 1) {
+    for (let looks = 1; looks < maxAttempts && seen.isUnstable; looks += 1) {
       seen = await look(prepared, precedesSettle)
     }
     return seen
   }
 }
 
-const firmly = (diagnosis: Diagnosis | null): Look => ({ diagnosis, blocksLeft: null, isShaky: false })
+const untilStable = (failure: FailureReason | null): Attempt => ({
+  failure,
+  blocksLeft: null,
+  isUnstable: false,
+})
 
 /** The accounts of the transfer as they are: who owns the source is the payer, a delegate of it is not. */
 const judgeAccounts = (
   source: TokenAccount | null,
   destination: TokenAccount | null,
   { transfer: { authority, amount }, payTo }: Prepared,
-): Diagnosis | null => {
+): FailureReason | null => {
   if (source === null) return { reason: 'invalid_exact_svm_payload_transaction_sender_ata_not_found' }
   if (source.owner !== authority) return { reason: 'invalid_exact_svm_payload_signature_invalid' }
   if (destination === null) return { reason: 'invalid_exact_svm_payload_transaction_receiver_ata_not_found' }
@@ -96,7 +100,7 @@ const judgeAccounts = (
 
 const amountOf = (account: TokenAccount | null): bigint => account?.amount ?? 0n
 
-const wrongGain: Diagnosis = {
+const wrongGain: FailureReason = {
   reason: 'invalid_exact_svm_payload_amount_mismatch',
   message: 'The recipient would not receive exactly the amount',
 }

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
-import { machineTime } from '../../nodes/machineTime.js'
+import { systemTime } from '../../nodes/machineTime.js'
 import { createReader } from '../../nodes/reader.js'
-import { tellEveryone } from '../../nodes/tellEveryone.js'
+import { broadcastToAll } from '../../nodes/tellEveryone.js'
 import type { TonNetworkSettings } from '../settings.js'
 import { identifyTon } from './identity.js'
 import { accountShape, getMethodShape, transactionShape } from './wireShapes.js'
@@ -79,7 +79,7 @@ export const createToncenter = (
   logger: Logger,
 ): Toncenter => {
   const { network } = settings
-  const time = machineTime
+  const time = systemTime
   const pool = createEndpointPool(endpoints, { identity: identifyTon(settings), logger, time })
   const ask = createReader(pool, { network, logger, time })
 
@@ -135,7 +135,7 @@ export const createToncenter = (
     },
     findResult: async (hop) => (await locate(hop)) ?? (await search(hop)),
     send: async (boc) => {
-      await tellEveryone(
+      await broadcastToAll(
         pool,
         async ({ endpoint, name }) => {
           try {
@@ -143,11 +143,11 @@ export const createToncenter = (
             return true
           } catch (error) {
             // Refused, lost or taken: the trace of the message decides, never this answer.
-            logger.debug({ network, host: name, error }, 'ton.send_unanswered')
+            logger.debug({ network, host: name, error }, 'rpc.send_timed_out')
             return false
           }
         },
-        (isTaken) => isTaken,
+        (isDelivered) => isDelivered,
       )
     },
     probe: pool.probe,

@@ -1,9 +1,9 @@
 import type { Outcome } from '../../../schemes/scheme.js'
-import type { PaymentQuestion } from './question.js'
-import { type Trace, type TraceParts, tracePayment } from './tracePayment.js'
+import type { PaymentQuery } from './question.js'
+import { type Trace, type TraceDependencies, tracePayment } from './tracePayment.js'
 
 /** What is asked of a payment's fate. */
-export interface OutcomeQuestion extends PaymentQuestion {
+export interface ResolveQuery extends PaymentQuery {
   /** By what the payment is known, in what is told of it. */
   readonly transaction: string
   /** From when on the wallet refuses it. */
@@ -12,7 +12,7 @@ export interface OutcomeQuestion extends PaymentQuestion {
 }
 
 /** An outcome, and whether sending the bytes again can help. */
-export interface FoundOutcome {
+export interface Resolution {
   readonly outcome: Outcome
   readonly isWorthSending: boolean
 }
@@ -21,18 +21,17 @@ export interface FoundOutcome {
 const expirySlackMs = 60_000
 
 /** What became of a payment, as far as the chain proves it now. */
-export const findOutcome = async (parts: TraceParts, question: OutcomeQuestion): Promise<FoundOutcome> => {
+export const resolvePayment = async (
+  dependencies: TraceDependencies,
+  question: ResolveQuery,
+): Promise<Resolution> => {
   // First the state, then the list that begins there: what the list does not hold had not happened by then.
-  const account = await parts.api.readAccount(question.payer)
-  const trace = await tracePayment(parts, question, account)
+  const account = await dependencies.api.readAccount(question.payer)
+  const trace = await tracePayment(dependencies, question, account)
   return { outcome: conclude(trace, question, account.moment), isWorthSending: trace === 'unseen' }
 }
 
-const conclude = (
-  trace: Trace,
-  { transaction, expiresAt, now }: OutcomeQuestion,
-  moment: number,
-): Outcome => {
+const conclude = (trace: Trace, { transaction, expiresAt, now }: ResolveQuery, moment: number): Outcome => {
   switch (trace) {
     case 'paid':
       return { state: 'confirmed', transaction }

@@ -1,7 +1,7 @@
 import type { Address } from '@ton/core'
 
 /** Which payment is looked for on chain. */
-export interface PaymentQuestion {
+export interface PaymentQuery {
   readonly payer: Address
   /** What the payer's signature signs; whoever brought it, and with whatever signature bytes. */
   readonly signedHash: Buffer

@@ -1,9 +1,9 @@
 import type { Address, Message, Transaction } from '@ton/core'
 import { type Account, findPrevious, type ListedTransaction, type Toncenter } from '../api/toncenter.js'
-import type { JettonBook } from '../payment/jettons.js'
+import type { JettonRegistry } from '../payment/jettons.js'
 import { readCreditedAmount } from '../payment/jettonTransfer.js'
 import { readWalletRequest } from '../payment/walletRequest.js'
-import type { PaymentQuestion } from './question.js'
+import type { PaymentQuery } from './question.js'
 
 /**
  * What the chain says of a payment. `paid`: the recipient's jetton wallet was credited. `void`: the wallet's number is
@@ -13,13 +13,13 @@ import type { PaymentQuestion } from './question.js'
 export type Trace = 'paid' | 'void' | 'tried' | 'open' | 'unseen'
 
 /** What tracing needs. */
-export interface TraceParts {
+export interface TraceDependencies {
   readonly api: Toncenter
-  readonly jettons: JettonBook
+  readonly jettons: JettonRegistry
 }
 
 const pageSize = 20
-const mostPages = 50
+const maxPages = 50
 // The chain's clock and ours differ.
 const slackSeconds = 600
 
@@ -28,8 +28,8 @@ const slackSeconds = 600
  * That the wallet's number moved says nothing: it moves for a payment that failed, too.
  */
 export const tracePayment = async (
-  { api, jettons }: TraceParts,
-  question: PaymentQuestion,
+  { api, jettons }: TraceDependencies,
+  question: PaymentQuery,
   account: Account,
 ): Promise<Trace> => {
   const { payer, payTo, asset, amount } = question
@@ -71,14 +71,14 @@ export const tracePayment = async (
 /** The wallet's transactions for the payment's request, newest first; from a state of the account that is at hand. */
 const listRequests = async (
   api: Toncenter,
-  { payer, signedHash, since }: PaymentQuestion,
+  { payer, signedHash, since }: PaymentQuery,
   account: Account,
 ): Promise<readonly ListedTransaction[]> => {
   const earliest = Math.floor(since.getTime() / 1_000) - slackSeconds
   const found: ListedTransaction[] = []
   let from = account.newest
   for (let page = 0; from !== null; page++) {
-    if (page === mostPages) throw new Error('The wallet has too many transactions to look through')
+    if (page === maxPages) throw new Error('The wallet has too many transactions to look through')
     const listed = await api.listTransactions(payer, from, pageSize)
     found.push(...listed.filter(({ inMessage }) => isRequest(inMessage, { payer, signedHash })))
     const last = listed.at(-1)
@@ -90,7 +90,7 @@ const listRequests = async (
 
 const isRequest = (
   message: Message | null | undefined,
-  { payer, signedHash }: Pick<PaymentQuestion, 'payer' | 'signedHash'>,
+  { payer, signedHash }: Pick<PaymentQuery, 'payer' | 'signedHash'>,
 ): boolean => {
   if (message == null || message.info.dest?.toString() !== payer.toString()) return false
   return readWalletRequest(message.body)?.signedHash.equals(signedHash) === true

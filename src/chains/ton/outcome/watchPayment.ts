@@ -1,18 +1,18 @@
 import { sleep, withSignal } from '../../../deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Outcome } from '../../../schemes/scheme.js'
-import type { OutcomeQuestion } from './findOutcome.js'
-import { findWitnessedOutcome, type WitnessParts } from './witnesses.js'
+import type { ResolveQuery } from './findOutcome.js'
+import { resolveByWitnesses, type WitnessDependencies } from './witnesses.js'
 
 /** What watching needs. */
-export interface WatchParts extends WitnessParts {
+export interface WatchDependencies extends WitnessDependencies {
   readonly clock: Clock
   readonly pollIntervalMs: number
 }
 
 /** A payment that was sent. */
 export interface WatchedPayment {
-  readonly question: Omit<OutcomeQuestion, 'now'>
+  readonly question: Omit<ResolveQuery, 'now'>
   /** Sends its bytes again; null where others see to that. */
   readonly resend: (() => void) | null
 }
@@ -22,13 +22,13 @@ const resendAfterMs = 4_000
 
 /** Asks what became of a payment until it is proven, or until nobody waits any more. */
 export const watchPayment = async (
-  parts: WatchParts,
+  dependencies: WatchDependencies,
   { question, resend }: WatchedPayment,
   waitUntil: AbortSignal,
 ): Promise<Outcome> => {
   let sentAtMs = performance.now()
   while (!waitUntil.aborted) {
-    const asked = findWitnessedOutcome(parts, { ...question, now: parts.clock.now() })
+    const asked = resolveByWitnesses(dependencies, { ...question, now: dependencies.clock.now() })
     // A node that fails now leaves the question to the next round, and in the end to the reconciler.
     const found = await withSignal(asked, waitUntil).catch(() => null)
     if (found !== null && found.outcome.state !== 'pending') return found.outcome
@@ -36,7 +36,7 @@ export const watchPayment = async (
       sentAtMs = performance.now()
       resend?.()
     }
-    await sleep(parts.pollIntervalMs, waitUntil)
+    await sleep(dependencies.pollIntervalMs, waitUntil)
   }
   return { state: 'pending', transaction: question.transaction }
 }

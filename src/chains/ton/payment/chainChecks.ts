@@ -81,7 +81,7 @@ const checks: readonly Check[] = [
 ]
 
 /** The first rule that a payment breaks, given its wallet, or null. */
-export const findBrokenWalletRule = (candidate: WalletCandidate): Reason | null => {
+export const findFailedWalletCheck = (candidate: WalletCandidate): Reason | null => {
   for (const check of checks) {
     const reason = check(candidate)
     if (reason !== null) return reason

@@ -75,7 +75,7 @@ const attachesNotTooMuchTon: Check = ({ decoded: { request, isSponsored }, relay
     : 'invalid_exact_tvm_payload_attached_ton_amount_too_high'
 
 /** What the client adds for the recipient: its own TON where it pays, exactly what is asked where we do. */
-const mostForwarded = 10_000_000n
+const maxForwardNanoTon = 10_000_000n
 
 const forwardsWhatIsAsked: Check = ({ decoded: { transfer, isSponsored }, payment }) => {
   const { forwardTonAmount = '0', forwardPayload } = payment.requirements.extra
@@ -84,7 +84,10 @@ const forwardsWhatIsAsked: Check = ({ decoded: { transfer, isSponsored }, paymen
   const { forwardPayload: carried } = transfer
   const isEmpty = carried.bits.length === 0 && carried.refs.length === 0
   const isAskedPayload = forwardPayload == null ? isEmpty : asked?.equals(carried) === true
-  return isAsked && isAskedPayload && transfer.forwardNanoTon <= mostForwarded && !transfer.hasCustomPayload
+  return isAsked &&
+    isAskedPayload &&
+    transfer.forwardNanoTon <= maxForwardNanoTon &&
+    !transfer.hasCustomPayload
     ? null
     : 'invalid_exact_tvm_payload_jetton_transfer'
 }
@@ -133,7 +136,7 @@ const checks: readonly Check[] = [
 ]
 
 /** The first rule that a candidate breaks, of those that need no chain, or null. */
-export const findBrokenRule = (candidate: Candidate): Reason | null => {
+export const findFailedCheck = (candidate: Candidate): Reason | null => {
   for (const check of checks) {
     const reason = check(candidate)
     if (reason !== null) return reason

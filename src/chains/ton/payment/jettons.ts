@@ -3,7 +3,7 @@ import type { StackEntry, Toncenter } from '../api/toncenter.js'
 import { readAddress, tryParse } from './cells.js'
 
 /** The jettons of one network: those that are settled, and where their owners' coins are. */
-export interface JettonBook {
+export interface JettonRegistry {
   isSettled(master: Address): boolean
   /** Where an owner's coins are, as the master says; null where it does not say. */
   findWallet(master: Address, owner: Address): Promise<Address | null>
@@ -18,10 +18,10 @@ export interface JettonPolicy {
 }
 
 // A master computes the address from its own code; what it said once stays true.
-const mostRemembered = 10_000
+const maxCached = 10_000
 
 /** Opens the book; throws where the operator lists what is no address. */
-export const createJettonBook = (api: Toncenter, policy: JettonPolicy): JettonBook => {
+export const createJettonRegistry = (api: Toncenter, policy: JettonPolicy): JettonRegistry => {
   const settled = new Set(policy.tokens.map((text) => parseMaster(text).toRawString()))
   const known = new Map<string, Address>()
 
@@ -35,7 +35,7 @@ export const createJettonBook = (api: Toncenter, policy: JettonPolicy): JettonBo
       const wallet = readAddressEntry(entry)
       if (wallet === null) return null
       const [oldest] = known.keys()
-      if (known.size >= mostRemembered && oldest !== undefined) known.delete(oldest)
+      if (known.size >= maxCached && oldest !== undefined) known.delete(oldest)
       known.set(key, wallet)
       return wallet
     },

@@ -7,10 +7,10 @@ import type { Toncenter } from '../api/toncenter.js'
 import { knownNetworks } from '../networks.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
 import { readAddress } from './cells.js'
-import { findBrokenWalletRule } from './chainChecks.js'
-import { findBrokenRule } from './checks.js'
+import { findFailedWalletCheck } from './chainChecks.js'
+import { findFailedCheck } from './checks.js'
 import { type DecodedPayment, decodePayment } from './decode.js'
-import type { JettonBook } from './jettons.js'
+import type { JettonRegistry } from './jettons.js'
 import { readTonProof } from './proof.js'
 import { findWallet } from './walletState.js'
 
@@ -38,15 +38,15 @@ export interface PrepareOptions {
 export type Prepare = (payment: Payment, options: PrepareOptions) => Promise<Preparation>
 
 /** Builds `prepare` for one network. */
-export const createPrepare = (parts: {
+export const createPrepare = (dependencies: {
   readonly family: Pick<TonSettings, 'minRelayValue' | 'maxRelayValue'>
   readonly network: Pick<TonNetworkSettings, 'globalId'>
   readonly api: Toncenter
-  readonly jettons: JettonBook
+  readonly jettons: JettonRegistry
   readonly relays: readonly Address[]
   readonly clock: Clock
 }): Prepare => {
-  const { family, network, api, jettons, relays, clock } = parts
+  const { family, network, api, jettons, relays, clock } = dependencies
   const otherGlobalIds = knownNetworks
     .map(({ globalId }) => globalId)
     .filter((globalId) => globalId !== network.globalId)
@@ -64,7 +64,7 @@ export const createPrepare = (parts: {
     const finding = findWallet(account, decoded.message)
     if ('refusedAs' in finding) return { reason: finding.refusedAs }
     const { wallet } = finding
-    const broken = findBrokenWalletRule({ decoded, wallet, account, jettonWallet, otherGlobalIds })
+    const broken = findFailedWalletCheck({ decoded, wallet, account, jettonWallet, otherGlobalIds })
     if (broken !== null) return { reason: broken }
     const balance = jettonWallet === null ? 0n : await jettons.readBalance(jettonWallet)
     if (balance < decoded.transfer.amount) return { reason: 'insufficient_jetton_balance' }
@@ -73,16 +73,16 @@ export const createPrepare = (parts: {
 
   return async (payment, { marginSeconds, beforeAsking }) => {
     const reading = readTonProof(payment.proof)
-    if ('problem' in reading) return refuse(null, 'invalid_payload_structure', reading.problem)
+    if ('problem' in reading) return toRefusal(null, 'invalid_payload_structure', reading.problem)
     const decoding = decodePayment(reading.proof)
-    if ('refusedAs' in decoding) return refuse(null, decoding.refusedAs)
+    if ('refusedAs' in decoding) return toRefusal(null, decoding.refusedAs)
     const { decoded } = decoding
     const payer = decoded.message.wallet
     const asset = readAddress(payment.requirements.asset)
-    if (asset === null || !jettons.isSettled(asset)) return refuse(payer, 'unsupported_asset')
+    if (asset === null || !jettons.isSettled(asset)) return toRefusal(payer, 'unsupported_asset')
 
     const nowSeconds = Math.floor(clock.now().getTime() / 1_000)
-    const broken = findBrokenRule({
+    const broken = findFailedCheck({
       decoded,
       payment,
       asset,
@@ -91,15 +91,15 @@ export const createPrepare = (parts: {
       relays,
       relayValue: { least: family.minRelayValue, most: family.maxRelayValue },
     })
-    if (broken !== null) return refuse(payer, broken)
+    if (broken !== null) return toRefusal(payer, broken)
     beforeAsking?.()
     const answer = await findObstacle(decoded, asset)
-    if ('reason' in answer) return refuse(payer, answer.reason)
+    if ('reason' in answer) return toRefusal(payer, answer.reason)
     return { prepared: { decoded, payer, asset, isDeployed: answer.isDeployed } }
   }
 }
 
-const refuse = (payer: Address | null, reason: Reason, message?: string): Preparation => ({
+const toRefusal = (payer: Address | null, reason: Reason, message?: string): Preparation => ({
   refused: {
     isValid: false,
     payer: payer?.toRawString() ?? null,

@@ -2,7 +2,7 @@ import type { Prepared } from '../payment/prepare.js'
 import { countAttached } from './relayMessage.js'
 
 // A message may cause 255 actions and be 64 KB; its list of actions may be 512 deep.
-const mostPayments = 100
+const maxPayments = 100
 const mostBytes = 45_000
 
 // For the message's own fees, and for each of those that it causes: up to 4 KB on their way.
@@ -23,7 +23,7 @@ export const chooseBatch = <Item extends { readonly prepared: Prepared }>(
     const { decoded, payer } = item.prepared
     const needed = countAttached(item.prepared) + forwardNanoTon
     const key = payer.toRawString()
-    if (batch.length === mostPayments || bytes + decoded.size > mostBytes) break
+    if (batch.length === maxPayments || bytes + decoded.size > mostBytes) break
     if (needed > left || payers.has(key)) continue
     payers.add(key)
     batch.push(item)

@@ -4,24 +4,24 @@ import type { Logger } from '../../../ports/logger.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerLanes } from '../../../ports/signerLanes.js'
 import { spendHourlyBudget } from '../../hourlyBudget.js'
-import { notSettling } from '../../notSettling.js'
+import { networkUnavailable } from '../../notSettling.js'
 import type { Toncenter } from '../api/toncenter.js'
 import type { TonNetworkSettings } from '../settings.js'
 import { type RelayAccount, readRelayAccount } from './relayAccount.js'
 import { countAttached, signRelayMessage } from './relayMessage.js'
-import type { Relayed, RelayOrder, WaitingOrder } from './relayOrder.js'
+import type { QueuedOrder, Relayed, RelayRequest } from './relayOrder.js'
 import type { RelayWallet } from './relayWallets.js'
-import { createWaitingOrders } from './waitingOrders.js'
+import { createOrderQueue } from './waitingOrders.js'
 
 /** Relays payments on one network, together where they wait together. */
 export interface RelayQueue {
   /** Records, then sends. Throws only when nothing was recorded. */
-  submit(order: RelayOrder): Promise<Relayed>
+  submit(order: RelayRequest): Promise<Relayed>
   close(): Promise<void>
 }
 
 /** What relaying needs. */
-export interface RelayParts {
+export interface RelayDependencies {
   readonly network: TonNetworkSettings
   readonly api: Toncenter
   readonly wallets: readonly RelayWallet[]
@@ -34,16 +34,16 @@ export interface RelayParts {
   readonly expiryMarginSeconds: number
 }
 
-// A message that has not come in time is replaced by one that carries nothing: see the upkeep.
-const longestValiditySeconds = 600
+// A message that has not come in time is replaced by one that carries nothing: see the maintenance.
+const maxValiditySeconds = 600
 
 /**
  * Builds the queue. Every wallet has one message under way, because the next one's number is good only when this
  * one's is used; what comes meanwhile goes with the next one.
  */
-export const createRelayQueue = (parts: RelayParts): RelayQueue => {
-  const { network, api, wallets, canPay, lanes, limiter, clock, logger } = parts
-  const orders = createWaitingOrders(network.network)
+export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue => {
+  const { network, api, wallets, canPay, lanes, limiter, clock, logger } = dependencies
+  const orders = createOrderQueue(network.network)
   const budget = {
     network: network.network,
     called: 'relay',
@@ -65,7 +65,7 @@ export const createRelayQueue = (parts: RelayParts): RelayQueue => {
     return account
   }
 
-  /** Waits until the wallet's number has moved on; the upkeep sends again what gets lost. */
+  /** Waits until the wallet's number has moved on; the maintenance sends again what gets lost. */
   const waitForLanding = async (wallet: RelayWallet, seqno: number): Promise<void> => {
     while (!stopped.signal.aborted) {
       const account = await readRelayAccount(api, wallet).catch(() => null)
@@ -74,10 +74,10 @@ export const createRelayQueue = (parts: RelayParts): RelayQueue => {
     }
   }
 
-  const record = (wallet: RelayWallet, batch: readonly WaitingOrder[], { isDeployed }: RelayAccount) => {
+  const record = (wallet: RelayWallet, batch: readonly QueuedOrder[], { isDeployed }: RelayAccount) => {
     const payments = batch.map(({ prepared }) => prepared)
     const last = Math.max(...payments.map(({ decoded }) => decoded.request.validUntil))
-    const validUntil = Math.min(last, nowSeconds() + longestValiditySeconds)
+    const validUntil = Math.min(last, nowSeconds() + maxValiditySeconds)
     return lanes.record(
       laneOf(wallet),
       batch.map(({ recorder }) => recorder),
@@ -87,34 +87,34 @@ export const createRelayQueue = (parts: RelayParts): RelayQueue => {
 
   const relay = async (
     wallet: RelayWallet,
-    batch: readonly WaitingOrder[],
+    batch: readonly QueuedOrder[],
     account: RelayAccount,
   ): Promise<void> => {
     const attached = batch.reduce((sum, { prepared }) => sum + countAttached(prepared), 0n)
     await spendHourlyBudget(limiter, budget, Number(attached))
     const answer = await record(wallet, batch, account)
     if ('lost' in answer) {
-      const isLost = ({ recorder }: WaitingOrder) => answer.lost.includes(recorder.settlementId)
+      const isLost = ({ recorder }: QueuedOrder) => answer.lost.includes(recorder.settlementId)
       const error = new Error('The settlement was taken over: nothing is sent for it')
       for (const order of batch.filter(isLost)) order.reject(error)
       orders.putBack(batch.filter((order) => !isLost(order)))
       return
     }
     const { transaction, bytes } = answer.recorded
-    const landed = (async () => {
+    const settled = (async () => {
       await api.send(bytes)
       await waitForLanding(wallet, account.seqno)
     })()
-    for (const order of batch) order.resolve({ transaction, landed })
+    for (const order of batch) order.resolve({ transaction, settled })
     // A node that is silent keeps nobody from closing.
-    await withSignal(landed, stopped.signal)
+    await withSignal(settled, stopped.signal)
   }
 
   /** One message, or nothing; says whether to wait before the next look. */
   const work = async (wallet: RelayWallet): Promise<'again' | 'later'> => {
     const account = canPay(wallet.signer) ? await findFree(wallet) : null
     if (account === null) return 'later'
-    const latestExpiry = nowSeconds() + parts.expiryMarginSeconds
+    const latestExpiry = nowSeconds() + dependencies.expiryMarginSeconds
     const batch = orders.take({ balance: account.balance, latestExpiry })
     if (batch.length === 0) return 'later'
     try {
@@ -144,7 +144,7 @@ export const createRelayQueue = (parts: RelayParts): RelayQueue => {
     submit: async (order) => {
       const isOpen = !order.waitUntil.aborted && !stopped.signal.aborted
       if (isOpen && wallets.some(({ signer }) => canPay(signer))) return await orders.add(order)
-      throw notSettling(network.network)
+      throw networkUnavailable(network.network)
     },
     close: async () => {
       stopped.abort()

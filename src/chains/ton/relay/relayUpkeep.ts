@@ -2,11 +2,11 @@ import { sleep } from '../../../deadline.js'
 import type { Lane } from '../../../ports/settlementJournal.js'
 import { readRelayAccount } from './relayAccount.js'
 import { readRelayExpiry, signRelayMessage } from './relayMessage.js'
-import type { RelayParts } from './relayQueue.js'
+import type { RelayDependencies } from './relayQueue.js'
 import type { RelayWallet } from './relayWallets.js'
 
 /** Looks after the relay wallets' numbers, so that no message that never arrives holds up the next ones. */
-export interface RelayUpkeep {
+export interface RelayMaintenance {
   /** One round. Never throws. */
   check(): Promise<void>
   close(): Promise<void>
@@ -17,11 +17,11 @@ const roundMs = 2_000
 const expirySlackSeconds = 60
 const fillerSeconds = 600
 
-/** Builds the upkeep; its rounds come by themselves. */
-export const createRelayUpkeep = (
-  parts: Pick<RelayParts, 'network' | 'api' | 'wallets' | 'lanes' | 'logger'>,
-): RelayUpkeep => {
-  const { network, api, wallets, lanes, logger } = parts
+/** Builds the maintenance; its rounds come by themselves. */
+export const createRelayMaintenance = (
+  dependencies: Pick<RelayDependencies, 'network' | 'api' | 'wallets' | 'lanes' | 'logger'>,
+): RelayMaintenance => {
+  const { network, api, wallets, lanes, logger } = dependencies
   const stopped = new AbortController()
   /** Where each wallet stood in the last round: what was sent since then is given its time. */
   const lastSeqno = new Map<string, number>()
@@ -38,8 +38,8 @@ export const createRelayUpkeep = (
     const [stuck] = await lanes.listFrom(lane, seqno, 1)
     if (stuck === undefined || stuck.nonce > seqno) {
       // A node once told too high a number: nothing was recorded for this one.
-      if (await lanes.retreat(lane, seqno)) return
-      const filled = await lanes.fill(lane, seqno, filler)
+      if (await lanes.rewindNonce(lane, seqno)) return
+      const filled = await lanes.fillNonceGap(lane, seqno, filler)
       if (filled !== null) await api.send(filled.bytes)
       return
     }

@@ -1,15 +1,15 @@
-import { notSettling } from '../../notSettling.js'
+import { networkUnavailable } from '../../notSettling.js'
 import { chooseBatch } from './chooseBatch.js'
-import type { Relayed, RelayOrder, WaitingOrder } from './relayOrder.js'
+import type { QueuedOrder, Relayed, RelayRequest } from './relayOrder.js'
 
 /** Orders that wait for a place in a message. */
-export interface WaitingOrders {
+export interface OrderQueue {
   /** Waits in the line; rejects when nobody waits for it any more. */
-  add(order: RelayOrder): Promise<Relayed>
+  add(order: RelayRequest): Promise<Relayed>
   /** Puts back what was taken and not recorded. */
-  putBack(orders: readonly WaitingOrder[]): void
+  putBack(orders: readonly QueuedOrder[]): void
   /** What one message carries, given what its wallet owns; refuses who comes too late for any. */
-  take(limits: { readonly balance: bigint; readonly latestExpiry: number }): readonly WaitingOrder[]
+  take(limits: { readonly balance: bigint; readonly latestExpiry: number }): readonly QueuedOrder[]
   /** Resolves when somebody waits. */
   whenSome(): Promise<void>
   /** Refuses all, and wakes who waits for somebody to come. */
@@ -17,8 +17,8 @@ export interface WaitingOrders {
 }
 
 /** Creates an empty line for one network. */
-export const createWaitingOrders = (network: string): WaitingOrders => {
-  let waiting: WaitingOrder[] = []
+export const createOrderQueue = (network: string): OrderQueue => {
+  let waiting: QueuedOrder[] = []
   let wake: () => void = () => undefined
   let somebody = whenWoken()
 
@@ -34,7 +34,7 @@ export const createWaitingOrders = (network: string): WaitingOrders => {
     rouseThose()
   }
 
-  const remove = (orders: readonly WaitingOrder[]): void => {
+  const remove = (orders: readonly QueuedOrder[]): void => {
     waiting = waiting.filter((order) => !orders.includes(order))
   }
 
@@ -45,10 +45,10 @@ export const createWaitingOrders = (network: string): WaitingOrders => {
         const giveUp = () => {
           if (!waiting.includes(waitingOrder)) return
           remove([waitingOrder])
-          waitingOrder.reject(notSettling(network))
+          waitingOrder.reject(networkUnavailable(network))
         }
         const end = () => waitUntil.removeEventListener('abort', giveUp)
-        const waitingOrder: WaitingOrder = {
+        const waitingOrder: QueuedOrder = {
           ...order,
           resolve: (relayed) => {
             end()
@@ -65,14 +65,14 @@ export const createWaitingOrders = (network: string): WaitingOrders => {
       }),
     putBack: (orders) => {
       for (const order of orders) {
-        if (order.waitUntil.aborted) order.reject(notSettling(network))
+        if (order.waitUntil.aborted) order.reject(networkUnavailable(network))
         else waiting.push(order)
       }
     },
     take: ({ balance, latestExpiry }) => {
       const late = waiting.filter(({ prepared }) => prepared.decoded.request.validUntil <= latestExpiry)
       remove(late)
-      for (const order of late) order.reject(notSettling(network))
+      for (const order of late) order.reject(networkUnavailable(network))
       const batch = chooseBatch(waiting, balance)
       remove(batch)
       return batch
@@ -81,7 +81,7 @@ export const createWaitingOrders = (network: string): WaitingOrders => {
       if (waiting.length === 0) await somebody
     },
     end: () => {
-      for (const order of waiting.splice(0)) order.reject(notSettling(network))
+      for (const order of waiting.splice(0)) order.reject(networkUnavailable(network))
       rouse()
     },
   }

@@ -1,9 +1,9 @@
 import type { Logger } from '../../../ports/logger.js'
-import { readBusyAnswer } from '../../nodes/busyAnswer.js'
+import { readRateLimit } from '../../nodes/busyAnswer.js'
 import { RpcRefusal } from '../../nodes/endpoint.js'
 import type { EndpointHealth, HealthTime } from '../../nodes/endpointHealth.js'
 import type { EndpointPool } from '../../nodes/endpointPool.js'
-import { tellEveryone } from '../../nodes/tellEveryone.js'
+import { broadcastToAll } from '../../nodes/tellEveryone.js'
 import { sendShape } from './wireShapes.js'
 
 /**
@@ -37,9 +37,9 @@ export const createBroadcast = (
       logger.warn({ ...named, code: answer.code, message: answer.message }, 'rpc.send_refused')
       return refusals.includes(answer.code) ? 'refused' : 'unknown'
     } catch (error) {
-      const isBusy = readBusyAnswer(error) !== null
-      if (isBusy) health.noteFailure(startedAtMs, error)
-      logger.warn({ ...named, error }, 'rpc.send_unanswered')
+      const isBusy = readRateLimit(error) !== null
+      if (isBusy) health.onFailure(startedAtMs, error)
+      logger.warn({ ...named, error }, 'rpc.send_timed_out')
       // Silence to a send says little of the node: let it prove that it is there.
       if (!isBusy && !(error instanceof RpcRefusal)) void health.probe()
       return isBusy ? 'refused' : 'unknown'
@@ -47,7 +47,7 @@ export const createBroadcast = (
   }
 
   return async (bytes) => {
-    const answers = await tellEveryone(
+    const answers = await broadcastToAll(
       pool,
       (health) => sendTo(health, bytes),
       (answer) => answer === 'taken',

@@ -6,7 +6,7 @@ import type { TronNetworkSettings } from '../settings.js'
 const failure = z.object({ Error: z.string() })
 
 // Of a node's words only so many are of use.
-const mostWords = 200
+const maxWords = 200
 
 /** The network's nodes. TRON's answer their own failures with HTTP 200 and an `Error`: here they are refusals. */
 export const createTronEndpoints = (
@@ -20,7 +20,7 @@ export const createTronEndpoints = (
       request: async (path, body, schema) => {
         const answer = await endpoint.request(path, body, z.unknown())
         const failed = failure.safeParse(answer)
-        if (failed.success) throw new RpcRefusal(0, failed.data.Error.slice(0, mostWords))
+        if (failed.success) throw new RpcRefusal(0, failed.data.Error.slice(0, maxWords))
         return schema.parse(answer)
       },
     }

@@ -1,7 +1,7 @@
 import type { Logger } from '../../../ports/logger.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
-import { machineTime } from '../../nodes/machineTime.js'
+import { systemTime } from '../../nodes/machineTime.js'
 import { createReader } from '../../nodes/reader.js'
 import type { TronAddress } from '../encoding/address.js'
 import type { TronNetworkSettings } from '../settings.js'
@@ -38,7 +38,7 @@ export type View = 'wallet' | 'walletsolidity'
  * One TRON network through several nodes. Everything that is asked has a deadline; when no node answers, an
  * `AppError` with the specification's SVC-2004 is thrown. A node of another chain is never used.
  */
-export interface TronNode {
+export interface TronRpc {
   readonly endpoints: readonly Endpoint[]
   getHead(): Promise<Header>
   findHeader(number: number): Promise<Header | null>
@@ -61,11 +61,11 @@ export interface TronNode {
 }
 
 /** Connects to the nodes of a network. */
-export const connectNode = (
+export const createRpc = (
   network: TronNetworkSettings,
   { timeoutMs, logger }: { readonly timeoutMs: number; readonly logger: Logger },
-): TronNode => {
-  const time = machineTime
+): TronRpc => {
+  const time = systemTime
   const endpoints = createTronEndpoints(network, timeoutMs)
   const pool = createEndpointPool(endpoints, { identity: identifyTron(network), logger, time })
   const ask = createReader(pool, { network: network.network, logger, time })
@@ -93,7 +93,7 @@ export const connectNode = (
     send,
     probe: pool.probe,
     listHealth: pool.report,
-    listWitnesses: () => pool.listFit().map(({ endpoint }) => endpoint),
+    listWitnesses: () => pool.listHealthy().map(({ endpoint }) => endpoint),
     findNewestNumber: () =>
       pool.report().reduce((newest, { head }) => Math.max(newest, Number(head ?? 0n)), 0),
     ask,

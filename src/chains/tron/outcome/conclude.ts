@@ -1,18 +1,18 @@
 import type { Outcome } from '../../../schemes/scheme.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
-import type { TronNode } from '../node/node.js'
+import type { TronRpc } from '../node/node.js'
 import { type Receipt, receiptShapeOf } from '../node/wireShapes.js'
 import type { SignedTransfer } from '../payment/decode.js'
 import { type ExpectedTransfer, expectedOf, judgeReceipt } from './judge.js'
 
 /** What a payment must have moved, and whether a second node has to say so too. */
-export interface Conclusion {
+export interface JudgeQuery {
   readonly expected: ExpectedTransfer
   readonly isCrossChecked: boolean
 }
 
 /** How the receipt of a transfer is to be read. */
-export const concludeBy = (transfer: SignedTransfer, crossCheckAmount: bigint): Conclusion => ({
+export const judgeBy = (transfer: SignedTransfer, crossCheckAmount: bigint): JudgeQuery => ({
   expected: expectedOf(transfer),
   isCrossChecked: transfer.value >= crossCheckAmount,
 })
@@ -21,10 +21,10 @@ export const concludeBy = (transfer: SignedTransfer, crossCheckAmount: bigint): 
  * What a transaction in a block proves. A payment counts as soon as it stands in a block, whose id is named because it
  * may be taken back; one that failed is `failed` only when its block cannot be: in another block it might succeed.
  */
-export const concludeReceipt = async (
-  node: TronNode,
+export const toOutcome = async (
+  node: TronRpc,
   receipt: Receipt,
-  { expected, isCrossChecked }: Conclusion,
+  { expected, isCrossChecked }: JudgeQuery,
 ): Promise<Outcome> => {
   const transaction = receipt.id
   const judgement = judgeReceipt(receipt, expected)

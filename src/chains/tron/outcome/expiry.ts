@@ -9,19 +9,23 @@ const slackMs = 30_000
  * its parent's time; so behind a solid block of that time or later nothing more can come. Every node has to say so,
  * of its own chain: first how far it is solid, and then that the transaction is not in it.
  */
-export const isProvenDead = async (
+export const hasExpired = async (
   witnesses: readonly Endpoint[],
   transaction: string,
   expiration: number,
 ): Promise<boolean> => {
   if (witnesses.length === 0) return false
   const verdicts = await Promise.all(
-    witnesses.map((endpoint) => saysDead(endpoint, transaction, expiration).catch(() => false)),
+    witnesses.map((endpoint) => confirmsExpiry(endpoint, transaction, expiration).catch(() => false)),
   )
   return verdicts.every((isDead) => isDead)
 }
 
-const saysDead = async (endpoint: Endpoint, transaction: string, expiration: number): Promise<boolean> => {
+const confirmsExpiry = async (
+  endpoint: Endpoint,
+  transaction: string,
+  expiration: number,
+): Promise<boolean> => {
   const solid = await endpoint.request('/walletsolidity/getblock', { detail: false }, headerShape)
   if (solid === null || solid.timestamp < expiration + slackMs) return false
   const ask = (view: string) =>

@@ -1,13 +1,13 @@
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
-import type { TronNode } from '../node/node.js'
+import type { TronRpc } from '../node/node.js'
 import { decodeTransfer } from '../payment/decode.js'
-import { concludeBy, concludeReceipt } from './conclude.js'
-import { isProvenDead } from './expiry.js'
+import { judgeBy, toOutcome } from './conclude.js'
+import { hasExpired } from './expiry.js'
 
 /** What became of a recorded settlement; sends its bytes again while they can still be taken in. */
 export const resolveSettlement = async (
-  node: TronNode,
+  node: TronRpc,
   settlement: Settlement,
   crossCheckAmount: bigint,
 ): Promise<Outcome> => {
@@ -19,8 +19,8 @@ export const resolveSettlement = async (
   const { transaction, expiration, bytes } = transfer
 
   const receipt = await node.findReceipt(transaction)
-  if (receipt !== null) return await concludeReceipt(node, receipt, concludeBy(transfer, crossCheckAmount))
-  if (await isProvenDead(node.listWitnesses(), transaction, expiration)) {
+  if (receipt !== null) return await toOutcome(node, receipt, judgeBy(transfer, crossCheckAmount))
+  if (await hasExpired(node.listWitnesses(), transaction, expiration)) {
     return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
   }
   await node.send(bytes)

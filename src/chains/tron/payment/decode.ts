@@ -31,8 +31,8 @@ export type TransferReading =
   | { readonly reason: Reason; readonly problem: string }
 
 // A transfer has some 330 bytes; nothing that is much shorter or longer can be one.
-const leastBytes = 200
-const mostBytes = 1_000
+const minBytes = 200
+const maxBytes = 1_000
 
 const triggerSmartContract = 31
 const triggerUrl = 'type.googleapis.com/protocol.TriggerSmartContract'
@@ -44,8 +44,8 @@ const transferForm = /^a9059cbb0{24}(?<to>[0-9a-f]{40})(?<value>[0-9a-f]{64})$/
 export const decodeTransfer = (hex: string): TransferReading => {
   const bytes = hex.replace(/^0x/, '').toLowerCase()
   if (!/^(?:[0-9a-f]{2})*$/.test(bytes)) return { reason: 'invalid_hex_encoding', problem: 'is not hex' }
-  if (bytes.length < leastBytes * 2) return { reason: 'transaction_too_short', problem: 'is too short' }
-  if (bytes.length > mostBytes * 2) return wrong('is too long')
+  if (bytes.length < minBytes * 2) return { reason: 'transaction_too_short', problem: 'is too short' }
+  if (bytes.length > maxBytes * 2) return wrong('is too long')
   try {
     return readTransaction(bytes)
   } catch {

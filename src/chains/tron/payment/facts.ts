@@ -1,10 +1,10 @@
 import { toWord } from '../encoding/address.js'
-import type { TronNode } from '../node/node.js'
+import type { TronRpc } from '../node/node.js'
 import type { Account, Prices, Receipt, Resources, Simulation } from '../node/wireShapes.js'
 import type { SignedTransfer } from './decode.js'
 
 /** What the chain says of a transfer that breaks no rule of its own. */
-export interface Facts {
+export interface ChainState {
   readonly transfer: SignedTransfer
   /** The id of the block that the transfer names, or null where the chain has none there. */
   readonly referenceId: string | null
@@ -26,11 +26,11 @@ const referenceRange = 0x1_0000
 const balanceOf = '70a08231'
 
 /** Asks the chain everything that is to be known of a transfer, at once. */
-export const gatherFacts = async (
-  node: TronNode,
+export const readChainState = async (
+  node: TronRpc,
   transfer: SignedTransfer,
   readPrices: () => Promise<Prices>,
-): Promise<Facts> => {
+): Promise<ChainState> => {
   const { owner, contract, data, transaction } = transfer
   const [referenceId, receipt, account, resources, simulation, balance, prices] = await Promise.all([
     findReferenceId(node, transfer.refBlockBytes),
@@ -46,7 +46,7 @@ export const gatherFacts = async (
 }
 
 /** The newest block whose number ends in these two bytes. */
-const findReferenceId = async (node: TronNode, refBlockBytes: string): Promise<string | null> => {
+const findReferenceId = async (node: TronRpc, refBlockBytes: string): Promise<string | null> => {
   if (!/^[0-9a-f]{4}$/.test(refBlockBytes)) return null
   const head = await newestNumber(node)
   const low = Number.parseInt(refBlockBytes, 16)
@@ -55,7 +55,7 @@ const findReferenceId = async (node: TronNode, refBlockBytes: string): Promise<s
   return number < 0 ? null : ((await node.findHeader(number))?.id ?? null)
 }
 
-const newestNumber = async (node: TronNode): Promise<number> => {
+const newestNumber = async (node: TronRpc): Promise<number> => {
   const known = node.findNewestNumber()
   return known > 0 ? known : (await node.getHead()).number
 }

@@ -5,7 +5,7 @@ import { formatAddress, type TronAddress } from '../encoding/address.js'
 import type { TronNetworkSettings } from '../settings.js'
 import type { SignedTransfer } from './decode.js'
 import { readExactProof } from './proof.js'
-import { findBrokenRule, type Refusal } from './rules.js'
+import { findFailedCheck, type Refusal } from './rules.js'
 
 /** What came of preparing a payment. */
 export type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: InvalidVerdict }
@@ -24,17 +24,17 @@ export const createPrepare = (
   return ({ proof: untrusted, requirements }, marginMs) => {
     const reading = readExactProof(untrusted)
     if ('reason' in reading) {
-      return { refused: refuse(null, { reason: reading.reason, message: reading.problem }) }
+      return { refused: toRefusal(null, { reason: reading.reason, message: reading.problem }) }
     }
     const { proof } = reading
     const nowMs = clock.now().getTime()
-    const broken = findBrokenRule({ ...proof, requirements, isOffered, maxFeeLimit, nowMs, marginMs })
-    return broken === null ? { transfer: proof.transfer } : { refused: refuse(proof.transfer, broken) }
+    const broken = findFailedCheck({ ...proof, requirements, isOffered, maxFeeLimit, nowMs, marginMs })
+    return broken === null ? { transfer: proof.transfer } : { refused: toRefusal(proof.transfer, broken) }
   }
 }
 
 /** The verdict that goes with a refusal. */
-export const refuse = (transfer: SignedTransfer | null, refusal: Refusal): InvalidVerdict => ({
+export const toRefusal = (transfer: SignedTransfer | null, refusal: Refusal): InvalidVerdict => ({
   isValid: false,
   payer: transfer === null ? null : formatAddress(transfer.owner),
   ...refusal,

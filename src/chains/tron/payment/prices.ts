@@ -1,18 +1,18 @@
 import type { Clock } from '../../../ports/clock.js'
-import type { TronNode } from '../node/node.js'
+import type { TronRpc } from '../node/node.js'
 import type { Prices } from '../node/wireShapes.js'
 
 // Prices change by a vote of the witnesses, which takes days.
-const keptMs = 60_000
+const maxAgeMs = 60_000
 
 /** Reads the network's prices, at most once a minute. */
-export const createPriceBook = (node: TronNode, clock: Clock): (() => Promise<Prices>) => {
+export const createPriceCache = (node: TronRpc, clock: Clock): (() => Promise<Prices>) => {
   let kept: { readonly prices: Promise<Prices>; readonly until: number } | null = null
   return () => {
     const now = clock.now().getTime()
     if (kept !== null && now < kept.until) return kept.prices
     const prices = node.getPrices()
-    kept = { prices, until: now + keptMs }
+    kept = { prices, until: now + maxAgeMs }
     prices.catch(() => {
       kept = null
     })

@@ -23,14 +23,14 @@ export interface Refusal {
 }
 
 /** One rule that needs no chain: null when it holds. */
-type Rule = (candidate: Candidate) => Refusal | null
+type Check = (candidate: Candidate) => Refusal | null
 
 const refuse = (isBroken: boolean, reason: Reason): Refusal | null => (isBroken ? { reason } : null)
 
 // Blocks and clocks of wallets differ by so much.
 const clockSlackMs = 5_000
 
-const saysWhatItSigned: Rule = (candidate) => {
+const saysWhatItSigned: Check = (candidate) => {
   const field = findDifference(candidate)
   if (field === null) return null
   return {
@@ -39,20 +39,20 @@ const saysWhatItSigned: Rule = (candidate) => {
   }
 }
 
-const paysOfferedAsset: Rule = ({ requirements, isOffered }) => {
+const paysOfferedAsset: Check = ({ requirements, isOffered }) => {
   const asset = readAddress(requirements.asset)
   return refuse(asset === null || !isOffered(asset), 'unsupported_asset')
 }
 
-const paysAsset: Rule = ({ transfer, requirements }) =>
+const paysAsset: Check = ({ transfer, requirements }) =>
   refuse(transfer.contract !== readAddress(requirements.asset), 'asset_mismatch')
 
-const paysRecipient: Rule = ({ transfer, requirements }) =>
+const paysRecipient: Check = ({ transfer, requirements }) =>
   refuse(transfer.to !== readAddress(requirements.payTo), 'recipient_mismatch')
 
-const paysSomeoneElse: Rule = ({ transfer }) => refuse(transfer.owner === transfer.to, 'self_payment')
+const paysSomeoneElse: Check = ({ transfer }) => refuse(transfer.owner === transfer.to, 'self_payment')
 
-const coversAmount: Rule = ({ transfer, requirements }) =>
+const coversAmount: Check = ({ transfer, requirements }) =>
   refuse(transfer.value === 0n || transfer.value < requirements.amount, 'insufficient_amount')
 
 /** The one rule that time alone comes to break. */
@@ -64,22 +64,22 @@ export const hasNotExpired = ({
   refuse(transfer.expiration <= nowMs + marginMs, 'authorization_expired')
 
 // Until it expires nobody can say that it will not be paid.
-const expiresInTime: Rule = ({ transfer, requirements, nowMs }) =>
+const expiresInTime: Check = ({ transfer, requirements, nowMs }) =>
   refuse(
     transfer.expiration > nowMs + requirements.maxTimeoutSeconds * 1_000 + clockSlackMs,
     'authorization_expires_too_late',
   )
 
-const boundsItsFee: Rule = ({ transfer, maxFeeLimit }) =>
+const boundsItsFee: Check = ({ transfer, maxFeeLimit }) =>
   refuse(transfer.feeLimit > maxFeeLimit, 'fee_limit_too_high')
 
-const isSignedByOwner: Rule = ({ transfer }) =>
+const isSignedByOwner: Check = ({ transfer }) =>
   refuse(
     recoverSigner(transfer.transaction, transfer.signature) !== transfer.owner,
     'invalid_exact_tron_signature',
   )
 
-const rules: readonly Rule[] = [
+const checks: readonly Check[] = [
   saysWhatItSigned,
   paysOfferedAsset,
   paysAsset,
@@ -93,8 +93,8 @@ const rules: readonly Rule[] = [
 ]
 
 /** The first rule that a candidate breaks, cheapest first, or null. */
-export const findBrokenRule = (candidate: Candidate): Refusal | null => {
-  for (const rule of rules) {
+export const findFailedCheck = (candidate: Candidate): Refusal | null => {
+  for (const rule of checks) {
     const refusal = rule(candidate)
     if (refusal !== null) return refusal
   }

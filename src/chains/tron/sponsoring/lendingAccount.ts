@@ -2,30 +2,33 @@ import { TronWeb } from 'tronweb'
 import type { Secret } from '../../../platform/secret.js'
 import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
 import { type EncodedTransaction, encodeSigned } from '../encoding/encodeSigned.js'
-import type { TronNode } from '../node/node.js'
+import type { TronRpc } from '../node/node.js'
 
 /** Energy on its way from us to a payer, or back. */
-export interface Loan {
+export interface Delegation {
   readonly receiver: TronAddress
   /** How much of our staked TRX gives it. */
   readonly sun: number
 }
 
 /** Signs what lends energy and what takes it back. */
-export interface LendingAccount {
+export interface DelegatingAccount {
   readonly address: TronAddress
-  signLoan(loan: Loan): Promise<EncodedTransaction>
-  signReturn(loan: Loan): Promise<EncodedTransaction>
+  signDelegation(loan: Delegation): Promise<EncodedTransaction>
+  signUndelegation(loan: Delegation): Promise<EncodedTransaction>
 }
 
 // Long enough for several blocks, short enough that nothing of ours happens much later than it was meant to.
-const validMs = 60_000
+const validityMs = 60_000
 
 // tronweb wants a node; it is given everything that it would ask one for.
 const nowhere = 'http://127.0.0.1:9'
 
 /** The account of a private key; throws for a key that is none. */
-export const createLendingAccount = (privateKey: Secret, node: Pick<TronNode, 'getHead'>): LendingAccount => {
+export const createDelegatingAccount = (
+  privateKey: Secret,
+  node: Pick<TronRpc, 'getHead'>,
+): DelegatingAccount => {
   const address = readAddress(TronWeb.address.fromPrivateKey(privateKey.reveal()))
   if (address === null) throw new Error('TRON_PRIVATE_KEY: is no key')
   const from = formatAddress(address)
@@ -40,7 +43,7 @@ export const createLendingAccount = (privateKey: Secret, node: Pick<TronNode, 'g
       blockHeader: {
         ref_block_bytes: head.id.slice(12, 16),
         ref_block_hash: head.id.slice(16, 32),
-        expiration: head.timestamp + validMs,
+        expiration: head.timestamp + validityMs,
         timestamp: lastTimestamp,
       },
     }
@@ -48,13 +51,13 @@ export const createLendingAccount = (privateKey: Secret, node: Pick<TronNode, 'g
 
   return {
     address,
-    signLoan: async ({ receiver, sun }) => {
+    signDelegation: async ({ receiver, sun }) => {
       const to = formatAddress(receiver)
       const named = await readReference()
       const loan = await transactionBuilder.delegateResource(sun, to, 'ENERGY', from, false, undefined, named)
       return encodeSigned(await trx.sign(loan, privateKey.reveal()))
     },
-    signReturn: async ({ receiver, sun }) => {
+    signUndelegation: async ({ receiver, sun }) => {
       const to = formatAddress(receiver)
       const named = await readReference()
       const back = await transactionBuilder.undelegateResource(sun, to, 'ENERGY', from, named)

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { readAddress, type TronAddress } from '../encoding/address.js'
-import type { TronNode } from '../node/node.js'
+import type { TronRpc } from '../node/node.js'
 
 const whole = z.int().nonnegative()
 const maxSizeShape = z.object({ max_size: whole.default(0) })
 const receiversShape = z.object({ toAccounts: z.array(z.string()).default([]) })
-const lentShape = z.object({
+const delegatedShape = z.object({
   delegatedResource: z.array(z.object({ frozen_balance_for_energy: whole.default(0) })).default([]),
 })
 
@@ -13,7 +13,7 @@ const energyType = 1
 const sunPerTrx = 1_000_000
 
 /** What an account can lend now. */
-export interface Lendable {
+export interface DelegableEnergy {
   /** Of its staked TRX. */
   readonly sun: number
   /** What these give, as far as it is not used up. */
@@ -23,7 +23,7 @@ export interface Lendable {
 }
 
 /** Reads what an account can lend now. */
-export const readLendable = async (node: TronNode, owner: TronAddress): Promise<Lendable> => {
+export const readDelegableEnergy = async (node: TronRpc, owner: TronAddress): Promise<DelegableEnergy> => {
   const [{ max_size: sun }, { totalEnergy, totalStaked, energy: unused }] = await Promise.all([
     node.ask('/wallet/getcandelegatedmaxsize', { owner_address: owner, type: energyType }, maxSizeShape),
     node.getResources(owner),
@@ -34,7 +34,7 @@ export const readLendable = async (node: TronNode, owner: TronAddress): Promise<
 }
 
 /** Who has energy of an account. */
-export const listReceivers = async (node: TronNode, owner: TronAddress): Promise<readonly TronAddress[]> => {
+export const listReceivers = async (node: TronRpc, owner: TronAddress): Promise<readonly TronAddress[]> => {
   const { toAccounts } = await node.ask(
     '/wallet/getdelegatedresourceaccountindexv2',
     { value: owner, visible: false },
@@ -44,11 +44,11 @@ export const listReceivers = async (node: TronNode, owner: TronAddress): Promise
 }
 
 /** How much of its staked TRX, in sun, an account has lent to another for energy. */
-export const findLent = async (node: TronNode, from: TronAddress, to: TronAddress): Promise<number> => {
+export const findDelegated = async (node: TronRpc, from: TronAddress, to: TronAddress): Promise<number> => {
   const { delegatedResource } = await node.ask(
     '/wallet/getdelegatedresourcev2',
     { fromAddress: from, toAddress: to, visible: false },
-    lentShape,
+    delegatedShape,
   )
   return delegatedResource.reduce((sum, { frozen_balance_for_energy: sun }) => sum + sun, 0)
 }

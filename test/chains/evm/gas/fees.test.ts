@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { createFeeOracle, findUsualTip, limitFees } from '../../../../src/chains/evm/gas/fees.js'
+import { createFeeOracle, findTypicalTip, limitFees } from '../../../../src/chains/evm/gas/fees.js'
 import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { RpcRefusal } from '../../../../src/chains/nodes/endpoint.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
@@ -82,9 +82,9 @@ describe('fees', () => {
 
   it('tip the median of what recent blocks paid, leaving out empty ones', () => {
     const reward = [[1n], [500n], [3n], [0n], [2n]]
-    expect(findUsualTip({ reward, gasUsedRatio: [0.5, 0.5, 0.5, 0, 0.5] })).toBe(3n)
-    expect(findUsualTip({ reward: [[0n]], gasUsedRatio: [0] })).toBeNull()
-    expect(findUsualTip({})).toBeNull()
+    expect(findTypicalTip({ reward, gasUsedRatio: [0.5, 0.5, 0.5, 0, 0.5] })).toBe(3n)
+    expect(findTypicalTip({ reward: [[0n]], gasUsedRatio: [0] })).toBeNull()
+    expect(findTypicalTip({})).toBeNull()
   })
 })
 

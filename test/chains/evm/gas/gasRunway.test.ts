@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { numberToHex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { countSettles, createGasRunway } from '../../../../src/chains/evm/gas/gasRunway.js'
+import { countSettlementsLeft, createGasBalances } from '../../../../src/chains/evm/gas/gasRunway.js'
 import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { createSigners } from '../../../../src/chains/evm/sending/signers.js'
-import { summariseRunways } from '../../../../src/chains/runway.js'
+import { summarizeBalanceLevels } from '../../../../src/chains/runway.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Secret } from '../../../../src/platform/secret.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
@@ -15,25 +15,25 @@ const gasPerSettlement = 1_000_000n
 const floor = gasPerSettlement * 12n
 const perSettlement = 1_030_000n
 
-const openRunway = () => {
+const openBalances = () => {
   const endpoint = createFakeEndpoint('node')
   const logger = createMemoryLogger()
   const signers = createSigners([new Secret(`0x${'1a'.repeat(32)}`)])
-  const runway = createGasRunway('eip155:84532', {
+  const balances = createGasBalances('eip155:84532', {
     rpc: createRpc('eip155:84532', [endpoint], silentLogger),
     signers,
     gasPerSettlement,
-    lowRunwaySettles: 100,
+    lowBalanceSettlements: 100,
     logger,
   })
   const [signer = '0x'] = signers.addresses
   return {
-    runway,
+    balances,
     logger,
     signer,
     measureWith: async (balance: bigint) => {
       endpoint.answer({ eth_getBalance: () => numberToHex(balance) })
-      await runway.measure(reading)
+      await balances.measure(reading)
     },
   }
 }
@@ -45,35 +45,35 @@ describe('the settlements that are left', () => {
     ['one more for what each costs', floor + perSettlement, 2],
     ['no part of one', floor + perSettlement - 1n, 1],
   ])('are %s', (_what, balance, settles) => {
-    expect(countSettles(balance, { floor, price: 10n })).toBe(settles)
+    expect(countSettlementsLeft(balance, { floor, price: 10n })).toBe(settles)
   })
 
   it('are a number even where gas is free', () => {
-    expect(countSettles(10n ** 18n, { floor: 0n, price: 0n })).toBeGreaterThan(1_000)
+    expect(countSettlementsLeft(10n ** 18n, { floor: 0n, price: 0n })).toBeGreaterThan(1_000)
   })
 
   it('are none exactly when the signer cannot pay, and never grow when the balance falls', () => {
     const wei = fc.bigInt({ min: 0n, max: 10n ** 24n })
     fc.assert(
       fc.property(wei, wei, wei, (balance, spent, limit) => {
-        const settles = countSettles(balance, { floor: limit, price: 7n })
+        const settles = countSettlementsLeft(balance, { floor: limit, price: 7n })
         expect(settles > 0).toBe(balance >= limit)
         const left = balance > spent ? balance - spent : 0n
-        expect(countSettles(left, { floor: limit, price: 7n })).toBeLessThanOrEqual(settles)
+        expect(countSettlementsLeft(left, { floor: limit, price: 7n })).toBeLessThanOrEqual(settles)
       }),
     )
   })
 })
 
-describe('the runway', () => {
+describe('the balances', () => {
   it('pays nothing before it is measured', () => {
-    const { runway, signer } = openRunway()
-    expect(runway.canPay(signer)).toBe(false)
-    expect(runway.list()).toEqual([])
+    const { balances, signer } = openBalances()
+    expect(balances.canPay(signer)).toBe(false)
+    expect(balances.list()).toEqual([])
   })
 
   it('says once who is low, and once who no longer is', async () => {
-    const { measureWith, logger, runway, signer } = openRunway()
+    const { measureWith, logger, balances, signer } = openBalances()
     const full = floor + perSettlement * 200n
     await measureWith(full)
     expect(logger.messages()).toEqual([])
@@ -82,17 +82,17 @@ describe('the runway', () => {
       {
         level: 'warn',
         message: 'signer.gas_low',
-        fields: { network: 'eip155:84532', signer, settlesLeft: 2 },
+        fields: { network: 'eip155:84532', signer, settlementsLeft: 2 },
       },
     ])
-    expect(runway.canPay(signer)).toBe(false)
+    expect(balances.canPay(signer)).toBe(false)
     for (const balance of [full, full]) await measureWith(balance)
     expect(logger.messages()).toEqual(['signer.gas_low', 'signer.gas_recovered'])
-    expect(runway.list()).toEqual([{ signer, balance: full, settlesLeft: 201 }])
+    expect(balances.list()).toEqual([{ signer, balance: full, settlementsLeft: 201 }])
   })
 
   it('says so at the first look too', async () => {
-    const { measureWith, logger } = openRunway()
+    const { measureWith, logger } = openBalances()
     await measureWith(0n)
     expect(logger.messages()).toEqual(['signer.gas_low'])
   })
@@ -107,6 +107,6 @@ describe('the word for all networks', () => {
     [['empty', 'empty'], 'empty'],
     [['ok', 'unknown'], 'unknown'],
   ] as const)('of %j is %s', (words, word) => {
-    expect(summariseRunways(words.map((runway) => ({ runway })))).toBe(word)
+    expect(summarizeBalanceLevels(words.map((balanceLevel) => ({ balanceLevel })))).toBe(word)
   })
 })

@@ -1,6 +1,10 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { judgeExecution, judgeReceipt, judgeShare } from '../../../../src/chains/evm/outcome/judge.js'
+import {
+  judgeForeignReceipt,
+  judgeReceipt,
+  judgeSharedReceipt,
+} from '../../../../src/chains/evm/outcome/judge.js'
 import type { Log, Receipt } from '../../../../src/chains/evm/rpc/rpc.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 import { usdcAbi } from '../../../support/evm/localChain.js'
@@ -69,7 +73,7 @@ describe('judgeReceipt', () => {
   })
 })
 
-describe('judgeExecution', () => {
+describe('judgeForeignReceipt', () => {
   const another = randomHex(32)
   const foreign: Log = { ...transfer(), address: randomAddress() }
 
@@ -91,15 +95,15 @@ describe('judgeExecution', () => {
     ['the transfer before the use', [transfer(), use()], 'unpaid'],
     ["someone else's use of the same number", [use(nonce, randomAddress()), transfer()], 'unpaid'],
   ])('with %s', (_what, logs, judgement) => {
-    expect(judgeExecution(receipt(logs), nonce, expected)).toBe(judgement)
+    expect(judgeForeignReceipt(receipt(logs), nonce, expected)).toBe(judgement)
   })
 
   it('of a reverted transaction is reverted', () => {
-    expect(judgeExecution(receipt([use(), transfer()], false), nonce, expected)).toBe('reverted')
+    expect(judgeForeignReceipt(receipt([use(), transfer()], false), nonce, expected)).toBe('reverted')
   })
 })
 
-describe('judgeShare', () => {
+describe('judgeSharedReceipt', () => {
   const another = randomHex(32)
   const otherTerms = { to: randomAddress(), value: 7n }
 
@@ -121,10 +125,10 @@ describe('judgeShare', () => {
     ['two payments of the same terms', [use(another), transfer(), use(), transfer()], 'paid'],
     ['the use, and a transfer of other terms', [use(), transfer(otherTerms)], 'unpaid'],
   ])('with %s', (_what, logs, judgement) => {
-    expect(judgeShare(receipt(logs), nonce, expected)).toBe(judgement)
+    expect(judgeSharedReceipt(receipt(logs), nonce, expected)).toBe(judgement)
   })
 
   it('of a reverted transaction is reverted', () => {
-    expect(judgeShare(receipt([use(), transfer()], false), nonce, expected)).toBe('reverted')
+    expect(judgeSharedReceipt(receipt([use(), transfer()], false), nonce, expected)).toBe('reverted')
   })
 })

@@ -50,7 +50,7 @@ describe('waiting for receipts', () => {
     const { body } = await scene.plan()
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     proxy.clearCalls()
-    // The keeper's own round asks for a block too, once in five seconds.
+    // The monitor's own round asks for a block too, once in five seconds.
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(proxy.calls.filter(({ method }) => method === 'eth_getBlockByNumber').length).toBeLessThanOrEqual(
       2,
@@ -133,9 +133,9 @@ describe('waiting for receipts', () => {
     await scene.chain.control.dropTransaction(old)
     await scene.chain.control.dropTransaction(newer)
     const waiting = watcher.wait(old, patiently, within())
-    watcher.follow(old, newer)
-    watcher.follow(newer, newest)
-    watcher.follow(createEoa().privateKey, old)
+    watcher.followReplacement(old, newer)
+    watcher.followReplacement(newer, newest)
+    watcher.followReplacement(createEoa().privateKey, old)
     await scene.chain.control.mine()
     expect(await waiting).toMatchObject({ transactionHash: newest })
   })

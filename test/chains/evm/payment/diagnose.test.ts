@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { encodeErrorResult, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { diagnoseFailure, isNotYetValid } from '../../../../src/chains/evm/payment/diagnose.js'
+import { explainRevert, isNotYetValid } from '../../../../src/chains/evm/payment/diagnose.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 
 const authorization = {
@@ -19,9 +19,9 @@ const revert = (text: string) => ({
   message: 'execution reverted',
 })
 const reasonOf = (text: string, facts = rich) =>
-  diagnoseFailure(revert(text), facts, authorization, plain).reason
+  explainRevert(revert(text), facts, authorization, plain).reason
 
-describe('diagnoseFailure', () => {
+describe('explainRevert', () => {
   it.each([
     // FiatToken's words.
     ['FiatTokenV2: authorization is used or canceled', 'invalid_exact_evm_nonce_already_used'],
@@ -37,7 +37,7 @@ describe('diagnoseFailure', () => {
   ])('understands %j', (text, reason) => {
     expect(reasonOf(text)).toBe(reason)
     expect(
-      diagnoseFailure({ data: null, message: `execution reverted: ${text}` }, rich, authorization, plain),
+      explainRevert({ data: null, message: `execution reverted: ${text}` }, rich, authorization, plain),
     ).toMatchObject({
       reason,
     })
@@ -48,7 +48,7 @@ describe('diagnoseFailure', () => {
       'invalid_exact_evm_nonce_already_used',
     )
     const unknown = { isUsed: null, balance: 0n }
-    expect(diagnoseFailure(revert('paused'), unknown, authorization, plain).reason).toBe(
+    expect(explainRevert(revert('paused'), unknown, authorization, plain).reason).toBe(
       'invalid_exact_evm_eip3009_not_supported',
     )
   })
@@ -56,7 +56,7 @@ describe('diagnoseFailure', () => {
   it('names a bad signature before a low balance, and a low balance before silence', () => {
     const poor = { isUsed: false, balance: 99n }
     expect(reasonOf('FiatTokenV2: invalid signature', poor)).toBe('invalid_exact_evm_payload_signature')
-    expect(diagnoseFailure({ data: '0x', message: '' }, poor, authorization, plain).reason).toBe(
+    expect(explainRevert({ data: '0x', message: '' }, poor, authorization, plain).reason).toBe(
       'insufficient_funds',
     )
   })
@@ -64,7 +64,7 @@ describe('diagnoseFailure', () => {
   it.each(['out of gas', 'EVM error OutOfGas', 'gas required exceeds allowance (500000)'])(
     'takes %j for more gas than is spent',
     (message) => {
-      expect(diagnoseFailure({ data: null, message }, rich, authorization, plain).reason).toBe(
+      expect(explainRevert({ data: null, message }, rich, authorization, plain).reason).toBe(
         'gas_limit_exceeded',
       )
     },
@@ -72,7 +72,7 @@ describe('diagnoseFailure', () => {
 
   it('blames the deployment when nothing else is known of one', () => {
     const failure = { data: null, message: 'execution reverted: Multicall3: call failed' }
-    expect(diagnoseFailure(failure, rich, authorization, { deploysWallet: true }).reason).toBe(
+    expect(explainRevert(failure, rich, authorization, { deploysWallet: true }).reason).toBe(
       'smart_wallet_deployment_failed',
     )
   })
@@ -88,7 +88,7 @@ describe('diagnoseFailure', () => {
     fc.assert(
       fc.property(data, words, fc.boolean(), (bytes, message, isText) => {
         const failure = isText ? revert(message) : { data: bytes, message }
-        const { message: told = '' } = diagnoseFailure(failure, rich, authorization, plain)
+        const { message: told = '' } = explainRevert(failure, rich, authorization, plain)
         expect(told).toMatch(/^[\x20-\x7e]*$/)
         expect(told.length).toBeLessThan(250)
         expect(told).not.toContain('node.example')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { encodeFunctionData, getAddress, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { encodeBalanceQuestion, encodeStateQuestion } from '../../../../src/chains/evm/payment/facts.js'
+import { encodeBalanceCall, encodeStateCall } from '../../../../src/chains/evm/payment/facts.js'
 import { encodeTransfer } from '../../../../src/chains/evm/payment/transfer.js'
 
 const abi = parseAbi([
@@ -41,9 +41,9 @@ describe("the token's calldata", () => {
     fc.assert(
       fc.property(authorization, ({ from, nonce }) => {
         const state = encodeFunctionData({ abi, functionName: 'authorizationState', args: [from, nonce] })
-        expect(encodeStateQuestion(from, nonce)).toBe(state)
+        expect(encodeStateCall(from, nonce)).toBe(state)
         const balance = encodeFunctionData({ abi, functionName: 'balanceOf', args: [from] })
-        expect(encodeBalanceQuestion(from)).toBe(balance)
+        expect(encodeBalanceCall(from)).toBe(balance)
       }),
     )
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { RpcRefusal } from '../../../../src/chains/nodes/endpoint.js'
-import { EndpointBusy } from '../../../../src/chains/nodes/endpointBusy.js'
+import { RateLimitedError } from '../../../../src/chains/nodes/endpointBusy.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { refusal } from '../../../support/refusal.js'
 import { eventually } from '../scene.js'
@@ -30,7 +30,7 @@ describe('a read', () => {
 
   it.each([
     ['fails', { '*': () => new Error('connection reset') }],
-    ['is busy', { eth_getBalance: () => new EndpointBusy(null) }],
+    ['is busy', { eth_getBalance: () => new RateLimitedError(null) }],
     ['refuses what others answer', { '*': () => new RpcRefusal(-32000, 'Must be authenticated!', null) }],
   ])('goes to the next when the first %s, and later ones do not come by the first', async (_how, script) => {
     const { first, second, rpc } = await openTwo()
@@ -139,7 +139,7 @@ describe('a send', () => {
 
   it.each([
     ['refused', new RpcRefusal(-32000, 'txpool is full', null)],
-    ['refused', new EndpointBusy(1_000)],
+    ['refused', new RateLimitedError(1_000)],
     ['nonce_used', new RpcRefusal(-32000, 'nonce too low', null)],
     ['entered', new RpcRefusal(-32000, 'already known', null)],
     ['unknown', new Error('socket hang up')],

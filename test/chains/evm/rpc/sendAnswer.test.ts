@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import {
+  combineSendAnswers,
   readSendAnswer,
   type SendAnswer,
-  weighSendAnswers,
 } from '../../../../src/chains/evm/rpc/sendAnswer.js'
 
 /** What nodes say to eth_sendRawTransaction, by what it proves of the bytes. */
@@ -139,6 +139,6 @@ describe('what several nodes say', () => {
     // Nobody was there to send to.
     [[], 'refused'],
   ])('%j comes to %s', (answers, sum) => {
-    expect(weighSendAnswers(answers)).toBe(sum)
+    expect(combineSendAnswers(answers)).toBe(sum)
   })
 })

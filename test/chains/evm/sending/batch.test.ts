@@ -537,8 +537,8 @@ describe('gas', () => {
     expect((await listRecorded([poor])).map(({ payments }) => payments)).toEqual([15, 15])
     await scene.chain.fundGas(poor.address)
     // Whichever was refused for want of money is sent again.
-    await sending.upkeep.check()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
     expect(new Set(states(await outcomes))).toEqual(new Set(['confirmed']))
   })
 })

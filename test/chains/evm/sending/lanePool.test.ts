@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLanePool, maxInFlight } from '../../../../src/chains/evm/sending/lanePool.js'
+import { createNoncePool, maxInFlight } from '../../../../src/chains/evm/sending/lanePool.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 
 const createAccounts = (count: number) => Array.from({ length: count }, () => createEoa().account)
@@ -7,7 +7,7 @@ const createAccounts = (count: number) => Array.from({ length: count }, () => cr
 const open = (count: number) => {
   const accounts = createAccounts(count)
   const unable = new Set<string>()
-  const pool = createLanePool(accounts, (address) => !unable.has(address))
+  const pool = createNoncePool(accounts, (address) => !unable.has(address))
   const [first, second] = accounts
   if (first === undefined) throw new Error('There is no account')
   return { pool, accounts, unable, first, second: second ?? first }
@@ -18,7 +18,7 @@ const draw = ({ pool }: Pick<ReturnType<typeof open>, 'pool'>, numbers: readonly
   numbers.map((nonce) => {
     const place = pool.take()
     if (place === null) throw new Error('There is no room')
-    place.noteDrawn(nonce)
+    place.onNonceAllocated(nonce)
     return place.account.address
   })
 
@@ -28,10 +28,10 @@ describe('a lane', () => {
   it('takes sixteen transactions, and the next one when one is mined', () => {
     const { pool, first } = open(1)
     draw({ pool }, range(maxInFlight))
-    expect(pool.countRoom()).toBe(0)
+    expect(pool.countFreeSlots()).toBe(0)
     expect(pool.take()).toBeNull()
-    pool.noteMined(first.address, 0)
-    expect(pool.countRoom()).toBe(1)
+    pool.onMined(first.address, 0)
+    expect(pool.countFreeSlots()).toBe(1)
     expect(pool.take()).not.toBeNull()
     expect(pool.take()).toBeNull()
   })
@@ -42,44 +42,44 @@ describe('a lane', () => {
     expect(pool.take()).toBeNull()
     places[0]?.release()
     places[0]?.release()
-    expect(pool.countRoom()).toBe(1)
-    places[1]?.noteDrawn(0)
+    expect(pool.countFreeSlots()).toBe(1)
+    places[1]?.onNonceAllocated(0)
     places[1]?.release()
-    expect(pool.countRoom()).toBe(1)
+    expect(pool.countFreeSlots()).toBe(1)
   })
 
   it('is as free as the chain says, however many this process missed', () => {
     const { pool, first } = open(1)
     draw({ pool }, range(maxInFlight))
     pool.setMined(first.address, 10)
-    expect(pool.countRoom()).toBe(10)
+    expect(pool.countFreeSlots()).toBe(10)
     pool.setMined(first.address, 100)
-    expect(pool.countRoom()).toBe(maxInFlight)
+    expect(pool.countFreeSlots()).toBe(maxInFlight)
   })
 
   it('is not full for ever because a node once told too high a count', () => {
     const { pool, first } = open(1)
     pool.setMined(first.address, 1_000)
     pool.setMined(first.address, 3)
-    expect(pool.countRoom()).toBe(maxInFlight)
+    expect(pool.countFreeSlots()).toBe(maxInFlight)
     draw({ pool }, [3])
-    expect(pool.countRoom()).toBe(maxInFlight - 1)
+    expect(pool.countFreeSlots()).toBe(maxInFlight - 1)
   })
 
   it('that was never asked about begins where its first number is', () => {
     const { pool } = open(1)
     draw({ pool }, [41])
-    expect(pool.countRoom()).toBe(maxInFlight - 1)
+    expect(pool.countFreeSlots()).toBe(maxInFlight - 1)
   })
 
   it('of an account that cannot pay is not used', () => {
     const { pool, unable, first, second } = open(2)
     unable.add(first.address)
     expect(draw({ pool }, [0, 1])).toEqual([second.address, second.address])
-    expect(pool.countRoom()).toBe(maxInFlight - 2)
+    expect(pool.countFreeSlots()).toBe(maxInFlight - 2)
     unable.add(second.address)
     expect(pool.take()).toBeNull()
-    expect(pool.countRoom()).toBe(0)
+    expect(pool.countFreeSlots()).toBe(0)
   })
 })
 
@@ -92,7 +92,7 @@ describe('several lanes', () => {
 
   it('are taken from those that this process looks after, and only then from the others', () => {
     const { pool, first, second } = open(2)
-    pool.setHeld([second.address])
+    pool.setLeased([second.address])
     expect(new Set(draw({ pool }, range(maxInFlight)))).toEqual(new Set([second.address]))
     expect(draw({ pool }, [0])).toEqual([first.address])
   })
@@ -100,7 +100,7 @@ describe('several lanes', () => {
   it('can be asked for by name', () => {
     const { pool, second } = open(2)
     expect(pool.take(second.address)?.account.address).toBe(second.address)
-    for (const nonce of range(maxInFlight - 1)) pool.take(second.address)?.noteDrawn(nonce)
+    for (const nonce of range(maxInFlight - 1)) pool.take(second.address)?.onNonceAllocated(nonce)
     expect(pool.take(second.address)).toBeNull()
     expect(pool.take()).not.toBeNull()
   })
@@ -111,11 +111,11 @@ describe('waiting for room', () => {
     const { pool, first } = open(1)
     const place = pool.take()
     const since = performance.now()
-    const waiting = pool.whenRoom()
+    const waiting = pool.whenSlotFreed()
     place?.release()
     await waiting
-    const again = pool.whenRoom()
-    pool.noteMined(first.address, 0)
+    const again = pool.whenSlotFreed()
+    pool.onMined(first.address, 0)
     await again
     expect(performance.now() - since).toBeLessThan(400)
   })
@@ -126,7 +126,7 @@ describe('waiting for room', () => {
     draw({ pool }, [0])
     await new Promise((resolve) => setTimeout(resolve, 60))
     expect(pool.expectInclusionMs()).toBeGreaterThanOrEqual(50)
-    pool.noteMined(first.address, 0)
+    pool.onMined(first.address, 0)
     // From now on it is a typical time, and does not grow by itself.
     const typical = pool.expectInclusionMs()
     expect(typical).toBeGreaterThanOrEqual(50)

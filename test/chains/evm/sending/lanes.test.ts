@@ -146,10 +146,10 @@ describe('a gap', () => {
     const sending = await open({ logger })
     const lane = { network: scene.chain.network, signer: signerOf(sending).address }
     await sending.lanes.advance(lane, 500)
-    await sending.upkeep.check()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
     expect(await sending.lanes.readNext(lane)).toBe(0)
-    expect(logger.messages()).toContain('lane.moved_back')
+    expect(logger.messages()).toContain('nonce.rewound')
     expect(await sending.settle(await scene.plan())).toMatchObject({ state: 'confirmed' })
     expect(await listNonces(sending)).toEqual([0])
   })
@@ -161,8 +161,8 @@ describe('a gap', () => {
     const settling = sending.settle(await scene.plan())
     await whenRecorded(sending, 1)
     expect(await listNonces(sending)).toEqual([3])
-    await sending.upkeep.check()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
     expect(await settling).toMatchObject({ state: 'confirmed' })
     const recorded = await listRecorded(sending)
     expect(recorded.map(({ nonce }) => nonce)).toEqual(range(4))
@@ -186,8 +186,8 @@ describe('a gap', () => {
     await callRpc(scene.chain.url, 'anvil_dropTransaction', [first?.transaction])
     await scene.chain.control.mine()
     expect(await scene.chain.client.getTransactionCount({ address: signerOf(sending).address })).toBe(0)
-    await sending.upkeep.check()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
     await scene.chain.control.mine()
     expect(states(await Promise.all(settling))).toEqual(confirmed(4))
     expect(await listNonces(sending)).toEqual(range(4))
@@ -241,12 +241,12 @@ describe('a stuck transaction', () => {
 
   it('is replaced by the same call at a higher price, and whoever waits is told of the replacement', async () => {
     const { sending, settling, clock, mineDear } = await getStuck(3)
-    await sending.upkeep.check()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
     expect(await listRecorded(sending)).toHaveLength(3)
     clock.shift(31_000)
     await mineDear()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
     const recorded = await listRecorded(sending)
     expect(recorded.map(({ nonce }) => nonce)).toEqual([0, 0, 1, 1, 2, 2])
     for (const index of [0, 2, 4]) {
@@ -269,12 +269,12 @@ describe('a stuck transaction', () => {
   it('is replaced after its record: a node that hears of nothing but recorded bytes', async () => {
     const proxy = await scene.openProxy()
     const { sending, settling, clock, mineDear } = await getStuck(1, { url: proxy.url })
-    await sending.upkeep.check()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
     clock.shift(31_000)
     await mineDear()
     proxy.clearCalls()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
     const recorded = new Set((await listRecorded(sending)).map(({ bytes }) => bytes))
     expect(recorded.size).toBe(2)
     const sent = proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction')
@@ -304,11 +304,11 @@ describe('a stuck transaction', () => {
       await control.mine()
     }
     await mineDear()
-    await sending.upkeep.check()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
     clock.shift(31_000)
     await mineDear()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
     await control.mine()
     const row = await sending.journal.find(id)
     if (row === null) throw new Error('There is no row')
@@ -321,15 +321,15 @@ describe('a stuck transaction', () => {
 
   it('is not offered more and more while the chain mines nothing at all', async () => {
     const { sending, settling, clock, mineDear } = await getStuck()
-    await sending.upkeep.check()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
     for (const _round of range(5)) {
       clock.shift(31_000)
-      await sending.upkeep.check()
+      await sending.maintenance.check()
     }
     expect(await listRecorded(sending)).toHaveLength(1)
     await mineDear()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
     expect(await listRecorded(sending)).toHaveLength(2)
     await scene.chain.control.mine()
     await Promise.all(settling)
@@ -344,7 +344,7 @@ describe('a stuck transaction', () => {
       await control.setNextBaseFee(1_000_000_000n)
       await control.mine()
       clock.shift(31_000)
-      await sending.upkeep.check()
+      await sending.maintenance.check()
     }
     const offered = (await listRecorded(sending)).map(
       ({ bytes }) => parseTransaction(bytes).maxFeePerGas ?? 0n,
@@ -358,23 +358,23 @@ describe('a stuck transaction', () => {
 
   it('is left alone by an instance that does not look after the lane', async () => {
     const { sending, settling, clock, mineDear } = await getStuck()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
     const other = await open({ clock, signers: sending.signers })
     for (const _round of range(3)) {
       clock.shift(31_000)
       await mineDear()
-      await other.upkeep.check()
+      await other.maintenance.check()
     }
     expect(await listRecorded(sending)).toHaveLength(1)
     await killInstance(scene.database.pool(), sending.instance)
-    await other.upkeep.check()
+    await other.maintenance.check()
     await mineDear()
-    await other.upkeep.check()
+    await other.maintenance.check()
     const [, replacement] = await listRecorded(sending)
     expect(replacement).toBeDefined()
     await scene.chain.control.mine()
     // Whose caller waits in the other process: that one hears of it by the journal.
-    await sending.upkeep.check()
+    await sending.maintenance.check()
     expect(await Promise.all(settling)).toEqual([
       { state: 'confirmed', transaction: replacement?.transaction },
     ])
@@ -397,8 +397,8 @@ describe('looking after lanes', () => {
     })
     for (const { address: signer } of signers)
       await sending.lanes.advance({ network: scene.chain.network, signer }, 9)
-    await sending.upkeep.check()
-    await sending.upkeep.check()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
     const lane = (signer: string) => ({ network: scene.chain.network, signer })
     for (const { address } of others) expect(await sending.lanes.readNext(lane(address))).toBe(0)
   })

@@ -5,10 +5,10 @@ import {
   createReceiptWatcher,
   type ReceiptWatcher,
 } from '../../../../src/chains/evm/outcome/receiptWatcher.js'
-import { createTokenBook } from '../../../../src/chains/evm/payment/tokens.js'
+import { createTokenRegistry } from '../../../../src/chains/evm/payment/tokens.js'
 import { createRpc, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
-import { createLanePool, type LanePool } from '../../../../src/chains/evm/sending/lanePool.js'
-import { createLaneUpkeep, type LaneUpkeep } from '../../../../src/chains/evm/sending/laneUpkeep.js'
+import { createNoncePool, type NoncePool } from '../../../../src/chains/evm/sending/lanePool.js'
+import { createLaneMaintenance, type LaneMaintenance } from '../../../../src/chains/evm/sending/laneUpkeep.js'
 import { createSigners } from '../../../../src/chains/evm/sending/signers.js'
 import { createSubmitter } from '../../../../src/chains/evm/sending/submit.js'
 import { readEvmSettings } from '../../../../src/chains/evm/settings.js'
@@ -40,8 +40,8 @@ export interface Sending {
   readonly scheme: Scheme
   readonly rpc: Rpc
   readonly lanes: SignerLanes
-  readonly pool: LanePool
-  readonly upkeep: LaneUpkeep
+  readonly pool: NoncePool
+  readonly maintenance: LaneMaintenance
   readonly receipts: ReceiptWatcher
   readonly journal: SettlementJournal
   readonly instance: Instance
@@ -126,8 +126,8 @@ export const openSending = async (scene: Scene, options: SendingOptions = {}): P
   }
   const fees = createFeeOracle(network, rpc, clock)
   const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
-  const pool = createLanePool(accounts.accounts, canPay)
-  const upkeep = createLaneUpkeep(network, {
+  const pool = createNoncePool(accounts.accounts, canPay)
+  const maintenance = createLaneMaintenance(network, {
     rpc,
     fees,
     accounts: accounts.accounts,
@@ -138,7 +138,7 @@ export const openSending = async (scene: Scene, options: SendingOptions = {}): P
     logger,
     replaceAfterMs,
   })
-  await upkeep.check()
+  await maintenance.check()
   const multicall = createMulticallPresence(rpc)
   const limiter = createMemoryRateLimiter({ clock })
   let isShut = false
@@ -150,7 +150,7 @@ export const openSending = async (scene: Scene, options: SendingOptions = {}): P
     fees,
     limiter,
     receipts,
-    pool: { ...pool, countRoom: () => (isShut ? 0 : pool.countRoom()) },
+    pool: { ...pool, countFreeSlots: () => (isShut ? 0 : pool.countFreeSlots()) },
     lanes,
     clock,
     logger,
@@ -162,7 +162,7 @@ export const openSending = async (scene: Scene, options: SendingOptions = {}): P
     family,
     network,
     rpc,
-    tokens: createTokenBook(network, rpc),
+    tokens: createTokenRegistry(network, rpc),
     signers: accounts,
     fees,
     submitter: {
@@ -223,7 +223,7 @@ export const openSending = async (scene: Scene, options: SendingOptions = {}): P
     rpc,
     lanes,
     pool,
-    upkeep,
+    maintenance,
     receipts,
     journal,
     instance,
@@ -240,7 +240,7 @@ export const openSending = async (scene: Scene, options: SendingOptions = {}): P
       return await settling
     },
     close: async () => {
-      await upkeep.close()
+      await maintenance.close()
       await limiter.close()
     },
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSettleQueue } from '../../../../src/chains/evm/sending/settleQueue.js'
+import { createCallQueue } from '../../../../src/chains/evm/sending/settleQueue.js'
 import { settleDown } from '../../../support/manualClock.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 
@@ -18,9 +18,9 @@ const openQueue = ({ maxItems = 3, longestWaitMs = 600_000 } = {}) => {
   let readiness: () => boolean = () => true
   let announce: () => void = () => undefined
   let questions = 0
-  const queue = createSettleQueue<Item>({
+  const queue = createCallQueue<Item>({
     maxItems,
-    longestWaitMs,
+    maxWaitMs: longestWaitMs,
     isReady: () => {
       questions += 1
       return readiness()

@@ -364,7 +364,7 @@ describe('a refusal that needs no chain', () => {
     const { proxy, service } = await open()
     const { body } = await scene.plan(await plan())
     expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
-    // The keeper's rounds go on meanwhile.
+    // The monitor's rounds go on meanwhile.
     expect(proxy.count('eth_call') + proxy.count('eth_getCode')).toBe(0)
   })
 })

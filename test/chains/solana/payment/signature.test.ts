@@ -2,7 +2,7 @@ import { createHash, createPublicKey, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { beginsWithSmallOrder } from '../../../../src/chains/smallOrder.js'
+import { isSmallOrderPoint } from '../../../../src/chains/smallOrder.js'
 import { encodeBase58 } from '../../../../src/chains/solana/encoding/base58.js'
 import { isSignedBy } from '../../../../src/chains/solana/payment/signature.js'
 import type { Transaction } from '../../../../src/chains/solana/payment/transaction.js'
@@ -84,10 +84,10 @@ describe('a signature', () => {
     )
     let point = torsion
     for (let times = 0; times < 8; times += 1) {
-      expect(beginsWithSmallOrder(point.toRawBytes())).toBe(true)
+      expect(isSmallOrderPoint(point.toRawBytes())).toBe(true)
       point = point.add(torsion)
     }
-    expect(beginsWithSmallOrder(ed25519.ExtendedPoint.BASE.toRawBytes())).toBe(false)
+    expect(isSmallOrderPoint(ed25519.ExtendedPoint.BASE.toRawBytes())).toBe(false)
   })
 
   it('that is missing is none', () => {
