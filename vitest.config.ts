@@ -27,7 +27,7 @@ export default defineConfig({
         test: {
           // What speaks SQL, once more on the oldest Postgres that the README allows.
           name: 'postgres-15',
-          include: ['test/stores/postgres/*.test.ts'],
+          include: ['test/stores/postgres/!(embedded)/*.test.ts'],
           globalSetup: ['test/support/globalSetup15.ts'],
         },
       },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { openPool } from '../src/stores/postgres/pool.js'
+import { openPool } from '../src/stores/postgres/database/pool.js'
 
 // Each may ask as often in a minute as the largest tier says; a run asks more often than that.
 const accounts = 40

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { openPool } from '../src/stores/postgres/database/pool.js'
 import { startEmbeddedPostgres } from '../src/stores/postgres/embedded/startEmbeddedPostgres.js'
-import { openPool } from '../src/stores/postgres/pool.js'
 import { makeFolder } from './makeFolder.js'
 
 /** An empty database on a Postgres server that runs beside our service. */

@@ -91,9 +91,9 @@ describe('layers', () => {
 })
 
 describe('chain families', () => {
-  /** `src/chains/evm/open.ts` is of the family `evm`, `src/chains/chain.ts` and `src/chains/nodes/` of none. */
+  /** `src/chains/evm/open.ts` is of the family `evm`, `src/chains/chain.ts`, `src/chains/common/` and `src/chains/nodes/` of none. */
   const familyOf = (path: string | null): string | null =>
-    /^src\/chains\/(?!nodes\/)([^/]+)\//.exec(path ?? '')?.[1] ?? null
+    /^src\/chains\/(?!nodes\/|common\/)([^/]+)\//.exec(path ?? '')?.[1] ?? null
 
   it('are known to the list of families and to nobody else, and only by their manifest', () => {
     const intruders = listImports(source).filter(({ from, target }) => {

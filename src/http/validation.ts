@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../errors.js'
-import { isCommonRequest } from '../protocol/usual.js'
+import { isCommonRequest } from '../protocol/fastPath.js'
 import { wirePaymentRequest } from '../protocol/wire.js'
 import { describePath } from './json.js'
 

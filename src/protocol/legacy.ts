@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { readUint256 } from './amount.js'
+import { isCommonPayload } from './fastPath.js'
 import { canonicalNetwork } from './network.js'
 import { type PayloadShape, payloadShape } from './payload.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
 import type { Reason } from './reasons.js'
-import { isCommonPayload } from './usual.js'
 import type { WirePaymentRequest, WireRequirements } from './wire.js'
 
 /*

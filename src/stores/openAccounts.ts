@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { AccountStore } from '../ports/accountStore.js'
 import { migrationsFolder, type StoreSettings } from './openStores.js'
-import { createAccountStore } from './postgres/accountStore.js'
+import { createAccountStore } from './postgres/accounts/accountStore.js'
+import { migrate } from './postgres/database/migrate.js'
+import { openPool } from './postgres/database/pool.js'
 import { findRunningPostgres } from './postgres/embedded/findRunningPostgres.js'
 import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
-import { migrate } from './postgres/migrate.js'
-import { openPool } from './postgres/pool.js'
 
 /** The accounts alone, for a command beside the service. */
 export interface OpenAccounts {

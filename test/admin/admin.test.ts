@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import type { Account, AccountStore } from '../../src/ports/accountStore.js'
-import { createAccountStore } from '../../src/stores/postgres/accountStore.js'
+import { createAccountStore } from '../../src/stores/postgres/accounts/accountStore.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Address } from 'viem'
 import { withSignal } from '../../src/deadline.js'
-import { openPool } from '../../src/stores/postgres/pool.js'
+import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { startTcpProxy } from '../support/tcpProxy.js'

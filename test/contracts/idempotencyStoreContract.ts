@@ -1,9 +1,9 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { IdempotencyStore, IdempotentRequest } from '../../src/ports/idempotencyStore.js'
-import { createIdempotencyStore } from '../../src/stores/postgres/idempotencyStore.js'
-import type { Instance } from '../../src/stores/postgres/instance.js'
-import { openPool } from '../../src/stores/postgres/pool.js'
+import type { Instance } from '../../src/stores/postgres/database/instance.js'
+import { openPool } from '../../src/stores/postgres/database/pool.js'
+import { createIdempotencyStore } from '../../src/stores/postgres/journal/idempotencyStore.js'
 import { addInstance, killInstance } from '../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 

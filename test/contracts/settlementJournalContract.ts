@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ConfirmedBlocks } from '../../src/ports/paidBlocks.js'
+import type { ConfirmedBlocks } from '../../src/ports/confirmedBlocks.js'
 import type { Settlement, SettlementClaim, SettlementJournal } from '../../src/ports/settlementJournal.js'
 import { claimOf } from '../support/claimOf.js'
 

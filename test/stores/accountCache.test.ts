@@ -3,9 +3,12 @@ import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AccountStore, SealedKey } from '../../src/ports/accountStore.js'
 import { createAccountCache } from '../../src/stores/memory/accountCache.js'
-import { type AccountChanges, listenForAccountChanges } from '../../src/stores/postgres/accountChanges.js'
-import { createAccountStore } from '../../src/stores/postgres/accountStore.js'
-import { openPool } from '../../src/stores/postgres/pool.js'
+import {
+  type AccountChanges,
+  listenForAccountChanges,
+} from '../../src/stores/postgres/accounts/accountChanges.js'
+import { createAccountStore } from '../../src/stores/postgres/accounts/accountStore.js'
+import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { createMemoryLogger, type MemoryLogger } from '../support/memoryLogger.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'

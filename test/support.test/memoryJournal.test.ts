@@ -1,6 +1,6 @@
 import { describeSettlementJournal } from '../contracts/settlementJournalContract.js'
+import { createMemoryPaidBlocks } from '../support/memoryConfirmedBlocks.js'
 import { createMemoryJournal } from '../support/memoryJournal.js'
-import { createMemoryPaidBlocks } from '../support/memoryPaidBlocks.js'
 
 describeSettlementJournal('the journal that stands for it in tests', async () => {
   const journal = createMemoryJournal()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import type { Instance } from '../../src/stores/postgres/instance.js'
+import type { Instance } from '../../src/stores/postgres/database/instance.js'
 
 /** A process without a heartbeat of its own: it lives until the test says otherwise. */
 export const addInstance = async (pool: Pool): Promise<Instance> => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { inject } from 'vitest'
-import { openPool } from '../../src/stores/postgres/pool.js'
+import { openPool } from '../../src/stores/postgres/database/pool.js'
 
 /** What a test needs to know of the run's server. Plain strings, because it crosses processes. */
 export interface ProvidedPostgres {

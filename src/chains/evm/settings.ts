@@ -8,7 +8,7 @@ import {
   readFamilyVariables,
   smallestUnits,
   splitList,
-} from '../familySettings.js'
+} from '../common/familySettings.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
 /** A token that the operator offers; name and version only where the chain does not tell them. */

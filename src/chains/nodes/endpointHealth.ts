@@ -1,6 +1,6 @@
 import type { Logger } from '../../ports/logger.js'
-import { readRateLimit } from './busyAnswer.js'
 import type { Endpoint } from './endpoint.js'
+import { readRateLimit } from './readRateLimit.js'
 
 /** The time as health needs it. */
 export interface HealthTime {

@@ -1,8 +1,8 @@
 import type { Secret } from '../../platform/secret.js'
 import { type Endpoint, RpcRefusal } from './endpoint.js'
-import { RateLimitedError } from './endpointBusy.js'
 import { isSuccess, readBatchAnswers, readJsonBody, readJsonRpcAnswer } from './jsonRpcAnswer.js'
 import { createPost, type HttpAnswer, NoResponseError, type RequestHeaders } from './post.js'
+import { RateLimitedError } from './rateLimitedError.js'
 import { createUrlScrubber } from './urlScrubber.js'
 
 /** A request that waits for its answer. */

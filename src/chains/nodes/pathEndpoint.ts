@@ -1,8 +1,8 @@
 import type { Secret } from '../../platform/secret.js'
 import { type Endpoint, RpcRefusal } from './endpoint.js'
-import { RateLimitedError } from './endpointBusy.js'
 import { isSuccess, parseJson } from './jsonRpcAnswer.js'
 import { createPost, NoResponseError, type RequestHeaders } from './post.js'
+import { RateLimitedError } from './rateLimitedError.js'
 import { createUrlScrubber } from './urlScrubber.js'
 
 const tooManyRequests = 429

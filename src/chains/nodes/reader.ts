@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.js'
 import type { Logger } from '../../ports/logger.js'
-import { readRateLimit } from './busyAnswer.js'
 import { RpcRefusal } from './endpoint.js'
 import type { EndpointHealth, HealthTime } from './endpointHealth.js'
 import type { EndpointPool } from './endpointPool.js'
 import { findFirstAnswer } from './firstAnswer.js'
 import { isMissingMethod } from './missingMethod.js'
+import { readRateLimit } from './readRateLimit.js'
 
 /** How a question is asked. */
 export interface ReadOptions {

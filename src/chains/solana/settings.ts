@@ -8,10 +8,10 @@ import {
   readFamilyVariables,
   smallestUnits,
   splitList,
-} from '../familySettings.js'
+} from '../common/familySettings.js'
 import { readAddress } from './encoding/base58.js'
+import { readKeyBytes, splitKeys } from './encoding/privateKey.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
-import { readKeyBytes, splitKeys } from './privateKey.js'
 
 /** One Solana cluster as configured. */
 export interface SolanaNetworkSettings {

@@ -1,14 +1,14 @@
 import type { ChainContext, OpenChain } from '../chain.js'
-import { createNetworkMonitor } from '../keeper.js'
+import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
-import { createToncenter, type Toncenter } from './api/toncenter.js'
-import { createExactScheme } from './exact.js'
-import { createMonitoredNetwork, describeWrongChain } from './examinedNetwork.js'
-import { createJettonRegistry } from './payment/jettons.js'
-import { createRelayQueue } from './relay/relayQueue.js'
-import { createRelayMaintenance } from './relay/relayUpkeep.js'
-import { createRelayWallets, deriveRelayKey, type RelayKey } from './relay/relayWallets.js'
+import { createExactScheme } from './exact/scheme.js'
+import { createMonitoredNetwork, describeWrongChain } from './monitoredNetwork.js'
+import { createToncenter, type Toncenter } from './rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
+import { createJettonRegistry } from './tokens/jettonRegistry.js'
+import { createRelayMaintenance } from './transactions/relayMaintenance.js'
+import { createRelayQueue } from './transactions/relayQueue.js'
+import { createRelayWallets, deriveRelayKey, type RelayKey } from './transactions/relayWallets.js'
 
 /**
  * Opens every configured TON network. A wrong mnemonic or an endpoint of another network stops the start; a node

@@ -1,11 +1,11 @@
 import type { ChainContext, OpenChain } from '../chain.js'
-import { createNetworkMonitor } from '../keeper.js'
-import { createExactScheme } from './exact.js'
-import { createMonitoredNetwork, findWrongChain, WrongChainError } from './examinedNetwork.js'
-import { createRpc } from './node/node.js'
-import { isRecoveryNative } from './payment/signature.js'
+import { createNetworkMonitor } from '../common/networkMonitor.js'
+import { createEnergyDelegator } from './energy/energyDelegator.js'
+import { createExactScheme } from './exact/scheme.js'
+import { isRecoveryNative } from './exact/signature.js'
+import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
+import { createRpc } from './rpc/rpc.js'
 import type { TronNetworkSettings, TronSettings } from './settings.js'
-import { createEnergyDelegator } from './sponsoring/energySponsor.js'
 
 /**
  * Opens every configured TRON network. A wrong key or a node of another chain stops the start; a node that does not

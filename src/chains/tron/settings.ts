@@ -8,7 +8,7 @@ import {
   readFamilyVariables,
   smallestUnits,
   splitList,
-} from '../familySettings.js'
+} from '../common/familySettings.js'
 import { findKnownNetwork, type KnownNetwork, type KnownToken, knownNetworks } from './networks.js'
 
 /** One TRON network as configured. */

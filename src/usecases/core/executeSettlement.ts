@@ -2,6 +2,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { Recorder, Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { Outcome } from '../../schemes/scheme.js'
+import type { AnswerFromSettlement } from './answerFromSettlement.js'
 import { answerPending, failSettle, succeed } from './settleAnswers.js'
 import {
   asSettleFailure,
@@ -9,8 +10,7 @@ import {
   describeSettlement,
   type SettlementContext,
   withShortDeadline,
-} from './settleWork.js'
-import type { AnswerFromSettlement } from './tellOutcome.js'
+} from './settlementContext.js'
 
 /** Settles what we hold the claim for: nobody else sends this payment. */
 export type ExecuteSettlement = (settlement: Settlement, work: SettlementContext) => Promise<SettleResult>

@@ -2,9 +2,9 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
+import type { AnswerFromSettlement } from './answerFromSettlement.js'
 import { answerDuplicate, answerPending } from './settleAnswers.js'
-import { describeSettlement, isSameRequest, type SettlementContext } from './settleWork.js'
-import type { AnswerFromSettlement } from './tellOutcome.js'
+import { describeSettlement, isSameRequest, type SettlementContext } from './settlementContext.js'
 
 /** Waits with a settlement that another request began; null when it left nothing behind and we may begin. */
 export type JoinSettlement = (found: Settlement, work: SettlementContext) => Promise<SettleResult | null>

@@ -5,7 +5,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { QuotaClaim, Quotas } from '../../ports/quotas.js'
 import { secondsUntilNextMonth } from '../../protocol/month.js'
 import { tiers } from '../../protocol/tiers.js'
-import { cacheFor } from '../remember.js'
+import { cacheFor } from '../cacheFor.js'
 
 /** QUOTA_EXCEEDED where nothing is left of an account's month, as it was known a moment ago; else null. */
 export type QuotaGate = (quota: QuotaClaim) => Promise<AppError | null>

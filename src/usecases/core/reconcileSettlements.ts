@@ -3,7 +3,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import { describeOutcome, describeSettlement } from './settleWork.js'
+import { describeOutcome, describeSettlement } from './settlementContext.js'
 
 /** What reconciling needs. */
 export interface ReconcileDependencies {

@@ -7,15 +7,15 @@ import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { ValidVerdict } from '../../schemes/scheme.js'
+import { createAnswerFromSettlement } from './answerFromSettlement.js'
 import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
 import { createJoinSettlement } from './joinSettlement.js'
 import { refuseSettle } from './settleAnswers.js'
-import { asSettleFailure, type SettleAttempt, type SettlementContext } from './settleWork.js'
+import { asSettleFailure, type SettleAttempt, type SettlementContext } from './settlementContext.js'
 import type { SpendingLimits } from './spendingLimits.js'
-import { createAnswerFromSettlement } from './tellOutcome.js'
 
 /** Settles one authorization; whoever else settles the same one is told the truth about it. */
 export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResult>

@@ -7,7 +7,7 @@ import { settleResult } from '../../protocol/results.js'
 import type { CoreUseCases, SettleAnswer, SettleRequest } from '../useCases.js'
 import { fingerprintRequest } from './fingerprint.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
-import { withShortDeadline } from './settleWork.js'
+import { withShortDeadline } from './settlementContext.js'
 
 /** What settling needs. */
 export interface SettlePaymentDependencies {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Statistics } from '../../ports/statistics.js'
-import { cacheFor } from '../remember.js'
+import { cacheFor } from '../cacheFor.js'
 import type { StatsUseCases } from '../useCases.js'
 
 const requestsMaxAgeMs = 1_000

@@ -1,9 +1,9 @@
+import type { WebhookDependencies } from './dependencies.js'
 import { createListDeliveries } from './listDeliveries.js'
 import { createRedeliver } from './redeliver.js'
 import { createRotateSecret } from './rotateSecret.js'
 import { createSetWebhook } from './setWebhook.js'
 import { createTestWebhook } from './testWebhook.js'
-import type { WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 /** Builds the verbs of the noun `webhooks`. */

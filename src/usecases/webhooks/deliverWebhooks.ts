@@ -2,7 +2,7 @@ import { sleep } from '../../deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { WebhookCounter } from '../../ports/webhookCounter.js'
 import type { LeasedDelivery, WebhookOutbox } from '../../ports/webhookOutbox.js'
-import { decideAttempt } from './judgeAnswer.js'
+import { decideAttempt } from './decideAttempt.js'
 import type { SendWebhook } from './sendWebhook.js'
 
 /** What delivering needs. */

@@ -1,5 +1,5 @@
+import type { WebhookDependencies } from './dependencies.js'
 import { viewDelivery } from './viewDelivery.js'
-import type { WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 /** Pages through an account's deliveries, the newest first; another account's cursor leads nowhere. */

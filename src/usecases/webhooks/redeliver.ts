@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
+import { getEndpoint, type WebhookDependencies } from './dependencies.js'
 import { viewDelivery } from './viewDelivery.js'
-import { getEndpoint, type WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 /** Makes a delivery due at once, under the event's own id and with all attempts before it. */

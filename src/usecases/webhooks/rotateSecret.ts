@@ -1,5 +1,5 @@
+import { getEndpoint, noWebhook, type WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './signWebhook.js'
-import { getEndpoint, noWebhook, type WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 const overlapMs = 24 * 3_600_000

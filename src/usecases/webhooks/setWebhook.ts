@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js'
 import { maxWebhookUrlLength } from '../../protocol/webhooks.js'
+import type { WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './signWebhook.js'
-import type { WebhookDependencies } from './webhookParts.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 // Spaces and control characters are dropped by some readers of URLs and not by others; the rest of Unicode is a

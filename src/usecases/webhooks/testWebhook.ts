@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isDelivered } from './judgeAnswer.js'
-import { getEndpoint, type WebhookDependencies } from './webhookParts.js'
+import { isDelivered } from './decideAttempt.js'
+import { getEndpoint, type WebhookDependencies } from './dependencies.js'
 import type { WebhookUseCases } from './webhookUseCases.js'
 
 /** Sends `webhook.test` at once, and tells what the receiver answered; it is not tried again. */

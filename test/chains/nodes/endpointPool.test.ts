@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { identifyEvm } from '../../../src/chains/evm/rpc/identity.js'
 import { RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
-import { RateLimitedError } from '../../../src/chains/nodes/endpointBusy.js'
 import { createEndpointPool } from '../../../src/chains/nodes/endpointPool.js'
+import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { after, createFakeEndpoint, type FakeEndpoint } from '../evm/rpc/fakeEndpoint.js'
 

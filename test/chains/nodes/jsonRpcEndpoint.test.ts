@@ -2,8 +2,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Endpoint, RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
-import { RateLimitedError } from '../../../src/chains/nodes/endpointBusy.js'
 import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint.js'
+import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
 import { describeError } from '../../../src/platform/scrub.js'
 import { Secret } from '../../../src/platform/secret.js'
 

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
-import { RateLimitedError } from '../../../src/chains/nodes/endpointBusy.js'
 import { createPathEndpoint } from '../../../src/chains/nodes/pathEndpoint.js'
 import { NoResponseError } from '../../../src/chains/nodes/post.js'
+import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
 import { describeError } from '../../../src/platform/scrub.js'
 import { Secret } from '../../../src/platform/secret.js'
 

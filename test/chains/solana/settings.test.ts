@@ -3,8 +3,8 @@ import { base58 } from '@scure/base'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createFeePayers } from '../../../src/chains/solana/sending/feePayers.js'
 import { readSolanaSettings, solanaVariables } from '../../../src/chains/solana/settings.js'
+import { createFeePayers } from '../../../src/chains/solana/transactions/feePayers.js'
 import { Secret } from '../../../src/platform/secret.js'
 
 const keypair = Keypair.generate()

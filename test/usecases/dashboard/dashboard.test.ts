@@ -8,7 +8,7 @@ import {
   rotatedKey,
   usage,
 } from '../../../src/protocol/accounts.js'
-import { createAccountStore } from '../../../src/stores/postgres/accountStore.js'
+import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'

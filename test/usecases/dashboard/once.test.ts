@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createAccountStore } from '../../../src/stores/postgres/accountStore.js'
+import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'

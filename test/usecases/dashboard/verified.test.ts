@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createMailer } from '../../../src/platform/mailer.js'
 import { Secret } from '../../../src/platform/secret.js'
 import type { Mailer } from '../../../src/ports/mailer.js'
-import { createAccountStore } from '../../../src/stores/postgres/accountStore.js'
+import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
 import { settleDown } from '../../support/manualClock.js'
 import { createMemoryLogger, type MemoryLogger } from '../../support/memoryLogger.js'

@@ -1,11 +1,11 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
-import { readRateLimit } from '../../nodes/busyAnswer.js'
+import { broadcastToAll } from '../../nodes/broadcastToAll.js'
 import { RpcRefusal } from '../../nodes/endpoint.js'
 import type { EndpointHealth, HealthTime } from '../../nodes/endpointHealth.js'
 import type { EndpointPool } from '../../nodes/endpointPool.js'
-import { broadcastToAll } from '../../nodes/tellEveryone.js'
+import { readRateLimit } from '../../nodes/readRateLimit.js'
 import { combineSendAnswers, readSendAnswer, type SendAnswer } from './sendAnswer.js'
 
 /** Hands signed bytes to every endpoint that can be reached; the best of their answers counts. */

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
+import { broadcastToAll } from '../../nodes/broadcastToAll.js'
 import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
 import type { EndpointHealth } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
-import { systemTime } from '../../nodes/machineTime.js'
 import { createReader } from '../../nodes/reader.js'
-import { broadcastToAll } from '../../nodes/tellEveryone.js'
+import { systemTime } from '../../nodes/systemTime.js'
 import { identifySolana } from './identity.js'
 import {
   type Account,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { RpcRefusal } from '../../../../src/chains/nodes/endpoint.js'
-import { RateLimitedError } from '../../../../src/chains/nodes/endpointBusy.js'
+import { RateLimitedError } from '../../../../src/chains/nodes/rateLimitedError.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { refusal } from '../../../support/refusal.js'
 import { eventually } from '../scene.js'

@@ -1,0 +1,50 @@
+import type { Logger } from '../../ports/logger.js'
+import type { NetworkHealth, SignerHealth } from '../chain.js'
+
+/** How far our accounts on one network get with what they own. */
+export interface SignerBalances {
+  /** Takes what was measured; says once in the log who falls under the threshold, and once who is above it again. */
+  update(measured: readonly SignerHealth[]): void
+  /** Whether an account can pay for one more settlement, as far as is known. */
+  canPay(signer: string): boolean
+  list(): readonly SignerHealth[]
+  /** The word for all of them together. */
+  getLevel(): NetworkHealth['balanceLevel']
+}
+
+/** Builds the balanceLevel of one network; until something is noted nobody can pay. */
+export const createSignerBalances = ({
+  network,
+  lowBalanceSettlements,
+  logger,
+}: {
+  readonly network: string
+  readonly lowBalanceSettlements: number
+  readonly logger: Logger
+}): SignerBalances => {
+  let known: ReadonlyMap<string, SignerHealth> = new Map()
+
+  const reportChange = (before: SignerHealth | undefined, { signer, settlementsLeft }: SignerHealth) => {
+    const isLow = settlementsLeft < lowBalanceSettlements
+    const wasLow = before !== undefined && before.settlementsLeft < lowBalanceSettlements
+    if (isLow === wasLow) return
+    const fields = { network, signer, settlementsLeft }
+    if (isLow) logger.warn(fields, 'signer.gas_low')
+    else logger.info(fields, 'signer.gas_recovered')
+  }
+
+  return {
+    update: (measured) => {
+      for (const one of measured) reportChange(known.get(one.signer), one)
+      known = new Map(measured.map((one) => [one.signer, one]))
+    },
+    canPay: (signer) => (known.get(signer)?.settlementsLeft ?? 0) > 0,
+    list: () => [...known.values()],
+    getLevel: () => {
+      if (known.size === 0) return 'unknown'
+      const settlementsLeft = [...known.values()].reduce((sum, one) => sum + one.settlementsLeft, 0)
+      if (settlementsLeft === 0) return 'empty'
+      return settlementsLeft < lowBalanceSettlements ? 'low' : 'ok'
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import type { Payment } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import { isSameAddress, readAddress } from '../abi/address.js'
+import type { Token, TokenDomain } from '../tokens/tokenRegistry.js'
+import type { ExactProof } from './payload.js'
+
+/** A readable proof beside what it must satisfy. */
+export interface Candidate extends ExactProof {
+  readonly payment: Payment
+  readonly token: Token
+  readonly nowSeconds: bigint
+  /** How long, beyond now, the authorization must still live. */
+  readonly marginSeconds: bigint
+}
+
+/** One row of the specification's table that needs no chain: null when it holds. */
+type Check = (candidate: Candidate) => Reason | null
+
+const paysRecipient: Check = ({ authorization, payment }) => {
+  const payTo = readAddress(payment.requirements.payTo)
+  return payTo !== null && isSameAddress(authorization.to, payTo)
+    ? null
+    : 'invalid_exact_evm_payload_recipient_mismatch'
+}
+
+// A transfer to oneself moves nothing but our gas.
+const paysSomeoneElse: Check = ({ authorization }) =>
+  isSameAddress(authorization.from, authorization.to) ? 'self_payment' : null
+
+const coversAmount: Check = ({ authorization, payment }) =>
+  authorization.value > 0n && authorization.value >= payment.requirements.amount
+    ? null
+    : 'invalid_exact_evm_payload_authorization_value'
+
+const hasStarted: Check = ({ authorization, nowSeconds }) =>
+  authorization.validAfter <= nowSeconds ? null : 'invalid_exact_evm_payload_authorization_valid_after'
+
+const hasNotExpired: Check = ({ authorization, nowSeconds, marginSeconds }) =>
+  authorization.validBefore > nowSeconds + marginSeconds
+    ? null
+    : 'invalid_exact_evm_payload_authorization_valid_before'
+
+const namesToken: Check = ({ payment, token }) => {
+  const { name, version } = payment.requirements.extra
+  if (token.domain === null) {
+    return typeof name === 'string' && typeof version === 'string'
+      ? null
+      : 'invalid_exact_evm_missing_eip712_domain'
+  }
+  // An unproven domain is a guess of ours; then the requirements' word stands until the simulation.
+  if (!token.domain.isProven) return null
+  if (name !== undefined && name !== token.domain.name) return 'invalid_exact_evm_token_name_mismatch'
+  if (version !== undefined && version !== token.domain.version) {
+    return 'invalid_exact_evm_token_version_mismatch'
+  }
+  return null
+}
+
+const checks: readonly Check[] = [
+  paysRecipient,
+  paysSomeoneElse,
+  coversAmount,
+  hasStarted,
+  hasNotExpired,
+  namesToken,
+]
+
+/** The first rule that a candidate breaks, cheapest first, or null. */
+export const findFailedCheck = (candidate: Candidate): Reason | null => {
+  for (const check of checks) {
+    const reason = check(candidate)
+    if (reason !== null) return reason
+  }
+  return null
+}
+
+/** The domain that the payer must have signed for: the requirements' words, else the token's own. */
+export const signedDomain = ({ payment, token }: Candidate): Pick<TokenDomain, 'name' | 'version'> => {
+  const { name, version } = payment.requirements.extra
+  return {
+    name: typeof name === 'string' ? name : (token.domain?.name ?? ''),
+    version: typeof version === 'string' ? version : (token.domain?.version ?? ''),
+  }
+}

@@ -1,0 +1,44 @@
+import { domainSeparator, type Hex } from 'viem'
+import { keccak } from '../abi/keccak.js'
+import { addressWord, numberWord } from '../abi/words.js'
+import type { TokenDomain } from '../tokens/tokenRegistry.js'
+import type { Authorization } from './payload.js'
+
+const typeHash = keccak(
+  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+).slice(2)
+
+/** Where a signature counts: the name and version of the token's EIP-712 domain, its chain and its address. */
+export interface SigningDomain extends Pick<TokenDomain, 'name' | 'version'> {
+  readonly chainId: number
+  readonly asset: Hex
+}
+
+/**
+ * The EIP-712 digest that the payer of an EIP-3009 authorization signed. Written out for this one struct: the
+ * general encoder interprets the type description each time, at several times the cost.
+ */
+export const hashAuthorization = (
+  { from, to, value, validAfter, validBefore, nonce }: Authorization,
+  domain: SigningDomain,
+): Hex => {
+  const fields =
+    addressWord(from) + addressWord(to) + numberWord(value) + numberWord(validAfter) + numberWord(validBefore)
+  const structHash = keccak(Buffer.from(typeHash + fields + nonce.slice(2), 'hex'))
+  return keccak(Buffer.from(`1901${separatorOf(domain).slice(2)}${structHash.slice(2)}`, 'hex'))
+}
+
+// Requirements name the domain, so strangers choose what stands here.
+const maxSeparators = 1_000
+const separators = new Map<string, Hex>()
+
+const separatorOf = ({ name, version, chainId, asset }: SigningDomain): Hex => {
+  // Lengths keep apart what concatenation would make the same.
+  const key = `${chainId} ${asset} ${name.length} ${name}${version}`
+  const known = separators.get(key)
+  if (known !== undefined) return known
+  const separator = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })
+  if (separators.size >= maxSeparators) separators.clear()
+  separators.set(key, separator)
+  return separator
+}

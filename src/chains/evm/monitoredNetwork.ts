@@ -1,0 +1,70 @@
+import type { Hex } from 'viem'
+import type { SignerLanes } from '../../ports/signerLanes.js'
+import type { MonitoredNetwork } from '../common/networkMonitor.js'
+import type { Rpc } from './rpc/rpc.js'
+import type { EvmNetworkSettings } from './settings.js'
+import type { FeeOracle } from './transactions/fees/fees.js'
+import type { GasBalances } from './transactions/fees/gasBalances.js'
+import type { Signers } from './transactions/signers.js'
+
+/** An EVM network under the eyes of its monitor. */
+export interface MonitoredEvmNetwork extends MonitoredNetwork {
+  /** Whether an account can pay for the next settlement; false for all while the network is not open. */
+  canPay(address: Hex): boolean
+}
+
+/** What the monitor of an EVM network looks at: the nodes' chain, our numbers there, and our gas. */
+export const createMonitoredNetwork = (
+  { network, chainId }: EvmNetworkSettings,
+  dependencies: {
+    readonly rpc: Rpc
+    readonly fees: FeeOracle
+    readonly signers: Signers
+    readonly balances: GasBalances
+    readonly lanes: SignerLanes
+  },
+): MonitoredEvmNetwork => {
+  const { rpc, fees, signers, balances, lanes } = dependencies
+  let areLanesOpen = false
+
+  const openLanes = async () => {
+    const answered = await rpc.getChainId()
+    if (answered !== chainId) throw new WrongChainError(chainId, String(answered))
+    for (const signer of signers.addresses) {
+      const used = await rpc.getTransactionCount(signer, 'latest')
+      await lanes.advance({ network, signer }, used)
+    }
+    areLanesOpen = true
+  }
+
+  return {
+    network,
+    examine: async () => {
+      if (!(await rpc.probe())) throw new Error('No endpoint answers')
+      if (!areLanesOpen) await openLanes()
+      const reading = await fees.refresh()
+      await balances.measure(reading)
+      if (reading.fees === null) return `gas costs more than EVM_MAX_FEE_GWEI_${chainId} allows`
+      return signers.addresses.some(balances.canPay)
+        ? null
+        : 'no signer has enough native coin to pay for gas'
+    },
+    describeFailure: (error) => {
+      if (error instanceof WrongChainError) return error.message
+      const strange = rpc.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain
+      return strange == null ? 'no node answers' : new WrongChainError(chainId, strange).message
+    },
+    listSigners: balances.list,
+    getBalanceLevel: balances.getLevel,
+    listEndpoints: rpc.listHealth,
+    canPay: (address) => areLanesOpen && balances.canPay(address),
+  }
+}
+
+/** The endpoint serves another chain: a mistake in the configuration, not an outage. */
+export class WrongChainError extends Error {
+  constructor(expected: number, actual: string) {
+    super(`EVM_RPC_URL_${expected}: the endpoint serves chain ${actual}`)
+    this.name = 'WrongChainError'
+  }
+}

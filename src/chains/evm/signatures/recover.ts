@@ -1,0 +1,48 @@
+import { type Hex, recoverAddress } from 'viem'
+import { loadNativeRecoverKey } from '../../common/secp256k1.js'
+import { readAddress } from '../abi/address.js'
+import { keccak } from '../abi/keccak.js'
+
+/** An ECDSA signature in parts. */
+export interface EcdsaParts {
+  readonly v: 27 | 28
+  readonly r: Hex
+  readonly s: Hex
+}
+
+/** The address that signed a digest, or null when the parts are nobody's signature. */
+export type RecoverSigner = (digest: Hex, parts: EcdsaParts) => Promise<Hex | null>
+
+/** Recovers by libsecp256k1's addon; null where none fits this machine. */
+export const loadNativeRecover = (): RecoverSigner | null => {
+  const recoverKey = loadNativeRecoverKey()
+  if (recoverKey === null) return null
+  return async (digest, { v, r, s }) => {
+    try {
+      const rs = Buffer.from(r.slice(2) + s.slice(2), 'hex')
+      const publicKey = recoverKey(Buffer.from(digest.slice(2), 'hex'), rs, v - 27)
+      // The address is the end of the hash of the key without its leading byte, which says `not compressed`.
+      return readAddress(`0x${keccak(publicKey.subarray(1)).slice(-40)}`)
+    } catch {
+      // r or s is out of range or not on the curve.
+      return null
+    }
+  }
+}
+
+/** The same in JavaScript, for machines that the addon was not built for. */
+export const recoverInJavaScript: RecoverSigner = async (digest, { v, r, s }) => {
+  try {
+    return await recoverAddress({ hash: digest, signature: { r, s, yParity: v - 27 } })
+  } catch {
+    return null
+  }
+}
+
+const native = loadNativeRecover()
+
+/** Whether the fast implementation runs. */
+export const isRecoveryNative = native !== null
+
+/** Recovers a signer with the fastest implementation that this machine has. */
+export const recoverSigner: RecoverSigner = native ?? recoverInJavaScript

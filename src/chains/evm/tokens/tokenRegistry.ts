@@ -1,0 +1,133 @@
+import { decodeFunctionResult, domainSeparator, encodeFunctionData, type Hex } from 'viem'
+import { z } from 'zod'
+import { tokenAbi } from '../abi/contracts.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { EvmNetworkSettings, TokenSetting } from '../settings.js'
+
+/** What a token calls itself in EIP-712 typed data. */
+export interface TokenDomain {
+  readonly name: string
+  readonly version: string
+  /** Whether the token's own DOMAIN_SEPARATOR confirmed it; otherwise it is a guess that only simulation can judge. */
+  readonly isProven: boolean
+}
+
+/** A token as the chain knows it. */
+export interface Token {
+  readonly address: Hex
+  readonly symbol: string
+  readonly decimals: number
+  /** Null when the token tells neither name nor version in any known way. */
+  readonly domain: TokenDomain | null
+  /** Whether the operator, or our own list, vouches for it. */
+  readonly isListed: boolean
+}
+
+/** What came of looking for a token. */
+export type TokenFinding =
+  | { readonly token: Token }
+  | { readonly refusedAs: 'unsupported_asset' | 'asset_not_deployed_contract' }
+
+/** The tokens of one network: the offered ones, and any other where the operator allows it. */
+export interface TokenRegistry {
+  find(address: Hex): Promise<TokenFinding>
+}
+
+// Bounds the memory that strangers' token addresses can take; a contract once seen stays where it is.
+const maxUnlistedTokens = 1_000
+
+/** Opens the book; offered tokens are read from the chain on first use, and again while that fails. */
+export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): TokenRegistry => {
+  const offered = new Map(settings.tokens.map((token) => [token.address.toLowerCase(), token]))
+  const known = new Map<string, Promise<TokenFinding>>()
+
+  const read = async (address: Hex, setting: TokenSetting | undefined): Promise<TokenFinding> => {
+    if ((await rpc.getCode(address)) === '0x') return { refusedAs: 'asset_not_deployed_contract' }
+    return { token: await readToken(rpc, settings.chainId, address, setting) }
+  }
+
+  return {
+    find: async (address) => {
+      const key = address.toLowerCase()
+      const setting = offered.get(key)
+      if (setting === undefined && !settings.acceptsAnyToken) return { refusedAs: 'unsupported_asset' }
+      const remembered = known.get(key)
+      if (remembered !== undefined) return await remembered
+
+      const finding = read(address, setting)
+      if (setting === undefined && known.size >= maxUnlistedTokens + offered.size) {
+        const oldest = [...known.keys()].find((candidate) => !offered.has(candidate))
+        if (oldest !== undefined) known.delete(oldest)
+      }
+      known.set(key, finding)
+      try {
+        const found = await finding
+        // A contract may be deployed tomorrow: only what exists is worth remembering.
+        if ('refusedAs' in found) known.delete(key)
+        return found
+      } catch (error) {
+        known.delete(key)
+        throw error
+      }
+    },
+  }
+}
+
+/** Reads what a token says of itself, and proves its EIP-712 domain against its own separator. */
+const readToken = async (
+  rpc: Rpc,
+  chainId: number,
+  address: Hex,
+  setting: TokenSetting | undefined,
+): Promise<Token> => {
+  const view = async <Schema extends z.ZodType>(functionName: ViewName, schema: Schema) => {
+    const answer = await rpc.call({ to: address, data: encodeFunctionData({ abi: tokenAbi, functionName }) })
+    if (!answer.succeeds) return null
+    try {
+      const parsed = schema.safeParse(
+        decodeFunctionResult({ abi: tokenAbi, functionName, data: answer.value }),
+      )
+      return parsed.success ? parsed.data : null
+    } catch {
+      // The token answers the name with something else.
+      return null
+    }
+  }
+
+  const [name, version, symbol, decimals, separator, eip5267] = await Promise.all([
+    view('name', z.string()),
+    view('version', z.string()),
+    view('symbol', z.string()),
+    view('decimals', z.number()),
+    view('DOMAIN_SEPARATOR', z.string()),
+    view('eip712Domain', z.tuple([z.string(), z.string(), z.string()], z.unknown())),
+  ])
+
+  const candidates = [
+    setting?.name === undefined || setting.version === undefined ? null : [setting.name, setting.version],
+    eip5267 === null ? null : [eip5267[1], eip5267[2]],
+    name === null || version === null ? null : [name, version],
+    name === null ? null : [name, '1'],
+    name === null ? null : [name, '2'],
+  ].flatMap((pair) => (pair === null ? [] : [{ name: pair[0] ?? '', version: pair[1] ?? '' }]))
+
+  const proven = candidates.find(
+    (domain) => domainSeparator({ domain: { ...domain, chainId, verifyingContract: address } }) === separator,
+  )
+  const guess = candidates[0]
+  return {
+    address,
+    symbol: symbol ?? 'token',
+    decimals: decimals ?? setting?.decimals ?? 6,
+    domain:
+      proven !== undefined
+        ? { ...proven, isProven: true }
+        : guess !== undefined
+          ? { ...guess, isProven: false }
+          : null,
+    isListed: setting !== undefined,
+  }
+}
+
+const viewNames = ['name', 'version', 'symbol', 'decimals', 'DOMAIN_SEPARATOR', 'eip712Domain'] as const
+type ViewName = (typeof viewNames)[number]

@@ -1,0 +1,207 @@
+import { getAddress, type Hex, keccak256, parseTransaction } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { sleep } from '../../../../deadline.js'
+import type { Clock } from '../../../../ports/clock.js'
+import type { Logger } from '../../../../ports/logger.js'
+import type { Lane, SignedTransaction } from '../../../../ports/settlementJournal.js'
+import type { LaneTransaction, SignerLanes } from '../../../../ports/signerLanes.js'
+import { asHex } from '../../abi/hex.js'
+import type { Rpc } from '../../rpc/rpc.js'
+import type { EvmNetworkSettings } from '../../settings.js'
+import { bumpFees } from '../fees/bumpFees.js'
+import { type FeeOracle, type Fees, highestGasPrice } from '../fees/fees.js'
+import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
+import type { NoncePool } from './noncePool.js'
+
+/** Looks after the lanes of one network, so that none stands still: leases, gaps, stuck transactions. */
+export interface LaneMaintenance {
+  /** One round. Never throws. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What looking after lanes needs. */
+export interface LaneMaintenanceDependencies {
+  readonly rpc: Rpc
+  readonly fees: FeeOracle
+  readonly accounts: readonly PrivateKeyAccount[]
+  readonly lanes: SignerLanes
+  readonly pool: NoncePool
+  readonly receipts: ReceiptWatcher
+  readonly clock: Clock
+  readonly logger: Logger
+  /** How long a transaction may wait before it is offered at a higher price. */
+  readonly replaceAfterMs: number
+}
+
+const roundMs = 2_000
+// Nodes take only so many of one account at once; the next round goes on where this one ends.
+const transactionsPerRound = 50
+// What offers so much more than is asked today does not wait for its price.
+const maxOverCurrentPrice = 4n
+// A transfer of nothing to oneself.
+const gapFillGas = 21_000n
+
+/** Builds the maintenance; its rounds come by themselves. */
+export const createLaneMaintenance = (
+  network: EvmNetworkSettings,
+  dependencies: LaneMaintenanceDependencies,
+): LaneMaintenance => {
+  const { rpc, fees, accounts, lanes, pool, receipts, clock, logger, replaceAfterMs } = dependencies
+  /** Where each lane stood in the last round. */
+  const lastCount = new Map<Hex, number>()
+  /** The newest block when a lane was last seen to wait. */
+  const lastHead = new Map<Hex, bigint>()
+  const stopped = new AbortController()
+
+  const sign =
+    (account: PrivateKeyAccount, transaction: Omit<Unsigned, 'nonce'>) =>
+    async (nonce: number): Promise<SignedTransaction> => {
+      const { fees: offered, ...rest } = transaction
+      const bytes = await account.signTransaction({
+        chainId: network.chainId,
+        nonce,
+        value: 0n,
+        ...rest,
+        ...offered,
+      })
+      return { transaction: keccak256(bytes), bytes }
+    }
+
+  /** Gives numbers that no bytes have a transaction of nothing, or moves the lane back where there are none at all. */
+  const closeGap = async (account: PrivateKeyAccount, lane: Lane, from: number, until: number) => {
+    if (await lanes.rewindNonce(lane, from)) {
+      logger.error({ ...lane, from, until }, 'nonce.rewound')
+      return
+    }
+    const filling = { to: account.address, gas: gapFillGas, fees: await fees.read() }
+    for (let nonce = from; nonce < until && !stopped.signal.aborted; nonce++) {
+      const filled = await lanes.fillNonceGap(lane, nonce, sign(account, filling))
+      if (filled === null) continue
+      logger.error({ ...lane, nonce, transaction: filled.transaction }, 'nonce.gap_filled')
+      await rpc.send(asHex(filled.bytes))
+    }
+  }
+
+  /** Offers the same call at a higher price, under the same number: at most one of the two is mined. */
+  const replace = async (
+    account: PrivateKeyAccount,
+    lane: Lane,
+    stuck: LaneTransaction,
+  ): Promise<boolean> => {
+    const { to, data, gas, ...old } = parseTransaction(asHex(stuck.bytes))
+    const [offered, today] = [readFees(old), await fees.read()]
+    if (highestGasPrice(offered) > maxOverCurrentPrice * highestGasPrice(today)) return false
+    const higher = bumpFees(offered, today, network.maxFeePerGas)
+    if (to == null || gas === undefined || higher === null) return false
+    const call = { to, gas, fees: higher, ...(data === undefined ? {} : { data }) }
+    const replacement = await lanes.replace(lane, stuck, sign(account, call))
+    if (replacement === null) return false
+    const { transaction } = replacement
+    logger.warn(
+      { ...lane, nonce: stuck.nonce, replaces: stuck.transaction, transaction },
+      'transaction.replaced',
+    )
+    receipts.followReplacement(asHex(stuck.transaction), asHex(transaction))
+    await rpc.send(asHex(replacement.bytes))
+    return true
+  }
+
+  const isOverdue = ({ recordedAt }: LaneTransaction): boolean =>
+    clock.now().getTime() - recordedAt.getTime() >= replaceAfterMs
+
+  /** Whether the chain has gone on since the lane was last seen to wait: else no price would help. */
+  const hasChainMoved = async (address: Hex): Promise<boolean> => {
+    const head = await rpc.getBlock('latest')
+    const before = lastHead.get(address)
+    if (head === null) return false
+    lastHead.set(address, head.number)
+    return before !== undefined && head.number > before
+  }
+
+  const unblock = async (account: PrivateKeyAccount, count: number): Promise<void> => {
+    const lane = { network: network.network, signer: account.address }
+    const next = await lanes.readNext(lane)
+    if (next <= count) return
+
+    const waiting = await lanes.listFrom(lane, count, transactionsPerRound)
+    const [first] = waiting
+    if (first === undefined || first.nonce > count) {
+      const until = Math.min(first?.nonce ?? next, count + transactionsPerRound)
+      await closeGap(account, lane, count, until)
+      return
+    }
+    const canReplace = await hasChainMoved(account.address)
+    for (const transaction of waiting) {
+      if (stopped.signal.aborted) return
+      if (canReplace && isOverdue(transaction) && (await replace(account, lane, transaction))) continue
+      await rpc.send(asHex(transaction.bytes))
+    }
+  }
+
+  /** Another instance replaces here: whoever waits in this one is content with that, too. */
+  const followOthers = async (signer: Hex, from: number): Promise<void> => {
+    const newest = await lanes.listFrom({ network: network.network, signer }, from, transactionsPerRound)
+    for (const { transaction, replaced } of newest) {
+      for (const old of replaced) receipts.followReplacement(asHex(old), asHex(transaction))
+    }
+  }
+
+  const checkLane = async (account: PrivateKeyAccount, isHeld: boolean): Promise<void> => {
+    const { address } = account
+    try {
+      const count = await rpc.getTransactionCount(address, 'latest')
+      const before = lastCount.get(address)
+      lastCount.set(address, count)
+      pool.setMined(address, count)
+      if (!isHeld) await followOthers(address, before ?? count)
+      else if (before === count) await unblock(account, count)
+    } catch (error) {
+      // One lane that cannot be looked after must not keep the others from it.
+      logger.warn({ network: network.network, signer: address, error }, 'lane.check_failed')
+    }
+  }
+
+  const check = async () => {
+    try {
+      const signers = accounts.map(({ address }) => address)
+      const leased = await lanes.lease(network.network, signers)
+      const held = new Set(leased.map((signer) => getAddress(signer)))
+      pool.setLeased([...held])
+      await Promise.all(accounts.map((account) => checkLane(account, held.has(account.address))))
+    } catch (error) {
+      logger.warn({ network: network.network, error }, 'lane.check_failed')
+    }
+  }
+
+  const rounds = (async () => {
+    while (await sleep(roundMs, stopped.signal)) await check()
+  })()
+
+  return {
+    check,
+    close: async () => {
+      stopped.abort()
+      await rounds
+    },
+  }
+}
+
+interface Unsigned {
+  readonly nonce: number
+  readonly to: Hex
+  readonly gas: bigint
+  readonly fees: Fees
+  readonly data?: Hex
+}
+
+const readFees = (transaction: {
+  readonly gasPrice?: bigint | undefined
+  readonly maxFeePerGas?: bigint | undefined
+  readonly maxPriorityFeePerGas?: bigint | undefined
+}): Fees => {
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = transaction
+  return maxFeePerGas === undefined
+    ? { type: 'legacy', gasPrice: gasPrice ?? 0n }
+    : { type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas: maxPriorityFeePerGas ?? 0n }
+}

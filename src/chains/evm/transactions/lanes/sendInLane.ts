@@ -1,0 +1,79 @@
+import { keccak256 } from 'viem'
+import type { Logger } from '../../../../ports/logger.js'
+import type { Recorder, SignedTransaction } from '../../../../ports/settlementJournal.js'
+import type { SignerLanes } from '../../../../ports/signerLanes.js'
+import { asHex } from '../../abi/hex.js'
+import type { Rpc } from '../../rpc/rpc.js'
+import type { BatchedCall } from '../batching/batch.js'
+import type { Fees } from '../fees/fees.js'
+import type { Slot } from './noncePool.js'
+
+/** What is sent, from which place and at which price, and which settlements it carries. */
+export interface Sending {
+  readonly place: Slot
+  readonly call: BatchedCall
+  readonly gas: bigint
+  readonly fees: Fees
+  readonly recorders: readonly Recorder[]
+}
+
+/** What came of it. `lost`: these settlements were taken over, and nothing was sent for any. */
+export type SendResult =
+  | { readonly sent: SignedTransaction & { readonly nonce: number } }
+  | { readonly lost: readonly string[] }
+
+/** Records, then sends. Throws only when nothing was recorded; answers the newest transaction. */
+export type SendInLane = (sending: Sending) => Promise<SendResult>
+
+/** What sending needs. */
+export interface LaneDependencies {
+  readonly network: string
+  readonly chainId: number
+  readonly rpc: Rpc
+  readonly lanes: SignerLanes
+  readonly logger: Logger
+}
+
+// A number can be used up by another program that holds the same key; more than this is not an accident.
+const maxAttempts = 3
+
+/** Sends transactions of our own on one network, each with the next number of its account. */
+export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneDependencies): SendInLane => {
+  const record = async ({ place, call, gas, fees, recorders }: Sending): Promise<SendResult> => {
+    const { account } = place
+    let drawn = 0
+    const answer = await lanes.record({ network, signer: account.address }, recorders, async (nonce) => {
+      drawn = nonce
+      // Whatever the payer asks to be called, it never gets native coin from us.
+      const bytes = await account.signTransaction({ chainId, nonce, gas, ...call, value: 0n, ...fees })
+      return { transaction: keccak256(bytes), bytes }
+    })
+    if ('lost' in answer) return answer
+    place.onNonceAllocated(drawn)
+    return { sent: { ...answer.recorded, nonce: drawn } }
+  }
+
+  return async (sending) => {
+    const { account } = sending.place
+    const lane = { network, signer: account.address }
+    let answer = await record(sending)
+    for (let attempt = 1; 'sent' in answer; attempt++) {
+      const { transaction, bytes } = answer.sent
+      if ((await rpc.send(asHex(bytes))) !== 'nonce_used' || attempt === maxAttempts) return answer
+      try {
+        // Mined already, or displaced by a transaction that this service did not send?
+        if ((await rpc.getReceipt(asHex(transaction))) !== null) return answer
+        logger.error({ ...lane, transaction }, 'nonce.used_externally')
+        await lanes.advance(lane, await rpc.getTransactionCount(account.address, 'latest'))
+        // The displaced bytes can never be mined, and the token lets the authorization act once in any case.
+        const next = await record(sending)
+        if ('lost' in next) return answer
+        answer = next
+      } catch (error) {
+        logger.warn({ ...lane, transaction, error }, 'transaction.resend_failed')
+        return answer
+      }
+    }
+    return answer
+  }
+}

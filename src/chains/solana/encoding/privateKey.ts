@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { decodeBase58 } from './base58.js'
+
+const keyLength = 64
+const numbers = z.array(z.int().min(0).max(255)).length(keyLength)
+
+/** The 64 bytes (seed and public half) of a key in base58 or as a JSON array of bytes, or null. */
+export const readKeyBytes = (text: string): Buffer | null => {
+  if (!text.startsWith('[')) {
+    const bytes = decodeBase58(text)
+    return bytes?.length === keyLength ? bytes : null
+  }
+  try {
+    const parsed = numbers.safeParse(JSON.parse(text))
+    return parsed.success ? Buffer.from(parsed.data) : null
+  } catch {
+    return null
+  }
+}
+
+/** Cuts a list of keys at its commas, but not at those inside of JSON arrays. */
+export const splitKeys = (text: string): readonly string[] =>
+  [...text.matchAll(/\[[^\]]*\]|[^,\s[\]]+/g)].map(([key]) => key)

@@ -1,0 +1,29 @@
+import type { Account } from '../rpc/wireShapes.js'
+import { encodeBase58 } from './base58.js'
+import { tokenPrograms } from './programs.js'
+
+/** What a token account says of itself; Token-2022 keeps its extensions behind this. */
+export interface TokenAccount {
+  readonly mint: string
+  readonly owner: string
+  readonly amount: bigint
+  readonly isFrozen: boolean
+}
+
+const baseLength = 165
+const stateOffset = 108
+const frozen = 2
+
+/** Reads a token account; null of whatever is none. */
+export const readTokenAccount = (account: Account | null | undefined): TokenAccount | null => {
+  if (account == null || !tokenPrograms.includes(account.owner)) return null
+  const { data } = account
+  const state = data[stateOffset]
+  if (data.length < baseLength || state === undefined || state === 0) return null
+  return {
+    mint: encodeBase58(data.subarray(0, 32)),
+    owner: encodeBase58(data.subarray(32, 64)),
+    amount: data.readBigUInt64LE(64),
+    isFrozen: state === frozen,
+  }
+}

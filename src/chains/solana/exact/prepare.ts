@@ -1,0 +1,83 @@
+import type { Payment } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import type { InvalidVerdict } from '../../../schemes/scheme.js'
+import { readAddress } from '../encoding/base58.js'
+import type { SolanaNetworkSettings } from '../settings.js'
+import { runChecks, type Terms } from './checks.js'
+import { readTransfer, type Transfer } from './instructions.js'
+import { readTransaction, type Transaction, writeTransaction } from './payload.js'
+import { isSignedBy } from './signature.js'
+
+/** A payment that breaks no rule: what it moves, and the bytes that only our signature is missing from. */
+export interface Prepared {
+  readonly transaction: Transaction
+  readonly transfer: Transfer
+  readonly payTo: string
+  readonly authorizationId: string
+  /** In base64, with zeros where our signature belongs. */
+  readonly unsigned: string
+}
+
+/** What came of preparing a payment. */
+export type Preparation = { readonly prepared: Prepared } | { readonly refused: InvalidVerdict }
+
+/** Decides everything that can be decided without the chain: form, rules, the payer's signature. */
+export type Prepare = (payment: Payment) => Preparation
+
+/** Builds `prepare` for one network. */
+export const createPrepare = (network: SolanaNetworkSettings, terms: Terms): Prepare => {
+  // One request is verified and then settled: what was read and checked stays as it is.
+  const known = new WeakMap<Payment, Prepared>()
+
+  const prepareAnew = (payment: Payment): Preparation => {
+    const text = payment.proof.transaction
+    if (typeof text !== 'string') {
+      return refused(null, 'invalid_payload_structure', 'payload.transaction: must be base64')
+    }
+    const transaction = readTransaction(text)
+    if (transaction === null) {
+      return refused(null, 'invalid_exact_svm_payload_transaction_could_not_be_decoded')
+    }
+    const payer = readTransfer(transaction.instructions[2])?.authority ?? null
+    const { requirements } = payment
+    if (!isOffered(network, requirements.asset)) return refused(payer, 'unsupported_asset')
+    const judgement = runChecks({ transaction, requirements, terms })
+    if ('broken' in judgement) return refused(payer, judgement.broken)
+    if (!isSignedBy(transaction, 1)) return refused(payer, 'invalid_exact_svm_payload_signature_invalid')
+    const prepared: Prepared = {
+      transaction,
+      transfer: judgement.transfer,
+      payTo: requirements.payTo,
+      authorizationId: formatAuthorizationId(network.network, transaction),
+      unsigned: withFeePayerSignature(transaction, noSignature),
+    }
+    known.set(payment, prepared)
+    return { prepared }
+  }
+
+  return (payment) => {
+    const prepared = known.get(payment)
+    return prepared === undefined ? prepareAnew(payment) : { prepared }
+  }
+}
+
+/** The authorization's identity as text: what was signed, and never a signature. */
+export const formatAuthorizationId = (network: string, { messageHash }: Transaction): string =>
+  `${network}/${messageHash}`
+
+const noSignature = new Uint8Array(64)
+
+/** The bytes, in base64, with this signature in the place of whatever the payer left in ours. */
+export const withFeePayerSignature = ({ message, signatures }: Transaction, ours: Uint8Array): string =>
+  writeTransaction(message, [ours, ...signatures.slice(1)])
+
+/** The verdict that refuses a payment. */
+export const toRefusal = (payer: string | null, reason: Reason, message?: string): InvalidVerdict =>
+  message === undefined ? { isValid: false, payer, reason } : { isValid: false, payer, reason, message }
+
+const refused = (payer: string | null, reason: Reason, message?: string): Preparation => ({
+  refused: toRefusal(payer, reason, message),
+})
+
+const isOffered = ({ mints, acceptsAnyMint }: SolanaNetworkSettings, asset: string): boolean =>
+  readAddress(asset) !== null && (acceptsAnyMint || mints.includes(asset))

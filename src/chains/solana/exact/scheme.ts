@@ -1,0 +1,135 @@
+import { withSignal } from '../../../deadline.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { RateLimiter } from '../../../ports/rateLimiter.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { InvalidVerdict, Scheme, ValidVerdict } from '../../../schemes/scheme.js'
+import { spendHourlyBudget } from '../../common/hourlyBudget.js'
+import { networkUnavailable } from '../../common/networkUnavailable.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { SolanaNetworkSettings, SolanaSettings } from '../settings.js'
+import { getBlockStatus } from '../transactions/blockStatus.js'
+import type { FeePayers } from '../transactions/feePayers.js'
+import { countFee } from '../transactions/fees.js'
+import type { Submit } from '../transactions/submit.js'
+import type { FailureReason } from './explainFailure.js'
+import { readTransaction } from './payload.js'
+import { formatAuthorizationId, type Prepare, type Prepared, toRefusal } from './prepare.js'
+import { resolveSettlement } from './resolve.js'
+import type { Simulate, Simulated } from './simulate.js'
+
+/** What `exact` needs on one cluster. */
+export interface ExactDependencies {
+  readonly family: SolanaSettings
+  readonly network: SolanaNetworkSettings
+  readonly rpc: Rpc
+  readonly feePayers: FeePayers
+  readonly prepare: Prepare
+  readonly rehearse: Simulate
+  readonly submit: Submit
+  readonly limiter: RateLimiter
+  readonly clock: Clock
+  /** Whether an account can pay for the next settlement. */
+  readonly canPay: (address: string) => boolean
+}
+
+// The payment is claimed meanwhile; what takes longer is asked again.
+const maxReuseMs = 1_000
+
+/** `exact` by transactions that the payer has signed and that we complete and pay for. */
+export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
+  const { family, network, rpc, feePayers, prepare, rehearse, submit, limiter, clock, canPay } = dependencies
+  const budget = {
+    network: network.network,
+    called: 'fee',
+    key: `fees:${network.network}`,
+    limit: network.feeBudgetLamportsPerHour,
+  }
+  let announced = 0
+
+  /** Whom new payments are to name: each of those who can pay in turn. */
+  const chooseFeePayer = (): string => {
+    const able = feePayers.addresses.filter(canPay)
+    const choice = able.length > 0 ? able : feePayers.addresses
+    announced = (announced + 1) % choice.length
+    return choice[announced] ?? ''
+  }
+
+  const needsTwoNodes = (amount: bigint): boolean => amount >= family.crossCheckAmount
+
+  /** What a verification has just found out for the settlement of the very same payment. */
+  const verified = new WeakMap<Payment, Simulated & { readonly atMs: number }>()
+
+  const rehearseNow = async (prepared: Prepared, precedesSettle: boolean): Promise<Simulated> => {
+    if (!canPay(prepared.transaction.keys[0] ?? '')) throw networkUnavailable(network.network)
+    return await rehearse(prepared, { precedesSettle })
+  }
+
+  const recall = (payment: Payment): Simulated | null => {
+    const known = verified.get(payment)
+    const isFresh = known !== undefined && Math.abs(clock.now().getTime() - known.atMs) < maxReuseMs
+    return isFresh ? known : null
+  }
+
+  /** The verdict that goes with what stands in the way, or null; throws when that is our fault. */
+  const refuseBy = ({ transfer }: Prepared, failure: FailureReason | null): InvalidVerdict | null => {
+    if (failure === null) return null
+    if ('isOurs' in failure) throw networkUnavailable(network.network)
+    return toRefusal(transfer.authority, failure.reason, failure.message)
+  }
+
+  return {
+    get kind() {
+      return { scheme: 'exact', network: network.network, extra: { feePayer: chooseFeePayer() } }
+    },
+    signers: feePayers.addresses,
+
+    identify: ({ proof }) => {
+      const transaction = typeof proof.transaction === 'string' ? readTransaction(proof.transaction) : null
+      return transaction === null ? null : formatAuthorizationId(network.network, transaction)
+    },
+
+    verify: async (payment, { isAwaited, precedesSettle }) => {
+      const preparation = prepare(payment)
+      if ('refused' in preparation) return preparation.refused
+      if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
+      const { prepared } = preparation
+      const rehearsal = await rehearseNow(prepared, precedesSettle)
+      const refused = refuseBy(prepared, rehearsal.failure)
+      if (refused !== null) return refused
+      if (precedesSettle) verified.set(payment, { ...rehearsal, atMs: clock.now().getTime() })
+      return toVerdict(prepared)
+    },
+
+    settle: async (payment, recorder, { waitUntil }) => {
+      const preparation = prepare(payment)
+      if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
+      const { prepared } = preparation
+      const { failure, blocksLeft } = recall(payment) ?? (await rehearseNow(prepared, true))
+      const refused = refuseBy(prepared, failure)
+      if (refused !== null) return { state: 'failed', reason: refused.reason }
+      if (blocksLeft !== null && blocksLeft < family.expiryMarginBlocks) {
+        return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded' }
+      }
+      await spendHourlyBudget(limiter, budget, Number(countFee(prepared.transaction)))
+      const isCrossChecked = needsTwoNodes(prepared.transfer.amount)
+      const policy = { isCrossChecked, needsFinalFailure: false }
+      return await submit({ prepared, recorder, waitUntil, policy })
+    },
+
+    resolve: (settlement, signal) => {
+      const isCrossChecked = needsTwoNodes(settlement.amount)
+      return withSignal(resolveSettlement(rpc, settlement, { isCrossChecked, now: clock.now() }), signal)
+    },
+
+    getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
+  }
+}
+
+const toVerdict = ({ transfer, authorizationId }: Prepared): ValidVerdict => ({
+  isValid: true,
+  payer: transfer.authority,
+  authorizationId,
+  amount: transfer.amount,
+  // A blockhash is used up after 150 blocks, whenever those come.
+  expiresAt: null,
+})

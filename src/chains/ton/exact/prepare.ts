@@ -1,0 +1,109 @@
+import type { Address } from '@ton/core'
+import type { Clock } from '../../../ports/clock.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import type { InvalidVerdict } from '../../../schemes/scheme.js'
+import { readAddress } from '../encoding/cells.js'
+import { knownNetworks } from '../networks.js'
+import type { Toncenter } from '../rpc/rpc.js'
+import type { TonNetworkSettings, TonSettings } from '../settings.js'
+import type { JettonRegistry } from '../tokens/jettonRegistry.js'
+import { findWallet } from '../wallets/walletState.js'
+import { findFailedCheck } from './checks.js'
+import { type DecodedPayment, decodePayment } from './decode.js'
+import { readTonProof } from './payload.js'
+import { findFailedWalletCheck } from './walletChecks.js'
+
+/** A payment that breaks no rule, as far as the chain can tell now. */
+export interface Prepared {
+  readonly decoded: DecodedPayment
+  readonly payer: Address
+  readonly asset: Address
+  /** Whether the payer's wallet exists already. */
+  readonly isDeployed: boolean
+}
+
+/** What came of preparing a payment. */
+export type Preparation = { readonly prepared: Prepared } | { readonly refused: InvalidVerdict }
+
+/** What a preparation is for. */
+export interface PrepareOptions {
+  /** How long, beyond now, the message must still live. */
+  readonly marginSeconds: number
+  /** Called before the chain is asked; throws when it need not be. */
+  readonly beforeAsking?: () => void
+}
+
+/** Decides everything: structure, rules, wallet, signature, number, coins. */
+export type Prepare = (payment: Payment, options: PrepareOptions) => Promise<Preparation>
+
+/** Builds `prepare` for one network. */
+export const createPrepare = (dependencies: {
+  readonly family: Pick<TonSettings, 'minRelayValue' | 'maxRelayValue'>
+  readonly network: Pick<TonNetworkSettings, 'globalId'>
+  readonly api: Toncenter
+  readonly jettons: JettonRegistry
+  readonly relays: readonly Address[]
+  readonly clock: Clock
+}): Prepare => {
+  const { family, network, api, jettons, relays, clock } = dependencies
+  const otherGlobalIds = knownNetworks
+    .map(({ globalId }) => globalId)
+    .filter((globalId) => globalId !== network.globalId)
+
+  /** What only the chain knows; null when nothing stands against the payment. */
+  const findObstacle = async (
+    decoded: DecodedPayment,
+    asset: Address,
+  ): Promise<{ readonly reason: Reason } | { readonly isDeployed: boolean }> => {
+    const payer = decoded.message.wallet
+    const [account, jettonWallet] = await Promise.all([
+      api.readAccount(payer),
+      jettons.findWallet(asset, payer),
+    ])
+    const finding = findWallet(account, decoded.message)
+    if ('refusedAs' in finding) return { reason: finding.refusedAs }
+    const { wallet } = finding
+    const broken = findFailedWalletCheck({ decoded, wallet, account, jettonWallet, otherGlobalIds })
+    if (broken !== null) return { reason: broken }
+    const balance = jettonWallet === null ? 0n : await jettons.readBalance(jettonWallet)
+    if (balance < decoded.transfer.amount) return { reason: 'insufficient_jetton_balance' }
+    return { isDeployed: wallet.isDeployed }
+  }
+
+  return async (payment, { marginSeconds, beforeAsking }) => {
+    const reading = readTonProof(payment.proof)
+    if ('problem' in reading) return toRefusal(null, 'invalid_payload_structure', reading.problem)
+    const decoding = decodePayment(reading.proof)
+    if ('refusedAs' in decoding) return toRefusal(null, decoding.refusedAs)
+    const { decoded } = decoding
+    const payer = decoded.message.wallet
+    const asset = readAddress(payment.requirements.asset)
+    if (asset === null || !jettons.isSettled(asset)) return toRefusal(payer, 'unsupported_asset')
+
+    const nowSeconds = Math.floor(clock.now().getTime() / 1_000)
+    const broken = findFailedCheck({
+      decoded,
+      payment,
+      asset,
+      nowSeconds,
+      marginSeconds,
+      relays,
+      relayValue: { least: family.minRelayValue, most: family.maxRelayValue },
+    })
+    if (broken !== null) return toRefusal(payer, broken)
+    beforeAsking?.()
+    const answer = await findObstacle(decoded, asset)
+    if ('reason' in answer) return toRefusal(payer, answer.reason)
+    return { prepared: { decoded, payer, asset, isDeployed: answer.isDeployed } }
+  }
+}
+
+const toRefusal = (payer: Address | null, reason: Reason, message?: string): Preparation => ({
+  refused: {
+    isValid: false,
+    payer: payer?.toRawString() ?? null,
+    reason,
+    ...(message === undefined ? {} : { message }),
+  },
+})

@@ -1,0 +1,173 @@
+import { withSignal } from '../../../deadline.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { Recorder, Settlement } from '../../../ports/settlementJournal.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { Outcome, Scheme, ValidVerdict } from '../../../schemes/scheme.js'
+import { networkUnavailable } from '../../common/networkUnavailable.js'
+import { readAddress } from '../encoding/cells.js'
+import type { Toncenter } from '../rpc/rpc.js'
+import type { TonNetworkSettings, TonSettings } from '../settings.js'
+import type { JettonRegistry } from '../tokens/jettonRegistry.js'
+import type { RelayQueue } from '../transactions/relayQueue.js'
+import type { RelayWallet } from '../transactions/relayWallets.js'
+import { writeExternalMessage } from '../wallets/walletMessage.js'
+import { formatAuthorizationId, parseAuthorizationId } from './authorizationId.js'
+import { decodePayment } from './decode.js'
+import { readTonProof } from './payload.js'
+import { createPrepare, type Prepared } from './prepare.js'
+import type { TraceDependencies } from './trace.js'
+import { watchPayment } from './watch.js'
+import { resolveByWitnesses } from './witnesses.js'
+
+/** What `exact` needs on one TON network. */
+export interface ExactDependencies {
+  readonly family: TonSettings
+  readonly network: TonNetworkSettings
+  readonly api: Toncenter
+  readonly jettons: JettonRegistry
+  /** Every endpoint by itself: large payments need two of them. */
+  readonly witnesses: readonly TraceDependencies[]
+  readonly wallets: readonly RelayWallet[]
+  readonly queue: RelayQueue
+  readonly clock: Clock
+  /** Whether a relay wallet can pay for the next payment. */
+  readonly canPay: (signer: string) => boolean
+  /** The relay wallet that needs what comes back most. */
+  readonly findPoorest: () => string | null
+}
+
+/** What was recorded and sent. */
+interface Sent {
+  readonly transaction: string
+  readonly since: Date
+  /** Sends the recorded bytes again; null where others see to that. */
+  readonly resend: (() => void) | null
+}
+
+/** `exact` in jettons on one TON network: a message that the payer's wallet pays for, or one that we relay. */
+export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
+  const { family, network, api, jettons, witnesses, wallets, queue, clock, canPay } = dependencies
+  const prepare = createPrepare({ ...dependencies, relays: wallets.map(({ address }) => address) })
+  const tracing = { api, jettons, witnesses, crossCheckAmount: family.crossCheckAmount }
+  const watching = { ...tracing, clock, pollIntervalMs: network.pollIntervalMs }
+  /** Authorizations that are being settled here: who settles one of them a second time shares its outcome. */
+  const underWay = new Map<string, Promise<Outcome>>()
+
+  const identify = ({ proof }: Payment): string | null => {
+    const reading = readTonProof(proof)
+    if ('problem' in reading) return null
+    const decoding = decodePayment(reading.proof)
+    return 'decoded' in decoding ? identityOf(decoding) : null
+  }
+
+  const identityOf = ({ decoded: { message, request } }: Pick<Prepared, 'decoded'>): string =>
+    formatAuthorizationId(network.network, { wallet: message.wallet, signedHash: request.signedHash })
+
+  const toVerdict = (prepared: Prepared): ValidVerdict => ({
+    isValid: true,
+    payer: prepared.payer.toRawString(),
+    authorizationId: identityOf(prepared),
+    amount: prepared.decoded.transfer.amount,
+    expiresAt: expiryOf(prepared),
+  })
+
+  const watch = (prepared: Prepared, sent: Sent, waitUntil: AbortSignal): Promise<Outcome> => {
+    const { decoded, payer, asset } = prepared
+    const question = {
+      payer,
+      asset,
+      transaction: sent.transaction,
+      since: sent.since,
+      signedHash: decoded.request.signedHash,
+      payTo: decoded.transfer.destination,
+      amount: decoded.transfer.amount,
+      expiresAt: expiryOf(prepared),
+    }
+    return watchPayment(watching, { question, resend: sent.resend }, waitUntil)
+  }
+
+  const relay = async (prepared: Prepared, recorder: Recorder, waitUntil: AbortSignal): Promise<Outcome> => {
+    const since = clock.now()
+    const { transaction, settled } = await queue.submit({ prepared, recorder, waitUntil })
+    await withSignal(settled, waitUntil).catch(() => undefined)
+    return await watch(prepared, { transaction, since, resend: null }, waitUntil)
+  }
+
+  const passOn = async (prepared: Prepared, recorder: Recorder, waitUntil: AbortSignal): Promise<Outcome> => {
+    const since = clock.now()
+    const { hash: transaction, bytes } = writeExternalMessage(prepared.decoded.message)
+    await recorder.record({ transaction, bytes })
+    // The trace of the message tells what became of it, whatever is answered.
+    const resend = () => void api.send(bytes).catch(() => undefined)
+    resend()
+    return await watch(prepared, { transaction, since, resend }, waitUntil)
+  }
+
+  const resolve = async (settlement: Settlement): Promise<Outcome> => {
+    const newest = settlement.broadcasts.at(-1)
+    if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
+    const { transaction, bytes } = newest
+    const { wallet: payer, signedHash } = parseAuthorizationId(settlement.authorizationId)
+    const [asset, payTo] = [readAddress(settlement.asset), readAddress(settlement.payTo)]
+    const { expiresAt, amount, createdAt: since } = settlement
+    if (asset === null || payTo === null || expiresAt === null) {
+      throw new Error('The settlement is not one of TON')
+    }
+    const now = clock.now()
+    const question = { transaction, payer, signedHash, asset, payTo, amount, expiresAt, since, now }
+    const { outcome, isWorthSending } = await resolveByWitnesses(tracing, question)
+    if (outcome.state === 'pending' && isWorthSending && now < expiresAt) await api.send(bytes)
+    return outcome
+  }
+
+  return {
+    kind: {
+      scheme: 'exact',
+      network: network.network,
+      // Where clients are to send the rest of the TON that we attach to what they sign.
+      get extra() {
+        return { areFeesSponsored: true, responseDestination: dependencies.findPoorest() }
+      },
+    },
+    signers: wallets.map(({ signer }) => signer),
+    identify,
+
+    verify: async (payment, { isAwaited }) => {
+      const preparation = await prepare(payment, {
+        marginSeconds: 0,
+        beforeAsking: () => {
+          if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
+        },
+      })
+      if ('refused' in preparation) return preparation.refused
+      const { prepared } = preparation
+      if (prepared.decoded.isSponsored && !wallets.some(({ signer }) => canPay(signer))) {
+        throw networkUnavailable(network.network)
+      }
+      return toVerdict(prepared)
+    },
+
+    settle: async (payment, recorder, { waitUntil }) => {
+      const preparation = await prepare(payment, { marginSeconds: family.expiryMarginSeconds })
+      if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
+      const { prepared } = preparation
+      const identity = identityOf(prepared)
+      const first = await underWay.get(identity)?.catch(() => null)
+      if (first != null) return first
+      const send = prepared.decoded.isSponsored ? relay : passOn
+      const settling = send(prepared, recorder, waitUntil).finally(() => {
+        if (underWay.get(identity) === settling) underWay.delete(identity)
+      })
+      underWay.set(identity, settling)
+      return await settling
+    },
+
+    resolve: (settlement, signal) => withSignal(resolve(settlement), signal),
+
+    // What a block of the masterchain holds is not taken back, and nodes tell nothing else.
+    getBlockStatus: async () => 'final',
+  }
+}
+
+const expiryOf = ({ decoded }: Pick<Prepared, 'decoded'>): Date =>
+  new Date(decoded.request.validUntil * 1_000)

@@ -1,0 +1,91 @@
+import { beginCell, Cell, loadTransaction, type Transaction } from '@ton/core'
+import { z } from 'zod'
+import { countUnfolded } from '../encoding/cells.js'
+
+const numberText = z.union([z.string().regex(/^-?[0-9]+$/), z.int()]).transform(BigInt)
+
+/** A bag of cells in base64; empty text: none. */
+const cellShape = z.string().transform((text, context): Cell | null => {
+  if (text === '') return null
+  try {
+    return Cell.fromBase64(text)
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is no bag of cells' })
+    return z.NEVER
+  }
+})
+
+const transactionId = z.object({ lt: numberText, hash: z.string() })
+
+/** The newest block, and the state that the network began with. */
+export const masterchainShape = z.object({
+  last: z.object({ seqno: z.int() }),
+  init: z.object({ root_hash: z.string() }),
+})
+
+/** An account, as of a moment of the chain. */
+export const accountShape = z.object({
+  balance: numberText,
+  code: cellShape,
+  data: cellShape,
+  state: z.enum(['active', 'uninitialized', 'frozen']),
+  sync_utime: z.int(),
+  last_transaction_id: transactionId,
+})
+
+/** An account's moment alone. */
+export const momentShape = z.object({ sync_utime: z.int() })
+
+// Shared cells can unfold to millions, and the library's loader visits each of them: 4,096 take it some 0.1 s.
+const mostUnfolded = 4_096
+const noMessages = beginCell().storeBit(0).storeBit(0).endCell()
+
+/**
+ * A transaction of any account, so its messages are a stranger's. A payment's own messages unfold to some hundred cells;
+ * where there are too many, the transaction is none of ours, and is read without them, for its place in the list.
+ */
+const parseTransaction = (text: string): Transaction => {
+  const cell = Cell.fromBase64(text)
+  if (countUnfolded(cell) <= mostUnfolded) return loadTransaction(cell.beginParse())
+  const [, ...others] = cell.refs
+  const withoutMessages = new Cell({ bits: cell.bits, refs: [noMessages, ...others] })
+  if (countUnfolded(withoutMessages) > mostUnfolded)
+    throw new Error('The transaction unfolds to too many cells')
+  return loadTransaction(withoutMessages.beginParse())
+}
+
+/** A transaction with its bytes; what it did is read from them alone. */
+export const transactionShape = z
+  .object({ data: z.string(), transaction_id: transactionId })
+  .transform(({ data, transaction_id: id }, context) => {
+    try {
+      return { ...parseTransaction(data), id }
+    } catch {
+      context.addIssue({ code: 'custom', message: 'is no transaction' })
+      return z.NEVER
+    }
+  })
+
+const stackCell = z.tuple([z.string(), z.object({ bytes: z.string() })])
+// Never negative in what we ask for; a sign would stand before the 0x.
+const stackNumber = z.tuple([z.string(), z.string().regex(/^(0x[0-9a-f]+|[0-9]+)$/i)])
+
+const parseEntry = (bytes: string): Cell | null => {
+  try {
+    return Cell.fromBase64(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** What a get method answered; entries of kinds that we never ask for are unread. */
+export const getMethodShape = z.object({
+  exit_code: z.int(),
+  stack: z.array(
+    z.union([
+      stackCell.transform(([, { bytes }]) => parseEntry(bytes)),
+      stackNumber.transform(([, text]) => BigInt(text)),
+      z.unknown().transform(() => null),
+    ]),
+  ),
+})

@@ -1,0 +1,41 @@
+import type { Clock } from '../../../ports/clock.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { InvalidVerdict } from '../../../schemes/scheme.js'
+import { formatAddress, type TronAddress } from '../encoding/address.js'
+import type { TronNetworkSettings } from '../settings.js'
+import { findFailedCheck, type Refusal } from './checks.js'
+import type { SignedTransfer } from './decode.js'
+import { readExactProof } from './payload.js'
+
+/** What came of preparing a payment. */
+export type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: InvalidVerdict }
+
+/** Decides everything that can be decided without the chain; a margin is how much longer than now it must live. */
+export type Prepare = (payment: Payment, marginMs: number) => Preparation
+
+/** Builds `prepare` for one network. */
+export const createPrepare = (
+  network: Pick<TronNetworkSettings, 'acceptsAnyToken' | 'maxFeeLimit'>,
+  offered: ReadonlySet<TronAddress>,
+  clock: Clock,
+): Prepare => {
+  const { acceptsAnyToken, maxFeeLimit } = network
+  const isOffered = (contract: TronAddress) => acceptsAnyToken || offered.has(contract)
+  return ({ proof: untrusted, requirements }, marginMs) => {
+    const reading = readExactProof(untrusted)
+    if ('reason' in reading) {
+      return { refused: toRefusal(null, { reason: reading.reason, message: reading.problem }) }
+    }
+    const { proof } = reading
+    const nowMs = clock.now().getTime()
+    const broken = findFailedCheck({ ...proof, requirements, isOffered, maxFeeLimit, nowMs, marginMs })
+    return broken === null ? { transfer: proof.transfer } : { refused: toRefusal(proof.transfer, broken) }
+  }
+}
+
+/** The verdict that goes with a refusal. */
+export const toRefusal = (transfer: SignedTransfer | null, refusal: Refusal): InvalidVerdict => ({
+  isValid: false,
+  payer: transfer === null ? null : formatAddress(transfer.owner),
+  ...refusal,
+})

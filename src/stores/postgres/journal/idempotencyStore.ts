@@ -1,0 +1,115 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type {
+  IdempotencyAnswer,
+  IdempotencyStore,
+  IdempotentRequest,
+} from '../../../ports/idempotencyStore.js'
+import { type Instance, isOwned } from '../database/instance.js'
+import { retryInBackground } from '../database/retryInBackground.js'
+
+const isExpired = "r.created_at < now() - interval '24 hours'"
+const isAtWork = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`
+
+const nameOf = ({ caller, key }: IdempotentRequest): string => `${caller} ${key}`
+
+const row = z.object({
+  state: z.enum(['running', 'answered', 'failed']),
+  fingerprint: z.string(),
+  response: z.unknown(),
+})
+
+/** Idempotency keys in Postgres: they survive every restart. */
+export const createIdempotencyStore = (pool: Pool, instance: Instance): IdempotencyStore => {
+  /** What runs in this process; the rows say no more than that it is this process. */
+  const running = new Set<string>()
+
+  /** Starts the request, or takes over one that is out of date or whose process is gone. */
+  const start = async ({ caller, key, fingerprint }: IdempotentRequest): Promise<boolean> => {
+    const { rowCount } = await pool.query(
+      `insert into idempotent_requests as r (caller, key, fingerprint, state, owner)
+       values ($1, $2, $3, 'running', $4)
+       on conflict (caller, key) do update
+         set fingerprint = excluded.fingerprint, state = 'running', owner = excluded.owner, response = null,
+           started_at = now(),
+           created_at = case when ${isExpired} then now() else r.created_at end
+         where not ${isAtWork}
+           and (${isExpired} or (r.state = 'running' and r.fingerprint = excluded.fingerprint))`,
+      [caller, key, fingerprint, instance.id],
+    )
+    return rowCount === 1
+  }
+
+  /** Later the key may be at work again, and what ends an earlier run must not end that one. */
+  const endLater = (request: IdempotentRequest, write: () => Promise<unknown>): void =>
+    retryInBackground(async () => {
+      if (!running.has(nameOf(request))) await write()
+    })
+
+  const endRun = async (request: IdempotentRequest, write: () => Promise<unknown>): Promise<void> => {
+    running.delete(nameOf(request))
+    try {
+      await write()
+    } catch (error) {
+      endLater(request, write)
+      throw error
+    }
+  }
+
+  const finish = (request: IdempotentRequest, state: string, response: string | null) =>
+    endRun(request, () =>
+      pool.query(
+        `update idempotent_requests set state = $3, response = $4, owner = null
+         where caller = $1 and key = $2 and owner = $5`,
+        [request.caller, request.key, state, response, instance.id],
+      ),
+    )
+
+  const release = ({ caller, key }: IdempotentRequest) =>
+    pool.query('update idempotent_requests set owner = null where caller = $1 and key = $2 and owner = $3', [
+      caller,
+      key,
+      instance.id,
+    ])
+
+  const begin = async (request: IdempotentRequest): Promise<IdempotencyAnswer> => {
+    if (await start(request)) {
+      running.add(nameOf(request))
+      return { state: 'started' }
+    }
+    const { rows } = await pool.query(
+      'select state, fingerprint, response from idempotent_requests where caller = $1 and key = $2',
+      [request.caller, request.key],
+    )
+    // Forgotten between the two statements: the caller's next try will start it.
+    if (rows[0] === undefined) return { state: 'running' }
+    const { state, fingerprint, response } = row.parse(rows[0])
+    if (fingerprint !== request.fingerprint) return { state: 'mismatch' }
+    return state === 'answered' ? { state, response } : { state }
+  }
+
+  return {
+    begin: async (request) => {
+      try {
+        return await begin(request)
+      } catch (error) {
+        // It may have begun all the same, and then nobody would ever end it.
+        endLater(request, () => release(request))
+        throw error
+      }
+    },
+    answer: (request, response) => finish(request, 'answered', JSON.stringify(response)),
+    fail: (request) => finish(request, 'failed', null),
+    release: (request) => endRun(request, () => release(request)),
+    forget: (request) =>
+      endRun(request, () =>
+        pool.query(
+          "delete from idempotent_requests where caller = $1 and key = $2 and owner = $3 and state = 'running'",
+          [request.caller, request.key, instance.id],
+        ),
+      ),
+    purge: async () => {
+      await pool.query(`delete from idempotent_requests r where ${isExpired} and not ${isAtWork}`)
+    },
+  }
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { AppError } from '../../../errors.js'
+import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
+import { secondsUntilNextMonth } from '../../../protocol/month.js'
+import { coalesce } from '../database/coalesce.js'
+import { type Instance, isOwned } from '../database/instance.js'
+import { mapDatabaseErrors } from '../database/mapDatabaseErrors.js'
+import { retryInBackground } from '../database/retryInBackground.js'
+import { hasNul } from '../database/text.js'
+import { uuidForm } from '../database/uuidForm.js'
+import { ensureQuotaRow } from '../quota/ensureQuotaRow.js'
+import { lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotaSql.js'
+import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
+import { claimSettlements } from './claimSettlements.js'
+import { closeSettlements } from './closeSettlements.js'
+import { createRecorder } from './recorder.js'
+import { readSettlement, settlementColumns } from './settlementRow.js'
+
+const isOpen = "state in ('claimed', 'pending')"
+
+/** The journal in Postgres: every transition is one statement that names the state it leaves. */
+export const createSettlementJournal = (pool: Pool, instance: Instance): SettlementJournal => {
+  const select = async (where: string, values: readonly unknown[]): Promise<readonly Settlement[]> => {
+    const { rows } = await pool.query(`select ${settlementColumns} from settlements s where ${where}`, [
+      ...values,
+    ])
+    return rows.map(readSettlement)
+  }
+  const selectOne = async (where: string, values: readonly unknown[]): Promise<Settlement | null> =>
+    (await select(where, values))[0] ?? null
+  const claimTogether = coalesce(claimSettlements(pool, instance))
+  const closeTogether = coalesce(closeSettlements(pool))
+  const findOpenTogether = coalesce(async (ids: readonly string[]) => {
+    const open = await select(
+      "s.authorization_id = any($1) and (s.state <> 'failed' or s.consumed_by is not null)",
+      [ids],
+    )
+    const byAuthorization = new Map(open.map((settlement) => [settlement.authorizationId, settlement]))
+    return ids.map((id) => ({ settlement: byAuthorization.get(id) ?? null }))
+  })
+  /** True when exactly this call changed the row. */
+  const update = async (statement: string, values: readonly unknown[]): Promise<boolean> =>
+    (await pool.query(statement, [...values])).rowCount === 1
+  const release = async (id: string): Promise<void> => {
+    await pool.query(
+      // A caller is told once that its payment is pending, also when the instance died that should have left it.
+      `with released as (
+         update settlements set owner = null where id = $1 and owner = $2 and ${isOpen} returning *
+       ), open as (
+         select * from (
+           select * from released
+           union all select * from settlements where id = $1 and owner is distinct from $2
+             and (owner is null or not ${isOwned('owner', 'created_at')})
+         ) s where state = 'pending' and not exists (select 1 from webhook_deliveries
+           where settlement_id = $1 and type in ('settlement.pending', 'settlement.reorged'))
+       )
+       ${insertSettlementEvents('open', "'settlement.pending'")}`,
+      [id, instance.id],
+    )
+  }
+  /** Writes what ends our attention to a row; when the database cannot be told now, that we are gone is written later. */
+  const turnAway = async <T>(id: string, write: Promise<T>): Promise<T> => {
+    try {
+      return await write
+    } catch (error) {
+      retryInBackground(() => release(id))
+      throw error
+    }
+  }
+
+  return {
+    claim: async (claim, quota = null) => {
+      for (;;) {
+        const id = randomUUID()
+        // A failed insertion may have left a row all the same, of which nobody knows.
+        const answer = await turnAway(id, claimTogether({ id, claim, quota }))
+        switch (answer.state) {
+          case 'opened':
+            return answer.settlement
+          case 'duplicate':
+            return null
+          case 'exhausted':
+            throw new AppError('QUOTA_EXCEEDED', "This month's quota is used up", {
+              ...(quota === null ? {} : { retryAfterSeconds: secondsUntilNextMonth(quota.at) }),
+            })
+          case 'uncounted':
+            if (quota !== null) await ensureQuotaRow(pool, claim.caller, quota.at)
+            break
+          case 'undecided':
+            break
+        }
+      }
+    },
+
+    findOpen: async (authorizationId) => (await findOpenTogether(authorizationId)).settlement,
+    find: async (id) => (uuidForm.test(id) ? await selectOne('s.id = $1', [id]) : null),
+    // A caller may hold the hash of an earlier transaction than the one that settled the payment.
+    listByTransaction: async (network, transaction) =>
+      hasNul(network) || hasNul(transaction)
+        ? []
+        : await select(
+            `s.id in (
+               select id from settlements where network = $1 and transaction = $2
+               union select settlement_id from broadcast_settlements where network = $1 and transaction = $2)
+             order by s.created_at, s.id`,
+            [network, transaction],
+          ),
+
+    recorderFor: (settlementId) => mapDatabaseErrors(createRecorder({ pool, instance }, settlementId)),
+
+    close: (id, closing, consumer) => turnAway(id, closeTogether({ id, closing, consumer })),
+
+    abandon: (id) =>
+      turnAway(
+        id,
+        update(
+          `with ${lockQuotas('$1')}, open as (
+             select id from settlements
+             where id = $1 and state = 'claimed' and ${quotasAreLocked}
+               and (owner is null or owner = $2 or not ${isOwned('owner', 'created_at')}) for update
+           ), closed as (
+             update settlements s
+             set state = 'failed', reason = 'settlement_abandoned', closed_at = now(), owner = null
+             from open where s.id = open.id
+             returning s.*
+           ), ${refundQuota}, told as (${insertSettlementEvents('closed', "'settlement.failed'")})
+           select id from closed`,
+          [id, instance.id],
+        ),
+      ),
+
+    release: (id) => turnAway(id, release(id)),
+
+    consume: (id, consumer) =>
+      update(
+        `update settlements set consumed_by = $2
+         where id = $1 and state = 'confirmed' and (consumed_by is null or consumed_by = $2)`,
+        [id, consumer],
+      ),
+
+    listOrphaned: (limit) =>
+      select(
+        `s.state in ('claimed', 'pending') and (s.owner is null or not ${isOwned('s.owner', 's.created_at')})
+         order by random() limit $1`,
+        [limit],
+      ),
+  }
+}

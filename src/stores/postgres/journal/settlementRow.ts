@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import type { BlockReference, Settlement } from '../../../ports/settlementJournal.js'
+import { type Reason, reasons } from '../../../protocol/reasons.js'
+import { isOwned } from '../database/instance.js'
+
+/** Whether a text is one of the reasons for which payments are refused. */
+export const isReason = (text: string): text is Reason => Object.hasOwn(reasons, text)
+
+const row = z.object({
+  id: z.string(),
+  authorization_id: z.string(),
+  caller: z.string(),
+  fingerprint: z.string(),
+  scheme: z.string(),
+  network: z.string(),
+  asset: z.string(),
+  payer: z.string(),
+  pay_to: z.string(),
+  amount: z.string(),
+  resource: z.string().nullable(),
+  expires_at: z.date().nullable(),
+  state: z.enum(['claimed', 'pending', 'confirmed', 'failed']),
+  transaction: z.string().nullable(),
+  broadcasts: z.array(z.object({ transaction: z.string(), bytes: z.string() })),
+  reason: z.string().refine(isReason).nullable(),
+  consumed_by: z.string().nullable(),
+  is_attended: z.boolean(),
+  created_at: z.date(),
+  closed_at: z.date().nullable(),
+  block_number: z.string().nullable(),
+  block_hash: z.string().nullable(),
+  is_final: z.boolean(),
+})
+
+/** What a query selects from `settlements s` to make a settlement of. */
+export const settlementColumns = `
+  s.id, s.authorization_id, s.caller, s.fingerprint, s.scheme, s.network, s.asset, s.payer, s.pay_to,
+  s.amount::text as amount, s.resource, s.expires_at, s.state, s.transaction, s.reason, s.consumed_by,
+  s.created_at, s.closed_at, s.block_number::text as block_number, s.block_hash, s.is_final,
+  ${isOwned('s.owner', 's.created_at')} as is_attended,
+  (select coalesce(
+      json_agg(json_build_object('transaction', b.transaction, 'bytes', b.bytes) order by t.position), '[]')
+    from unnest(s.transactions) with ordinality as t (transaction, position)
+    join broadcasts b on b.network = s.network and b.transaction = t.transaction) as broadcasts`
+
+/** Reads a row that was selected with `settlementColumns`. */
+export const readSettlement = (value: unknown): Settlement => {
+  const parsed = row.parse(value)
+  return {
+    id: parsed.id,
+    authorizationId: parsed.authorization_id,
+    caller: parsed.caller,
+    fingerprint: parsed.fingerprint,
+    scheme: parsed.scheme,
+    network: parsed.network,
+    asset: parsed.asset,
+    payer: parsed.payer,
+    payTo: parsed.pay_to,
+    amount: BigInt(parsed.amount),
+    resource: parsed.resource,
+    expiresAt: parsed.expires_at,
+    state: parsed.state,
+    transaction: parsed.transaction,
+    broadcasts: parsed.broadcasts,
+    reason: parsed.reason,
+    consumedBy: parsed.consumed_by,
+    isOwned: parsed.is_attended,
+    createdAt: parsed.created_at,
+    closedAt: parsed.closed_at,
+    block: readBlock(parsed.block_number, parsed.block_hash),
+    isFinal: parsed.is_final,
+  }
+}
+
+const readBlock = (number: string | null, hash: string | null): BlockReference | null =>
+  number === null || hash === null ? null : { number: BigInt(number), hash }

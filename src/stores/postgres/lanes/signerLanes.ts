@@ -1,0 +1,136 @@
+import type { Pool, PoolClient } from 'pg'
+import { z } from 'zod'
+import type { Lane, Recorder } from '../../../ports/settlementJournal.js'
+import type { LaneTransaction, RecordResult, SignerLanes, SignNumbered } from '../../../ports/signerLanes.js'
+import type { Instance } from '../database/instance.js'
+import { inTransaction } from '../database/transaction.js'
+import { storeBroadcast } from '../journal/storeBroadcast.js'
+import { fillNonceGap } from './fillNonceGap.js'
+import { leaseLanes } from './laneLeases.js'
+import { createLaneQueue, maxSigningMs, signInTime } from './laneQueue.js'
+import { replaceBroadcast } from './replaceBroadcast.js'
+import { rewindNonce } from './rewindNonce.js'
+
+const laneTransaction = z
+  .object({
+    transaction: z.string(),
+    bytes: z.string(),
+    nonce: z.coerce.number(),
+    recorded_at: z.date(),
+    replaced: z.array(z.string()),
+  })
+  .transform(
+    ({ recorded_at: recordedAt, ...rest }): LaneTransaction => ({
+      ...rest,
+      recordedAt,
+    }),
+  )
+
+/** Lanes in Postgres, shared by every instance. */
+export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes => {
+  const queue = createLaneQueue()
+
+  const storeInLane = async (
+    client: PoolClient,
+    lane: Lane,
+    settlementIds: readonly string[],
+    sign: SignNumbered,
+  ): Promise<RecordResult> => {
+    const nonce = await allocateNonce(client, lane)
+    const signed = await signInTime(sign, nonce)
+    const held = await storeBroadcast(client, instance, { signed, place: { ...lane, nonce }, settlementIds })
+    if (held.length === settlementIds.length) return { recorded: signed }
+    throw new LostError(settlementIds.filter((id) => !held.includes(id)))
+  }
+
+  return {
+    advance: async ({ network, signer }, chainNonce) => {
+      await pool.query(
+        `insert into signer_lanes as lane (network, signer, next_nonce) values ($1, $2, $3)
+         on conflict (network, signer) do update set next_nonce = greatest(lane.next_nonce, excluded.next_nonce)`,
+        [network, signer, chainNonce],
+      )
+    },
+
+    record: async (lane, recorders, sign) => {
+      const ids = recorders.map(({ settlementId }) => settlementId)
+      const answer = await queue(lane, () =>
+        inTransaction(pool, (client) => storeInLane(client, lane, ids, sign)),
+      ).catch(readLost)
+      if ('recorded' in answer) notifyRecorders(recorders, answer.recorded)
+      return answer
+    },
+
+    replace: (lane, replaced, sign) =>
+      queue(lane, () =>
+        inTransaction(pool, (client) => replaceBroadcast(client, instance, { lane, replaced, sign })),
+      ),
+
+    fillNonceGap: (lane, nonce, sign) =>
+      queue(lane, () =>
+        inTransaction(pool, (client) => fillNonceGap(client, instance, { lane, nonce, sign })),
+      ),
+
+    listFrom: async ({ network, signer }, nonce, limit) => {
+      const { rows } = await pool.query(
+        `select distinct on (b.nonce) b.transaction, b.bytes, b.nonce, b.recorded_at, array(
+           select o.transaction from broadcasts o
+           where o.network = b.network and o.signer = b.signer and o.nonce = b.nonce
+             and o.transaction <> b.transaction) as replaced
+         from broadcasts b where b.network = $1 and b.signer = $2 and b.nonce >= $3
+         order by b.nonce, b.recorded_at desc limit $4`,
+        [network, signer, nonce, limit],
+      )
+      return rows.map((row) => laneTransaction.parse(row))
+    },
+
+    readNext: async ({ network, signer }) => {
+      const { rows } = await pool.query<{ next_nonce: string }>(
+        'select next_nonce from signer_lanes where network = $1 and signer = $2',
+        [network, signer],
+      )
+      return Number(rows[0]?.next_nonce ?? 0)
+    },
+
+    rewindNonce: (lane, chainNonce) =>
+      queue(lane, () => inTransaction(pool, (client) => rewindNonce(client, instance, { lane, chainNonce }))),
+
+    lease: (network, signers) =>
+      inTransaction(pool, (client) => leaseLanes(client, instance, { network, signers })),
+  }
+}
+
+/** Some of the settlements were taken over: nothing is recorded for any of them. */
+class LostError extends Error {
+  readonly lost: readonly string[]
+
+  constructor(lost: readonly string[]) {
+    super('A settlement was taken over: nothing may be sent for it')
+    this.name = 'LostError'
+    this.lost = lost
+  }
+}
+
+const readLost = (error: unknown): RecordResult => {
+  if (error instanceof LostError) return { lost: error.lost }
+  throw error
+}
+
+const notifyRecorders = (
+  recorders: readonly Recorder[],
+  signed: Parameters<Recorder['onRecorded']>[0],
+): void => {
+  for (const recorder of recorders) recorder.onRecorded(signed)
+}
+
+/** The row's lock makes the numbering gapless across all instances, until the transaction ends. */
+const allocateNonce = async (client: PoolClient, lane: Lane): Promise<number> => {
+  const { rows } = await client.query<{ nonce: string }>(
+    `update signer_lanes set next_nonce = next_nonce + 1 where network = $1 and signer = $2
+     returning next_nonce - 1 as nonce, set_config('idle_in_transaction_session_timeout', $3, true)`,
+    [lane.network, lane.signer, `${maxSigningMs}`],
+  )
+  const drawn = rows[0]
+  if (drawn === undefined) throw new Error(`The lane of ${lane.signer} on ${lane.network} is not open`)
+  return Number(drawn.nonce)
+}

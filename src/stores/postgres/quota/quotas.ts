@@ -1,0 +1,33 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type { Quotas } from '../../../ports/quotas.js'
+import { startOfMonth } from '../../../protocol/month.js'
+import { toDay, toMonth } from '../database/day.js'
+
+const use = z.object({ used: z.coerce.number() })
+const dayUse = z.object({ date: z.string(), count: z.coerce.number() })
+
+/** What accounts have used, from Postgres. */
+export const createQuotas = (pool: Pool): Quotas => ({
+  readUse: async (accountId, now) => {
+    const { rows } = await pool.query('select used from quota_uses where account_id = $1 and month = $2', [
+      accountId,
+      toMonth(now),
+    ])
+    return { monthStartsAt: startOfMonth(now), used: rows[0] === undefined ? 0 : use.parse(rows[0]).used }
+  },
+
+  listDays: async (accountId, days, now) => {
+    const { rows } = await pool.query(
+      // The index of accounts is without those who have none, and is found only by saying so.
+      `select to_char(d.day, 'YYYY-MM-DD') as date, count(s.id) as count
+       from generate_series($2::date - ($3::integer - 1), $2::timestamp, interval '1 day') as d (day)
+         left join settlements s on s.caller = $1 and s.caller <> 'anonymous' and s.state <> 'failed'
+           and s.created_at >= d.day at time zone 'utc'
+           and s.created_at < (d.day + interval '1 day') at time zone 'utc'
+       group by d.day order by d.day`,
+      [accountId, toDay(now), days],
+    )
+    return rows.map((value) => dayUse.parse(value))
+  },
+})

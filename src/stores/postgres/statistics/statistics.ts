@@ -1,0 +1,45 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type { Statistics } from '../../../ports/statistics.js'
+
+const requestTotals = z.object({
+  requests: z.coerce.number(),
+  failures: z.coerce.number(),
+  durationMs: z.number(),
+})
+
+const settlementTotals = z.object({
+  confirmed: z.coerce.number(),
+  failed: z.coerce.number(),
+  pending: z.coerce.number(),
+})
+
+/** Statistics in Postgres, a row for each day. */
+export const createStatistics = (pool: Pool): Statistics => ({
+  addRequests: async ({ requests, failures, durationMs }) => {
+    await pool.query(
+      `insert into request_statistics as s (day, requests, failures, duration_ms)
+       values ((now() at time zone 'utc')::date, $1, $2, $3)
+       on conflict (day) do update set requests = s.requests + excluded.requests,
+         failures = s.failures + excluded.failures, duration_ms = s.duration_ms + excluded.duration_ms`,
+      [requests, failures, durationMs],
+    )
+  },
+
+  readRequests: async () => {
+    const { rows } = await pool.query(
+      `select coalesce(sum(requests), 0) as requests, coalesce(sum(failures), 0) as failures,
+         coalesce(sum(duration_ms), 0) as "durationMs" from request_statistics`,
+    )
+    return requestTotals.parse(rows[0])
+  },
+
+  countSettlements: async () => {
+    const { rows } = await pool.query(
+      `select count(*) filter (where state = 'confirmed') as confirmed,
+         count(*) filter (where state = 'failed') as failed,
+         count(*) filter (where state in ('claimed', 'pending')) as pending from settlements`,
+    )
+    return settlementTotals.parse(rows[0])
+  },
+})

@@ -1,0 +1,584 @@
+import { type Hex, toFunctionSelector } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { SettleResult } from '../../../../src/protocol/results.js'
+import { callRpc } from '../../../support/evm/jsonRpc.js'
+import { createEoa } from '../../../support/evm/wallets.js'
+import { refusal } from '../../../support/refusal.js'
+import { eventually, openScene, type Scene, type Service } from '../scene.js'
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+const vrsForm =
+  'transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)'
+const impatient = { SETTLE_WAIT_SECONDS: '1' }
+
+const countSuccesses = (answers: readonly SettleResult[]) => answers.filter(({ success }) => success).length
+
+/** The numbers under which a signer's transactions were recorded, in order. */
+const listNonces = async (signer: string): Promise<readonly number[]> => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select nonce from broadcasts where signer = $1 order by nonce', [signer])
+  return rows.map(({ nonce }) => Number(nonce))
+}
+
+const listAllNonces = ({ signers }: Service) => Promise.all(signers.map(({ address }) => listNonces(address)))
+
+const countSettlements = async (payer: string): Promise<number> => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select count(*) as count from settlements where payer = $1', [payer])
+  return Number(rows[0]?.count)
+}
+
+const withoutBaseFee = (block: unknown): unknown => {
+  if (typeof block !== 'object' || block === null) return block
+  return Object.fromEntries(Object.entries(block).filter(([name]) => name !== 'baseFeePerGas'))
+}
+
+/** The hash of the one transaction that waits in the pool. */
+const findWaiting = (): Promise<Hex> =>
+  eventually<Hex>(async () => {
+    const content = JSON.stringify(await callRpc(scene.chain.url, 'txpool_content'))
+    const [, hash] = /"hash":"0x([0-9a-f]{64})"/.exec(content) ?? []
+    return hash === undefined ? null : `0x${hash}`
+  })
+
+describe('a settlement', () => {
+  it('moves exactly the authorized value and tells the hash', async () => {
+    const service = await scene.open()
+    const { body, payer, payTo } = await scene.plan({ balance: 25_000n })
+    expect(await service.verify(body)).toEqual({ isValid: true, payer })
+    const result = await service.settle(body)
+    expect(result).toEqual({
+      success: true,
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      network: scene.chain.network,
+      payer,
+      amount: '10000',
+      settlementId: expect.any(String),
+      status: 'confirmed',
+    })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(await scene.chain.balanceOf(payer)).toBe(15_000n)
+    const view = await service.core.useCases.core.getSettlement(result.settlementId ?? '')
+    expect(view).toMatchObject({ status: 'confirmed', transaction: result.transaction, amount: '10000' })
+  })
+
+  it('can be found by its transaction', async () => {
+    const service = await scene.open()
+    const { body, payer } = await scene.plan()
+    const { transaction } = await service.settle(body)
+    const view = await service.core.useCases.core.getSettlementByTransaction({
+      network: 'base-sepolia',
+      transaction,
+    })
+    expect(view).toMatchObject({ status: 'confirmed', payer })
+  })
+
+  it('asked for twenty times at once succeeds once and moves the money once', async () => {
+    const service = await scene.open()
+    const { body, payTo } = await scene.plan({ balance: 1_000_000n })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => service.settle(body)))
+    expect(countSuccesses(answers)).toBe(1)
+    const others = answers.filter(({ success }) => !success)
+    expect(new Set(others.map(({ errorReason }) => errorReason))).toEqual(new Set(['duplicate_settlement']))
+    expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(1)
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+  })
+
+  it('asked for by two instances at once succeeds once', async () => {
+    const [one, other] = [await scene.open(), await scene.open()]
+    const { body, payTo } = await scene.plan({ balance: 1_000_000n })
+    const answers = await Promise.all([one, other, one, other].map((service) => service.settle(body)))
+    expect(countSuccesses(answers)).toBe(1)
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+  })
+
+  it('is one of thirty at once that all succeed, under numbers without a gap', async () => {
+    const service = await scene.open()
+    const plans = await Promise.all(Array.from({ length: 30 }, () => scene.plan()))
+    const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
+    expect(countSuccesses(answers)).toBe(30)
+    const transactions = new Set(answers.map(({ transaction }) => transaction)).size
+    // Those that wait together travel together.
+    expect(transactions).toBeLessThan(15)
+    const address = service.signers[0]?.address ?? '0x'
+    expect(await listNonces(address)).toEqual(Array.from({ length: transactions }, (_, index) => index))
+    expect(await scene.chain.client.getTransactionCount({ address })).toBe(transactions)
+  })
+
+  it('that is refused uses no number', async () => {
+    const service = await scene.open()
+    const plans = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => scene.plan(index % 2 === 0 ? {} : { balance: 1n })),
+    )
+    const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
+    expect(answers.map(({ success }) => success)).toEqual(plans.map((_, index) => index % 2 === 0))
+    const transactions = new Set(
+      answers.flatMap(({ success, transaction }) => (success ? [transaction] : [])),
+    )
+    const address = service.signers[0]?.address ?? '0x'
+    expect(await listNonces(address)).toEqual(Array.from({ length: transactions.size }, (_, index) => index))
+  })
+
+  it('is sent by one of several signers, each with numbers of its own', async () => {
+    const service = await scene.open({ signerCount: 3 })
+    await scene.chain.control.setAutomine(false)
+    const settling: Promise<SettleResult>[] = []
+    for (let transactions = 1; transactions <= 6; transactions += 1) {
+      const { body } = await scene.plan()
+      settling.push(service.settle(body))
+      await eventually(async () =>
+        (await listAllNonces(service)).flat().length === transactions ? true : null,
+      )
+    }
+    // What is under way in one lane sends the next transaction to another.
+    expect(await listAllNonces(service)).toEqual([
+      [0, 1],
+      [0, 1],
+      [0, 1],
+    ])
+    // What is recorded may still be on its way: it is mined when it arrives.
+    await scene.chain.control.setAutomine(true)
+    await scene.chain.control.mine()
+    expect(countSuccesses(await Promise.all(settling))).toBe(6)
+  })
+})
+
+describe('when the answer to the send is lost', () => {
+  it.each(['reset', 'silent'] as const)('(%s) the settlement is told as it happened', async (connection) => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({
+      rpcUrls: [proxy.url],
+      environment: { EVM_RPC_TIMEOUT_MS: '300' },
+    })
+    const { body, payTo } = await scene.plan()
+    proxy.setFault('eth_sendRawTransaction', { kind: 'loseAnswer', connection })
+    expect(await service.settle(body)).toMatchObject({ success: true, status: 'confirmed' })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(proxy.count('eth_sendRawTransaction')).toBe(1)
+  })
+})
+
+describe('when no node answers before the send', () => {
+  it.each([
+    ['at all', '*'],
+    ['the estimate', 'eth_estimateGas'],
+    ['the simulation', 'eth_call'],
+  ])('(%s) nothing is recorded, the caller is told 503, and a retry settles', async (_what, method) => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url] })
+    const { body, payer, payTo } = await scene.plan()
+    proxy.setFault(method, { kind: 'refuse' })
+    expect(await refusal(service.settle(body))).toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      operationalCode: 'SVC-2004',
+    })
+    proxy.clearFaults()
+    expect(await listNonces(service.signers[0]?.address ?? '')).toEqual([])
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+    expect(await countSettlements(payer)).toBeLessThanOrEqual(2)
+  })
+
+  it('a verification is told 503 too', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url] })
+    const { body } = await scene.plan()
+    proxy.setFault('*', { kind: 'status', status: 502 })
+    expect(await refusal(service.verify(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+
+  it('an Idempotency-Key is free again', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url] })
+    const { body } = await scene.plan()
+    proxy.setFault('*', { kind: 'refuse' })
+    await refusal(service.settleWithKey(body, 'outage-1'))
+    proxy.clearFaults()
+    expect(await service.settleWithKey(body, 'outage-1')).toMatchObject({
+      isReplayed: false,
+      result: { success: true },
+    })
+  })
+})
+
+describe('when the nodes fall silent after the send', () => {
+  const openDark = async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
+    const { body, payTo } = await scene.plan()
+    proxy.setFault('eth_getTransactionReceipt', { kind: 'refuse' })
+    const pending = await service.settle(body)
+    return { proxy, service, body, payTo, pending }
+  }
+
+  it('the answer is settlement_pending with the hash, and the truth afterwards', async () => {
+    const { proxy, service, body, payTo, pending } = await openDark()
+    expect(pending).toMatchObject({
+      success: false,
+      errorReason: 'settlement_pending',
+      status: 'pending',
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      settlementId: expect.any(String),
+    })
+    const find = () => service.core.useCases.core.getSettlement(pending.settlementId ?? '')
+    await service.reconcile()
+    expect(await find()).toMatchObject({ status: 'pending', transaction: pending.transaction })
+
+    proxy.clearFaults()
+    await service.reconcile()
+    expect(await find()).toMatchObject({ status: 'confirmed', transaction: pending.transaction })
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+
+    // Paid for and nobody told: for this request it is still good.
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    const again = await Promise.all(Array.from({ length: 5 }, () => service.settle(body)))
+    expect(countSuccesses(again)).toBe(1)
+    expect(again.find(({ success }) => success)).toMatchObject({ transaction: pending.transaction })
+    for (const { success, errorReason } of again) {
+      if (!success) expect(errorReason).toBe('duplicate_settlement')
+    }
+    expect(await service.verify(body)).toMatchObject({
+      isValid: false,
+      invalidReason: 'invalid_exact_evm_nonce_already_used',
+    })
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+  })
+
+  it('the same request may ask again while it is open, and sends nothing again', async () => {
+    const { proxy, service, body, payTo, pending } = await openDark()
+    const before = proxy.count('eth_sendRawTransaction')
+    expect(await service.settle(body)).toMatchObject({
+      errorReason: 'settlement_pending',
+      transaction: pending.transaction,
+    })
+    expect(proxy.count('eth_sendRawTransaction')).toBe(before)
+    proxy.clearFaults()
+    const joined = service.settle(body)
+    await service.reconcile()
+    expect(await joined).toMatchObject({ success: true, transaction: pending.transaction })
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+  })
+
+  it('another caller or another request gets neither the success nor the verification', async () => {
+    const { proxy, service, body, pending } = await openDark()
+    const otherResource = {
+      ...body,
+      paymentPayload: { ...body.paymentPayload, resource: { url: 'https://merchant.example/other' } },
+    }
+    const asOthers = () => Promise.all([service.settle(body, 'someone else'), service.settle(otherResource)])
+    for (const answer of await asOthers()) {
+      expect(answer).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
+    }
+    proxy.clearFaults()
+    await service.reconcile()
+    for (const answer of await asOthers()) {
+      expect(answer).toMatchObject({ errorReason: 'duplicate_settlement', transaction: pending.transaction })
+    }
+    expect(await service.verify(body, 'someone else')).toMatchObject({ isValid: false })
+    expect(await service.verify(otherResource)).toMatchObject({ isValid: false })
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('a service that starts anew finishes what the old one left', async () => {
+    const { service, body, payTo, pending } = await openDark()
+    await service.core.close()
+    const next = await scene.open()
+    await next.reconcile()
+    expect(await next.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+  })
+
+  it('a reverted transaction is not called failed before the chain says what became of the authorization', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url] })
+    const { chain } = scene
+    const { body, payTo } = await scene.plan()
+    await chain.control.setAutomine(false)
+    const settling = service.settle(body)
+    await findWaiting()
+    await chain.setPaused(true)
+    // The receipt arrives, and nothing else does.
+    proxy.setFault('eth_call', { kind: 'refuse' })
+    await chain.control.mine()
+    const answer = await settling
+    await chain.setPaused(false)
+    expect(answer).toMatchObject({ errorReason: 'settlement_pending', status: 'pending' })
+    proxy.clearFaults()
+    await service.reconcile()
+    const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
+    expect(view).toMatchObject({ status: 'failed', errorReason: 'invalid_exact_evm_transaction_failed' })
+    expect(await chain.balanceOf(payTo)).toBe(0n)
+  })
+})
+
+describe('when the chain does not mine', () => {
+  it('a transaction that the pool dropped is sent again', async () => {
+    const service = await scene.open({ environment: impatient })
+    const { chain } = scene
+    const { body, payTo } = await scene.plan()
+    await chain.control.setAutomine(false)
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending', status: 'pending' })
+    const hash = await findWaiting()
+    expect(hash).toBe(pending.transaction)
+    await chain.control.dropTransaction(hash)
+    await service.reconcile()
+    expect(await findWaiting()).toBe(pending.transaction)
+    await chain.control.mine()
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+  })
+
+  it('a mined transaction that a reorganisation took back is sent again', async () => {
+    const { chain } = scene
+    const service = await scene.open({
+      environment: { ...impatient, [`EVM_CONFIRMATIONS_${chain.chainId}`]: '2' },
+    })
+    const { body, payTo } = await scene.plan()
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
+    await chain.control.reorg(1)
+    await service.reconcile()
+    await chain.control.mine(2)
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await chain.balanceOf(payTo)).toBe(10_000n)
+  })
+
+  it('waits for as many confirmations as are asked for', async () => {
+    const { chain } = scene
+    const service = await scene.open({ environment: { [`EVM_CONFIRMATIONS_${chain.chainId}`]: '3' } })
+    const { body, payTo } = await scene.plan()
+    let isAnswered = false
+    const settling = service.settle(body).finally(() => {
+      isAnswered = true
+    })
+    await eventually(async () => ((await chain.balanceOf(payTo)) === 0n ? null : true))
+    await chain.control.mine()
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(isAnswered).toBe(false)
+    await chain.control.mine()
+    expect(await settling).toMatchObject({ success: true })
+  })
+})
+
+describe('when the transaction fails', () => {
+  const revert = async () => {
+    const service = await scene.open()
+    const { chain } = scene
+    const plan = await scene.plan()
+    await chain.control.setAutomine(false)
+    const settling = service.settle(plan.body)
+    await findWaiting()
+    await chain.setPaused(true)
+    await chain.control.mine()
+    const answer = await settling
+    await chain.setPaused(false)
+    await chain.control.setAutomine(true)
+    return { ...plan, service, answer }
+  }
+
+  it('the answer is failed, and no money moved', async () => {
+    const { answer, payTo } = await revert()
+    expect(answer).toMatchObject({
+      success: false,
+      transaction: '',
+      errorReason: 'invalid_exact_evm_transaction_failed',
+      operationalCode: 'SVC-3002',
+      status: 'failed',
+    })
+    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+  })
+
+  it('the authorization can be settled later', async () => {
+    const { service, body, payTo } = await revert()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+  })
+})
+
+describe('when another program sends with the same key', () => {
+  it('a number that is used up is replaced by the next, and the payment settles', async () => {
+    const service = await scene.open()
+    const { chain } = scene
+    const [signer] = service.signers
+    if (signer === undefined) throw new Error('There is no signer')
+    await chain.send({ account: signer.account, to: createEoa().address, value: 1n })
+    const { body, payTo } = await scene.plan()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await listNonces(signer.address)).toEqual([0, 1])
+    expect(await chain.balanceOf(payTo)).toBe(10_000n)
+    const next = await scene.plan()
+    expect(await service.settle(next.body)).toMatchObject({ success: true })
+  })
+
+  it('several used numbers are passed at once', async () => {
+    const service = await scene.open()
+    const [signer] = service.signers
+    if (signer === undefined) throw new Error('There is no signer')
+    await scene.chain.control.setNonce(signer.address, 7)
+    const plans = await Promise.all(Array.from({ length: 3 }, () => scene.plan()))
+    const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
+    expect(countSuccesses(answers)).toBe(3)
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  it('is answered with the first answer, word for word', async () => {
+    const service = await scene.open()
+    const { body, payTo } = await scene.plan({ balance: 1_000_000n })
+    const first = await service.settleWithKey(body, 'order-1')
+    expect(first).toMatchObject({ isReplayed: false, result: { success: true } })
+    expect(await service.settleWithKey(body, 'order-1')).toEqual({ ...first, isReplayed: true })
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+  })
+
+  it('does not depend on the order of JSON keys', async () => {
+    const service = await scene.open()
+    const { body } = await scene.plan()
+    await service.settleWithKey(body, 'order-2')
+    const reordered = Object.fromEntries(Object.entries(body).reverse())
+    expect(await service.settleWithKey(reordered, 'order-2')).toMatchObject({ isReplayed: true })
+  })
+
+  it('is REQUEST_IN_PROGRESS while the first request runs', async () => {
+    const service = await scene.open()
+    const { body } = await scene.plan()
+    await scene.chain.control.setAutomine(false)
+    const first = service.settleWithKey(body, 'order-3')
+    await findWaiting()
+    expect(await refusal(service.settleWithKey(body, 'order-3'))).toMatchObject({
+      code: 'REQUEST_IN_PROGRESS',
+      retryAfterSeconds: 2,
+    })
+    await scene.chain.control.mine()
+    expect(await first).toMatchObject({ result: { success: true } })
+  })
+
+  it('is PAYLOAD_MISMATCH with another payload', async () => {
+    const service = await scene.open()
+    const [one, other] = [await scene.plan(), await scene.plan()]
+    await service.settleWithKey(one.body, 'order-4')
+    expect(await refusal(service.settleWithKey(other.body, 'order-4'))).toMatchObject({
+      code: 'PAYLOAD_MISMATCH',
+    })
+    expect(await service.settle(other.body)).toMatchObject({ success: true })
+  })
+
+  it('is PREVIOUS_REQUEST_FAILED after a failure that is final', async () => {
+    const service = await scene.open()
+    const { body } = await scene.plan({ balance: 1n })
+    expect(await service.settleWithKey(body, 'order-5')).toMatchObject({
+      result: { success: false, errorReason: 'insufficient_funds' },
+    })
+    expect(await refusal(service.settleWithKey(body, 'order-5'))).toMatchObject({
+      code: 'PREVIOUS_REQUEST_FAILED',
+    })
+  })
+
+  it('goes on where a pending settlement stands, and is then answered the same for ever', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
+    const { body, payTo } = await scene.plan()
+    proxy.setFault('eth_getTransactionReceipt', { kind: 'refuse' })
+    const pending = await service.settleWithKey(body, 'order-6')
+    expect(pending.result).toMatchObject({ errorReason: 'settlement_pending' })
+    proxy.clearFaults()
+    await service.reconcile()
+    const { transaction } = pending.result
+    const told = { success: true, transaction }
+    expect(await service.settleWithKey(body, 'order-6')).toMatchObject({ isReplayed: false, result: told })
+    expect(await service.settleWithKey(body, 'order-6')).toMatchObject({ isReplayed: true, result: told })
+    // Without the key it is a duplicate: the key's holder was told.
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+  })
+
+  it('belongs to its caller', async () => {
+    const service = await scene.open()
+    const [one, other] = [await scene.plan(), await scene.plan()]
+    await service.settleWithKey(one.body, 'order-7', 'alice')
+    expect(await service.settleWithKey(other.body, 'order-7', 'bob')).toMatchObject({
+      isReplayed: false,
+      result: { success: true },
+    })
+  })
+})
+
+describe('a node that knows no EIP-1559', () => {
+  it('gets legacy transactions', async () => {
+    const proxy = await scene.openProxy()
+    proxy.setFault('eth_getBlockByNumber', { kind: 'tamper', change: withoutBaseFee })
+    proxy.setFault('eth_feeHistory', { kind: 'error', code: -32601, message: 'Method not found' })
+    const service = await scene.open({ rpcUrls: [proxy.url] })
+    const { body, payTo } = await scene.plan()
+    const { success, transaction } = await service.settle(body)
+    expect(success).toBe(true)
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    const sent = await scene.chain.client.getTransaction({ hash: `0x${transaction.slice(2)}` })
+    expect(sent.type).toBe('legacy')
+  })
+})
+
+describe('several endpoints', () => {
+  it('settle when the first is down', async () => {
+    const dead = await scene.openProxy()
+    dead.setFault('*', { kind: 'status', status: 503 })
+    const service = await scene.open({ rpcUrls: [dead.url, scene.chain.url] })
+    const { body, payer } = await scene.plan()
+    expect(await service.verify(body)).toEqual({ isValid: true, payer })
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('settle when the first begins to refuse everything', async () => {
+    const failing = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [failing.url, scene.chain.url] })
+    failing.setFault('*', { kind: 'error', code: -32000, message: 'Must be authenticated!' })
+    const { body } = await scene.plan()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('settle when the first takes transactions and keeps them to itself', async () => {
+    const keeping = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [keeping.url, scene.chain.url] })
+    keeping.setFault('eth_sendRawTransaction', { kind: 'error', code: -32000, message: 'txpool is full' })
+    const { body } = await scene.plan()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('do not start the service when one serves another chain, and it is named', async () => {
+    const other = await scene.openProxy()
+    other.setFault('eth_chainId', { kind: 'tamper', change: () => '0x1' })
+    for (const rpcUrls of [[other.url], [scene.chain.url, other.url]]) {
+      await expect(scene.open({ rpcUrls })).rejects.toThrow(
+        `eip155 cannot open: EVM_RPC_URL_${scene.chain.chainId}: the endpoint serves chain 1`,
+      )
+    }
+  })
+})
+
+describe('the hash', () => {
+  it('of a settlement is what our own bytes hash to, whatever the node answers', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url] })
+    proxy.setFault('eth_sendRawTransaction', { kind: 'tamper', change: () => `0x${'ab'.repeat(32)}` })
+    const { body, payTo } = await scene.plan()
+    const { success, transaction } = await service.settle(body)
+    expect(success).toBe(true)
+    const { to, input } = await scene.chain.client.getTransaction({ hash: `0x${transaction.slice(2)}` })
+    expect(to?.toLowerCase()).toBe(scene.chain.token.verifyingContract.toLowerCase())
+    expect(input).toContain(payTo.slice(2).toLowerCase())
+    expect(input.slice(0, 10)).toBe(toFunctionSelector(vrsForm))
+  })
+})

@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { numberToHex } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { summarizeBalanceLevels } from '../../../../../src/chains/common/balanceLevel.js'
+import { createRpc } from '../../../../../src/chains/evm/rpc/rpc.js'
+import {
+  countSettlementsLeft,
+  createGasBalances,
+} from '../../../../../src/chains/evm/transactions/fees/gasBalances.js'
+import { createSigners } from '../../../../../src/chains/evm/transactions/signers.js'
+import { silentLogger } from '../../../../../src/platform/logger.js'
+import { Secret } from '../../../../../src/platform/secret.js'
+import { createMemoryLogger } from '../../../../support/memoryLogger.js'
+import { createFakeEndpoint } from '../../rpc/fakeEndpoint.js'
+
+const reading = { fees: { type: 'legacy', gasPrice: 12n } as const, price: 10n }
+const gasPerSettlement = 1_000_000n
+const floor = gasPerSettlement * 12n
+const perSettlement = 1_030_000n
+
+const openBalances = () => {
+  const endpoint = createFakeEndpoint('node')
+  const logger = createMemoryLogger()
+  const signers = createSigners([new Secret(`0x${'1a'.repeat(32)}`)])
+  const balances = createGasBalances('eip155:84532', {
+    rpc: createRpc('eip155:84532', [endpoint], silentLogger),
+    signers,
+    gasPerSettlement,
+    lowBalanceSettlements: 100,
+    logger,
+  })
+  const [signer = '0x'] = signers.addresses
+  return {
+    balances,
+    logger,
+    signer,
+    measureWith: async (balance: bigint) => {
+      endpoint.answer({ eth_getBalance: () => numberToHex(balance) })
+      await balances.measure(reading)
+    },
+  }
+}
+
+describe('the settlements that are left', () => {
+  it.each([
+    ['none without what a transaction must be covered by', floor - 1n, 0],
+    ['one with just that', floor, 1],
+    ['one more for what each costs', floor + perSettlement, 2],
+    ['no part of one', floor + perSettlement - 1n, 1],
+  ])('are %s', (_what, balance, settles) => {
+    expect(countSettlementsLeft(balance, { floor, price: 10n })).toBe(settles)
+  })
+
+  it('are a number even where gas is free', () => {
+    expect(countSettlementsLeft(10n ** 18n, { floor: 0n, price: 0n })).toBeGreaterThan(1_000)
+  })
+
+  it('are none exactly when the signer cannot pay, and never grow when the balance falls', () => {
+    const wei = fc.bigInt({ min: 0n, max: 10n ** 24n })
+    fc.assert(
+      fc.property(wei, wei, wei, (balance, spent, limit) => {
+        const settles = countSettlementsLeft(balance, { floor: limit, price: 7n })
+        expect(settles > 0).toBe(balance >= limit)
+        const left = balance > spent ? balance - spent : 0n
+        expect(countSettlementsLeft(left, { floor: limit, price: 7n })).toBeLessThanOrEqual(settles)
+      }),
+    )
+  })
+})
+
+describe('the balances', () => {
+  it('pays nothing before it is measured', () => {
+    const { balances, signer } = openBalances()
+    expect(balances.canPay(signer)).toBe(false)
+    expect(balances.list()).toEqual([])
+  })
+
+  it('says once who is low, and once who no longer is', async () => {
+    const { measureWith, logger, balances, signer } = openBalances()
+    const full = floor + perSettlement * 200n
+    await measureWith(full)
+    expect(logger.messages()).toEqual([])
+    for (const balance of [floor + perSettlement, floor, 0n]) await measureWith(balance)
+    expect(logger.lines).toMatchObject([
+      {
+        level: 'warn',
+        message: 'signer.gas_low',
+        fields: { network: 'eip155:84532', signer, settlementsLeft: 2 },
+      },
+    ])
+    expect(balances.canPay(signer)).toBe(false)
+    for (const balance of [full, full]) await measureWith(balance)
+    expect(logger.messages()).toEqual(['signer.gas_low', 'signer.gas_recovered'])
+    expect(balances.list()).toEqual([{ signer, balance: full, settlementsLeft: 201 }])
+  })
+
+  it('says so at the first look too', async () => {
+    const { measureWith, logger } = openBalances()
+    await measureWith(0n)
+    expect(logger.messages()).toEqual(['signer.gas_low'])
+  })
+})
+
+describe('the word for all networks', () => {
+  it.each([
+    [[], 'none'],
+    [['ok', 'ok'], 'ok'],
+    [['ok', 'low'], 'low'],
+    [['ok', 'empty'], 'low'],
+    [['empty', 'empty'], 'empty'],
+    [['ok', 'unknown'], 'unknown'],
+  ] as const)('of %j is %s', (words, word) => {
+    expect(summarizeBalanceLevels(words.map((balanceLevel) => ({ balanceLevel })))).toBe(word)
+  })
+})

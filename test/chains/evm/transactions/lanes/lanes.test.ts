@@ -1,0 +1,411 @@
+import { type Hex, parseTransaction } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Outcome } from '../../../../../src/schemes/scheme.js'
+import { callRpc } from '../../../../support/evm/jsonRpc.js'
+import { killInstance } from '../../../../support/instances.js'
+import { createMemoryLogger } from '../../../../support/memoryLogger.js'
+import { shiftedClock } from '../../../../support/shiftedClock.js'
+import { eventually, openScene, type Scene } from '../../scene.js'
+import {
+  createSigner,
+  openSending,
+  type Sending,
+  type SendingOptions,
+  withoutBlock,
+} from '../sendingScene.js'
+
+/* Lanes: many transactions of one account under way, and whatever may hold one of them up. */
+
+let scene: Scene
+const opened: Sending[] = []
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(async () => {
+  await scene.chain.control.setAutomine(true)
+  for (const sending of opened.splice(0)) {
+    await sending.close()
+    await killInstance(scene.database.pool(), sending.instance)
+  }
+  await scene.reset()
+})
+afterAll(() => scene.close())
+
+const open = async (options?: SendingOptions): Promise<Sending> => {
+  const sending = await openSending(scene, options)
+  opened.push(sending)
+  return sending
+}
+
+const range = (length: number, from = 0) => Array.from({ length }, (_, index) => from + index)
+
+const signerOf = ({ signers: [signer] }: Sending) => {
+  if (signer === undefined) throw new Error('There is no signer')
+  return signer
+}
+
+interface Recorded {
+  readonly nonce: number
+  readonly transaction: string
+  readonly bytes: Hex
+  readonly replaces: string | null
+}
+
+const listRecorded = async ({ signers }: Pick<Sending, 'signers'>): Promise<readonly Recorded[]> => {
+  const { rows } = await scene.database.pool().query(
+    `select nonce::int as nonce, transaction, bytes, replaces from broadcasts
+     where signer = any($1) order by nonce, recorded_at`,
+    [signers.map(({ address }) => address)],
+  )
+  return rows.map(({ nonce, transaction, bytes, replaces }) => ({ nonce, transaction, bytes, replaces }))
+}
+
+const listNonces = async (sending: Sending) => (await listRecorded(sending)).map(({ nonce }) => nonce)
+
+const whenRecorded = (sending: Sending, count: number) =>
+  eventually(async () => ((await listRecorded(sending)).length >= count ? true : null))
+
+/** Settles payments one after the other, so that each has a transaction of its own; none is waited for. */
+const settleApart = async (sending: Sending, count: number): Promise<Promise<Outcome>[]> => {
+  const settling: Promise<Outcome>[] = []
+  const before = (await listRecorded(sending)).length
+  for (const index of range(count)) {
+    settling.push(sending.settle(await scene.plan()))
+    await whenRecorded(sending, before + index + 1)
+  }
+  return settling
+}
+
+const countInPool = async (): Promise<number> => {
+  const content = JSON.stringify(await callRpc(scene.chain.url, 'txpool_content'))
+  return content.match(/"hash":/g)?.length ?? 0
+}
+
+const states = (outcomes: readonly Outcome[]) => outcomes.map(({ state }) => state)
+const confirmed = (count: number) => range(count).map(() => 'confirmed')
+
+describe('a lane', () => {
+  it('has up to sixteen transactions under way; the seventeenth waits until one is mined', async () => {
+    const sending = await open()
+    await scene.chain.control.setAutomine(false)
+    const settling = await settleApart(sending, 16)
+    const late = [sending.settle(await scene.plan()), sending.settle(await scene.plan())]
+    // Verified, prepared and waiting, unless there were room.
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    expect(await listNonces(sending)).toEqual(range(16))
+    await scene.chain.control.mine()
+    await whenRecorded(sending, 17)
+    await scene.chain.control.setAutomine(true)
+    expect(states(await Promise.all([...settling, ...late]))).toEqual(confirmed(18))
+    // Who waited together travels together.
+    expect(await listNonces(sending)).toEqual(range(17))
+  })
+
+  it('takes no more than sixteen though forty payments must each go alone', async () => {
+    const code = await scene.chain.client.getCode({ address: '0xcA11bde05977b3631167028862bE2a173976CA11' })
+    await scene.chain.control.setCode('0xcA11bde05977b3631167028862bE2a173976CA11', '0x')
+    try {
+      const sending = await open()
+      await scene.chain.control.setAutomine(false)
+      const plans = await Promise.all(range(40).map(() => scene.plan()))
+      const settling = sending.settleTogether(plans)
+      await whenRecorded(sending, 16)
+      await new Promise((resolve) => setTimeout(resolve, 700))
+      expect(await listNonces(sending)).toEqual(range(16))
+      await scene.chain.control.setAutomine(true)
+      await scene.chain.control.mine()
+      expect(states(await settling)).toEqual(confirmed(40))
+      expect(await listNonces(sending)).toEqual(range(40))
+    } finally {
+      await scene.chain.control.setCode('0xcA11bde05977b3631167028862bE2a173976CA11', code ?? '0x')
+    }
+  })
+
+  it('is drawn from by two instances at once without a gap', async () => {
+    const signers = [await createSigner(scene)]
+    const [one, other] = [await open({ signers }), await open({ signers })]
+    const plans = await Promise.all(range(24).map(() => scene.plan()))
+    const outcomes = await Promise.all(
+      plans.map((plan, index) => (index % 2 === 0 ? one : other).settle(plan)),
+    )
+    expect(states(outcomes)).toEqual(confirmed(24))
+    const nonces = await listNonces(one)
+    expect(nonces).toEqual(range(nonces.length))
+    expect(await scene.chain.client.getTransactionCount({ address: signerOf(one).address })).toBe(
+      nonces.length,
+    )
+  })
+
+  it('whose number another program used gives the whole batch the next one', async () => {
+    const sending = await open()
+    await scene.chain.control.setNonce(signerOf(sending).address, 7)
+    const plans = await Promise.all(range(4).map(() => scene.plan()))
+    expect(states(await sending.settleTogether(plans))).toEqual(confirmed(4))
+    expect(await listNonces(sending)).toEqual([0, 7])
+  })
+})
+
+describe('a gap', () => {
+  it('that no bytes can fill because a node told too high a count: the lane is moved back', async () => {
+    const logger = createMemoryLogger()
+    const sending = await open({ logger })
+    const lane = { network: scene.chain.network, signer: signerOf(sending).address }
+    await sending.lanes.advance(lane, 500)
+    await sending.maintenance.check()
+    await sending.maintenance.check()
+    expect(await sending.lanes.readNext(lane)).toBe(0)
+    expect(logger.messages()).toContain('nonce.rewound')
+    expect(await sending.settle(await scene.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await listNonces(sending)).toEqual([0])
+  })
+
+  it('before a recorded transaction is filled, and what waited behind it settles', async () => {
+    const sending = await open()
+    const lane = { network: scene.chain.network, signer: signerOf(sending).address }
+    await sending.lanes.advance(lane, 3)
+    const settling = sending.settle(await scene.plan())
+    await whenRecorded(sending, 1)
+    expect(await listNonces(sending)).toEqual([3])
+    await sending.maintenance.check()
+    await sending.maintenance.check()
+    expect(await settling).toMatchObject({ state: 'confirmed' })
+    const recorded = await listRecorded(sending)
+    expect(recorded.map(({ nonce }) => nonce)).toEqual(range(4))
+    for (const { bytes } of recorded.slice(0, 3)) {
+      const { to, gas, data, value } = parseTransaction(bytes)
+      expect({ to: to?.toLowerCase(), gas, data, value: value ?? 0n }).toEqual({
+        to: signerOf(sending).address.toLowerCase(),
+        gas: 21_000n,
+        data: undefined,
+        value: 0n,
+      })
+    }
+  })
+
+  it('in the pool, because it dropped a transaction: its bytes are sent again and all behind it settle', async () => {
+    const sending = await open()
+    await scene.chain.control.setAutomine(false)
+    const settling = await settleApart(sending, 4)
+    await eventually(async () => ((await countInPool()) === 4 ? true : null))
+    const [first] = await listRecorded(sending)
+    await callRpc(scene.chain.url, 'anvil_dropTransaction', [first?.transaction])
+    await scene.chain.control.mine()
+    expect(await scene.chain.client.getTransactionCount({ address: signerOf(sending).address })).toBe(0)
+    await sending.maintenance.check()
+    await sending.maintenance.check()
+    await scene.chain.control.mine()
+    expect(states(await Promise.all(settling))).toEqual(confirmed(4))
+    expect(await listNonces(sending)).toEqual(range(4))
+  })
+
+  it('that a full pool left behind heals while payments keep coming', async () => {
+    const proxy = await scene.openProxy()
+    const sending = await open({ url: proxy.url })
+    proxy.setFault(
+      'eth_sendRawTransaction',
+      { kind: 'error', code: -32000, message: 'txpool is full' },
+      { times: 2 },
+    )
+    const settling: Promise<Outcome>[] = []
+    let isHealed = false
+    const first = sending.settle(await scene.plan()).finally(() => {
+      isHealed = true
+    })
+    // Nobody pauses for the lane's sake.
+    while (!isHealed && settling.length < 200) {
+      settling.push(sending.settle(await scene.plan()))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    expect(await first).toMatchObject({ state: 'confirmed' })
+    expect(new Set(states(await Promise.all(settling)))).toEqual(new Set(['confirmed']))
+    const nonces = await listNonces(sending)
+    expect(nonces).toEqual(range(nonces.length))
+  }, 40_000)
+})
+
+describe('a stuck transaction', () => {
+  /** Recorded, sent, and too cheap for every block from now on. */
+  const getStuck = async (count = 1, options: SendingOptions = {}) => {
+    const clock = shiftedClock()
+    const sending = await open({ clock, ...options })
+    const { control, client } = scene.chain
+    await control.setAutomine(false)
+    await control.setNextBaseFee(1_000_000_000n)
+    await control.mine()
+    const settling = await settleApart(sending, count)
+    const [offered] = (await listRecorded(sending)).map(({ bytes }) => parseTransaction(bytes))
+    const highest = offered?.maxFeePerGas ?? 0n
+    const mineDear = async () => {
+      await control.setNextBaseFee(highest * 3n)
+      await control.mine()
+    }
+    await mineDear()
+    expect(await client.getTransactionCount({ address: signerOf(sending).address })).toBe(0)
+    return { sending, settling, clock, mineDear, highest }
+  }
+
+  it('is replaced by the same call at a higher price, and whoever waits is told of the replacement', async () => {
+    const { sending, settling, clock, mineDear } = await getStuck(3)
+    await sending.maintenance.check()
+    await sending.maintenance.check()
+    expect(await listRecorded(sending)).toHaveLength(3)
+    clock.shift(31_000)
+    await mineDear()
+    await sending.maintenance.check()
+    const recorded = await listRecorded(sending)
+    expect(recorded.map(({ nonce }) => nonce)).toEqual([0, 0, 1, 1, 2, 2])
+    for (const index of [0, 2, 4]) {
+      const [old, next] = recorded.slice(index, index + 2)
+      if (old === undefined || next === undefined) throw new Error('It was not replaced')
+      expect(next.replaces).toBe(old.transaction)
+      const [before, after] = [parseTransaction(old.bytes), parseTransaction(next.bytes)]
+      const same = ({ nonce, to, data, gas, chainId }: typeof before) => ({ nonce, to, data, gas, chainId })
+      expect(same(after)).toEqual(same(before))
+      expect(after.maxFeePerGas ?? 0n).toBeGreaterThanOrEqual(((before.maxFeePerGas ?? 0n) * 9n) / 8n)
+      expect(after.maxPriorityFeePerGas ?? 0n).toBeGreaterThan(before.maxPriorityFeePerGas ?? 0n)
+    }
+    await scene.chain.control.mine()
+    const outcomes = await Promise.all(settling)
+    expect(outcomes).toEqual(
+      [1, 3, 5].map((index) => ({ state: 'confirmed', transaction: recorded[index]?.transaction })),
+    )
+  })
+
+  it('is replaced after its record: a node that hears of nothing but recorded bytes', async () => {
+    const proxy = await scene.openProxy()
+    const { sending, settling, clock, mineDear } = await getStuck(1, { url: proxy.url })
+    await sending.maintenance.check()
+    await sending.maintenance.check()
+    clock.shift(31_000)
+    await mineDear()
+    proxy.clearCalls()
+    await sending.maintenance.check()
+    const recorded = new Set((await listRecorded(sending)).map(({ bytes }) => bytes))
+    expect(recorded.size).toBe(2)
+    const sent = proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction')
+    expect(sent.length).toBeGreaterThan(0)
+    for (const { params } of sent) expect(recorded).toContain(params[0])
+    await scene.chain.control.mine()
+    await Promise.all(settling)
+  })
+
+  it('whose caller has gone is confirmed by the reconciler with the replacement', async () => {
+    const clock = shiftedClock()
+    const sending = await open({ clock })
+    const { control } = scene.chain
+    await control.setAutomine(false)
+    await control.mine()
+    let id = ''
+    const outcome = await sending.settle(await scene.plan(), {
+      waitUntil: AbortSignal.timeout(500),
+      onClaim: (claimed) => {
+        id = claimed
+      },
+    })
+    expect(outcome).toMatchObject({ state: 'pending' })
+    const [stuck] = await listRecorded(sending)
+    const mineDear = async () => {
+      await control.setNextBaseFee((parseTransaction(stuck?.bytes ?? '0x').maxFeePerGas ?? 0n) * 3n)
+      await control.mine()
+    }
+    await mineDear()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
+    clock.shift(31_000)
+    await mineDear()
+    await sending.maintenance.check()
+    await control.mine()
+    const row = await sending.journal.find(id)
+    if (row === null) throw new Error('There is no row')
+    expect(row.broadcasts).toHaveLength(2)
+    expect(withoutBlock(await sending.scheme.resolve(row, AbortSignal.timeout(5_000)))).toEqual({
+      state: 'confirmed',
+      transaction: row.broadcasts[1]?.transaction,
+    })
+  })
+
+  it('is not offered more and more while the chain mines nothing at all', async () => {
+    const { sending, settling, clock, mineDear } = await getStuck()
+    await sending.maintenance.check()
+    await sending.maintenance.check()
+    for (const _round of range(5)) {
+      clock.shift(31_000)
+      await sending.maintenance.check()
+    }
+    expect(await listRecorded(sending)).toHaveLength(1)
+    await mineDear()
+    await sending.maintenance.check()
+    expect(await listRecorded(sending)).toHaveLength(2)
+    await scene.chain.control.mine()
+    await Promise.all(settling)
+  })
+
+  it('that is not held up by its price is not offered more and more', async () => {
+    const { sending, settling, clock } = await getStuck()
+    const { control } = scene.chain
+    for (const _round of range(30)) {
+      // Blocks come, and the pool has lost it each time.
+      await callRpc(scene.chain.url, 'anvil_dropAllTransactions')
+      await control.setNextBaseFee(1_000_000_000n)
+      await control.mine()
+      clock.shift(31_000)
+      await sending.maintenance.check()
+    }
+    const offered = (await listRecorded(sending)).map(
+      ({ bytes }) => parseTransaction(bytes).maxFeePerGas ?? 0n,
+    )
+    const [highest = 0n] = offered.sort((left, right) => (left < right ? 1 : -1))
+    // Twice the base fee and a tip are asked: nothing beyond four times that, and one step.
+    expect(highest).toBeLessThan(20_000_000_000n)
+    await control.mine()
+    await Promise.allSettled(settling)
+  }, 40_000)
+
+  it('is left alone by an instance that does not look after the lane', async () => {
+    const { sending, settling, clock, mineDear } = await getStuck()
+    await sending.maintenance.check()
+    const other = await open({ clock, signers: sending.signers })
+    for (const _round of range(3)) {
+      clock.shift(31_000)
+      await mineDear()
+      await other.maintenance.check()
+    }
+    expect(await listRecorded(sending)).toHaveLength(1)
+    await killInstance(scene.database.pool(), sending.instance)
+    await other.maintenance.check()
+    await mineDear()
+    await other.maintenance.check()
+    const [, replacement] = await listRecorded(sending)
+    expect(replacement).toBeDefined()
+    await scene.chain.control.mine()
+    // Whose caller waits in the other process: that one hears of it by the journal.
+    await sending.maintenance.check()
+    expect(await Promise.all(settling)).toEqual([
+      { state: 'confirmed', transaction: replacement?.transaction },
+    ])
+  })
+})
+
+describe('looking after lanes', () => {
+  it('goes on with the others when one of them cannot be looked after', async () => {
+    const signers = [await createSigner(scene), await createSigner(scene), await createSigner(scene)]
+    const [broken, ...others] = signers
+    const sending = await open({
+      signers,
+      wrapLanes: (lanes) => ({
+        ...lanes,
+        readNext: async (lane) => {
+          if (lane.signer === broken?.address) throw new Error('no answer')
+          return await lanes.readNext(lane)
+        },
+      }),
+    })
+    for (const { address: signer } of signers)
+      await sending.lanes.advance({ network: scene.chain.network, signer }, 9)
+    await sending.maintenance.check()
+    await sending.maintenance.check()
+    const lane = (signer: string) => ({ network: scene.chain.network, signer })
+    for (const { address } of others) expect(await sending.lanes.readNext(lane(address))).toBe(0)
+  })
+})

@@ -1,0 +1,122 @@
+import { numberToHex } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { createRpc } from '../../../../../src/chains/evm/rpc/rpc.js'
+import { findReceipt } from '../../../../../src/chains/evm/transactions/receipts/findReceipt.js'
+import { silentLogger } from '../../../../../src/platform/logger.js'
+import { after, createFakeEndpoint, type FakeEndpoint, hang, hashOf } from '../../rpc/fakeEndpoint.js'
+
+const transaction = `0x${'ab'.repeat(32)}` as const
+const below = { confirmations: 1, isCrossChecked: false }
+const above = { confirmations: 1, isCrossChecked: true }
+
+const receiptIn = (number: number, changed: Readonly<Record<string, unknown>> = {}) => ({
+  transactionHash: transaction,
+  blockHash: hashOf(number),
+  blockNumber: numberToHex(number),
+  status: '0x1',
+  logs: [{ address: `0x${'11'.repeat(20)}`, topics: [hashOf(1)], data: '0x01' }],
+  ...changed,
+})
+const otherLogs = [{ address: `0x${'11'.repeat(20)}`, topics: [hashOf(1)], data: '0x02' }]
+const tell = (endpoint: FakeEndpoint, receipt: unknown) =>
+  endpoint.answer({ eth_getTransactionReceipt: () => receipt })
+
+const openTwo = async () => {
+  const [pinned, other] = [createFakeEndpoint('pinned'), createFakeEndpoint('other')]
+  const rpc = createRpc('eip155:84532', [pinned, other], silentLogger)
+  await rpc.probe()
+  return { pinned, other, rpc }
+}
+
+describe('a receipt', () => {
+  it('of the only endpoint is believed when its block is on that chain, and asked for once', async () => {
+    const only = createFakeEndpoint('only')
+    tell(only, receiptIn(90))
+    const rpc = createRpc('eip155:84532', [only], silentLogger)
+    expect(await findReceipt(rpc, transaction, above)).toMatchObject({ blockNumber: 90n, status: true })
+    expect(only.count('eth_getTransactionReceipt')).toBe(1)
+    tell(only, receiptIn(90, { blockHash: hashOf(91) }))
+    expect(await findReceipt(rpc, transaction, above)).toBeNull()
+  })
+
+  it.each([below, above])('that both endpoints tell is believed: %j', async (policy) => {
+    const { pinned, other, rpc } = await openTwo()
+    for (const endpoint of [pinned, other]) tell(endpoint, receiptIn(90))
+    expect(await findReceipt(rpc, transaction, policy)).toMatchObject({ blockNumber: 90n })
+  })
+
+  it('that only one has is believed below the amount when the other has its block (A17)', async () => {
+    const { pinned, rpc } = await openTwo()
+    tell(pinned, receiptIn(90))
+    expect(await findReceipt(rpc, transaction, below)).not.toBeNull()
+    expect(await findReceipt(rpc, transaction, above)).toBeNull()
+  })
+
+  it.each([
+    ['another block', { blockHash: hashOf(7) }],
+    ['another status', { status: '0x0' }],
+    ['other logs', { logs: otherLogs }],
+    ['no logs', { logs: [] }],
+  ])('with %s than that of another endpoint is not believed (A17)', async (_what, changed) => {
+    for (const policy of [below, above]) {
+      const { pinned, other, rpc } = await openTwo()
+      tell(pinned, receiptIn(90, changed))
+      tell(other, receiptIn(90))
+      expect(await findReceipt(rpc, transaction, policy)).toBeNull()
+    }
+  })
+
+  it('in a block that the other endpoint has otherwise is not believed (A17)', async () => {
+    const { pinned, other, rpc } = await openTwo()
+    tell(pinned, receiptIn(90))
+    const forked = { number: '0x5a', hash: hashOf(7), timestamp: '0x1' }
+    other.answer({ eth_getBlockByNumber: () => forked })
+    expect(await findReceipt(rpc, transaction, below)).toBeNull()
+  })
+
+  it('in a block that the other endpoint is about to have is waited for', async () => {
+    const { pinned, other, rpc } = await openTwo()
+    pinned.setHead(101)
+    tell(pinned, receiptIn(101))
+    const finding = findReceipt(rpc, transaction, below)
+    await after(100, null)
+    other.setHead(101)
+    expect(await finding).toMatchObject({ blockNumber: 101n })
+  })
+
+  it('in a block that no healthy endpoint but one ever gets is not believed (A17)', async () => {
+    const { pinned, rpc } = await openTwo()
+    pinned.setHead(1_000)
+    tell(pinned, receiptIn(1_000))
+    expect(await findReceipt(rpc, transaction, below)).toBeNull()
+  })
+
+  it('is believed when the other endpoint is silent, but not above the amount', async () => {
+    const { pinned, other, rpc } = await openTwo()
+    tell(pinned, receiptIn(90))
+    other.answer({ '*': hang, eth_getTransactionReceipt: hang, eth_getBlockByNumber: hang })
+    const startedAt = performance.now()
+    expect(await findReceipt(rpc, transaction, below)).not.toBeNull()
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    other.answer({ '*': () => new Error('down'), eth_getTransactionReceipt: () => new Error('down') })
+    expect(await findReceipt(rpc, transaction, above)).toBeNull()
+  })
+
+  it('is believed when the other endpoint lags far behind', async () => {
+    const { pinned, other, rpc } = await openTwo()
+    const now = Math.floor(Date.now() / 1_000)
+    pinned.setHead(200, now)
+    other.setHead(100, now - 600)
+    await rpc.probe()
+    tell(pinned, receiptIn(200))
+    expect(await findReceipt(rpc, transaction, below)).not.toBeNull()
+    expect(await findReceipt(rpc, transaction, above)).toBeNull()
+  })
+
+  it('counts from the depth on that is asked for', async () => {
+    const { pinned, other, rpc } = await openTwo()
+    for (const endpoint of [pinned, other]) tell(endpoint, receiptIn(99))
+    expect(await findReceipt(rpc, transaction, { ...below, confirmations: 3 })).toBeNull()
+    expect(await findReceipt(rpc, transaction, { ...below, confirmations: 2 })).not.toBeNull()
+  })
+})

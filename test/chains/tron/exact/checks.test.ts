@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Verdict } from '../../../../src/schemes/scheme.js'
+import { createTronKey, type TronKey } from '../../../support/tron/keys.js'
+import {
+  type SignedFields,
+  type TronPayload,
+  type TronPaymentBody,
+  type TronPaymentOptions,
+  tronPayment,
+} from '../../../support/tron/payment.js'
+import { signedBySomebodyElse, toHighS } from '../../../support/tron/signatureForms.js'
+import { startTronChain, type TronChain } from '../../../support/tron/tronChain.js'
+import { nileEnvironment, type OpenScheme, openScheme, readBody } from '../openScheme.js'
+
+let chain: TronChain
+let token: string
+let opened: OpenScheme
+
+beforeAll(async () => {
+  chain = await startTronChain()
+  token = await chain.deploy('TetherTrc20')
+  opened = await openScheme({ ...nileEnvironment(chain.url, token), TRON_MAX_FEE_LIMIT_nile: '200' })
+})
+afterAll(async () => {
+  await opened.close()
+  await chain.stop()
+})
+
+const verify = (body: unknown, { scheme } = opened): Promise<Verdict> =>
+  scheme.verify(readBody(body), { isAwaited: () => true, precedesSettle: false })
+
+interface Plan extends Partial<Omit<TronPaymentOptions, 'signed'>> {
+  readonly sun?: number
+  readonly balance?: bigint
+}
+
+/** A payment that a fresh payer can afford, and signs with these differences. */
+const plan = async (signed: Partial<SignedFields> = {}, options: Plan = {}): Promise<TronPaymentBody> => {
+  const { payer = createTronKey(), sun = 100_000_000, balance = 50_000n, ...rest } = options
+  if (sun > 0) chain.fund(payer.address, sun)
+  await chain.mint(options.token ?? token, payer.address, balance)
+  return await tronPayment({
+    chain,
+    payer,
+    payTo: createTronKey().address,
+    token,
+    amount: 10_000n,
+    ...rest,
+    signed,
+  })
+}
+
+const withPayload = (body: TronPaymentBody, change: (payload: TronPayload) => object): unknown => ({
+  ...body,
+  paymentPayload: { ...body.paymentPayload, payload: change(body.paymentPayload.payload) },
+})
+
+const withRequirements = (body: TronPaymentBody, change: object): unknown => ({
+  paymentPayload: { ...body.paymentPayload, accepted: { ...body.paymentRequirements, ...change } },
+  paymentRequirements: { ...body.paymentRequirements, ...change },
+})
+
+const withCopy = (change: object) => async (): Promise<unknown> =>
+  withPayload(await plan(), (payload) => ({
+    ...payload,
+    authorization: { ...payload.authorization, ...change },
+  }))
+
+const stranger = createTronKey()
+
+describe('a transfer that pays what was asked', () => {
+  it('is accepted, and more than asked moves exactly what was signed', async () => {
+    const payer = createTronKey()
+    expect(await verify(await plan({ amount: 12_000n }, { payer }))).toMatchObject({
+      isValid: true,
+      payer: payer.address,
+      amount: 12_000n,
+    })
+  })
+
+  it('is known by the hash of what was signed', async () => {
+    const body = await plan()
+    const verdict = await verify(body)
+    if (!verdict.isValid) throw new Error(verdict.reason)
+    expect(verdict.authorizationId).toMatch(/^tron:nile\/[0-9a-f]{64}$/)
+    expect(verdict.expiresAt?.getTime()).toBe(body.paymentPayload.payload.authorization.expiration)
+  })
+
+  it('is accepted from an account of several keys where this one is enough', async () => {
+    const payer = createTronKey()
+    const body = await plan({}, { payer })
+    const keys = [payer, stranger].map(({ hexAddress }) => ({ address: hexAddress, weight: 2 }))
+    chain.setOwnerPermission(payer.address, { threshold: 2, keys })
+    expect(await verify(body)).toMatchObject({ isValid: true })
+  })
+})
+
+describe('what the bytes say', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    [
+      'invalid_hex_encoding',
+      async () => withPayload(await plan(), (p) => ({ ...p, signedTransaction: 'zz'.repeat(300) })),
+    ],
+    [
+      'transaction_too_short',
+      async () => withPayload(await plan(), (p) => ({ ...p, signedTransaction: '0a02' })),
+    ],
+    ['invalid_sender_address', withCopy({ from: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u' })],
+    ['invalid_recipient_address', withCopy({ to: '0x1234' })],
+    ['invalid_contract_address', withCopy({ contractAddress: 'nowhere' })],
+    ['transaction_verification_failed', withCopy({ from: stranger.address })],
+    ['transaction_verification_failed', withCopy({ to: stranger.address })],
+    ['transaction_verification_failed', withCopy({ contractAddress: stranger.address })],
+    ['transaction_verification_failed', withCopy({ amount: '10001' })],
+    ['transaction_verification_failed', withCopy({ expiration: Date.now() })],
+    ['transaction_verification_failed', withCopy({ timestamp: 1 })],
+    ['transaction_verification_failed', withCopy({ refBlockBytes: 'ffff' })],
+    ['transaction_verification_failed', withCopy({ refBlockHash: '00'.repeat(8) })],
+    ['unsupported_asset', async () => withRequirements(await plan(), { asset: stranger.address })],
+    ['asset_mismatch', () => plan({ contract: stranger.address })],
+    ['recipient_mismatch', () => plan({ to: stranger.address })],
+    ['insufficient_amount', () => plan({ amount: 9_999n })],
+    ['authorization_expired', () => plan({ lifetimeMs: -1 })],
+    ['authorization_expires_too_late', () => plan({ lifetimeMs: 66_000 })],
+    ['fee_limit_too_high', () => plan({ feeLimit: 200_000_001 })],
+    [
+      'invalid_exact_tron_signature',
+      async () =>
+        withPayload(await plan(), (p) => ({
+          ...p,
+          signedTransaction: signedBySomebodyElse(p.signedTransaction, stranger),
+        })),
+    ],
+    [
+      'invalid_exact_tron_signature',
+      async () =>
+        withPayload(await plan(), (p) => ({ ...p, signedTransaction: toHighS(p.signedTransaction) })),
+    ],
+  ])('is refused as %s without a question to the chain', async (reason, make) => {
+    const body = await make()
+    const before = chain.requests.length
+    expect(await verify(body)).toMatchObject({ isValid: false, reason })
+    expect(chain.requests.slice(before).filter((path) => !path.endsWith('/getblock'))).toEqual([])
+  })
+
+  it('is refused as insufficient_amount where nothing is asked and nothing is paid', async () => {
+    expect(await verify(await plan({ amount: 0n }, { amount: 0n }))).toMatchObject({
+      reason: 'insufficient_amount',
+    })
+  })
+
+  it('is refused as self_payment where the payer is the payee', async () => {
+    const payer = createTronKey()
+    expect(await verify(await plan({}, { payer, payTo: payer.address }))).toMatchObject({
+      reason: 'self_payment',
+      payer: payer.address,
+    })
+  })
+
+  it('is refused by settle where it lives no six seconds more', async () => {
+    const body = readBody(await plan({ lifetimeMs: 5_500 }))
+    const recorder = opened.lanes.openRecorder({})
+    expect(await opened.scheme.settle(body, recorder, { waitUntil: AbortSignal.timeout(1_000) })).toEqual({
+      state: 'failed',
+      reason: 'authorization_expired',
+    })
+  })
+})
+
+describe('what the chain says', () => {
+  const payFrom = async (prepare: (payer: TronKey) => void | Promise<void>, options: Plan = {}) => {
+    const payer = createTronKey()
+    const body = await plan({}, { payer, ...options })
+    await prepare(payer)
+    return await verify(body)
+  }
+
+  it('of a block that is not on this chain: reference_block_mismatch', async () => {
+    expect(await verify(await plan({ refBlockHash: 'de'.repeat(8) }))).toMatchObject({
+      reason: 'reference_block_mismatch',
+    })
+    expect(await verify(await plan({ refBlockBytes: 'eeee' }))).toMatchObject({
+      reason: 'reference_block_mismatch',
+    })
+  })
+
+  it('of an account that was never used: account_not_activated', async () => {
+    expect(await verify(await plan({}, { sun: 0 }))).toMatchObject({ reason: 'account_not_activated' })
+  })
+
+  it('of an account whose key was exchanged: account_permission_mismatch', async () => {
+    const verdict = await payFrom((payer) =>
+      chain.setOwnerPermission(payer.address, {
+        threshold: 1,
+        keys: [{ address: stranger.hexAddress, weight: 1 }],
+      }),
+    )
+    expect(verdict).toMatchObject({ reason: 'account_permission_mismatch' })
+  })
+
+  it('of an account that needs another key as well: account_permission_mismatch', async () => {
+    const verdict = await payFrom((payer) =>
+      chain.setOwnerPermission(payer.address, {
+        threshold: 2,
+        keys: [payer, stranger].map(({ hexAddress }) => ({ address: hexAddress, weight: 1 })),
+      }),
+    )
+    expect(verdict).toMatchObject({ reason: 'account_permission_mismatch' })
+  })
+
+  it('of a payer who owns too little: insufficient_balance', async () => {
+    expect(await payFrom(() => undefined, { balance: 9_999n })).toMatchObject({
+      reason: 'insufficient_balance',
+    })
+  })
+
+  it('of a payer whom the token blocks: invalid_exact_tron_transaction_simulation_failed', async () => {
+    const verdict = await payFrom((payer) =>
+      chain.send(token, 'setBlackListed(address,bool)', [payer.address, 1n]),
+    )
+    expect(verdict).toMatchObject({ reason: 'invalid_exact_tron_transaction_simulation_failed' })
+  })
+
+  it('of a payer without energy and TRX: insufficient_energy', async () => {
+    expect(await payFrom(() => undefined, { sun: 1_000 })).toMatchObject({ reason: 'insufficient_energy' })
+  })
+
+  it('of a payer without TRX whose own energy is enough: nothing', async () => {
+    expect(await payFrom((payer) => chain.stake(payer.address, 100_000_000_000), { sun: 1 })).toMatchObject({
+      isValid: true,
+    })
+  })
+
+  it('of a fee limit below what the energy costs: fee_limit_too_low', async () => {
+    expect(await verify(await plan({ feeLimit: 100_000 }))).toMatchObject({ reason: 'fee_limit_too_low' })
+  })
+
+  it('of a fee limit that does not cover staked energy either: fee_limit_too_low', async () => {
+    const payer = createTronKey()
+    chain.stake(payer.address, 100_000_000_000)
+    const body = await plan({ feeLimit: 1_000_000 }, { payer, sun: 1 })
+    expect(await verify(body)).toMatchObject({ reason: 'fee_limit_too_low' })
+  })
+
+  it('of a token that keeps a fee: transfer_event_mismatch', async () => {
+    await chain.send(token, 'setFee(uint256)', [10n])
+    try {
+      expect(await verify(await plan())).toMatchObject({ reason: 'transfer_event_mismatch' })
+    } finally {
+      await chain.send(token, 'setFee(uint256)', [0n])
+    }
+  })
+
+  it.each([1n, 2n, 3n])('of a token that lies (%s): transfer_event_mismatch', async (lie) => {
+    const liar = await chain.deploy('LyingTrc20')
+    const other = await openScheme(nileEnvironment(chain.url, liar))
+    try {
+      const body = await plan({}, { token: liar })
+      expect(await verify(body, other)).toMatchObject({ isValid: true })
+      await chain.send(liar, 'setLie(uint8)', [lie])
+      expect(await verify(body, other)).toMatchObject({ reason: 'transfer_event_mismatch' })
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('of an asset without code, where any is taken: asset_not_deployed_contract', async () => {
+    const other = await openScheme(nileEnvironment(chain.url, '*'))
+    try {
+      const body = await plan({ contract: stranger.address })
+      const asked = withRequirements(body, { asset: stranger.address })
+      expect(await verify(asked, other)).toMatchObject({ reason: 'asset_not_deployed_contract' })
+    } finally {
+      await other.close()
+    }
+  })
+})

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SettleResult } from '../../../../src/protocol/results.js'
+import type { AskedCore } from '../../../support/askCore.js'
+import { pollUntil } from '../../../support/pollUntil.js'
+import { openScene, type Scene } from '../scene.js'
+
+let scene: Scene
+
+// A chain whose clock was moved is of no use to another test.
+beforeEach(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.close())
+
+const impatient = { environment: { SETTLE_WAIT_SECONDS: '3' } }
+const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
+
+const find = (service: AskedCore, { settlementId = '' }: SettleResult) =>
+  service.core.useCases.core.getSettlement(settlementId)
+
+/** Runs the reconciler until the settlement has that status. */
+const reconcileUntil = (service: AskedCore, result: SettleResult, status: string) =>
+  pollUntil(async () => {
+    await service.reconcile()
+    const view = await find(service, result)
+    return view?.status === status ? view : null
+  }, status)
+
+describe('a transaction that expires', () => {
+  it('is failed only when it has expired on the part of the chain that is not taken back', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ url: proxy.url, ...impatient })
+    const { body, payTo } = await scene.plan()
+    proxy.setFault('/wallet/broadcasthex', { kind: 'hang' })
+    const result = await service.settle(body)
+    expect(result).toMatchObject({ errorReason: 'settlement_pending' })
+    scene.chain.pause()
+    scene.chain.warp(95_000)
+    // The head is behind the expiration, and what is solid is not: another head could still take it in.
+    await scene.chain.mine(5)
+    proxy.setFault('/wallet/broadcasthex', { kind: 'error', code: 0, message: 'no' })
+    await service.reconcile()
+    expect(await find(service, result)).toMatchObject({ status: 'pending' })
+    await scene.chain.mine(20)
+    expect(await reconcileUntil(service, result, 'failed')).toMatchObject({
+      errorReason: 'authorization_expired_unsettled',
+    })
+    expect(await balanceOf(payTo)).toBe(0n)
+  })
+
+  it('is not failed by the word of one node while another one knows of it', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ url: `${proxy.url},${scene.chain.url}`, ...impatient })
+    const { body, payTo } = await scene.plan()
+    for (const view of ['wallet', 'walletsolidity']) {
+      proxy.setFault(`/${view}/gettransactioninfobyid`, { kind: 'tamper', change: () => ({}) })
+    }
+    const result = await service.settle(body)
+    expect(result).toMatchObject({ errorReason: 'settlement_pending' })
+    scene.chain.warp(95_000)
+    await scene.chain.mine(25)
+    await service.reconcile()
+    expect(await find(service, result)).toMatchObject({ status: 'pending' })
+    expect(await balanceOf(payTo)).toBe(10_000n)
+    proxy.clearFaults()
+    await reconcileUntil(service, result, 'confirmed')
+  })
+})

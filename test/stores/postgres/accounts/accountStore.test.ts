@@ -1,0 +1,214 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AccountStore, SealedKey } from '../../../../src/ports/accountStore.js'
+import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { startTcpProxy } from '../../../support/tcpProxy.js'
+
+const newKey = (): SealedKey => ({ fingerprint: randomBytes(32), sealed: randomBytes(80) })
+const who = (over: Partial<{ email: string; project: string }> = {}) => ({
+  email: 'ada@example.com',
+  project: 'engine',
+  ...over,
+})
+
+describe('accounts in Postgres', () => {
+  let database: TestDatabase
+  let pool: Pool
+  let ours: AccountStore
+  let theirs: AccountStore
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+    ours = createAccountStore(pool)
+    theirs = createAccountStore(database.otherPool())
+  })
+  afterAll(() => database.drop())
+  beforeEach(() => pool.query('truncate accounts, api_keys, sealing_secret'))
+
+  const countRows = async (table: 'accounts' | 'api_keys'): Promise<number> =>
+    Number((await pool.query(`select count(*) from ${table}`)).rows[0].count)
+
+  describe('register', () => {
+    it('opens an account of the free tier without restrictions', async () => {
+      const key = newKey()
+      const { account, sealed, isNew } = await ours.register(who(), key)
+      expect(isNew).toBe(true)
+      expect(Buffer.from(sealed)).toEqual(key.sealed)
+      expect(account).toMatchObject({
+        email: 'ada@example.com',
+        project: 'engine',
+        tier: 'free',
+        status: 'active',
+        allowedIPs: null,
+        allowedRef: null,
+      })
+      expect(await ours.findByKey(key.fingerprint)).toEqual(account)
+      expect(await ours.find(account.id)).toEqual(account)
+    })
+
+    it('answers the same account and key again, in any letter case of the address', async () => {
+      const first = await ours.register(who(), newKey())
+      const lost = newKey()
+      const again = await ours.register(who({ email: 'ADA@Example.COM' }), lost)
+      expect(again).toEqual({ ...first, isNew: false })
+      expect(await ours.findByKey(lost.fingerprint)).toBeNull()
+      expect(await countRows('api_keys')).toBe(1)
+    })
+
+    it('takes other projects and other letter cases of a project for other accounts', async () => {
+      const first = await ours.register(who(), newKey())
+      const second = await ours.register(who({ project: 'Engine' }), newKey())
+      expect(second.isNew).toBe(true)
+      expect(second.account.id).not.toBe(first.account.id)
+    })
+
+    it.each(['adа@example.com', 'ada@exampłe.com', '\u212Aelvin@example.com', 'ÀDA@example.com'])(
+      'takes %s, which only looks alike, for another address',
+      async (email) => {
+        await ours.register(who(), newKey())
+        await ours.register(who({ email: 'kelvin@example.com' }), newKey())
+        await ours.register(who({ email: 'àda@example.com' }), newKey())
+        expect((await ours.register(who({ email }), newKey())).isNew).toBe(true)
+      },
+    )
+
+    it('of 20 at once from two instances makes one account with one key', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_none, index) =>
+          (index % 2 === 0 ? ours : theirs).register(
+            who({ email: index % 3 === 0 ? 'ADA@example.com' : 'ada@example.com' }),
+            newKey(),
+          ),
+        ),
+      )
+      expect(answers.filter(({ isNew }) => isNew)).toHaveLength(1)
+      expect(new Set(answers.map(({ account }) => account.id)).size).toBe(1)
+      expect(new Set(answers.map(({ sealed }) => Buffer.from(sealed).toString('hex'))).size).toBe(1)
+      expect([await countRows('accounts'), await countRows('api_keys')]).toEqual([1, 1])
+    })
+
+    it('leaves no account behind when its key cannot be kept', async () => {
+      const key = newKey()
+      await ours.register(who(), key)
+      await expect(ours.register(who({ project: 'other' }), key)).rejects.toThrow(/unique/)
+      expect(await countRows('accounts')).toBe(1)
+    })
+  })
+
+  describe('rotate', () => {
+    it('makes the old key nobody’s and the new one the account’s', async () => {
+      const [old, fresh] = [newKey(), newKey()]
+      const { account } = await ours.register(who(), old)
+      expect(await ours.rotate(account.id, old.fingerprint, fresh)).toBe(true)
+      expect(await ours.findByKey(old.fingerprint)).toBeNull()
+      expect(await ours.findByKey(fresh.fingerprint)).toEqual(account)
+      const again = await ours.register(who(), newKey())
+      expect(Buffer.from(again.sealed)).toEqual(fresh.sealed)
+    })
+
+    it('of many at once, from two instances, lets one win', async () => {
+      const old = newKey()
+      const { account } = await ours.register(who(), old)
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_none, index) =>
+          (index % 2 === 0 ? ours : theirs).rotate(account.id, old.fingerprint, newKey()),
+        ),
+      )
+      expect(answers.filter(Boolean)).toHaveLength(1)
+      expect(await ours.count()).toBe(1)
+    })
+
+    it('refuses another account’s key, and an account that is not there', async () => {
+      const [first, second] = [newKey(), newKey()]
+      const { account } = await ours.register(who(), first)
+      await ours.register(who({ project: 'other' }), second)
+      expect(await ours.rotate(account.id, second.fingerprint, newKey())).toBe(false)
+      expect(await ours.rotate(randomUUID(), first.fingerprint, newKey())).toBe(false)
+      expect(await ours.findByKey(first.fingerprint)).toEqual(account)
+    })
+  })
+
+  describe('revoke', () => {
+    it('makes its keys nobody’s for good', async () => {
+      const key = newKey()
+      const { account } = await ours.register(who(), key)
+      expect(await ours.revoke(account.id)).toBe(true)
+      expect(await ours.findByKey(key.fingerprint)).toBeNull()
+      expect(await ours.rotate(account.id, key.fingerprint, newKey())).toBe(false)
+      expect(await ours.register(who(), newKey())).toMatchObject({
+        isNew: false,
+        account: { status: 'revoked' },
+      })
+      expect(await ours.count()).toBe(0)
+      expect(await ours.revoke(randomUUID())).toBe(false)
+    })
+
+    it('beside a rotation leaves no active key, whichever comes first', async () => {
+      for (let turn = 0; turn < 25; turn += 1) {
+        const key = newKey()
+        const fresh = newKey()
+        const { account } = await ours.register(who({ project: `turn ${turn}` }), key)
+        await Promise.all([theirs.rotate(account.id, key.fingerprint, fresh), ours.revoke(account.id)])
+        expect(await ours.findByKey(fresh.fingerprint)).toBeNull()
+      }
+      expect(await ours.count()).toBe(0)
+    })
+  })
+
+  it('lists an address’ accounts oldest first, each with its newest key', async () => {
+    const first = await ours.register(who({ project: 'one' }), newKey())
+    const second = await ours.register(who({ project: 'two', email: 'Ada@example.com' }), newKey())
+    await ours.register(who({ project: 'three', email: 'eve@example.com' }), newKey())
+    await pool.query("update accounts set created_at = now() - interval '1 day' where project = 'two'")
+    const listed = await ours.listByEmail('ADA@EXAMPLE.COM')
+    expect(listed.map(({ account }) => account.id)).toEqual([second.account.id, first.account.id])
+    expect(listed.map(({ sealed }) => sealed)).toEqual([second.sealed, first.sealed])
+    expect((await ours.list()).map(({ project }) => project)).toEqual(['two', 'one', 'three'])
+  })
+
+  it('keeps restrictions and the tier through a rotation', async () => {
+    const [old, fresh] = [newKey(), newKey()]
+    const { account } = await ours.register(who(), old)
+    await ours.setRestrictions(account.id, { allowedIPs: ['10.0.0.0/8'], allowedRef: ['example.com'] })
+    expect(await ours.setTier(account.id, 'scale')).toBe(true)
+    expect(await ours.setTier(randomUUID(), 'scale')).toBe(false)
+    await ours.rotate(account.id, old.fingerprint, fresh)
+    expect(await ours.findByKey(fresh.fingerprint)).toEqual({
+      ...account,
+      tier: 'scale',
+      allowedIPs: ['10.0.0.0/8'],
+      allowedRef: ['example.com'],
+    })
+    await ours.setRestrictions(account.id, { allowedIPs: null, allowedRef: null })
+    expect(await ours.find(account.id)).toMatchObject({ allowedIPs: null, allowedRef: null })
+  })
+
+  it('waits for a database that has fallen silent no longer than a request can', async () => {
+    const url = new URL(database.url)
+    const network = await startTcpProxy(Number(url.port))
+    url.port = String(network.port)
+    const distant = openPool({ url: url.href, maxConnections: 1, onError: () => undefined })
+    try {
+      await distant.query('select 1')
+      network.hang()
+      const beganAt = performance.now()
+      await expect(createAccountStore(distant).findByKey(randomBytes(32))).rejects.toThrow(/timeout/i)
+      expect(performance.now() - beganAt).toBeLessThan(4_500)
+    } finally {
+      await network.close()
+      await distant.end()
+    }
+  })
+
+  it('has a database that refuses two active keys of one account', async () => {
+    const { account } = await ours.register(who(), newKey())
+    const insert = 'insert into api_keys (account_id, fingerprint, sealed) values ($1, $2, $3)'
+    await expect(pool.query(insert, [account.id, randomBytes(32), randomBytes(80)])).rejects.toThrow(
+      /api_keys_one_active_per_account/,
+    )
+  })
+})

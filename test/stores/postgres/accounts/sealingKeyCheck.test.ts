@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createSealingKeyCheck } from '../../../../src/stores/postgres/accounts/sealingKeyCheck.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+describe('the mark of the secret that keys are sealed with', () => {
+  let database: TestDatabase
+  const [ours, theirs] = [randomBytes(32), randomBytes(32)]
+  const markOf = (mark: Uint8Array) => createSealingKeyCheck(database.pool(), mark)
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(() => database.pool().query('truncate sealing_secret'))
+
+  it('is that of the first instance that seals; those with another secret seal nothing and do not start', async () => {
+    await markOf(ours).check()
+    await markOf(theirs).check()
+    await markOf(ours).claim()
+    await markOf(ours).claim()
+    await markOf(ours).check()
+    await expect(markOf(theirs).claim()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    await expect(markOf(theirs).check()).rejects.toThrow(/another secret. Set KEY_ENCRYPTION_SECRET/)
+  })
+
+  it('is one, when two seal at once', async () => {
+    const outcomes = await Promise.allSettled([markOf(ours).claim(), markOf(theirs).claim()])
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+})

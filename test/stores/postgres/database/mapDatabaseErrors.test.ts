@@ -1,0 +1,106 @@
+import type { Pool } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../../../src/errors.js'
+import { mapDatabaseErrors } from '../../../../src/stores/postgres/database/mapDatabaseErrors.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
+
+describe('a store that tells outages', () => {
+  let database: TestDatabase
+  let network: TcpProxy
+  let pool: Pool
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    const url = new URL(database.url)
+    network = await startTcpProxy(Number(url.port))
+    url.port = String(network.port)
+    pool = openPool({ url: url.href, maxConnections: 1, onError: () => undefined })
+  })
+  afterEach(async () => {
+    await network.close()
+    await pool.end()
+  })
+
+  const store = () =>
+    mapDatabaseErrors({
+      ask: async (text: string) => {
+        const impatient = { text, query_timeout: 500 }
+        return (await pool.query(impatient)).rowCount
+      },
+      size: 7,
+      double: (count: number) => count * 2,
+      refuse: async (error: unknown) => {
+        throw error
+      },
+    })
+
+  const outages: readonly (readonly [string, () => Promise<unknown>])[] = [
+    [
+      'connections are refused',
+      async () => {
+        await network.refuse()
+        await store().ask('select 1')
+      },
+    ],
+    [
+      'an idle connection hangs',
+      async () => {
+        await store().ask('select 1')
+        network.hang()
+        await store().ask('select 1')
+      },
+    ],
+    [
+      'the connection is reset under a statement',
+      async () => {
+        await store().ask('select 1')
+        const [answer] = await Promise.allSettled([store().ask('select pg_sleep(0.4)'), network.reset()])
+        if (answer.status === 'rejected') throw answer.reason
+      },
+    ],
+    [
+      'the server ends the connection under a statement',
+      () => store().ask('select pg_terminate_backend(pg_backend_pid())'),
+    ],
+    [
+      'a statement takes too long for the server',
+      async () => {
+        await store().ask('set statement_timeout = 50')
+        await store().ask('select pg_sleep(5)')
+      },
+    ],
+    [
+      'there is no such database any more',
+      () => store().refuse(Object.assign(new Error('x'), { code: 'ENOTFOUND' })),
+    ],
+  ]
+
+  it.each(outages)('says SERVICE_UNAVAILABLE when %s', async (_, fail) => {
+    await expect(fail()).rejects.toMatchObject({
+      name: 'AppError',
+      code: 'SERVICE_UNAVAILABLE',
+      retryAfterSeconds: 1,
+      cause: expect.any(Error),
+    })
+  })
+
+  it('leaves alone what is wrong for another reason', async () => {
+    await expect(store().ask('select 1 / 0')).rejects.toMatchObject({ code: '22012' })
+    await expect(store().ask('select nonsense')).rejects.toMatchObject({ code: '42703' })
+    const quota = new AppError('QUOTA_EXCEEDED', 'no')
+    await expect(store().refuse(quota)).rejects.toBe(quota)
+    const bug = new TypeError('undefined is not a function')
+    await expect(store().refuse(bug)).rejects.toBe(bug)
+  })
+
+  it('leaves alone what answers, and what is no promise', async () => {
+    expect(await store().ask('select 1')).toBe(1)
+    expect(store().size).toBe(7)
+    expect(store().double(4)).toBe(8)
+    expect(Object.keys({ ...store() })).toEqual(['ask', 'size', 'double', 'refuse'])
+  })
+})

@@ -1,0 +1,159 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Pool } from 'pg'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+let database: TestDatabase
+let pool: Pool
+const folders: string[] = []
+
+beforeEach(async () => {
+  database = await createTestDatabase()
+  pool = database.pool()
+  // The template has the project's own migrations; these tests bring others.
+  await pool.query('drop schema public cascade; create schema public')
+})
+afterEach(async () => {
+  await database.drop()
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true })
+})
+
+const one = { '0001_make_a.sql': 'create table a (n int);\ninsert into a values (1);\n' }
+const two = { ...one, '0002_make_b.sql': 'create table b (n int);' }
+
+async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'quittance-migrations-'))
+  folders.push(folder)
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return folder
+}
+
+const applyFiles = async (files: Readonly<Record<string, string>>) => migrate(pool, await folderWith(files))
+const hasTable = async (name: string) =>
+  (await pool.query('select to_regclass($1) is not null as yes', [name])).rows[0]?.yes
+
+test('applies the files in order, once, and later ones later', async () => {
+  expect(await applyFiles(one)).toEqual({ applied: ['0001_make_a.sql'] })
+  expect(await applyFiles(two)).toEqual({ applied: ['0002_make_b.sql'] })
+  expect(await applyFiles(two)).toEqual({ applied: [] })
+
+  expect((await pool.query('select n from a')).rows).toEqual([{ n: 1 }])
+  expect(await hasTable('b')).toBe(true)
+})
+
+test('takes a folder as a URL, and passes over files that are not SQL', async () => {
+  const folder = await folderWith({ ...one, 'README.md': 'why' })
+
+  expect(await migrate(pool, pathToFileURL(`${folder}/`))).toEqual({ applied: ['0001_make_a.sql'] })
+})
+
+test('of four starters at once each file is applied by one, and none fails', async () => {
+  const slow = { ...two, '0003_wait.sql': 'select pg_sleep(0.3);' }
+  const folder = await folderWith(slow)
+  const pools = [1, 2, 3, 4].map(() =>
+    openPool({ url: database.url, maxConnections: 1, onError: () => undefined }),
+  )
+
+  const outcomes = await Promise.all(pools.map((each) => migrate(each, folder)))
+
+  await Promise.all(pools.map((each) => each.end()))
+  expect(outcomes.flatMap(({ applied }) => applied).sort()).toEqual(Object.keys(slow))
+  expect((await pool.query('select n from a')).rows).toEqual([{ n: 1 }])
+})
+
+test('waits longer for another starter than any statement may take', async () => {
+  const folder = await folderWith({ '0001_wait.sql': 'select pg_sleep(0.5);' })
+  const impatient = openPool({ url: database.url, maxConnections: 2, onError: () => undefined })
+  impatient.options.statement_timeout = 100
+  impatient.options.query_timeout = 200
+
+  const outcomes = await Promise.all([migrate(impatient, folder), migrate(impatient, folder)])
+
+  await impatient.end()
+  expect(outcomes.flatMap(({ applied }) => applied)).toEqual(['0001_wait.sql'])
+})
+
+test('leaves no longer deadline behind on a connection', async () => {
+  const single = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+  await migrate(single, await folderWith(one))
+
+  const { rows } = await single.query('show statement_timeout')
+
+  await single.end()
+  expect(rows).toEqual([{ statement_timeout: '10s' }])
+})
+
+test('a file that fails leaves nothing of itself, and all of those before it', async () => {
+  const broken = { ...one, '0002_break.sql': 'create table half (n int); select 1 / 0;' }
+
+  await expect(applyFiles(broken)).rejects.toThrow(
+    'Migration 0002_break.sql failed and was rolled back: division by zero',
+  )
+
+  expect(await hasTable('half')).toBe(false)
+  expect(await applyFiles(two)).toEqual({ applied: ['0002_make_b.sql'] })
+})
+
+test('refuses a file that was changed after it had been applied', async () => {
+  await applyFiles(one)
+
+  await expect(applyFiles({ '0001_make_a.sql': 'create table other (n int);' })).rejects.toThrow(
+    /0001_make_a.sql was changed after it had been applied/,
+  )
+})
+
+test('takes other line ends for no change', async () => {
+  await applyFiles(one)
+  const windows = { '0001_make_a.sql': one['0001_make_a.sql'].replaceAll('\n', '\r\n') }
+
+  expect(await applyFiles(windows)).toEqual({ applied: [] })
+})
+
+test('refuses a database that is newer than the files', async () => {
+  await applyFiles(two)
+
+  await expect(applyFiles(one)).rejects.toThrow(
+    /database has migration 0002_make_b.sql, which this version does not know/,
+  )
+})
+
+test('refuses a database that has a later file and lacks an earlier one', async () => {
+  await applyFiles(two)
+  await pool.query('delete from schema_migration where number = 1')
+
+  await expect(applyFiles(two)).rejects.toThrow(
+    'lacks migration 0001_make_a.sql, but has the later 0002_make_b.sql',
+  )
+})
+
+test.each([
+  [
+    'a number is missing',
+    { ...one, '0003_c.sql': '' },
+    'Migration 0002 is missing: the next file is 0003_c.sql',
+  ],
+  ['the first number is not 1', { '0002_b.sql': '' }, 'Migration 0001 is missing'],
+  [
+    'a number is doubled',
+    { ...one, '0001_other.sql': '' },
+    '0001_make_a.sql and 0001_other.sql have the same number',
+  ],
+  [
+    'a name has another form',
+    { ...one, '2_b.sql': '' },
+    'Migration 2_b.sql is not named like 0001_what_it_does.sql',
+  ],
+])('applies nothing when %s', async (_, files, sentence) => {
+  await expect(applyFiles(files)).rejects.toThrow(sentence)
+
+  expect(await hasTable('a')).toBe(false)
+})
+
+test('refuses a folder that does not exist', async () => {
+  await expect(migrate(pool, '/nowhere/migrations')).rejects.toThrow(/\/nowhere\/migrations/)
+})

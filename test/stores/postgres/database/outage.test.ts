@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import { addInstance } from '../../../support/instances.js'
+import { pollUntil } from '../../../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
+
+// Sooner than the silence after which an instance counts as dead, and its rows as nobody's.
+const deadlineMs = 5_000
+
+const claimed = {
+  scheme: 'exact',
+  network: 'eip155:84532',
+  asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+  payer: '0x2222222222222222222222222222222222222222',
+  payTo: '0x3333333333333333333333333333333333333333',
+  amount: 10_000n,
+  expiresAt: null,
+  resource: null,
+  caller: 'anonymous',
+  fingerprint: 'f'.repeat(64),
+}
+
+describe('a database that is down when an instance turns away from its work', () => {
+  let database: TestDatabase
+  let network: TcpProxy
+  let pool: Pool
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    const url = new URL(database.url)
+    network = await startTcpProxy(Number(url.port))
+    url.port = String(network.port)
+    pool = openPool({ url: url.href, maxConnections: 2, onError: () => undefined })
+  })
+  afterAll(async () => {
+    await network.close()
+    await pool.end()
+    await database.drop()
+  })
+  beforeEach(() => network.pass())
+
+  const openStores = async () => {
+    const ours = await addInstance(database.pool())
+    const theirs = await addInstance(database.pool())
+    return {
+      journal: createSettlementJournal(pool, ours),
+      keys: createIdempotencyStore(pool, ours),
+      theirJournal: createSettlementJournal(database.pool(), theirs),
+      theirKeys: createIdempotencyStore(database.pool(), theirs),
+    }
+  }
+
+  it.each([{ verb: 'close' }, { verb: 'release' }, { verb: 'abandon' }] as const)(
+    'hears of it when it is back: $verb',
+    async ({ verb }) => {
+      const { journal, theirJournal } = await openStores()
+      const settlement = await journal.claim({ ...claimed, authorizationId: `eip155:84532/${randomUUID()}` })
+      if (settlement === null) throw new Error('Not claimed')
+      const { id } = settlement
+      await journal.recorderFor(id).record({ transaction: `0x${id}`, bytes: '0x00' })
+
+      await network.refuse()
+      const turnAway = {
+        close: () => journal.close(id, { state: 'confirmed', transaction: `0x${id}` }),
+        release: () => journal.release(id),
+        abandon: () => journal.abandon(id),
+      }
+      await expect(turnAway[verb]()).rejects.toThrow()
+      expect(await theirJournal.find(id)).toMatchObject({ state: 'pending', isOwned: true })
+
+      await network.pass()
+      await pollUntil(
+        async () => (await theirJournal.find(id))?.isOwned === false,
+        'the row to be left to others',
+        deadlineMs,
+      )
+      expect((await theirJournal.listOrphaned(100)).map((row) => row.id)).toContain(id)
+    },
+  )
+
+  it.each([
+    { verb: 'answer', told: { state: 'answered', response: { success: true } } },
+    { verb: 'fail', told: { state: 'failed' } },
+    { verb: 'release', told: { state: 'started' } },
+    { verb: 'forget', told: { state: 'started' } },
+  ] as const)('hears how a request with a key ended: $verb', async ({ verb, told }) => {
+    const { keys, theirKeys } = await openStores()
+    const request = { caller: 'anonymous', key: randomUUID(), fingerprint: 'a'.repeat(64) }
+    await keys.begin(request)
+
+    await network.refuse()
+    const end = {
+      answer: () => keys.answer(request, { success: true }),
+      fail: () => keys.fail(request),
+      release: () => keys.release(request),
+      forget: () => keys.forget(request),
+    }
+    await expect(end[verb]()).rejects.toThrow()
+    expect(await theirKeys.begin(request)).toEqual({ state: 'running' })
+
+    await network.pass()
+    const askAgain = async () => {
+      const seen = await theirKeys.begin(request)
+      return seen.state === 'running' ? null : seen
+    }
+    const answer = await pollUntil(askAgain, 'the end of the request', deadlineMs)
+    expect(answer).toEqual(told)
+  })
+
+  it('does not let the late end of one run of a key end the next', async () => {
+    const { keys, theirKeys } = await openStores()
+    const request = { caller: 'anonymous', key: randomUUID(), fingerprint: 'a'.repeat(64) }
+    await network.refuse()
+    await expect(keys.begin(request)).rejects.toThrow()
+    await network.pass()
+    expect(await keys.begin(request)).toEqual({ state: 'started' })
+
+    // Another's late end comes after ours, which was due first.
+    const witness = { ...request, key: randomUUID() }
+    await keys.begin(witness)
+    await network.refuse()
+    await expect(keys.release(witness)).rejects.toThrow()
+    await network.pass()
+    const hasEnded = async () => (await theirKeys.begin(witness)).state === 'started'
+    await pollUntil(hasEnded, 'the later end', deadlineMs)
+    expect(await theirKeys.begin(request)).toEqual({ state: 'running' })
+  })
+})

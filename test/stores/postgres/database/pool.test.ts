@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+const opened: { end(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const pool of opened.splice(0)) await pool.end()
+})
+
+function open(url = database.url) {
+  const onError = vi.fn<(error: Error) => void>()
+  const pool = openPool({ url, maxConnections: 2, onError })
+  opened.push(pool)
+  return { pool, onError }
+}
+
+async function killConnection(pid: number): Promise<void> {
+  await database.pool().query('select pg_terminate_backend($1, 5000)', [pid])
+}
+
+test('numbers that a double cannot hold arrive as text', async () => {
+  const { pool } = open()
+
+  const { rows } = await pool.query(
+    'select 9223372036854775807::int8 as whole, 2::numeric(78, 0) ^ 200 as amount',
+  )
+
+  expect(rows).toEqual([
+    {
+      whole: '9223372036854775807',
+      amount: expect.stringMatching(/^1606938044258990275541962092341162602522202993782792835301376/),
+    },
+  ])
+})
+
+test('the server knows whose connections these are, and when to give up on them', async () => {
+  const { pool } = open()
+  const show = async (name: string) =>
+    (await pool.query({ text: `show ${name}`, rowMode: 'array' })).rows[0]?.[0]
+
+  expect(await show('application_name')).toBe('quittance')
+  expect(await show('statement_timeout')).toBe('10s')
+  expect(await show('idle_in_transaction_session_timeout')).toBe('30s')
+})
+
+test('an idle connection that breaks is reported and replaced', async () => {
+  const { pool, onError } = open()
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
+
+  await killConnection(rows[0]?.pid ?? 0)
+
+  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+  const [error] = onError.mock.calls[0] ?? []
+  expect(error?.message).toContain('terminating connection')
+  expect(error).not.toHaveProperty('client')
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('a connection that breaks between two queries of its holder ends no process, but the next query', async () => {
+  const { pool } = open()
+  const client = await pool.connect()
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const ended = new Promise<void>((resolve) => client.once('end', resolve))
+
+  await killConnection(rows[0]?.pid ?? 0)
+  await ended
+
+  await expect(client.query('select 1')).rejects.toThrow(/not queryable/)
+  client.release()
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('a server that accepts and says nothing is given up on', { timeout: 15_000 }, async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const address = silent.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const { pool } = open(`postgres://nobody@127.0.0.1:${port}/nothing`)
+
+  await expect(pool.query('select 1')).rejects.toThrow(/timeout/)
+
+  silent.close()
+})

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { inTransaction } from '../../../../src/stores/postgres/database/transaction.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await database.pool().query('create table noted (word text unique deferrable initially deferred)')
+})
+afterAll(() => database.drop())
+beforeEach(() => database.pool().query('truncate noted'))
+
+const notedWords = async () =>
+  (await database.pool().query('select word from noted')).rows.map(({ word }) => word)
+const note = 'insert into noted values ($1)'
+
+test('commits when the work resolves, and answers its value', async () => {
+  const answer = await inTransaction(database.pool(), async (client) => {
+    await client.query(note, ['kept'])
+    return 42
+  })
+
+  expect(answer).toBe(42)
+  expect(await notedWords()).toEqual(['kept'])
+})
+
+test('rolls back and rethrows when the work rejects, and the connection is used again', async () => {
+  await withOneConnection(async (pool) => {
+    const before = await pidOf(pool)
+    const failure = new Error('no')
+
+    const outcome = inTransaction(pool, async (client) => {
+      await client.query(note, ['lost'])
+      throw failure
+    })
+
+    await expect(outcome).rejects.toBe(failure)
+    expect(await pidOf(pool)).toBe(before)
+    await pool.query(note, ['next'])
+    expect(await notedWords()).toEqual(['next'])
+  })
+})
+
+test('rejects when the commit is refused', async () => {
+  const outcome = inTransaction(database.pool(), async (client) => {
+    await client.query(note, ['twice'])
+    await client.query(note, ['twice'])
+  })
+
+  await expect(outcome).rejects.toThrow(/duplicate key/)
+  expect(await notedWords()).toEqual([])
+})
+
+test('does not call a transaction committed whose failed statement the work ignored', async () => {
+  const outcome = inTransaction(database.pool(), async (client) => {
+    await client.query(note, ['lost'])
+    await client.query('select 1 / 0').catch(() => undefined)
+  })
+
+  await expect(outcome).rejects.toThrow(/was rolled back/)
+  expect(await notedWords()).toEqual([])
+})
+
+test('throws a broken connection away', async () => {
+  await withOneConnection(async (pool) => {
+    const before = await pidOf(pool)
+
+    const outcome = inTransaction(pool, async (client) => {
+      await client.query(note, ['lost'])
+      await database.pool().query('select pg_terminate_backend($1, 5000)', [before])
+      await client.query(note, ['lost too'])
+    })
+
+    await expect(outcome).rejects.toThrow()
+    expect(await pidOf(pool)).not.toBe(before)
+    expect(await notedWords()).toEqual([])
+  })
+})
+
+test('throws away a connection that is still busy when the work gives up on it', async () => {
+  await withOneConnection(async (pool) => {
+    const before = await pidOf(pool)
+
+    const outcome = inTransaction(pool, async (client) => {
+      const hurried = { text: 'select pg_sleep(600)', query_timeout: 50 }
+      await client.query(hurried)
+    })
+
+    await expect(outcome).rejects.toThrow('Query read timeout')
+    expect(await pidOf(pool)).not.toBe(before)
+  })
+})
+
+async function withOneConnection(work: (pool: ReturnType<typeof openPool>) => Promise<void>): Promise<void> {
+  const pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+  try {
+    await work(pool)
+  } finally {
+    await pool.end()
+  }
+}
+
+async function pidOf(pool: ReturnType<typeof openPool>): Promise<number | undefined> {
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return rows[0]?.pid
+}

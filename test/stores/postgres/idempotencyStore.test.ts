@@ -1,3 +1,0 @@
-import { describeIdempotencyStore, nothingInFront } from '../../contracts/idempotencyStoreContract.js'
-
-describeIdempotencyStore('the idempotency store', async () => nothingInFront)

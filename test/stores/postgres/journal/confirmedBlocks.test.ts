@@ -1,0 +1,255 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ConfirmedBlock, ConfirmedBlocks } from '../../../../src/ports/confirmedBlocks.js'
+import type {
+  BlockReference,
+  Lane,
+  Settlement,
+  SettlementClaim,
+  SettlementJournal,
+} from '../../../../src/ports/settlementJournal.js'
+import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
+import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
+import { claimOf } from '../../../support/claimOf.js'
+import { addInstance } from '../../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { recordInLane } from '../../../support/recordInLane.js'
+
+const network = 'eip155:84532'
+const lane: Lane = { network, signer: '0x1111111111111111111111111111111111111111' }
+
+const block: BlockReference = { number: 2n ** 40n, hash: '0xb1' }
+const inBlock = (reference: BlockReference = block, of = network): ConfirmedBlock => ({
+  network: of,
+  scheme: 'exact',
+  block: reference,
+})
+
+describe('the blocks of payments', () => {
+  let database: TestDatabase
+  let pool: Pool
+  let ours: Instance
+  let journal: SettlementJournal
+  let blocks: ConfirmedBlocks
+  let theirBlocks: ConfirmedBlocks
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+    blocks = createConfirmedBlocks(pool)
+    theirBlocks = createConfirmedBlocks(database.otherPool())
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    ours = await addInstance(pool)
+    journal = createSettlementJournal(pool, ours)
+  })
+
+  const open = async (changes: Partial<SettlementClaim> = {}): Promise<Settlement> => {
+    const settlement = await journal.claim(claimOf(changes))
+    if (settlement === null) throw new Error('The authorization already has a row')
+    await journal.recorderFor(settlement.id).record({ transaction: `tx ${settlement.id}`, bytes: 'bytes' })
+    return settlement
+  }
+  const pay = async (
+    paidIn: BlockReference | null = block,
+    consumer?: string,
+    changes: Partial<SettlementClaim> = {},
+  ): Promise<Settlement> => {
+    const { id } = await open(changes)
+    const transaction = `tx ${id}`
+    const closing = {
+      state: 'confirmed' as const,
+      transaction,
+      ...(paidIn === null ? {} : { block: paidIn }),
+    }
+    expect(await journal.close(id, closing, consumer)).toBe(true)
+    return await get(id)
+  }
+  const get = async (id: string): Promise<Settlement> => {
+    const settlement = await journal.find(id)
+    if (settlement === null) throw new Error('There is no such row')
+    return settlement
+  }
+
+  describe('list', () => {
+    it('names each block once, with its exact number, whatever stands in it', async () => {
+      await pay()
+      await pay()
+      await pay({ number: 7n, hash: '0xb7' })
+      const listed = await blocks.list(10)
+      expect([...listed].sort((left, right) => Number(left.block.number - right.block.number))).toEqual([
+        inBlock({ number: 7n, hash: '0xb7' }),
+        inBlock(),
+      ])
+    })
+
+    it('tells apart blocks of one number, and of one hash on two networks', async () => {
+      await pay({ number: 7n, hash: '0xb7' })
+      await pay({ number: 7n, hash: '0xc7' })
+      await pay({ number: 7n, hash: '0xb7' }, undefined, { network: 'eip155:1' })
+      expect(await blocks.list(10)).toHaveLength(3)
+    })
+
+    it('names none for what is open, failed, final, or was paid where nothing is taken back', async () => {
+      await open()
+      await pay(null)
+      const failed = await open()
+      await journal.close(failed.id, { state: 'failed', reason: 'insufficient_funds' })
+      await pay()
+      await blocks.markFinal(inBlock())
+      expect(await blocks.list(10)).toEqual([])
+    })
+
+    it('names no more than it is asked for, and each of them sooner or later', async () => {
+      for (let number = 1n; number <= 4n; number += 1n) await pay({ number, hash: `0x${number}` })
+      const seen = new Set<bigint>()
+      for (let round = 0; round < 100; round += 1) {
+        const listed = await blocks.list(1)
+        expect(listed).toHaveLength(1)
+        for (const each of listed) seen.add(each.block.number)
+      }
+      expect(seen.size).toBe(4)
+    })
+  })
+
+  describe('markFinal', () => {
+    it('marks every payment of the block and no other, for good', async () => {
+      const [first, second] = [await pay(), await pay()]
+      const other = await pay({ number: 7n, hash: '0xb7' })
+      await blocks.markFinal(inBlock())
+      expect((await get(first.id)).isFinal).toBe(true)
+      expect((await get(second.id)).isFinal).toBe(true)
+      expect((await get(other.id)).isFinal).toBe(false)
+      expect(await blocks.reopen(inBlock())).toEqual([])
+      expect(await get(first.id)).toMatchObject({ state: 'confirmed', block })
+    })
+  })
+
+  describe('reopen', () => {
+    it('makes every payment of the block pending, whoever was told of it, and leaves it to the reconciler', async () => {
+      const told = await pay(block, 'request:1')
+      const untold = await pay()
+      const others = [
+        await pay({ number: block.number, hash: '0xb2' }),
+        await pay(block, undefined, { network: 'eip155:1' }),
+        await pay(null),
+      ]
+      const reopened = await blocks.reopen(inBlock())
+      expect(reopened.map(({ id }) => id).sort()).toEqual([told.id, untold.id].sort())
+      const { isOwned: _attended, ...rest } = told
+      expect(await get(told.id)).toEqual({
+        ...rest,
+        isOwned: false,
+        state: 'pending',
+        closedAt: null,
+        block: null,
+        consumedBy: 'request:1',
+      })
+      expect((await get(untold.id)).consumedBy).toBeNull()
+      expect(reopened).toContainEqual(await get(told.id))
+      for (const other of others) expect(await get(other.id)).toEqual(other)
+      expect((await journal.listOrphaned(10)).map(({ id }) => id).sort()).toEqual([told.id, untold.id].sort())
+      expect(await blocks.list(10)).toHaveLength(2)
+    })
+
+    it('is done once by several who see it at the same moment', async () => {
+      for (let row = 0; row < 10; row += 1) await pay(block, `request:${row}`)
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? blocks : theirBlocks).reopen(inBlock())),
+      )
+      expect(answers.map(({ length }) => length).sort((left, right) => left - right)).toEqual([
+        0, 0, 0, 0, 0, 0, 0, 10,
+      ])
+    })
+
+    it('does not touch a payment that was confirmed again in another block', async () => {
+      const { id } = await pay(block, 'request:1')
+      await blocks.reopen(inBlock())
+      const again = { number: block.number + 1n, hash: '0xb2' }
+      await journal.close(id, { state: 'confirmed', transaction: `tx ${id}`, block: again })
+      expect(await theirBlocks.reopen(inBlock())).toEqual([])
+      expect(await get(id)).toMatchObject({ state: 'confirmed', block: again, consumedBy: 'request:1' })
+    })
+
+    it('learns of a replacement that was recorded while the payment stood confirmed', async () => {
+      const lanes = createSignerLanes(pool, ours)
+      await lanes.advance(lane, 0)
+      await lanes.lease(network, [lane.signer])
+      const claimed = await journal.claim(claimOf({ authorizationId: 'one' }))
+      if (claimed === null) throw new Error('It is claimed')
+      const first = { transaction: '0xfirst', bytes: 'first' }
+      await recordInLane({ journal, lanes }, claimed.id, { lane, sign: async () => first })
+      await journal.close(claimed.id, { state: 'confirmed', transaction: '0xfirst', block })
+      const [stuck] = await lanes.listFrom(lane, 0, 1)
+      if (stuck === undefined) throw new Error('Nothing is recorded')
+      const second = { transaction: '0xa', bytes: 'second' }
+      expect(await lanes.replace(lane, stuck, async () => second)).toEqual(second)
+      expect((await get(claimed.id)).broadcasts).toEqual([first])
+      expect(await blocks.reopen(inBlock())).toMatchObject([
+        { transaction: '0xfirst', broadcasts: [first, second] },
+      ])
+    })
+  })
+
+  describe('a payment that was opened again', () => {
+    const reopen = async (consumer?: string) => {
+      const { id } = await pay(block, consumer)
+      await blocks.reopen(inBlock())
+      return id
+    }
+    const again = { state: 'confirmed', transaction: 'again', block: { number: 9n, hash: '0xb9' } } as const
+    const failed = { state: 'failed', reason: 'authorization_expired_unsettled' } as const
+
+    it('is told by nobody but who was told before, however it is closed', async () => {
+      const id = await reopen('request:1')
+      expect(await journal.consume(id, 'request:1')).toBe(false)
+      expect(await journal.close(id, again, 'request:2')).toBe(false)
+      expect((await get(id)).state).toBe('pending')
+      expect(await journal.close(id, again)).toBe(true)
+      expect(await journal.consume(id, 'request:2')).toBe(false)
+      expect(await journal.consume(id, 'request:1')).toBe(true)
+      expect(await get(id)).toMatchObject({
+        transaction: 'again',
+        block: again.block,
+        consumedBy: 'request:1',
+      })
+    })
+
+    it('may be told by whoever comes first where nobody was told before', async () => {
+      const id = await reopen()
+      expect(await journal.close(id, again, 'request:2')).toBe(true)
+      expect(await journal.consume(id, 'request:1')).toBe(false)
+    })
+
+    it('is failed by the reconciler alone where somebody was told success, and keeps who', async () => {
+      const id = await reopen('request:1')
+      for (const consumer of ['request:1', 'request:2']) {
+        expect(await journal.close(id, failed, consumer)).toBe(false)
+      }
+      expect(await journal.close(id, failed)).toBe(true)
+      expect(await get(id)).toMatchObject({ ...failed, consumedBy: 'request:1', block: null })
+      expect(await journal.consume(id, 'request:1')).toBe(false)
+    })
+
+    it('holds its authorization for ever where somebody was told success, even when it is lost', async () => {
+      const id = await reopen('request:1')
+      const { authorizationId } = await get(id)
+      expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
+      await journal.close(id, failed)
+      expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
+      expect((await journal.findOpen(authorizationId))?.id).toBe(id)
+    })
+
+    it('frees its authorization when it fails and nobody was told', async () => {
+      const id = await reopen()
+      const { authorizationId } = await get(id)
+      await journal.close(id, failed)
+      expect(await journal.findOpen(authorizationId)).toBeNull()
+      expect(await journal.claim(claimOf({ authorizationId }))).not.toBeNull()
+    })
+  })
+})

@@ -1,0 +1,3 @@
+import { describeIdempotencyStore, nothingInFront } from '../../../contracts/idempotencyStoreContract.js'
+
+describeIdempotencyStore('the idempotency store', async () => nothingInFront)

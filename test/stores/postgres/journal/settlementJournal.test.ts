@@ -1,0 +1,727 @@
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { silentLogger } from '../../../../src/platform/logger.js'
+import type {
+  Lane,
+  Settlement,
+  SettlementClaim,
+  SettlementJournal,
+  SignedTransaction,
+} from '../../../../src/ports/settlementJournal.js'
+import type { SignerLanes, SignNumbered } from '../../../../src/ports/signerLanes.js'
+import { announceInstance, type Instance } from '../../../../src/stores/postgres/database/instance.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
+import { addInstance, killInstance } from '../../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { recordInLane } from '../../../support/recordInLane.js'
+
+const network = 'eip155:84532'
+const lane: Lane = { network, signer: '0x1111111111111111111111111111111111111111' }
+
+const claimOf = (changes: Partial<SettlementClaim> = {}): SettlementClaim => ({
+  authorizationId: `${network}/0xa/0xb/${randomUUID()}`,
+  scheme: 'exact',
+  network,
+  asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+  payer: '0x2222222222222222222222222222222222222222',
+  payTo: '0x3333333333333333333333333333333333333333',
+  amount: 10_000n,
+  expiresAt: new Date('2030-01-02T03:04:05.678Z'),
+  resource: 'https://shop.example/report',
+  caller: 'anonymous',
+  fingerprint: 'f'.repeat(64),
+  ...changes,
+})
+
+const signedAs = (transaction: string): SignedTransaction => ({
+  transaction,
+  bytes: `bytes of ${transaction}`,
+})
+
+/** The lanes of the instance that a journal belongs to. */
+const lanesOf = new Map<SettlementJournal, SignerLanes>()
+
+const recordOne = (
+  journal: SettlementJournal,
+  id: string,
+  sign: SignNumbered,
+): Promise<SignedTransaction> => {
+  const lanes = lanesOf.get(journal)
+  if (lanes === undefined) throw new Error('The journal has no lanes')
+  return recordInLane({ journal, lanes }, id, { lane, sign })
+}
+
+/** How each way of recording is asked for one transaction. */
+const waysToRecord = [
+  {
+    way: 'record',
+    record: async (journal: SettlementJournal, id: string, signed: SignedTransaction) => {
+      await journal.recorderFor(id).record(signed)
+    },
+  },
+  {
+    way: 'record in a lane',
+    record: async (journal: SettlementJournal, id: string, signed: SignedTransaction) => {
+      await recordOne(journal, id, async () => signed)
+    },
+  },
+] as const
+
+describe('the settlement journal', () => {
+  let database: TestDatabase
+  let otherPool: Pool
+  let pool: Pool
+  /** Two processes that share the database. */
+  let ours: Instance
+  let theirs: Instance
+  let journal: SettlementJournal
+  let theirJournal: SettlementJournal
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+    otherPool = database.otherPool()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    ours = await appear()
+    theirs = await appear()
+    journal = createSettlementJournal(pool, ours)
+    theirJournal = createSettlementJournal(otherPool, theirs)
+    const lanes = createSignerLanes(pool, ours)
+    lanesOf.set(journal, lanes)
+    lanesOf.set(theirJournal, createSignerLanes(otherPool, theirs))
+    await lanes.advance(lane, 0)
+  })
+
+  const appear = () => addInstance(pool)
+  const die = (instance: Instance) => killInstance(pool, instance)
+  const age = (settlement: Settlement, by: string) =>
+    pool.query('update settlements set created_at = created_at - $2::interval where id = $1', [
+      settlement.id,
+      by,
+    ])
+  const count = async (table: 'broadcasts' | 'settlements'): Promise<number> => {
+    const { rows } = await pool.query<{ count: string }>(`select count(*) from ${table}`)
+    return Number(rows[0]?.count)
+  }
+  const nextNonce = async (): Promise<number> => {
+    const { rows } = await pool.query<{ next_nonce: string }>('select next_nonce from signer_lanes')
+    return Number(rows[0]?.next_nonce)
+  }
+  const claim = async (changes: Partial<SettlementClaim> = {}, by = journal): Promise<Settlement> => {
+    const settlement = await by.claim(claimOf(changes))
+    if (settlement === null) throw new Error('The authorization already has an open row')
+    return settlement
+  }
+  const claimAndRecord = async (transaction: string, changes: Partial<SettlementClaim> = {}) => {
+    const settlement = await claim(changes)
+    await journal.recorderFor(settlement.id).record(signedAs(transaction))
+    return settlement
+  }
+  const confirm = async (transaction: string, changes: Partial<SettlementClaim> = {}) => {
+    const settlement = await claimAndRecord(transaction, changes)
+    await journal.close(settlement.id, { state: 'confirmed', transaction })
+    return settlement
+  }
+  const isSomeoneWaiting = async (): Promise<boolean> => {
+    const { rowCount } = await pool.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return (rowCount ?? 0) > 0
+  }
+
+  describe('claim', () => {
+    it('opens a row that says what was claimed, and that it is attended', async () => {
+      const claimed = claimOf()
+      const settlement = await journal.claim(claimed)
+      expect(settlement).toEqual({
+        ...claimed,
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        state: 'claimed',
+        transaction: null,
+        broadcasts: [],
+        reason: null,
+        consumedBy: null,
+        isOwned: true,
+        createdAt: expect.any(Date),
+        closedAt: null,
+        block: null,
+        isFinal: false,
+      })
+    })
+
+    it.each([
+      { state: 'claimed', reach: () => claim({ authorizationId: 'one' }) },
+      { state: 'pending', reach: () => claimAndRecord('0x1', { authorizationId: 'one' }) },
+      { state: 'confirmed', reach: () => confirm('0x1', { authorizationId: 'one' }) },
+    ])('answers null while the authorization has a row that is $state', async ({ reach }) => {
+      await reach()
+      expect(await journal.claim(claimOf({ authorizationId: 'one' }))).toBeNull()
+      expect(await theirJournal.claim(claimOf({ authorizationId: 'one', caller: 'other' }))).toBeNull()
+    })
+
+    it('opens a new row after the earlier one failed, and keeps the earlier', async () => {
+      const first = await claim({ authorizationId: 'one' })
+      await journal.close(first.id, { state: 'failed', reason: 'insufficient_funds' })
+      const second = await theirJournal.claim(claimOf({ authorizationId: 'one' }))
+      expect(second?.id).not.toBe(first.id)
+      expect((await journal.find(first.id))?.state).toBe('failed')
+      expect((await journal.findOpen('one'))?.id).toBe(second?.id)
+    })
+
+    it('takes the identity as it is given: letter case is the business of the scheme', async () => {
+      await claim({ authorizationId: 'Ab' })
+      expect(await journal.claim(claimOf({ authorizationId: 'aB' }))).not.toBeNull()
+    })
+
+    it('gives an authorization to exactly one of 20 who claim it at once', async () => {
+      const claims = Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? journal : theirJournal).claim(claimOf({ authorizationId: 'one' })),
+      )
+      const granted = (await Promise.all(claims)).filter((settlement) => settlement !== null)
+      expect(granted).toHaveLength(1)
+      expect(await count('settlements')).toBe(1)
+    })
+
+    it('gives a failed authorization to exactly one of 20 who try it again at once', async () => {
+      const first = await claim({ authorizationId: 'one' })
+      const claims = Array.from({ length: 20 }, async (_, index) => {
+        const by = index % 2 === 0 ? journal : theirJournal
+        if (index === 7) await journal.abandon(first.id)
+        return await by.claim(claimOf({ authorizationId: 'one' }))
+      })
+      const granted = (await Promise.all(claims)).filter((settlement) => settlement !== null)
+      expect(granted).toHaveLength(1)
+    })
+
+    it.each([0n, 1n, 2n ** 63n, 2n ** 64n + 1n, 10n ** 77n + 1n, 2n ** 256n - 1n])(
+      'keeps the amount %s exactly',
+      async (amount) => {
+        const { id } = await claim({ amount })
+        expect((await journal.find(id))?.amount).toBe(amount)
+      },
+    )
+
+    it.each([
+      { expiresAt: null, kept: null },
+      { expiresAt: new Date(0), kept: new Date(0) },
+      { expiresAt: new Date('9998-12-31T23:59:59.999Z'), kept: new Date('9998-12-31T23:59:59.999Z') },
+      // Beyond what Postgres can hold, and as good as never: the latest instant of a Date.
+      { expiresAt: new Date(8_640_000_000_000_000), kept: null },
+      { expiresAt: new Date('+010000-01-01T00:00:00Z'), kept: null },
+    ])('keeps that an authorization expires at $expiresAt', async ({ expiresAt, kept }) => {
+      const { id } = await claim({ expiresAt })
+      expect((await journal.find(id))?.expiresAt).toEqual(kept)
+    })
+
+    it('keeps a resource whatever characters a stranger put into it', async () => {
+      const { id } = await claim({
+        resource: "https://shop.example/ü/'; drop table settlements; --/\u{1f4b8}",
+      })
+      expect((await journal.find(id))?.resource).toBe(
+        "https://shop.example/ü/'; drop table settlements; --/\u{1f4b8}",
+      )
+    })
+
+    it('does not stumble over a NUL, which Postgres cannot hold', async () => {
+      const { id } = await claim({ resource: 'https://shop.example/\0a\0' })
+      expect((await journal.find(id))?.resource).toBe('https://shop.example/a')
+    })
+  })
+
+  describe('find', () => {
+    it('answers null for what is not there, however it is asked for', async () => {
+      expect(await journal.find(randomUUID())).toBeNull()
+      expect(await journal.find('not-an-id')).toBeNull()
+      expect(await journal.find('')).toBeNull()
+      expect(await journal.findOpen('unknown')).toBeNull()
+      expect(await journal.listByTransaction(network, '0xunknown')).toEqual([])
+      expect(await journal.listByTransaction(network, '\0')).toEqual([])
+    })
+
+    it('finds the open row of an authorization, and none once it failed', async () => {
+      const settlement = await claim({ authorizationId: 'one' })
+      expect((await theirJournal.findOpen('one'))?.id).toBe(settlement.id)
+      await journal.abandon(settlement.id)
+      expect(await theirJournal.findOpen('one')).toBeNull()
+      expect((await theirJournal.find(settlement.id))?.state).toBe('failed')
+    })
+
+    it('finds the confirmed row of an authorization: it is never open to anyone else again', async () => {
+      const settlement = await confirm('0x1', { authorizationId: 'one' })
+      expect((await journal.findOpen('one'))?.id).toBe(settlement.id)
+    })
+
+    it('finds by network and transaction, not by transaction alone', async () => {
+      const settlement = await claimAndRecord('0x1')
+      expect((await journal.listByTransaction(network, '0x1')).map(({ id }) => id)).toEqual([settlement.id])
+      expect(await journal.listByTransaction('eip155:1', '0x1')).toEqual([])
+    })
+
+    it('finds by every transaction that was ever recorded: a caller may hold an earlier hash', async () => {
+      const settlement = await claimAndRecord('0x1')
+      await journal.recorderFor(settlement.id).record(signedAs('0x2'))
+      expect((await journal.listByTransaction(network, '0x1')).map(({ id }) => id)).toEqual([settlement.id])
+      expect((await journal.listByTransaction(network, '0x2')).map(({ id }) => id)).toEqual([settlement.id])
+
+      // Anyone may submit an EVM authorization: the transaction that paid need not be one of ours.
+      await journal.close(settlement.id, { state: 'confirmed', transaction: '0xsomeone' })
+      for (const transaction of ['0x1', '0x2', '0xsomeone']) {
+        expect((await journal.listByTransaction(network, transaction)).map(({ id }) => id)).toEqual([
+          settlement.id,
+        ])
+      }
+    })
+  })
+
+  describe('record', () => {
+    it.each(waysToRecord)('$way makes the row pending and keeps the bytes', async ({ record }) => {
+      const settlement = await claim()
+      await record(journal, settlement.id, signedAs('0x1'))
+      expect(await journal.find(settlement.id)).toMatchObject({
+        state: 'pending',
+        transaction: '0x1',
+        broadcasts: [signedAs('0x1')],
+      })
+    })
+
+    it('names the newest transaction and keeps all of them, oldest first', async () => {
+      const settlement = await claim()
+      const recorder = journal.recorderFor(settlement.id)
+      // Neither in the order of the alphabet nor of the hashes' first letters.
+      for (const transaction of ['0xb', '0xc', '0xa']) await recorder.record(signedAs(transaction))
+      expect(await journal.find(settlement.id)).toMatchObject({
+        transaction: '0xa',
+        broadcasts: [signedAs('0xb'), signedAs('0xc'), signedAs('0xa')],
+      })
+    })
+
+    it('answers from a lane what was signed for the number', async () => {
+      const settlement = await claim()
+      const signed = await recordOne(journal, settlement.id, async (nonce) => signedAs(`0x${nonce}`))
+      expect(signed).toEqual(signedAs('0x0'))
+      expect(await nextNonce()).toBe(1)
+    })
+
+    describe.each(waysToRecord)('$way', ({ record }) => {
+      const expectNothingRecorded = async () => {
+        expect(await count('broadcasts')).toBe(0)
+        expect(await nextNonce()).toBe(0)
+      }
+
+      it('throws and leaves nothing behind when the row was abandoned', async () => {
+        const settlement = await claim()
+        await die(ours)
+        expect(await theirJournal.abandon(settlement.id)).toBe(true)
+        await expect(record(journal, settlement.id, signedAs('0x1'))).rejects.toThrow('taken over')
+        await expectNothingRecorded()
+        expect((await journal.find(settlement.id))?.transaction).toBeNull()
+      })
+
+      it.each([
+        { state: 'confirmed', transaction: '0x9' },
+        { state: 'failed', reason: 'insufficient_funds' },
+      ] as const)('throws and leaves nothing behind when the row is $state', async (closing) => {
+        const settlement = await claim()
+        await journal.close(settlement.id, closing)
+        await expect(record(journal, settlement.id, signedAs('0x1'))).rejects.toThrow('taken over')
+        await expectNothingRecorded()
+      })
+
+      it('throws and leaves nothing behind when the row was left to the reconciler', async () => {
+        const settlement = await claim()
+        await journal.release(settlement.id)
+        await expect(record(journal, settlement.id, signedAs('0x1'))).rejects.toThrow('taken over')
+        await expectNothingRecorded()
+      })
+
+      it('throws and leaves nothing behind when another instance holds the row', async () => {
+        const settlement = await claim({}, theirJournal)
+        await expect(record(journal, settlement.id, signedAs('0x1'))).rejects.toThrow('taken over')
+        await expectNothingRecorded()
+      })
+
+      it('throws and leaves nothing behind when there is no such row', async () => {
+        await expect(record(journal, randomUUID(), signedAs('0x1'))).rejects.toThrow('taken over')
+        await expectNothingRecorded()
+      })
+
+      it('throws and leaves nothing behind when the row is abandoned while it waits for it', async () => {
+        const settlement = await claim()
+        const rival = await otherPool.connect()
+        try {
+          await rival.query('begin')
+          await rival.query(
+            `update settlements set state = 'failed', reason = 'settlement_abandoned', owner = null,
+               closed_at = now() where id = $1`,
+            [settlement.id],
+          )
+          const recording = record(journal, settlement.id, signedAs('0x1'))
+          const refused = expect(recording).rejects.toThrow('taken over')
+          await expect.poll(isSomeoneWaiting, { interval: 10, timeout: 5_000 }).toBe(true)
+          await rival.query('commit')
+          await refused
+        } finally {
+          rival.release()
+        }
+        await expectNothingRecorded()
+      })
+
+      it('throws and changes nothing when the transaction is already recorded for another settlement', async () => {
+        const first = await claimAndRecord('0x1')
+        const second = await claim()
+        await expect(record(journal, second.id, signedAs('0x1'))).rejects.toThrow()
+        expect(await journal.find(second.id)).toMatchObject({ state: 'claimed', transaction: null })
+        expect((await journal.listByTransaction(network, '0x1')).map(({ id }) => id)).toEqual([first.id])
+        expect(await nextNonce()).toBe(0)
+      })
+    })
+  })
+
+  describe('close', () => {
+    it('closes a pending row as confirmed, and tells the consumer who is about to be told', async () => {
+      const settlement = await claimAndRecord('0x1')
+      const isClosed = await journal.close(
+        settlement.id,
+        { state: 'confirmed', transaction: '0x1' },
+        'request:1',
+      )
+      expect(isClosed).toBe(true)
+      expect(await journal.find(settlement.id)).toMatchObject({
+        state: 'confirmed',
+        transaction: '0x1',
+        reason: null,
+        consumedBy: 'request:1',
+        isOwned: false,
+        closedAt: expect.any(Date),
+      })
+    })
+
+    it('closes a row as failed with its reason, and no consumer: nobody is told success', async () => {
+      const settlement = await claimAndRecord('0x1')
+      const failed = { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' } as const
+      expect(await journal.close(settlement.id, failed, 'request:1')).toBe(true)
+      expect(await journal.find(settlement.id)).toMatchObject({
+        ...failed,
+        transaction: '0x1',
+        consumedBy: null,
+      })
+    })
+
+    it('closes a claim for which nothing was sent, as failed or as paid by a known transaction', async () => {
+      const failing = await claim()
+      expect(await journal.close(failing.id, { state: 'failed', reason: 'insufficient_funds' })).toBe(true)
+      expect((await journal.find(failing.id))?.transaction).toBeNull()
+
+      const paid = await claim()
+      expect(await journal.close(paid.id, { state: 'confirmed', transaction: '0xproof' })).toBe(true)
+      expect((await journal.find(paid.id))?.transaction).toBe('0xproof')
+    })
+
+    it.each([
+      { first: 'confirmed', later: 'failed' },
+      { first: 'failed', later: 'confirmed' },
+      { first: 'confirmed', later: 'confirmed' },
+      { first: 'failed', later: 'failed' },
+    ] as const)('is for good: $first stays so when it is to become $later', async ({ first, later }) => {
+      const closings = {
+        confirmed: { state: 'confirmed', transaction: '0x1' },
+        failed: { state: 'failed', reason: 'insufficient_funds' },
+      } as const
+      const settlement = await claimAndRecord('0x1')
+      await journal.close(settlement.id, closings[first], 'request:1')
+      const closed = await journal.find(settlement.id)
+      const again = later === 'confirmed' ? ({ state: later, transaction: '0x2' } as const) : closings[later]
+      expect(await theirJournal.close(settlement.id, again, 'request:2')).toBe(false)
+      expect(await journal.find(settlement.id)).toEqual(closed)
+    })
+
+    it('answers false for a row that is not there', async () => {
+      expect(await journal.close(randomUUID(), { state: 'failed', reason: 'insufficient_funds' })).toBe(false)
+    })
+
+    it('is granted to exactly one of 20 who close at once', async () => {
+      const settlement = await claimAndRecord('0x1')
+      const closings = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? journal : theirJournal).close(
+            settlement.id,
+            index % 3 === 0
+              ? { state: 'failed', reason: 'insufficient_funds' }
+              : { state: 'confirmed', transaction: '0x1' },
+            `request:${index}`,
+          ),
+        ),
+      )
+      const winners = closings.flatMap((isClosed, index) => (isClosed ? [index] : []))
+      expect(winners).toHaveLength(1)
+      const winner = Number(winners[0])
+      expect(await journal.find(settlement.id)).toMatchObject(
+        winner % 3 === 0
+          ? { state: 'failed', consumedBy: null }
+          : { state: 'confirmed', consumedBy: `request:${winner}` },
+      )
+    })
+  })
+
+  describe('consume', () => {
+    it('grants one consumer, that one again, and nobody else', async () => {
+      const settlement = await confirm('0x1')
+      expect(await journal.consume(settlement.id, 'request:1')).toBe(true)
+      expect(await journal.consume(settlement.id, 'request:2')).toBe(false)
+      expect(await theirJournal.consume(settlement.id, 'request:2')).toBe(false)
+      expect(await theirJournal.consume(settlement.id, 'request:1')).toBe(true)
+      expect((await journal.find(settlement.id))?.consumedBy).toBe('request:1')
+    })
+
+    it('is refused to all but the consumer for whom the row was closed', async () => {
+      const settlement = await claimAndRecord('0x1')
+      await journal.close(settlement.id, { state: 'confirmed', transaction: '0x1' }, 'request:1')
+      expect(await journal.consume(settlement.id, 'request:2')).toBe(false)
+      expect(await journal.consume(settlement.id, 'request:1')).toBe(true)
+    })
+
+    it('is refused before the payment is confirmed, and after it failed', async () => {
+      const settlement = await claim()
+      expect(await journal.consume(settlement.id, 'request:1')).toBe(false)
+      await journal.recorderFor(settlement.id).record(signedAs('0x1'))
+      expect(await journal.consume(settlement.id, 'request:1')).toBe(false)
+      await journal.close(settlement.id, { state: 'failed', reason: 'insufficient_funds' }, 'request:1')
+      expect(await journal.consume(settlement.id, 'request:1')).toBe(false)
+      expect((await journal.find(settlement.id))?.consumedBy).toBeNull()
+    })
+
+    it('is granted to exactly one of 20 who ask at once', async () => {
+      const settlement = await confirm('0x1')
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? journal : theirJournal).consume(settlement.id, `request:${index}`),
+        ),
+      )
+      expect(answers.filter((isGranted) => isGranted)).toHaveLength(1)
+      expect((await journal.find(settlement.id))?.consumedBy).toBe(`request:${answers.indexOf(true)}`)
+    })
+  })
+
+  describe('abandon', () => {
+    it('fails a claim of our own for which nothing was recorded', async () => {
+      const settlement = await claim()
+      expect(await journal.abandon(settlement.id)).toBe(true)
+      expect(await journal.find(settlement.id)).toMatchObject({
+        state: 'failed',
+        reason: 'settlement_abandoned',
+        isOwned: false,
+        closedAt: expect.any(Date),
+      })
+    })
+
+    it('does not touch a claim that another living instance attends', async () => {
+      const settlement = await claim({}, theirJournal)
+      expect(await journal.abandon(settlement.id)).toBe(false)
+      expect(await journal.find(settlement.id)).toMatchObject({ state: 'claimed', isOwned: true })
+    })
+
+    it.each([
+      { what: 'whose instance fell silent', lose: () => die(theirs) },
+      {
+        what: 'whose instance took its leave',
+        lose: () => pool.query('delete from instances where id = $1', [theirs.id]),
+      },
+      {
+        what: 'that was released',
+        lose: async (settlement: Settlement) => theirJournal.release(settlement.id),
+      },
+      {
+        what: 'that is older than any request works on one',
+        lose: (settlement: Settlement) => age(settlement, '181 seconds'),
+      },
+    ])('fails a claim $what', async ({ lose }) => {
+      const settlement = await claim({}, theirJournal)
+      await lose(settlement)
+      expect((await journal.find(settlement.id))?.isOwned).toBe(false)
+      expect(await journal.abandon(settlement.id)).toBe(true)
+    })
+
+    it('is not hasty: nine silent seconds, or 80 at work, are not a death', async () => {
+      const settlement = await claim({}, theirJournal)
+      await pool.query("update instances set seen_at = now() - interval '9 seconds' where id = $1", [
+        theirs.id,
+      ])
+      await age(settlement, '80 seconds')
+      expect(await journal.abandon(settlement.id)).toBe(false)
+    })
+
+    it.each(waysToRecord)(
+      'never fails what $way recorded, whoever asks and however dead the owner',
+      async ({ record }) => {
+        const settlement = await claim()
+        await record(journal, settlement.id, signedAs('0x1'))
+        expect(await journal.abandon(settlement.id)).toBe(false)
+        await journal.release(settlement.id)
+        await die(ours)
+        await age(settlement, '1 day')
+        expect(await journal.abandon(settlement.id)).toBe(false)
+        expect(await theirJournal.abandon(settlement.id)).toBe(false)
+        expect((await journal.find(settlement.id))?.state).toBe('pending')
+      },
+    )
+
+    it('does not touch what is closed or not there', async () => {
+      const settlement = await confirm('0x1')
+      expect(await journal.abandon(settlement.id)).toBe(false)
+      expect(await journal.abandon(randomUUID())).toBe(false)
+    })
+
+    it('and record exclude each other when they race', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const settlement = await claim({}, theirJournal)
+        await pool.query('update settlements set created_at = created_at - $1::interval', ['181 seconds'])
+        const [isAbandoned, isRecorded] = await Promise.all([
+          journal.abandon(settlement.id),
+          recordOne(theirJournal, settlement.id, async (nonce) => signedAs(`0x${round}-${nonce}`)).then(
+            () => true,
+            () => false,
+          ),
+        ])
+        expect(isRecorded).toBe(!isAbandoned)
+        expect((await journal.find(settlement.id))?.state).toBe(isAbandoned ? 'failed' : 'pending')
+      }
+      expect(await nextNonce()).toBe(await count('broadcasts'))
+    })
+  })
+
+  describe('release', () => {
+    it('leaves our own open row to whoever comes', async () => {
+      const settlement = await claimAndRecord('0x1')
+      await journal.release(settlement.id)
+      expect(await journal.find(settlement.id)).toMatchObject({ state: 'pending', isOwned: false })
+    })
+
+    it('does not touch the row of another instance', async () => {
+      const settlement = await claim({}, theirJournal)
+      await journal.release(settlement.id)
+      expect((await journal.find(settlement.id))?.isOwned).toBe(true)
+    })
+  })
+
+  describe('listOrphaned', () => {
+    const listed = async (limit = 100) => (await journal.listOrphaned(limit)).map(({ id }) => id)
+
+    it('lists open rows that nobody living attends, and no others', async () => {
+      const attended = await claimAndRecord('0x1')
+      const closed = await confirm('0x2')
+      expect(await listed()).toEqual([])
+
+      const released = await claimAndRecord('0x3')
+      await journal.release(released.id)
+      const leftBehind = await claimAndRecord('0x4')
+      await age(leftBehind, '181 seconds')
+      const orphan = await claim({}, theirJournal)
+      await die(theirs)
+      const list = await listed()
+      expect([...list].sort()).toEqual([released.id, leftBehind.id, orphan.id].sort())
+      expect(list).not.toContain(attended.id)
+      expect(list).not.toContain(closed.id)
+    })
+
+    it('lists no more than it was asked for, and not always the same: none stands before the others', async () => {
+      const ids: string[] = []
+      for (const minutes of [4, 5, 6]) {
+        const settlement = await claimAndRecord(`0x${minutes}`)
+        await age(settlement, `${minutes} minutes`)
+        ids.push(settlement.id)
+      }
+      expect(await listed(2)).toHaveLength(2)
+      const seen = new Set<string>()
+      // By chance one of three is missed every time once in 10^17 runs.
+      for (let rounds = 0; rounds < 100; rounds += 1) for (const id of await listed(1)) seen.add(id)
+      expect([...seen].sort()).toEqual([...ids].sort())
+    })
+
+    it('lists a row with everything that resolving it needs', async () => {
+      const settlement = await claimAndRecord('0x1', { amount: 2n ** 256n - 1n })
+      await journal.recorderFor(settlement.id).record(signedAs('0x2'))
+      await journal.release(settlement.id)
+      expect(await journal.listOrphaned(1)).toEqual([await journal.find(settlement.id)])
+      expect((await journal.listOrphaned(1))[0]?.broadcasts).toEqual([signedAs('0x1'), signedAs('0x2')])
+    })
+  })
+
+  describe('an instance', () => {
+    const announced: Instance[] = []
+    const announce = async (onPool: Pool, isOnly = false) => {
+      const instance = await announceInstance(onPool, silentLogger, { isOnly })
+      announced.push(instance)
+      return instance
+    }
+    const seenAt = async ({ id }: Instance): Promise<number | null> => {
+      const { rows } = await pool.query<{ seen_at: Date }>('select seen_at from instances where id = $1', [
+        id,
+      ])
+      return rows[0]?.seen_at.getTime() ?? null
+    }
+
+    beforeEach(() => {
+      // The heartbeat's timer alone: the database's own deadlines go on.
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    })
+    afterEach(async () => {
+      await Promise.all(announced.splice(0).map((instance) => instance.close()))
+      vi.useRealTimers()
+    })
+
+    it('is seen from the start, and again every three seconds', async () => {
+      const instance = await announce(pool)
+      await die(instance)
+      const before = await seenAt(instance)
+      vi.advanceTimersByTime(3_000)
+      await expect.poll(() => seenAt(instance), { interval: 10 }).toBeGreaterThan(Number(before))
+    })
+
+    it('is seen while every connection of its pool is taken', async () => {
+      const busy = openPool({ url: database.url, maxConnections: 2, onError: () => undefined })
+      const instance = await announce(busy)
+      const taken = [await busy.connect(), await busy.connect()]
+      try {
+        await die(instance)
+        const before = await seenAt(instance)
+        vi.advanceTimersByTime(3_000)
+        await expect.poll(() => seenAt(instance), { interval: 10 }).toBeGreaterThan(Number(before))
+      } finally {
+        for (const client of taken) client.release()
+        await announced.pop()?.close()
+        await busy.end()
+      }
+    })
+
+    it('is gone at once when it takes its leave, and does not come back', async () => {
+      const instance = await announce(pool)
+      // A heartbeat is under way while it leaves.
+      vi.advanceTimersByTime(3_000)
+      await announced.pop()?.close()
+      expect(await seenAt(instance)).toBeNull()
+      expect(vi.getTimerCount()).toBe(0)
+    })
+
+    it('sweeps away what has been dead for a day', async () => {
+      await pool.query("update instances set seen_at = now() - interval '25 hours' where id = $1", [
+        theirs.id,
+      ])
+      await announce(pool)
+      expect(await seenAt(theirs)).toBeNull()
+      expect(await seenAt(ours)).not.toBeNull()
+    })
+
+    it('frees what others left behind at once where it is the only one', async () => {
+      const settlement = await claim({}, theirJournal)
+      const instance = await announce(pool, true)
+      expect((await journal.find(settlement.id))?.isOwned).toBe(false)
+      expect(await seenAt(instance)).not.toBeNull()
+    })
+  })
+})

@@ -1,0 +1,151 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { SettlementJournal } from '../../../../src/ports/settlementJournal.js'
+import type { SettlementFilter, SettlementOverview } from '../../../../src/ports/settlementOverview.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import { createSettlementOverview } from '../../../../src/stores/postgres/journal/settlementOverview.js'
+import { claimOf } from '../../../support/claimOf.js'
+import { addInstance } from '../../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+const network = 'eip155:84532'
+
+describe('the overview of settlements', () => {
+  let database: TestDatabase
+  let pool: Pool
+  let journal: SettlementJournal
+  let overview: SettlementOverview
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+    overview = createSettlementOverview(pool)
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    journal = createSettlementJournal(pool, await addInstance(pool))
+  })
+
+  /** A row of some age in seconds, in the state that is asked for. */
+  const put = async (
+    state: 'claimed' | 'pending' | 'confirmed' | 'failed',
+    { ageSeconds = 0, of = network }: { readonly ageSeconds?: number; readonly of?: string } = {},
+  ): Promise<string> => {
+    const settlement = await journal.claim(claimOf({ network: of }))
+    if (settlement === null) throw new Error('It is claimed')
+    const { id } = settlement
+    if (state !== 'claimed') await journal.recorderFor(id).record({ transaction: `tx ${id}`, bytes: 'bytes' })
+    if (state === 'confirmed') await journal.close(id, { state, transaction: `tx ${id}` })
+    if (state === 'failed') await journal.close(id, { state, reason: 'insufficient_funds' })
+    await pool.query("update settlements set created_at = now() - $2 * interval '1 second' where id = $1", [
+      id,
+      ageSeconds,
+    ])
+    return id
+  }
+  const list = async (filter: Partial<SettlementFilter> = {}) =>
+    (await overview.list({ status: 'pending', limit: 100, ...filter })).map(({ id }) => id)
+
+  describe('list', () => {
+    it('shows what stands so, claims among the pending, the newest first', async () => {
+      const claimed = await put('claimed', { ageSeconds: 1 })
+      const pending = await put('pending', { ageSeconds: 2 })
+      const confirmed = await put('confirmed')
+      const failed = await put('failed')
+      expect(await list()).toEqual([claimed, pending])
+      expect(await list({ status: 'confirmed' })).toEqual([confirmed])
+      expect(await list({ status: 'failed' })).toEqual([failed])
+      expect(await overview.list({ status: 'confirmed', limit: 1 })).toEqual([await journal.find(confirmed)])
+    })
+
+    it('shows one network, and what was opened since a time', async () => {
+      const old = await put('pending', { ageSeconds: 3_600 })
+      const fresh = await put('pending', { ageSeconds: 60 })
+      const elsewhere = await put('pending', { of: 'eip155:1', ageSeconds: 1 })
+      expect(await list()).toEqual([elsewhere, fresh, old])
+      expect(await list({ network })).toEqual([fresh, old])
+      const since = new Date(Date.now() - 600_000)
+      expect(await list({ since })).toEqual([elsewhere, fresh])
+      expect(await list({ since, network: 'eip155:1' })).toEqual([elsewhere])
+    })
+
+    it('takes an instant as it is: the very one is since then', async () => {
+      const id = await put('pending')
+      await pool.query("update settlements set created_at = '2026-01-01T00:00:00.000Z'")
+      expect(await list({ since: new Date('2026-01-01T00:00:00.000Z') })).toEqual([id])
+      expect(await list({ since: new Date('2026-01-01T00:00:00.001Z') })).toEqual([])
+    })
+
+    it.each(['pending', 'confirmed', 'failed'] as const)(
+      'pages through all that are %s without a gap or a double, also through one instant',
+      async (status) => {
+        const ids = new Set<string>()
+        for (let row = 0; row < 12; row += 1) ids.add(await put(status))
+        // Four of one microsecond, and others that differ by less than a millisecond.
+        await pool.query(
+          `update settlements s set created_at = timestamptz '2026-01-01' + r.place * interval '10 microseconds'
+           from (select id, greatest(0, row_number() over () - 4) as place from settlements) r where r.id = s.id`,
+        )
+        const whole = await list({ status })
+        const paged: string[] = []
+        for (;;) {
+          const page = await list({ status, limit: 5, after: paged.at(-1) })
+          paged.push(...page)
+          if (page.length < 5) break
+        }
+        expect(paged).toEqual(whole)
+        expect(new Set(paged)).toEqual(ids)
+      },
+    )
+
+    it('goes on after a settlement that has changed its state since', async () => {
+      const older = await put('pending', { ageSeconds: 2 })
+      const newer = await put('pending', { ageSeconds: 1 })
+      await journal.close(newer, { state: 'confirmed', transaction: 'tx' })
+      expect(await list({ after: newer })).toEqual([older])
+    })
+
+    it('does not read the whole journal for a page of the few that failed', async () => {
+      await pool.query(
+        `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
+           amount, state, transaction, closed_at, created_at)
+         select gen_random_uuid(), 'a' || n, 'c', 'f', 'exact', 'n', 'a', 'p', 'q', 1, 'confirmed', 't', now(),
+           now() - n * interval '1 second' from generate_series(1, 20000) n`,
+      )
+      await put('failed')
+      await pool.query('analyze settlements')
+      for (const state of ['confirmed', 'failed']) {
+        const { rows } = await pool.query(
+          `explain select * from settlements s where s.state = '${state}' and (null::text is null or s.network = null)
+           order by s.created_at desc, s.id desc limit 50`,
+        )
+        expect(JSON.stringify(rows)).toContain('settlements_closed')
+      }
+    })
+  })
+
+  describe('countOpen', () => {
+    it('counts nothing where nothing is open', async () => {
+      await put('confirmed')
+      await put('failed')
+      expect(await overview.countOpen()).toEqual([])
+    })
+
+    it('counts by network and state, with the age of the oldest', async () => {
+      await put('claimed', { ageSeconds: 5 })
+      await put('pending', { ageSeconds: 100 })
+      await put('pending', { ageSeconds: 10 })
+      await put('pending', { of: 'eip155:1', ageSeconds: 40 })
+      const counts = await overview.countOpen()
+      const seen = counts.map(({ oldestSeconds, ...rest }) => ({
+        ...rest,
+        oldest: Math.floor(oldestSeconds / 5) * 5,
+      }))
+      expect(seen).toHaveLength(3)
+      expect(seen).toContainEqual({ network, state: 'claimed', count: 1, oldest: 5 })
+      expect(seen).toContainEqual({ network, state: 'pending', count: 2, oldest: 100 })
+      expect(seen).toContainEqual({ network: 'eip155:1', state: 'pending', count: 1, oldest: 40 })
+    })
+  })
+})

@@ -1,0 +1,318 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Lane, SettlementJournal, SignedTransaction } from '../../../../src/ports/settlementJournal.js'
+import type { SignerLanes, SignNumbered } from '../../../../src/ports/signerLanes.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
+import { claimOf } from '../../../support/claimOf.js'
+import { addInstance } from '../../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { recordInLane } from '../../../support/recordInLane.js'
+import { startTcpProxy } from '../../../support/tcpProxy.js'
+
+const lane: Lane = { network: 'eip155:84532', signer: '0x1111111111111111111111111111111111111111' }
+const otherSigner: Lane = { ...lane, signer: '0x2222222222222222222222222222222222222222' }
+const otherNetwork: Lane = { ...lane, network: 'eip155:8453' }
+
+/** Signs like a lane's account would: one transaction a number. */
+const signFor =
+  ({ network, signer }: Lane) =>
+  async (nonce: number): Promise<SignedTransaction> => ({
+    transaction: `${network}/${signer}/${nonce}`,
+    bytes: `bytes ${nonce}`,
+  })
+
+/** A promise that a test resolves. */
+const gate = () => {
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
+
+const range = (from: number, length: number): readonly number[] =>
+  Array.from({ length }, (_, index) => from + index)
+
+describe('the signer lanes', () => {
+  let database: TestDatabase
+  let pool: Pool
+  let otherPool: Pool
+  /** Two processes that share the database. */
+  let journals: readonly [SettlementJournal, SettlementJournal]
+  let lanes: SignerLanes
+  let otherLanes: SignerLanes
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+    otherPool = database.otherPool()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    const [ours, theirs] = [await appear(), await appear()]
+    journals = [createSettlementJournal(pool, ours), createSettlementJournal(otherPool, theirs)]
+    lanes = createSignerLanes(pool, ours)
+    otherLanes = createSignerLanes(otherPool, theirs)
+  })
+
+  const appear = () => addInstance(pool)
+  const claim = async (journal: SettlementJournal, network = lane.network): Promise<string> => {
+    const settlement = await journal.claim(claimOf({ network }))
+    if (settlement === null) throw new Error('The authorization already has an open row')
+    return settlement.id
+  }
+  const recordOne = (journal: SettlementJournal, id: string, target: Lane, sign: SignNumbered) =>
+    recordInLane({ journal, lanes: journal === journals[0] ? lanes : otherLanes }, id, { lane: target, sign })
+  /** Records one transaction of a new settlement and answers its number. */
+  const recordIn = async (target: Lane, journal = journals[0]): Promise<number> => {
+    const id = await claim(journal, target.network)
+    let taken = -1
+    await recordOne(journal, id, target, async (nonce) => {
+      taken = nonce
+      return await signFor(target)(nonce)
+    })
+    return taken
+  }
+  const noncesFrom = async (target: Lane, nonce = 0): Promise<readonly number[]> =>
+    (await lanes.listFrom(target, nonce, 1_000)).map((transaction) => transaction.nonce)
+
+  describe('record', () => {
+    it('numbers 200 transactions of two instances without a gap and without a repetition', async () => {
+      await lanes.advance(lane, 7)
+      const taken = await Promise.all(
+        range(0, 200).map((index) => recordIn(lane, journals[index % 2 === 0 ? 0 : 1])),
+      )
+      expect([...taken].sort((left, right) => left - right)).toEqual(range(7, 200))
+      expect(await noncesFrom(lane)).toEqual(range(7, 200))
+    })
+
+    it('begins where the chain stands', async () => {
+      await lanes.advance(lane, 41)
+      expect(await recordIn(lane)).toBe(41)
+      expect(await recordIn(lane)).toBe(42)
+    })
+
+    it('gives each settlement the transaction that was signed for its own number', async () => {
+      await lanes.advance(lane, 0)
+      const ids = await Promise.all(range(0, 20).map(() => claim(journals[0])))
+      const signed = await Promise.all(ids.map((id) => recordOne(journals[0], id, lane, signFor(lane))))
+      for (const [index, id] of ids.entries()) {
+        const settlement = await journals[1].find(id)
+        expect(settlement?.broadcasts).toEqual([signed[index]])
+      }
+    })
+
+    it('uses no number and leaves the row claimed when signing fails', async () => {
+      await lanes.advance(lane, 5)
+      const id = await claim(journals[0])
+      const failing = recordOne(journals[0], id, lane, async () => {
+        throw new Error('no key')
+      })
+      await expect(failing).rejects.toThrow('no key')
+      expect(await journals[0].find(id)).toMatchObject({
+        state: 'claimed',
+        transaction: null,
+        broadcasts: [],
+      })
+      expect(await recordIn(lane)).toBe(5)
+    })
+
+    it('leaves no gap when some of many fail to be signed', async () => {
+      await lanes.advance(lane, 0)
+      const attempts = range(0, 40).map(async (index) => {
+        const journal = journals[index % 2 === 0 ? 0 : 1]
+        const id = await claim(journal)
+        return await recordOne(journal, id, lane, async (nonce) => {
+          if (index % 4 === 0) throw new Error('no key')
+          return await signFor(lane)(nonce)
+        })
+      })
+      const settled = await Promise.allSettled(attempts)
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(30)
+      expect(await noncesFrom(lane)).toEqual(range(0, 30))
+    })
+
+    it('keeps neither the number nor the bytes when the commit fails', async () => {
+      await lanes.advance(lane, 5)
+      const id = await claim(journals[0])
+      await pool.query(`
+        create function refuse() returns trigger language plpgsql as $$ begin raise 'no commit'; end $$;
+        create constraint trigger refuse after update on signer_lanes deferrable initially deferred
+          for each row execute function refuse()`)
+      try {
+        const recording = recordOne(journals[0], id, lane, signFor(lane))
+        await expect(recording).rejects.toThrow('no commit')
+      } finally {
+        await pool.query('drop function refuse cascade')
+      }
+      expect(await journals[0].find(id)).toMatchObject({
+        state: 'claimed',
+        transaction: null,
+        broadcasts: [],
+      })
+      expect(await noncesFrom(lane)).toEqual([])
+      expect(await recordIn(lane)).toBe(5)
+    })
+
+    it('throws before it signs when the lane is not open', async () => {
+      await lanes.advance(otherSigner, 0)
+      await lanes.advance(otherNetwork, 0)
+      const id = await claim(journals[0])
+      let hasSigned = false
+      const recording = recordOne(journals[0], id, lane, async (nonce) => {
+        hasSigned = true
+        return await signFor(lane)(nonce)
+      })
+      await expect(recording).rejects.toThrow('not open')
+      expect(hasSigned).toBe(false)
+      expect((await journals[0].find(id))?.state).toBe('claimed')
+    })
+
+    it('numbers several signers and networks independently', async () => {
+      const all = [lane, otherSigner, otherNetwork]
+      for (const [index, each] of all.entries()) await lanes.advance(each, 100 * index)
+      await Promise.all(range(0, 30).map((index) => recordIn(all[index % 3] ?? lane)))
+      for (const [index, each] of all.entries()) {
+        expect(await noncesFrom(each)).toEqual(range(100 * index, 10))
+      }
+    })
+
+    it('makes nobody wait for a lane that stands still but those who use it', async () => {
+      await lanes.advance(lane, 0)
+      await lanes.advance(otherSigner, 0)
+      const signing = gate()
+      const begun = gate()
+      const id = await claim(journals[1])
+      const slow = recordOne(journals[1], id, lane, async (nonce) => {
+        begun.open()
+        await signing.opened
+        return await signFor(lane)(nonce)
+      })
+      await begun.opened
+      // More of them than there are connections.
+      const waiting = range(0, 20).map(() => recordIn(lane))
+      expect(await recordIn(otherSigner)).toBe(0)
+      expect(await recordIn(otherSigner, journals[1])).toBe(1)
+      signing.open()
+      await slow
+      expect((await Promise.all(waiting)).sort((left, right) => left - right)).toEqual(range(1, 20))
+    })
+
+    it('takes a lane back from a signer that hangs', async () => {
+      await lanes.advance(lane, 0)
+      const id = await claim(journals[0])
+      const hanging = recordOne(journals[0], id, lane, () => new Promise(() => undefined))
+      const refused = expect(hanging).rejects.toThrow('timeout')
+      expect(await recordIn(lane)).toBe(0)
+      await refused
+      expect((await journals[0].find(id))?.state).toBe('claimed')
+    }, 15_000)
+
+    it('takes a lane back from a machine that vanishes while it signs', async () => {
+      await lanes.advance(lane, 0)
+      const proxy = await startTcpProxy(Number(new URL(database.url).port))
+      const url = new URL(database.url)
+      url.port = `${proxy.port}`
+      const farPool = openPool({ url: url.href, maxConnections: 2, onError: () => undefined })
+      const farInstance = await appear()
+      const far = createSettlementJournal(farPool, farInstance)
+      const farLanes = createSignerLanes(farPool, farInstance)
+      try {
+        const id = await claim(far)
+        const gone = gate()
+        const vanished = recordInLane({ journal: far, lanes: farLanes }, id, {
+          lane,
+          sign: async (nonce) => {
+            proxy.hang()
+            gone.open()
+            return await signFor(lane)(nonce)
+          },
+        })
+        const refused = expect(vanished).rejects.toThrow()
+        await gone.opened
+        expect(await recordIn(lane)).toBe(0)
+        // Whoever was away so long has lost the number, and sends nothing.
+        await proxy.reset()
+        await refused
+        expect(await lanes.listFrom(lane, 0, 10)).toHaveLength(1)
+        expect((await journals[0].find(id))?.state).toBe('claimed')
+      } finally {
+        await farPool.end()
+        await proxy.close()
+      }
+    }, 15_000)
+  })
+
+  describe('advance', () => {
+    it('moves a lane forward and never backward', async () => {
+      await lanes.advance(lane, 10)
+      await lanes.advance(lane, 3)
+      expect(await recordIn(lane)).toBe(10)
+      await lanes.advance(lane, 20)
+      await lanes.advance(lane, 20)
+      await lanes.advance(lane, 0)
+      expect(await recordIn(lane)).toBe(20)
+      expect(await recordIn(lane)).toBe(21)
+    })
+
+    it('keeps the farthest of many that come at once from two instances', async () => {
+      await Promise.all(
+        range(0, 30).map((index) => (index % 2 === 0 ? lanes : otherLanes).advance(lane, (index * 7) % 30)),
+      )
+      expect(await recordIn(lane)).toBe(29)
+    })
+
+    it('does not disturb what is being numbered', async () => {
+      await lanes.advance(lane, 10)
+      const taken = await Promise.all(
+        range(0, 40).map(async (index) => {
+          // What a node that lags behind would say.
+          if (index % 5 === 0) await otherLanes.advance(lane, index % 11)
+          return await recordIn(lane, journals[index % 2 === 0 ? 0 : 1])
+        }),
+      )
+      expect([...taken].sort((left, right) => left - right)).toEqual(range(10, 40))
+    })
+
+    it('refuses a number below zero', async () => {
+      await expect(lanes.advance(lane, -1)).rejects.toThrow()
+    })
+  })
+
+  describe('listFrom', () => {
+    beforeEach(async () => {
+      await lanes.advance(lane, 8)
+      await lanes.advance(otherSigner, 8)
+      // Beyond one digit: the order is that of numbers, not of text.
+      for (let transactions = 0; transactions < 5; transactions += 1) await recordIn(lane)
+      await recordIn(otherSigner)
+    })
+
+    it('lists the recorded transactions of one lane from a number on, in order', async () => {
+      expect(await lanes.listFrom(lane, 9, 100)).toEqual(
+        range(9, 4).map((nonce) => ({
+          transaction: `${lane.network}/${lane.signer}/${nonce}`,
+          bytes: `bytes ${nonce}`,
+          nonce,
+          recordedAt: expect.any(Date),
+          replaced: [],
+        })),
+      )
+    })
+
+    it('lists no more than it was asked for, the lowest numbers first', async () => {
+      expect((await otherLanes.listFrom(lane, 0, 2)).map(({ nonce }) => nonce)).toEqual([8, 9])
+    })
+
+    it('lists nothing beyond the last, of an unknown lane, or of transactions that payers signed', async () => {
+      const id = await claim(journals[0])
+      await journals[0].recorderFor(id).record({ transaction: 'signed by the payer', bytes: '0x' })
+      expect(await lanes.listFrom(lane, 13, 100)).toEqual([])
+      expect(await lanes.listFrom(otherNetwork, 0, 100)).toEqual([])
+      expect(await noncesFrom(lane)).toEqual(range(8, 5))
+    })
+  })
+})

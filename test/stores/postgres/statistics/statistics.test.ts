@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { composeCore } from '../../../../src/compose.js'
+import { readConfig } from '../../../../src/config.js'
+import { systemClock } from '../../../../src/platform/clock.js'
+import { silentLogger } from '../../../../src/platform/logger.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
+import { claimOf } from '../../../support/claimOf.js'
+import { addInstance } from '../../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+describe('statistics in Postgres', () => {
+  let database: TestDatabase
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await database
+      .pool()
+      .query('truncate settlements, broadcasts, broadcast_settlements, instances, request_statistics')
+  })
+
+  it('add requests up over days and instances', async () => {
+    const ours = createStatistics(database.pool())
+    const theirs = createStatistics(database.otherPool())
+    expect(await ours.readRequests()).toEqual({ requests: 0, failures: 0, durationMs: 0 })
+    const totals = { requests: 2, failures: 1, durationMs: 0.5 }
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 ? ours : theirs).addRequests(totals)),
+    )
+    await database.pool().query("update request_statistics set day = day - interval '1 day'")
+    await ours.addRequests(totals)
+    expect(await theirs.readRequests()).toEqual({ requests: 42, failures: 21, durationMs: 10.5 })
+  })
+
+  it('are written when the service closes, and there after its next start', async () => {
+    const start = () =>
+      composeCore(readConfig({ DATABASE_URL: database.url }), {
+        clock: systemClock,
+        logger: silentLogger,
+        measuresProcess: false,
+      })
+    const first = await start()
+    first.useCases.stats.countRequest({ status: 200, durationMs: 5 })
+    await first.close()
+    const second = await start()
+    expect(await second.useCases.stats.readRequestStatistics()).toMatchObject({
+      totalRequests: 1,
+      avgDurationMs: 5,
+    })
+    await second.close()
+  })
+
+  it('count settlements by how they stand, claims as pending', async () => {
+    const journal = createSettlementJournal(database.pool(), await addInstance(database.pool()))
+    const open = async () => (await journal.claim(claimOf()))?.id ?? ''
+    await open()
+    const pending = await open()
+    await journal.recorderFor(pending).record({ transaction: 't', bytes: 'b' })
+    await journal.close(await open(), { state: 'failed', reason: 'insufficient_funds' })
+    for (let row = 0; row < 3; row += 1) {
+      await journal.close(await open(), { state: 'confirmed', transaction: 't' })
+    }
+    const counts = await createStatistics(database.pool()).countSettlements()
+    expect(counts).toEqual({ confirmed: 3, failed: 1, pending: 2 })
+  })
+})

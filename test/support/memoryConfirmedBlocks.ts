@@ -1,0 +1,26 @@
+import type { ConfirmedBlock, ConfirmedBlocks } from '../../src/ports/confirmedBlocks.js'
+import type { Settlement } from '../../src/ports/settlementJournal.js'
+import type { MemoryJournal } from './memoryJournal.js'
+
+/** The blocks of the payments in a journal of one test. */
+export const createMemoryPaidBlocks = (journal: MemoryJournal): ConfirmedBlocks => {
+  const listRows = ({ network, block }: ConfirmedBlock): readonly Settlement[] =>
+    journal.list().filter((row) => row.network === network && row.block?.hash === block.hash && !row.isFinal)
+  return {
+    list: async (limit) => {
+      const blocks = new Map<string, ConfirmedBlock>()
+      for (const { network, scheme, block, isFinal } of journal.list()) {
+        if (block !== null && !isFinal) blocks.set(`${network} ${block.hash}`, { network, scheme, block })
+      }
+      return [...blocks.values()].slice(0, limit)
+    },
+    markFinal: async (block) => {
+      for (const { id } of listRows(block)) journal.change(id, { isFinal: true })
+    },
+    reopen: async (block) =>
+      listRows(block).flatMap(({ id }) => {
+        journal.change(id, { state: 'pending', closedAt: null, block: null, isOwned: false })
+        return journal.list().filter((row) => row.id === id)
+      }),
+  }
+}

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest'
+import type { ConfirmedBlock } from '../../../src/ports/confirmedBlocks.js'
+import type { BlockReference, Settlement } from '../../../src/ports/settlementJournal.js'
+import { createSchemeRegistry } from '../../../src/schemes/registry.js'
+import type { BlockStatus } from '../../../src/schemes/scheme.js'
+import { createDetectReorgs } from '../../../src/usecases/core/detectReorgs.js'
+import { createManualClock } from '../../support/manualClock.js'
+import { createMemoryPaidBlocks } from '../../support/memoryConfirmedBlocks.js'
+import { createMemoryCounter } from '../../support/memoryCounter.js'
+import { createMemoryJournal } from '../../support/memoryJournal.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { createToyScheme } from '../../support/toyScheme.js'
+
+type Judge = (block: BlockReference) => Promise<BlockStatus> | BlockStatus
+
+/** A journal with payments in blocks, and a network that says what the test lets it say. */
+const setup = (judge: Judge = () => 'canonical', deadlineMs = 5_000) => {
+  const journal = createMemoryJournal()
+  const logger = createMemoryLogger()
+  const counter = createMemoryCounter()
+  const clock = createManualClock()
+  const asked: string[] = []
+  const judgeAs = (network: string) =>
+    createToyScheme({
+      kind: { scheme: 'exact', network },
+      getBlockStatus: async (block) => {
+        asked.push(block.hash)
+        return await judge(block)
+      },
+    })
+  const recheck = createDetectReorgs({
+    registry: createSchemeRegistry([judgeAs('toy:1'), judgeAs('toy:2')]),
+    blocks: createMemoryPaidBlocks(journal),
+    counter,
+    clock,
+    logger,
+    deadlineMs,
+  })
+  const round = async (stopped = new AbortController().signal) => {
+    asked.length = 0
+    await recheck(stopped)
+    return [...asked]
+  }
+  let count = 0
+  const putPaid = (hash: string, fields: Partial<Settlement> = {}) => {
+    count += 1
+    return journal.put({
+      state: 'confirmed',
+      isOwned: false,
+      authorizationId: `toy:1/${count}`,
+      transaction: `tx-${count}`,
+      block: { number: 7n, hash },
+      closedAt: new Date('2026-01-01T00:00:00Z'),
+      ...fields,
+    })
+  }
+  const stateOf = async ({ id }: Settlement) => (await journal.find(id))?.state
+  return { journal, logger, counter, clock, round, putPaid, stateOf }
+}
+
+describe('recheckBlocks', () => {
+  it('asks once for a block, however many payments stand in it', async () => {
+    const { round, putPaid } = setup()
+    for (let row = 0; row < 20; row += 1) putPaid('b1')
+    putPaid('b2')
+    expect((await round()).sort()).toEqual(['b1', 'b2'])
+  })
+
+  it('marks what is final, and never asks for it again', async () => {
+    const { journal, clock, round, putPaid } = setup(() => 'final')
+    const { id } = putPaid('b1')
+    await round()
+    expect(await journal.find(id)).toMatchObject({ state: 'confirmed', isFinal: true })
+    await clock.advance(3_600_000)
+    expect(await round()).toEqual([])
+  })
+
+  it('asks less and less often for a block that stands, and at least once a minute', async () => {
+    const { clock, round, putPaid } = setup()
+    putPaid('b1')
+    const askedAt: number[] = []
+    for (let seconds = 0; seconds <= 240; seconds += 4) {
+      if ((await round()).length > 0) askedAt.push(seconds)
+      await clock.advance(4_000)
+    }
+    expect(askedAt).toEqual([0, 4, 12, 28, 60, 120, 180, 240])
+  })
+
+  it('opens every payment of a block that is gone twice in a row, and says so of each', async () => {
+    const { logger, counter, round, putPaid, stateOf } = setup(({ hash }) =>
+      hash === 'b1' ? 'orphaned' : 'canonical',
+    )
+    const [told, untold, other] = [putPaid('b1', { consumedBy: 'request:1' }), putPaid('b1'), putPaid('b2')]
+    await round()
+    expect(await stateOf(told)).toBe('confirmed')
+    expect(logger.lines).toEqual([])
+    await round()
+    expect([await stateOf(told), await stateOf(untold), await stateOf(other)]).toEqual([
+      'pending',
+      'pending',
+      'confirmed',
+    ])
+    expect(logger.lines).toMatchObject([
+      {
+        level: 'warn',
+        message: 'settlement.reorged',
+        fields: {
+          settlementId: told.id,
+          network: 'toy:1',
+          transaction: 'tx-1',
+          blockNumber: '7',
+          blockHash: 'b1',
+          hasToldSuccess: true,
+        },
+      },
+      { message: 'settlement.reorged', fields: { settlementId: untold.id, hasToldSuccess: false } },
+    ])
+    expect(counter.counted).toEqual(['reorged toy:1', 'reorged toy:1'])
+  })
+
+  it.each(['canonical', 'unknown'] as const)(
+    'opens nothing when a block is gone, then %s, then gone',
+    async (then) => {
+      const answers: BlockStatus[] = ['orphaned', then, 'orphaned', then, 'orphaned', then]
+      const { clock, round, putPaid, stateOf } = setup(() => answers.shift() ?? 'canonical')
+      const paid = putPaid('b1')
+      while (answers.length > 0) {
+        await round()
+        await clock.advance(60_000)
+      }
+      expect(await stateOf(paid)).toBe('confirmed')
+    },
+  )
+
+  it('opens nothing when the network fails between two answers that it is gone', async () => {
+    const answers: (() => BlockStatus)[] = [
+      () => 'orphaned',
+      () => {
+        throw new Error('no node answers')
+      },
+      () => 'orphaned',
+    ]
+    const { logger, round, putPaid, stateOf } = setup(() =>
+      (answers.shift() ?? (() => 'canonical' as const))(),
+    )
+    const paid = putPaid('b1')
+    for (let rounds = 0; rounds < 3; rounds += 1) await round()
+    expect(await stateOf(paid)).toBe('confirmed')
+    expect(logger.messages()).toEqual(['block.status_unknown'])
+  })
+
+  it('does not wait for the turn of the others when one block of the network is gone', async () => {
+    let isShaken = false
+    const { clock, round, putPaid } = setup(({ hash }) =>
+      isShaken && hash !== 'elsewhere' ? 'orphaned' : 'canonical',
+    )
+    putPaid('old')
+    putPaid('elsewhere', { network: 'toy:2' })
+    for (let rounds = 0; rounds < 6; rounds += 1) {
+      await round()
+      await clock.advance(16_000)
+    }
+    await round()
+    putPaid('new')
+    isShaken = true
+    expect(await round()).toEqual(['new', 'old'])
+  })
+
+  it('asks about eight at once and no more, and leaves a network alone that does not answer', async () => {
+    let running = 0
+    let most = 0
+    let asked = 0
+    const { round, putPaid } = setup(async () => {
+      asked += 1
+      running += 1
+      most = Math.max(most, running)
+      await Promise.resolve()
+      running -= 1
+      throw new Error('no node answers')
+    })
+    for (let row = 0; row < 100; row += 1) putPaid(`b${row}`)
+    await round()
+    expect(most).toBe(8)
+    expect(asked).toBeLessThanOrEqual(3 + 8)
+  })
+
+  it('leaves a payment alone whose network is not configured any more', async () => {
+    const { logger, round, putPaid, stateOf } = setup(() => 'orphaned')
+    const paid = putPaid('b1', { network: 'gone:1' })
+    for (let rounds = 0; rounds < 3; rounds += 1) expect(await round()).toEqual([])
+    expect(await stateOf(paid)).toBe('confirmed')
+    expect(logger.lines).toEqual([])
+  })
+
+  it('asks nothing more once the service is closing', async () => {
+    const closing = new AbortController()
+    const { round, putPaid } = setup(() => {
+      closing.abort()
+      return 'canonical'
+    })
+    for (let row = 0; row < 100; row += 1) putPaid(`b${row}`)
+    expect((await round(closing.signal)).length).toBeLessThanOrEqual(8)
+  })
+
+  it('gives the network a deadline', async () => {
+    const journal = createMemoryJournal()
+    const logger = createMemoryLogger()
+    const block: ConfirmedBlock = { network: 'toy:1', scheme: 'exact', block: { number: 1n, hash: 'b1' } }
+    const recheck = createDetectReorgs({
+      registry: createSchemeRegistry([
+        createToyScheme({
+          getBlockStatus: (_block, signal) =>
+            new Promise((_resolve, reject) => {
+              signal.addEventListener('abort', () => reject(signal.reason))
+            }),
+        }),
+      ]),
+      blocks: { ...createMemoryPaidBlocks(journal), list: async () => [block] },
+      counter: createMemoryCounter(),
+      clock: createManualClock(),
+      logger,
+      deadlineMs: 5,
+    })
+    await recheck(new AbortController().signal)
+    expect(logger.messages()).toEqual(['block.status_unknown'])
+  })
+})
