@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SealedFamily } from './chains/chain.js'
+import type { AnyChainFamily } from './chains/chain.js'
 import { families as knownFamilies } from './chains/index.js'
 import { Secret } from './platform/secret.js'
 import { wholeNumber } from './platform/wholeNumber.js'
@@ -180,7 +180,7 @@ export interface Config {
 /** A configured family. */
 export interface EnabledChain {
   readonly namespace: string
-  readonly open: NonNullable<Extract<ReturnType<SealedFamily['prepare']>, { open: unknown }>['open']>
+  readonly open: NonNullable<Extract<ReturnType<AnyChainFamily['prepare']>, { open: unknown }>['open']>
 }
 
 /** The environment cannot be used; the message lists every bad variable and no value. */
@@ -197,7 +197,7 @@ export class ConfigError extends Error {
 /** Reads the environment; empty variables count as absent. Throws `ConfigError`. */
 export const readConfig = (
   environment: Readonly<Record<string, string | undefined>>,
-  families: readonly SealedFamily[] = knownFamilies,
+  families: readonly AnyChainFamily[] = knownFamilies,
 ): Config => {
   const present: Record<string, string> = {}
   for (const [name, value] of Object.entries(environment)) {

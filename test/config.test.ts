@@ -364,13 +364,13 @@ describe('the EVM networks', () => {
     ['EVM_TOKENS_08453', 'write EVM_TOKENS_<chain id>, such as EVM_TOKENS_8453'],
     ['EVM_POLL_INTERVAL_MS', 'write EVM_POLL_INTERVAL_MS_<chain id>, such as EVM_POLL_INTERVAL_MS_8453'],
   ])('refuse the slip %s', (name, advice) => {
-    expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is no setting; ${advice}`])
+    expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is not a known setting; ${advice}`])
   })
 
   it.each(['EVM_PRIVATE_KEYS', 'EVM_NETWORK', 'EVM_RPC_URLS_8453', 'EVM_constructor'])(
     'refuse the slip %s',
     (name) => {
-      expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is no setting`])
+      expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is not a known setting`])
     },
   )
 })

@@ -4,77 +4,73 @@ import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { Scheme } from '../schemes/scheme.js'
 
-/** Whether payments on a network can be settled right now. */
+/** Whether a network can settle, and why not. */
 export interface NetworkHealth {
   readonly network: string
-  /** False takes the network out of `/supported` until it is true again. */
   readonly isServing: boolean
   readonly isRpcReachable: boolean
-  /** What an operator should know, without secrets; null when all is well. */
+  /** For operators; holds no secrets. Null while the network settles. */
   readonly problem: string | null
-  /** Whether the signers can pay: for enough settlements, for few, or for none; `unknown` before they were looked at. */
+  /** `low`: below the configured number of settlements; `empty`: none; `unknown`: not measured yet. */
   readonly balanceLevel: 'ok' | 'low' | 'empty' | 'unknown'
   readonly signers: readonly SignerHealth[]
   readonly endpoints: readonly EndpointStatus[]
 }
 
-/** What one of our accounts can pay for on a network. */
+/** Balance of one facilitator account on a network. */
 export interface SignerHealth {
   readonly signer: string
-  /** In the smallest unit of the network's coin. */
+  /** Smallest unit of the native coin. */
   readonly balance: bigint
-  /** An estimate at the current price; 0 when it cannot pay for the next settlement. */
+  /** Estimate at the current price; 0 when the next settlement cannot be paid for. */
   readonly settlementsLeft: number
 }
 
-/** How one of a network's nodes does. */
+/** Status of one RPC endpoint. */
 export interface EndpointStatus {
-  /** Host name only, numbered where several endpoints share one. */
   readonly host: string
   readonly isUp: boolean
-  /** The number of the newest block that it told. */
   readonly head: bigint | null
   readonly latencyMs: number | null
 }
 
-/** What a chain family needs from the rest of the service. */
+/** Services that a family receives when it opens. */
 export interface ChainContext {
   readonly clock: Clock
   readonly logger: Logger
   readonly lanes: SignerLanes
-  /** Counts what settlements cost, so that a network's gas budget holds across instances. */
+  /** Shared by all instances, so that hourly budgets hold across them. */
   readonly limiter: RateLimiter
 }
 
-/** A family that is open: its schemes, and how its networks do. */
+/** An opened family. */
 export interface OpenChain {
   readonly schemes: readonly Scheme[]
   health(): readonly NetworkHealth[]
   close(): Promise<void>
 }
 
-/** What a family's SDK side exports; loaded only when the family is enabled. */
+/** The SDK side of a family; imported only when the family is configured. */
 export interface ChainModule<Settings> {
   open(settings: Settings, context: ChainContext): Promise<OpenChain>
 }
 
-/** The settings of a family as read from the environment, or every problem in them. */
+/** Parsed settings, or every problem found. Null settings: the family is not configured. */
 export type SettingsReading<Settings> =
   | { readonly settings: Settings | null }
   | { readonly problems: readonly string[] }
 
-/** A family's manifest: imports no SDK, so that a family that is off costs nothing. */
+/** Manifest of a family. Must not import an SDK: it is loaded even when the family is off. */
 export interface ChainFamily<Settings> {
   readonly namespace: string
-  /** Null settings: the family is not configured. */
   readSettings(environment: Readonly<Record<string, string>>): SettingsReading<Settings>
   load(): Promise<ChainModule<Settings>>
 }
 
-/** A family whose settings type is sealed inside, so that families of all kinds stand in one list. */
-export interface SealedFamily {
+/** A `ChainFamily` without its settings type, so that all families fit in one list. */
+export interface AnyChainFamily {
   readonly namespace: string
-  /** Reads the family's part of the environment; `open` is null when it is not configured. */
+  /** `open` is null when the family is not configured. */
   prepare(
     environment: Readonly<Record<string, string>>,
   ):
@@ -82,8 +78,8 @@ export interface SealedFamily {
     | { readonly problems: readonly string[] }
 }
 
-/** Seals a family's manifest for the list of families. */
-export const defineChain = <Settings>(family: ChainFamily<Settings>): SealedFamily => ({
+/** Hides the settings type of a manifest. */
+export const defineChain = <Settings>(family: ChainFamily<Settings>): AnyChainFamily => ({
   namespace: family.namespace,
   prepare: (environment) => {
     const reading = family.readSettings(environment)

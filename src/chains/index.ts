@@ -1,8 +1,8 @@
-import type { SealedFamily } from './chain.js'
+import type { AnyChainFamily } from './chain.js'
 import { evm } from './evm/index.js'
 import { solana } from './solana/index.js'
 import { ton } from './ton/index.js'
 import { tron } from './tron/index.js'
 
-/** Every chain family that this service knows. A new one is a folder and a line. */
-export const families: readonly SealedFamily[] = [evm, solana, ton, tron]
+/** Every supported chain family. To add one: add its folder and one entry here. */
+export const families: readonly AnyChainFamily[] = [evm, solana, ton, tron]

@@ -11,8 +11,8 @@ import type { DemoWorld } from './world.js'
 import { worlds } from './worlds/index.js'
 
 /*
- * A whole payment on this machine: a chain, the facilitator, a shop and a customer. The shop and the customer
- * are built from the protocol's published packages; nothing here is a mock.
+ * A complete payment on this machine: a chain, the facilitator, a shop and a customer. Shop and customer are
+ * built from the protocol's published packages; nothing is mocked.
  */
 
 const facilitatorPort = Number(process.env.PORT ?? 8_080)
@@ -21,7 +21,7 @@ const { network: family, once } = parseArgs({
   options: { network: { type: 'string', default: 'evm' }, once: { type: 'boolean', default: false } },
 }).values
 
-/** Everything that must end with the demo, newest last. */
+/** Closed in reverse order. */
 const closers: (() => Promise<unknown>)[] = []
 
 const closeAll = async (): Promise<void> => {
@@ -43,7 +43,7 @@ const run = async (narrator: Narrator): Promise<void> => {
   closers.push(() => rm(dataFolder, { recursive: true, force: true }))
   const facilitator = await startFacilitator(
     { PORT: String(facilitatorPort), HOST: '127.0.0.1', DATA_FOLDER: dataFolder, ...world.environment },
-    (line) => tell(narrator, line, world.symbol),
+    (line) => printEvent(narrator, line, world.symbol),
   )
   closers.push(facilitator.stop)
   facilitator.ended.then((code) => {
@@ -77,9 +77,9 @@ const run = async (narrator: Narrator): Promise<void> => {
   if ((await world.balanceOf(world.merchant)) !== 10_000n) throw new Error('The merchant was not paid')
 }
 
-/** Fetches as the published client does, and tells the two requests that it makes of one. */
+/** The published client, with both of its requests printed. */
 const buy = (narrator: Narrator, url: string, { network, client, symbol }: DemoWorld) => {
-  const tellingFetch: typeof fetch = async (input, init) => {
+  const printingFetch: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
     const isPaid = request.headers.has('PAYMENT-SIGNATURE')
     narrator.step(`GET ${url}${isPaid ? ' again, with PAYMENT-SIGNATURE' : ''}`)
@@ -90,7 +90,7 @@ const buy = (narrator: Narrator, url: string, { network, client, symbol }: DemoW
     }
     return answer
   }
-  const fetchWithPayment = wrapFetchWithPaymentFromConfig(tellingFetch, { schemes: [{ network, client }] })
+  const fetchWithPayment = wrapFetchWithPaymentFromConfig(printingFetch, { schemes: [{ network, client }] })
   return fetchWithPayment(url)
 }
 
@@ -100,8 +100,8 @@ const describeRequirements = (header: string, symbol: string): Record<string, st
   return { amount: formatAmount(BigInt(amount), symbol), asset, payTo, network }
 }
 
-/** The facilitator's log, for people: only what happens to money. */
-const tell = (narrator: Narrator, line: string, symbol: string): void => {
+/** Prints the log events about the payment. */
+const printEvent = (narrator: Narrator, line: string, symbol: string): void => {
   const entry = parseLogLine(line)
   const { msg, transaction = '', amount = '0', payer = '' } = entry
   if (msg === 'payment.valid')

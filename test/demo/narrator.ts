@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** Tells what happens, a step at a time, for people at a terminal. */
+/** Prints the demo step by step. */
 export interface Narrator {
   title(text: string): void
   step(text: string, details?: Readonly<Record<string, string>>): void
@@ -12,7 +12,7 @@ const useColour = process.stdout.isTTY && process.env.NO_COLOR === undefined
 const paint = (style: 'bold' | 'green' | 'dim', text: string): string =>
   useColour ? styleText(style, text) : text
 
-/** Writes to standard output; colours only where a terminal shows them. */
+/** Colours only on a terminal. */
 export const createNarrator = (): Narrator => {
   const begun = performance.now()
   const since = () => `${((performance.now() - begun) / 1_000).toFixed(2).padStart(6)} s`
@@ -28,6 +28,6 @@ export const createNarrator = (): Narrator => {
   }
 }
 
-/** Smallest units of a 6-decimal token as people write them. */
+/** Formats an amount of a token with 6 decimals. */
 export const formatAmount = (amount: bigint, symbol: string): string =>
   `${amount / 1_000_000n}.${(amount % 1_000_000n).toString().padStart(6, '0')} ${symbol}`

@@ -4,21 +4,18 @@ import { paymentMiddleware, x402ResourceServer } from '@x402/express'
 import express from 'express'
 import type { DemoWorld } from './world.js'
 
-/** What the shop sells, to whom the money goes, and who settles it. */
-export interface ShopOptions {
+interface ShopOptions {
   readonly port: number
   readonly facilitatorUrl: string
-  /** Where the money goes, and how its network is spoken with. */
   readonly world: Pick<DemoWorld, 'network' | 'merchant' | 'server' | 'signPayment'>
 }
 
-/** A running shop. */
 export interface Shop {
   readonly url: string
   close(): Promise<void>
 }
 
-/** A resource server built from the protocol's own packages: one report for one cent. */
+/** A resource server built from the protocol's packages: one report for one cent. */
 export const openShop = async ({ port, facilitatorUrl, world }: ShopOptions): Promise<Shop> => {
   const app = express()
   app.get('/sign', async (_request, response) => {

@@ -173,7 +173,7 @@ describe('the local Solana cluster', () => {
       transactionDetails: 'none',
       maxSupportedTransactionVersion: 0,
     })
-    chain.ledger.takeBack(BigInt(slot))
+    chain.ledger.orphanFrom(BigInt(slot))
     const after = await connection.getBlock(slot, {
       commitment: 'confirmed',
       transactionDetails: 'none',

@@ -1,9 +1,8 @@
 import type { NetworkHealth } from '../chain.js'
 
-/** How long the gas of a network, or of several, lasts. `none`: there is no network. */
-export type BalanceLevel = NetworkHealth['balanceLevel'] | 'none'
+type BalanceLevel = NetworkHealth['balanceLevel'] | 'none'
 
-/** The word for a service as a whole: `low` as soon as one network is low or empty, `empty` when none can pay. */
+/** `low` if any network is low or empty, `empty` if all are, `none` without networks. */
 export const summarizeBalanceLevels = (
   networks: readonly Pick<NetworkHealth, 'balanceLevel'>[],
 ): BalanceLevel => {

@@ -1,29 +1,54 @@
 import { createPrivateKey, createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { isSmallOrderPoint } from './smallOrder.js'
 
-// RFC 8410: what stands before the 32 bytes of a key in its DER form.
+// DER prefixes of a raw 32-byte key (RFC 8410).
 const publicKeyPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 const privateKeyPrefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** What is said to be signed, and by whom: 32 bytes of a key, 64 of a signature. */
-export interface SignedBytes {
+interface SignedMessage {
   readonly publicKey: Uint8Array
   readonly message: Uint8Array
   readonly signature: Uint8Array
 }
 
-/** Whether a message is signed by the owner of a key; strictly: keys and signatures that prove nothing are refused. */
-export const isEd25519Signed = ({ publicKey, message, signature }: SignedBytes): boolean => {
+/**
+ * Strict verification: small-order public keys and R points are rejected, as Solana validators do
+ * (`verify_strict`).
+ */
+export const isValidEd25519Signature = ({ publicKey, message, signature }: SignedMessage): boolean => {
   if (isSmallOrderPoint(publicKey) || isSmallOrderPoint(signature)) return false
   try {
     const der = Buffer.concat([publicKeyPrefix, publicKey])
     return verify(null, message, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
   } catch {
-    // It is no key.
+    // Not a curve point.
     return false
   }
 }
 
-/** The private key that 32 secret bytes are. */
+/** Imports a raw 32-byte Ed25519 seed. */
 export const readEd25519Seed = (seed: Uint8Array): KeyObject =>
   createPrivateKey({ key: Buffer.concat([privateKeyPrefix, seed]), format: 'der', type: 'pkcs8' })
+
+/*
+ * The canonical and non-canonical encodings of the eight small-order points, sign bit cleared. A signature
+ * with such a key or R proves nothing: it can be valid for any message.
+ */
+const points = new Set([
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+])
+
+const pointLength = 32
+const withoutSign = 0x7f
+
+/** Checks the first 32 bytes: a public key, or the R of a signature. */
+export const isSmallOrderPoint = (bytes: Uint8Array): boolean => {
+  const point = Buffer.from(bytes.subarray(0, pointLength))
+  point[pointLength - 1] = (point[pointLength - 1] ?? 0) & withoutSign
+  return points.has(point.toString('hex'))
+}

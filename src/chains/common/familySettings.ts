@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
 
-/** The parts of a comma-separated list, without those that are empty. */
+/** Splits at commas, trims, and drops empty parts. */
 export const splitList = (text: string): readonly string[] =>
   text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** One or several http(s) URLs of nodes, in order of preference; their paths and queries often hold keys. */
+/** One or more http(s) URLs, in order of preference. Secret: paths and queries often hold API keys. */
 export const nodeUrls = z.string().transform((text, context) => {
   const urls = splitList(text)
   if (urls.length === 0 || urls.some((url) => !isHttpUrl(url))) {
@@ -26,38 +26,35 @@ const isHttpUrl = (text: string): boolean => {
   }
 }
 
-/** An amount of a token in its smallest units, of as many digits as the chain's amounts have. */
+/** A token amount in smallest units with at most this many decimal digits. */
 export const smallestUnits = (digits: number) =>
   z
     .string()
     .regex(new RegExp(`^[0-9]{1,${digits}}$`), 'must be an amount in smallest units')
     .transform(BigInt)
 
-/** The variables of a family: those that exist once, and those that end in the name of a network. */
-export interface FamilyVariables<Family extends z.ZodRawShape, Network extends z.ZodRawShape> {
-  /** How the family's variables begin, such as `EVM_`: one that nobody reads is most likely a slip. */
+interface FamilyVariables<Family extends z.ZodRawShape, Network extends z.ZodRawShape> {
+  /** Such as `EVM_`: an unknown variable with this prefix is reported as a mistake. */
   readonly prefix: string
   readonly family: Family
-  /** By the part of the name before the network. */
+  /** Keyed by the variable's name without the network suffix. */
   readonly perNetwork: Network
   readonly networkId: {
     readonly form: RegExp
-    /** What such a name is called, such as `chain id`, and one of them. */
-    readonly called: string
+    /** What the suffix is called in messages, such as `chain id`. */
+    readonly label: string
     readonly example: string
   }
 }
 
-/** A family's part of the environment as its schemas read it, or every problem in it. */
-export type FamilyReading<Family extends z.ZodRawShape, Network extends z.ZodRawShape> =
+type FamilyReading<Family extends z.ZodRawShape, Network extends z.ZodRawShape> =
   | { readonly problems: readonly string[] }
   | {
       readonly family: z.infer<z.ZodObject<Family>>
-      /** The networks of which any variable is set. */
       readonly networks: ReadonlyMap<string, z.infer<z.ZodObject<Network>>>
     }
 
-/** Reads a family's part of the environment; problems name variables and never values. */
+/** Reads a family's environment variables. Problems name the variable, never its value. */
 export const readFamilyVariables = <Family extends z.ZodRawShape, Network extends z.ZodRawShape>(
   variables: FamilyVariables<Family, Network>,
   environment: Readonly<Record<string, string>>,
@@ -65,12 +62,12 @@ export const readFamilyVariables = <Family extends z.ZodRawShape, Network extend
   const { networkId } = variables
   const form = new RegExp(`^(${Object.keys(variables.perNetwork).join('|')})_(${networkId.form.source})$`)
   const problems = Object.keys(environment).flatMap((name) => describeUnknown(variables, form, name))
-  const note = (name: (path: string) => string, error: z.ZodError) => {
+  const addProblems = (name: (path: string) => string, error: z.ZodError) => {
     for (const issue of error.issues) problems.push(`${name(String(issue.path[0]))}: ${issue.message}`)
   }
 
   const family = z.object(variables.family).safeParse(environment)
-  if (!family.success) note((path) => path, family.error)
+  if (!family.success) addProblems((path) => path, family.error)
 
   const perNetwork = new Map<string, Record<string, string>>()
   for (const [variable, value] of Object.entries(environment)) {
@@ -83,32 +80,31 @@ export const readFamilyVariables = <Family extends z.ZodRawShape, Network extend
   for (const [id, given] of perNetwork) {
     const parsed = shape.safeParse(given)
     if (parsed.success) networks.set(id, parsed.data)
-    else note((path) => `${path}_${id}`, parsed.error)
+    else addProblems((path) => `${path}_${id}`, parsed.error)
   }
   return !family.success || problems.length > 0 ? { problems } : { family: family.data, networks }
 }
 
-/** The names of a family's variables as the documentation lists them. */
+/** Variable names as documented: per-network names end in a placeholder. */
 export const listFamilyVariables = <Family extends z.ZodRawShape, Network extends z.ZodRawShape>({
   family,
   perNetwork,
   networkId,
 }: FamilyVariables<Family, Network>) => ({
   family: Object.keys(family),
-  perNetwork: Object.keys(perNetwork).map((name) => `${name}_<${networkId.called}>`),
+  perNetwork: Object.keys(perNetwork).map((name) => `${name}_<${networkId.label}>`),
 })
 
-/** What to say of a variable that is the family's by its first word and that nobody reads. */
 const describeUnknown = <Family extends z.ZodRawShape, Network extends z.ZodRawShape>(
   { prefix, family, perNetwork, networkId }: FamilyVariables<Family, Network>,
   form: RegExp,
   variable: string,
 ): readonly string[] => {
   if (!variable.startsWith(prefix) || Object.hasOwn(family, variable) || form.test(variable)) return []
-  const meant = Object.keys(perNetwork).find((name) => `${variable}_`.startsWith(`${name}_`))
-  return meant === undefined
-    ? [`${variable}: is no setting`]
+  const intended = Object.keys(perNetwork).find((name) => `${variable}_`.startsWith(`${name}_`))
+  return intended === undefined
+    ? [`${variable}: is not a known setting`]
     : [
-        `${variable}: is no setting; write ${meant}_<${networkId.called}>, such as ${meant}_${networkId.example}`,
+        `${variable}: is not a known setting; write ${intended}_<${networkId.label}>, such as ${intended}_${networkId.example}`,
       ]
 }

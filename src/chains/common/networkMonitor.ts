@@ -2,20 +2,19 @@ import { sleep } from '../../deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { EndpointStatus, NetworkHealth, SignerHealth } from '../chain.js'
 
-/** Looks after one network: whether it can settle. */
-export interface NetworkMonitor {
+interface NetworkMonitor {
   health(): NetworkHealth
-  /** One round: nodes, and what our accounts own. Never throws. */
+  /** Probes the endpoints and measures balances. Never throws. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
-/** What a family tells of one of its networks. */
+/** The family's side of monitoring one network. */
 export interface MonitoredNetwork {
   readonly network: string
-  /** What stands in the way of settling although nodes answer, null when nothing does; throws when none answers. */
-  examine(): Promise<string | null>
-  /** What an operator reads when no examination was possible; without secrets. */
+  /** Null when the network can settle; throws when no endpoint answers. */
+  findProblem(): Promise<string | null>
+  /** For operators; holds no secrets. */
   describeFailure(error: unknown): string
   listSigners(): readonly SignerHealth[]
   getBalanceLevel(): NetworkHealth['balanceLevel']
@@ -24,20 +23,20 @@ export interface MonitoredNetwork {
 
 const roundMs = 5_000
 
-/** Builds the monitor; its first round is the caller's to await, later ones come by themselves. */
-export const createNetworkMonitor = (kept: MonitoredNetwork, logger: Logger): NetworkMonitor => {
-  const { network } = kept
-  let problem: string | null = 'not asked yet'
+/** The caller awaits the first `check`; further rounds run every 5 s until `close`. */
+export const createNetworkMonitor = (monitored: MonitoredNetwork, logger: Logger): NetworkMonitor => {
+  const { network } = monitored
+  let problem: string | null = 'not checked yet'
   let isRpcReachable = false
 
   const check = async () => {
     const before = problem
     try {
-      problem = await kept.examine()
+      problem = await monitored.findProblem()
       isRpcReachable = true
     } catch (error) {
       isRpcReachable = false
-      problem = kept.describeFailure(error)
+      problem = monitored.describeFailure(error)
       logger.debug({ network, error }, 'network.check_failed')
     }
     if (problem === before) return
@@ -56,9 +55,9 @@ export const createNetworkMonitor = (kept: MonitoredNetwork, logger: Logger): Ne
       isServing: problem === null,
       isRpcReachable,
       problem,
-      balanceLevel: kept.getBalanceLevel(),
-      signers: kept.listSigners(),
-      endpoints: kept.listEndpoints(),
+      balanceLevel: monitored.getBalanceLevel(),
+      signers: monitored.listSigners(),
+      endpoints: monitored.listEndpoints(),
     }),
     check,
     close: async () => {

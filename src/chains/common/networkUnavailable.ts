@@ -1,6 +1,9 @@
 import { AppError } from '../../errors.js'
 
-/** No account of ours can pay on a network, or none is free in time: nothing can be said of a payment, and no payer is to blame. */
+/**
+ * No account can pay, or none is free in time. Says nothing about the payment, so it is never a payer's
+ * error.
+ */
 export const networkUnavailable = (network: string, cause?: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', `${network} is not settling at the moment`, {
     ...(cause === undefined ? {} : { cause }),

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { z } from 'zod'
 
-/** The uncompressed public key, 65 bytes, that signed a digest; throws for r and s that are nobody's signature. */
-export type RecoverKey = (digest: Uint8Array, rs: Uint8Array, recoveryId: number) => Uint8Array
+/** Returns the uncompressed public key (65 bytes); throws if r and s are not a valid signature. */
+type RecoverKey = (digest: Uint8Array, rs: Uint8Array, recoveryId: number) => Uint8Array
 
 type NativeRecover = (
   signature: Uint8Array,
@@ -16,8 +16,8 @@ const nativeModule = z.object({
 })
 
 /**
- * Loads libsecp256k1's addon; null where none fits. The package's own entry falls back to an implementation in
- * JavaScript without a word, some thirty times slower; its `bindings` throw, so that we know which one runs.
+ * Loads the native addon of libsecp256k1; null if it does not fit this machine. Imports `secp256k1/bindings`
+ * because the package entry silently falls back to JavaScript, about 30 times slower.
  */
 export const loadNativeRecoverKey = (): RecoverKey | null => {
   try {

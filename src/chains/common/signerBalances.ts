@@ -1,18 +1,16 @@
 import type { Logger } from '../../ports/logger.js'
 import type { NetworkHealth, SignerHealth } from '../chain.js'
 
-/** How far our accounts on one network get with what they own. */
+/** Balances of the facilitator's accounts on one network. */
 export interface SignerBalances {
-  /** Takes what was measured; says once in the log who falls under the threshold, and once who is above it again. */
+  /** Logs once when a signer falls below the threshold, and once when it recovers. */
   update(measured: readonly SignerHealth[]): void
-  /** Whether an account can pay for one more settlement, as far as is known. */
   canPay(signer: string): boolean
   list(): readonly SignerHealth[]
-  /** The word for all of them together. */
   getLevel(): NetworkHealth['balanceLevel']
 }
 
-/** Builds the balanceLevel of one network; until something is noted nobody can pay. */
+/** Until the first `update`, no signer can pay. */
 export const createSignerBalances = ({
   network,
   lowBalanceSettlements,

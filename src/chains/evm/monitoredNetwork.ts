@@ -39,7 +39,7 @@ export const createMonitoredNetwork = (
 
   return {
     network,
-    examine: async () => {
+    findProblem: async () => {
       if (!(await rpc.probe())) throw new Error('No endpoint answers')
       if (!areLanesOpen) await openLanes()
       const reading = await fees.refresh()

@@ -168,7 +168,7 @@ const variables = {
   prefix: 'EVM_',
   family: familyShape,
   perNetwork: networkShapes,
-  networkId: { form: /[1-9][0-9]{0,14}/, called: 'chain id', example: '8453' },
+  networkId: { form: /[1-9][0-9]{0,14}/, label: 'chain id', example: '8453' },
 }
 
 /** Names of the settings that exist once, and of those that end in a chain id. */

@@ -2,9 +2,9 @@ import type { BlockStatus } from '../../schemes/scheme.js'
 import type { Endpoint } from './endpoint.js'
 
 /**
- * Whether a block is still on the chain. Each node is asked for the block and for its own head together: what one
- * node says of a height proves nothing together with another one's head. One node is enough for good news; that a
- * block is gone must not be contradicted by any other.
+ * Whether a block is still canonical. Each endpoint must judge by its own head, since heads of different
+ * endpoints are not comparable. One endpoint suffices for `canonical` or `final`; `orphaned` requires that no
+ * other contradicts.
  */
 export const agreeOnBlock = async (
   endpoints: readonly Endpoint[],
@@ -12,7 +12,6 @@ export const agreeOnBlock = async (
 ): Promise<BlockStatus> => {
   let isOrphaned = false
   for (const endpoint of endpoints) {
-    // A node that fails says nothing.
     const status = await ask(endpoint).catch((): BlockStatus => 'unknown')
     if (status === 'orphaned') isOrphaned = true
     else if (status !== 'unknown') return isOrphaned ? 'unknown' : status

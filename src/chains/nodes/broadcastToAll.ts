@@ -2,24 +2,24 @@ import type { EndpointHealth } from './endpointHealth.js'
 import type { EndpointPool } from './endpointPool.js'
 
 /**
- * Hands something to every node that can be reached. Resolves with the first answer that is enough while the
- * others are told in the background, else with all answers; rejects never, if `tell` never does.
+ * Sends to every reachable endpoint. Resolves with the first response that is sufficient, while the others
+ * continue in the background; otherwise with all responses. `send` must not reject.
  */
-export const broadcastToAll = async <Answer>(
+export const broadcastToAll = async <Response>(
   pool: EndpointPool,
-  tell: (node: EndpointHealth) => Promise<Answer>,
-  isEnough: (answer: Answer) => boolean,
-): Promise<readonly Answer[]> => {
-  const receivers = await pool.findReceivers()
-  const answers = receivers.map(tell)
-  const first = answers.map(async (pending) => {
-    const answer = await pending
-    if (!isEnough(answer)) throw new Error('It is not enough')
-    return answer
+  send: (endpoint: EndpointHealth) => Promise<Response>,
+  isSufficient: (response: Response) => boolean,
+): Promise<readonly Response[]> => {
+  const endpoints = await pool.findReceivers()
+  const responses = endpoints.map(send)
+  const first = responses.map(async (pending) => {
+    const response = await pending
+    if (!isSufficient(response)) throw new Error('Not sufficient')
+    return response
   })
   try {
     return [await Promise.any(first)]
   } catch {
-    return await Promise.all(answers)
+    return await Promise.all(responses)
   }
 }

@@ -1,14 +1,12 @@
 import type { Secret } from '../../platform/secret.js'
-import { type Endpoint, RpcRefusal } from './endpoint.js'
-import { isSuccess, readBatchAnswers, readJsonBody, readJsonRpcAnswer } from './jsonRpcAnswer.js'
-import { createPost, type HttpAnswer, NoResponseError, type RequestHeaders } from './post.js'
+import { type Endpoint, RpcError } from './endpoint.js'
+import { isSuccess, readBatchResponses, readJsonBody, readJsonRpcResponse } from './jsonRpcResponse.js'
+import { createPost, type HttpResponse, NoResponseError, type RequestHeaders } from './post.js'
 import { RateLimitedError } from './rateLimitedError.js'
 import { createUrlScrubber } from './urlScrubber.js'
 
-/** A request that waits for its answer. */
 interface PendingCall {
   readonly id: number
-  /** The request as JSON. */
   readonly json: string
   readonly deadlineAt: number
   readonly resolve: (result: unknown) => void
@@ -16,23 +14,23 @@ interface PendingCall {
 }
 
 const maxBatchSize = 100
-// In characters. A longer request gains nothing from company, and the node can begin on it; and a hundred shorter
-// ones stay below the bodies of 2 MB that nodes take.
+// In characters. Longer requests are sent alone; 100 shorter ones stay below common body limits of 2 MB.
 const unbatchedLength = 8_000
 
 const tooManyRequests = 429
 
-/** What a node may answer to a batch that it does not take; each of its requests is then sent by itself. */
+/** Statuses with which nodes refuse a batch as such; its requests are then sent one by one. */
 const batchRefusals = [400, 413]
 
-/** What is special about a node. */
-export interface JsonRpcOptions {
+interface JsonRpcOptions {
   readonly headers?: RequestHeaders
-  /** False for those that are known to take one request at a time only. */
   readonly takesBatches?: boolean
 }
 
-/** Connects to one endpoint; requests of the same moment travel in one JSON-RPC batch, where it takes batches. */
+/**
+ * Requests of the same tick are sent as one JSON-RPC batch. A refused batch halves the batch size and is sent
+ * again one by one.
+ */
 export const createJsonRpcEndpoint = (
   url: Secret,
   timeoutMs: number,
@@ -43,76 +41,78 @@ export const createJsonRpcEndpoint = (
   const scrub = createUrlScrubber(url)
   let batchSize = takesBatches ? maxBatchSize : 1
   let lastId = 0
-  let waiting: PendingCall[] = []
+  let queue: PendingCall[] = []
 
-  const settle = ({ resolve, reject }: PendingCall, json: unknown, http?: HttpAnswer): void => {
-    const answer = readJsonRpcAnswer(json)
+  const complete = ({ resolve, reject }: PendingCall, json: unknown, http?: HttpResponse): void => {
+    const response = readJsonRpcResponse(json)
     const status = http?.status ?? 200
     if (http?.status === tooManyRequests) reject(new RateLimitedError(http.retryAfterMs))
-    else if (answer === null)
-      reject(new NoResponseError(host, isSuccess(status) ? 'no JSON-RPC' : `HTTP ${status}`))
-    else if ('result' in answer) resolve(answer.result)
-    else reject(new RpcRefusal(answer.error.code, scrub(answer.error.message), answer.error.data))
+    else if (response === null)
+      reject(new NoResponseError(host, isSuccess(status) ? 'not a JSON-RPC response' : `HTTP ${status}`))
+    else if ('result' in response) resolve(response.result)
+    else reject(new RpcError(response.error.code, scrub(response.error.message), response.error.data))
   }
 
-  const sendAlone = async (asked: PendingCall): Promise<void> => {
-    const answer = await post(asked.json, remainingMs(asked))
-    settle(asked, readJsonBody(answer), answer)
+  const sendSingle = async (call: PendingCall): Promise<void> => {
+    const response = await post(call.json, remainingMs(call))
+    complete(call, readJsonBody(response), response)
   }
 
-  const sendTogether = async (batch: readonly PendingCall[], first: PendingCall): Promise<void> => {
-    const answer = await post(`[${batch.map(({ json }) => json).join()}]`, remainingMs(first))
-    const json = readJsonBody(answer)
-    const answers = readBatchAnswers(json) ?? new Map()
-    // What is refused for another reason, such as too many requests, is not asked again one by one.
-    if (!isSuccess(answer.status) && !batchRefusals.includes(answer.status)) {
-      for (const asked of batch) settle(asked, json, answer)
+  const sendBatch = async (batch: readonly PendingCall[], first: PendingCall): Promise<void> => {
+    const response = await post(`[${batch.map(({ json }) => json).join()}]`, remainingMs(first))
+    const json = readJsonBody(response)
+    const responses = readBatchResponses(json) ?? new Map()
+    // Not a refusal of the batch, such as 429: sending again one by one would make it worse.
+    if (!isSuccess(response.status) && !batchRefusals.includes(response.status)) {
+      for (const call of batch) complete(call, json, response)
       return
     }
-    const left = batch.filter(({ id }) => !answers.has(id))
-    for (const asked of batch) if (answers.has(asked.id)) settle(asked, answers.get(asked.id))
-    if (left.length === 0) return
-    // It takes no batches, or none of this size.
+    const unanswered = batch.filter(({ id }) => !responses.has(id))
+    for (const call of batch) if (responses.has(call.id)) complete(call, responses.get(call.id))
+    if (unanswered.length === 0) return
     batchSize = Math.min(batchSize, Math.max(1, Math.floor(batch.length / 2)))
-    for (const asked of left) send([asked])
+    for (const call of unanswered) send([call])
   }
 
   const send = (batch: readonly PendingCall[]): void => {
     const [first] = batch
     if (first === undefined) return
-    const sent = batch.length === 1 ? sendAlone(first) : sendTogether(batch, first)
-    sent.catch((error: unknown) => {
+    const sending = batch.length === 1 ? sendSingle(first) : sendBatch(batch, first)
+    sending.catch((error: unknown) => {
       for (const { reject } of batch) reject(error)
     })
   }
 
   const flush = (): void => {
-    const gathered = waiting
-    waiting = []
-    for (const batch of cut(gathered, batchSize)) send(batch)
+    const calls = queue
+    queue = []
+    for (const batch of splitIntoBatches(calls, batchSize)) send(batch)
   }
 
-  const ask = (method: string, params: unknown): Promise<unknown> =>
+  const enqueue = (method: string, params: unknown): Promise<unknown> =>
     new Promise((resolve, reject) => {
       lastId += 1
       const json = JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params })
-      const asked = { id: lastId, json, deadlineAt: performance.now() + timeoutMs, resolve, reject }
+      const call = { id: lastId, json, deadlineAt: performance.now() + timeoutMs, resolve, reject }
       if (json.length >= unbatchedLength) {
-        send([asked])
+        send([call])
         return
       }
-      // Not before everything that arrived together with this has had its turn.
-      if (waiting.length === 0) setImmediate(flush)
-      waiting.push(asked)
+      // After all I/O callbacks of this tick, so that their requests join the batch.
+      if (queue.length === 0) setImmediate(flush)
+      queue.push(call)
     })
 
-  return { host, request: async (method, params, schema) => schema.parse(await ask(method, params)) }
+  return { host, request: async (method, params, schema) => schema.parse(await enqueue(method, params)) }
 }
 
 const remainingMs = ({ deadlineAt }: PendingCall): number =>
   Math.max(1, Math.ceil(deadlineAt - performance.now()))
 
-const cut = (asked: readonly PendingCall[], batchSize: number): readonly (readonly PendingCall[])[] =>
-  Array.from({ length: Math.ceil(asked.length / batchSize) }, (_, index) =>
-    asked.slice(index * batchSize, (index + 1) * batchSize),
+const splitIntoBatches = (
+  calls: readonly PendingCall[],
+  batchSize: number,
+): readonly (readonly PendingCall[])[] =>
+  Array.from({ length: Math.ceil(calls.length / batchSize) }, (_, index) =>
+    calls.slice(index * batchSize, (index + 1) * batchSize),
   )

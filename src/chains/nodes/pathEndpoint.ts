@@ -1,17 +1,16 @@
 import type { Secret } from '../../platform/secret.js'
-import { type Endpoint, RpcRefusal } from './endpoint.js'
-import { isSuccess, parseJson } from './jsonRpcAnswer.js'
+import { type Endpoint, RpcError } from './endpoint.js'
+import { isSuccess, parseJson } from './jsonRpcResponse.js'
 import { createPost, NoResponseError, type RequestHeaders } from './post.js'
 import { RateLimitedError } from './rateLimitedError.js'
 import { createUrlScrubber } from './urlScrubber.js'
 
 const tooManyRequests = 429
-const firstServerFault = 500
+const firstServerError = 500
 
-// Of a node's words only so many are of use.
-const maxWords = 200
+const maxErrorLength = 200
 
-/** Connects to a node that has a path for each question, and JSON for body and answer. */
+/** A node with one path per method and JSON bodies, such as TRON's HTTP API. */
 export const createPathEndpoint = (
   url: Secret,
   timeoutMs: number,
@@ -25,10 +24,10 @@ export const createPathEndpoint = (
     request: async (path, body, schema) => {
       const { status, text, retryAfterMs } = await post(JSON.stringify(body), timeoutMs, path)
       if (status === tooManyRequests) throw new RateLimitedError(retryAfterMs)
-      if (status >= firstServerFault) throw new NoResponseError(host, `HTTP ${status}`)
-      if (!isSuccess(status)) throw new RpcRefusal(status, scrub(text.slice(0, maxWords)))
+      if (status >= firstServerError) throw new NoResponseError(host, `HTTP ${status}`)
+      if (!isSuccess(status)) throw new RpcError(status, scrub(text.slice(0, maxErrorLength)))
       const json = parseJson(text)
-      if (json === null) throw new NoResponseError(host, 'no JSON')
+      if (json === null) throw new NoResponseError(host, 'not JSON')
       return schema.parse(json)
     },
   }

@@ -1,42 +1,43 @@
 import { Pool } from 'undici'
 import type { Secret } from '../../platform/secret.js'
 
-/** What a node answered over HTTP, unread. */
-export interface HttpAnswer {
+/** Unparsed HTTP response. */
+export interface HttpResponse {
   readonly status: number
   readonly text: string
-  /** How long the node wants to be left alone, where it says so. */
   readonly retryAfterMs: number | null
 }
 
-/** Posts JSON to one URL, or to a path below it; throws `NoResponseError` when the whole answer has not come in time. */
-export type Post = (json: string, deadlineMs: number, path?: string) => Promise<HttpAnswer>
+/** The deadline covers the whole response; rejects with `NoResponseError`. */
+type Post = (json: string, deadlineMs: number, path?: string) => Promise<HttpResponse>
 
-/** Headers that a node wants with each request, such as its provider's key. */
+/** Additional headers, such as a provider's API key. */
 export type RequestHeaders = Readonly<Record<string, Secret>>
 
-/** An endpoint that did not answer. The message names its host and nothing else of its URL. */
+/** No response, or not a valid one. The message holds the host only, never the rest of the URL. */
 export class NoResponseError extends Error {
   constructor(host: string, reason: string) {
-    super(`${host} does not answer: ${reason}`)
+    super(`No valid response from ${host}: ${reason}`)
     this.name = 'NoResponseError'
   }
 }
 
-/** How many connections one endpoint gets; what comes beyond waits for one, within its deadline. */
+/** Per endpoint; further requests wait for a connection within their deadline. */
 const maxConnections = 32
-const maxAnswerBytes = 33_554_432
+const maxResponseBytes = 33_554_432
 
-/** Keeps connections to one URL open and posts over them. */
-export const createPost = (url: Secret, keys: RequestHeaders = {}): Post => {
+/** HTTP POST with keep-alive; the path is appended to the URL's own. */
+export const createPost = (url: Secret, extraHeaders: RequestHeaders = {}): Post => {
   const { origin, host, pathname, search, username, password } = new URL(url.reveal())
   const pool = new Pool(origin, {
     connections: maxConnections,
     pipelining: 1,
-    // Longer than the monitor's rounds, so that a quiet service stays connected; a server's own word goes first.
+    // Longer than the interval of the monitor's probes, so that idle connections stay open. A server's own
+    // limit takes precedence.
     keepAliveTimeout: 20_000,
-    maxResponseSize: maxAnswerBytes,
-    // The library counts in half seconds and restarts with every byte; the deadline below ends it all.
+    maxResponseSize: maxResponseBytes,
+    // undici's timers have a resolution of 0.5 s and restart with each byte; the deadline below bounds the
+    // request.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -44,20 +45,20 @@ export const createPost = (url: Secret, keys: RequestHeaders = {}): Post => {
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
-    ...Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, key.reveal()])),
+    ...Object.fromEntries(Object.entries(extraHeaders).map(([name, key]) => [name, key.reveal()])),
     ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
   }
 
-  const exchange = async (json: string, path: string, signal: AbortSignal): Promise<HttpAnswer> => {
+  const exchange = async (json: string, path: string, signal: AbortSignal): Promise<HttpResponse> => {
     try {
-      const below = path === '' ? pathname : `${pathname.replace(/\/$/, '')}${path}`
-      const request = { path: `${below}${search}`, method: 'POST', headers, body: json, signal } as const
-      const { statusCode, headers: answered, body } = await pool.request(request)
-      const retryAfterMs = readRetryAfter(answered['retry-after'])
+      const fullPath = path === '' ? pathname : `${pathname.replace(/\/$/, '')}${path}`
+      const request = { path: `${fullPath}${search}`, method: 'POST', headers, body: json, signal } as const
+      const { statusCode, headers: responseHeaders, body } = await pool.request(request)
+      const retryAfterMs = readRetryAfter(responseHeaders['retry-after'])
       return { status: statusCode, text: await body.text(), retryAfterMs }
     } catch (error) {
-      // Of a library's error only the code: its words may hold more of the URL than the host.
-      throw new NoResponseError(host, readCode(error))
+      // Only the code: the message of a library error may hold the URL.
+      throw new NoResponseError(host, readErrorCode(error))
     }
   }
 
@@ -65,7 +66,7 @@ export const createPost = (url: Secret, keys: RequestHeaders = {}): Post => {
     new Promise((resolve, reject) => {
       const controller = new AbortController()
       const timer = setTimeout(() => {
-        reject(new NoResponseError(host, `nothing within ${deadlineMs} ms`))
+        reject(new NoResponseError(host, `no response within ${deadlineMs} ms`))
         controller.abort()
       }, deadlineMs)
       exchange(json, path, controller.signal)
@@ -74,9 +75,9 @@ export const createPost = (url: Secret, keys: RequestHeaders = {}): Post => {
     })
 }
 
-/** In seconds; the form with a date is left to our own patience, because clocks differ. */
+/** Seconds only; the date form depends on synchronized clocks and is ignored. */
 const readRetryAfter = (header: string | string[] | undefined): number | null =>
   typeof header === 'string' && /^\d{1,5}$/.test(header) ? Number(header) * 1_000 : null
 
-const readCode = (error: unknown): string =>
+const readErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'

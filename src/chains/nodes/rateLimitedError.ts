@@ -1,9 +1,9 @@
-/** An endpoint turned a request away because it gets too many; `retryAfterMs` is its own wish, if it said one. */
+/** The endpoint refused a request because of its rate limit; `retryAfterMs` if it sent Retry-After. */
 export class RateLimitedError extends Error {
   readonly retryAfterMs: number | null
 
   constructor(retryAfterMs: number | null) {
-    super('The endpoint gets too many requests')
+    super('The rate limit of the endpoint is exceeded')
     this.name = 'RateLimitedError'
     this.retryAfterMs = retryAfterMs
   }

@@ -1,38 +1,37 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.js'
 import type { Logger } from '../../ports/logger.js'
-import { RpcRefusal } from './endpoint.js'
+import { RpcError } from './endpoint.js'
 import type { EndpointHealth, HealthTime } from './endpointHealth.js'
 import type { EndpointPool } from './endpointPool.js'
-import { findFirstAnswer } from './firstAnswer.js'
-import { isMissingMethod } from './missingMethod.js'
+import { findFirstResponse } from './firstResponse.js'
 import { readRateLimit } from './readRateLimit.js'
 
-/** How a question is asked. */
-export interface ReadOptions {
-  /** Whether a refusal is an answer, the same on every endpoint. */
-  readonly isVerdict?: (refusal: RpcRefusal) => boolean
-  /** Whether a second endpoint may be asked when the first is silent for long. */
+interface ReadOptions {
+  /** Whether an RPC error is the chain's own result, the same on every endpoint, such as a revert. */
+  readonly isVerdict?: (error: RpcError) => boolean
+  /** False for requests that must not be sent to two endpoints at once. */
   readonly mayHedge?: boolean
 }
 
-/** Asks a network one question: `RpcRefusal` is a verdict, an `AppError` with SVC-2004 says that nobody answers. */
-export type Read = <Schema extends z.ZodType>(
+type Read = <Schema extends z.ZodType>(
   method: string,
   params: unknown,
   schema: Schema,
-  asking?: ReadOptions,
+  options?: ReadOptions,
 ) => Promise<z.infer<Schema>>
 
-// Requests that are sent to a second endpoint as well must not double the load when everything is slow.
+// Upper bound of hedged requests in flight, so that slow endpoints do not double the load.
 const maxHedges = 32
 
-/** Reads from the healthiest endpoint, and from the others when that fails or is silent for unusually long. */
+/**
+ * Reads from the pinned endpoint; fails over to the others, and hedges when it is slow. Rejects with
+ * `RpcError` for a verdict and with SVC-2004 when no endpoint responds.
+ */
 export const createReader = (
   pool: EndpointPool,
   { network, logger, time }: { readonly network: string; readonly logger: Logger; readonly time: HealthTime },
 ): Read => {
-  /** Requests under way to others than the one that is read from. */
   let hedges = 0
 
   return async <Schema extends z.ZodType>(
@@ -42,44 +41,43 @@ export const createReader = (
     { isVerdict = () => false, mayHedge = true }: ReadOptions = {},
   ): Promise<z.infer<Schema>> => {
     const candidates = await pool.findReaders()
-    const refusals = new Map<EndpointHealth, { readonly startedAtMs: number; readonly error: RpcRefusal }>()
+    const errors = new Map<EndpointHealth, { readonly startedAtMs: number; readonly error: RpcError }>()
 
-    const askOne = async (health: EndpointHealth) => {
+    const requestFrom = async (health: EndpointHealth) => {
       const startedAtMs = time.monotonicMs()
       try {
         const value = await health.endpoint.request(method, params, schema)
         health.onAnswer(startedAtMs)
         return { value }
       } catch (error) {
-        // First of all: a contract chooses the words of its revert, and may choose those of a busy node.
-        if (error instanceof RpcRefusal && isVerdict(error)) {
-          // What the chain says of a call is the same everywhere; any other refusal is this endpoint's own.
+        // Checked first: a contract chooses its revert message and could imitate a rate limit.
+        if (error instanceof RpcError && isVerdict(error)) {
           health.onAnswer(startedAtMs)
           return { verdict: error }
         }
-        if (!(error instanceof RpcRefusal) || readRateLimit(error) !== null) {
+        if (!(error instanceof RpcError) || readRateLimit(error) !== null) {
           health.onFailure(startedAtMs, error)
         } else {
           logger.debug({ network, host: health.name, method, error }, 'rpc.refused')
-          refusals.set(health, { startedAtMs, error })
+          errors.set(health, { startedAtMs, error })
         }
         throw error
       }
     }
 
-    const [first, ...others] = candidates
+    const [primary, ...others] = candidates
     const hedge =
-      first === undefined || others.length === 0 || !mayHedge
+      primary === undefined || others.length === 0 || !mayHedge
         ? null
-        : { afterMs: first.getTimeoutMs(), isAllowed: () => hedges < maxHedges }
-    const found = await findFirstAnswer({
+        : { afterMs: primary.getTimeoutMs(), isAllowed: () => hedges < maxHedges }
+    const first = await findFirstResponse({
       candidates,
       hedge,
-      ask: async (health) => {
-        if (health === first) return await askOne(health)
+      send: async (health) => {
+        if (health === primary) return await requestFrom(health)
         hedges += 1
         try {
-          return await askOne(health)
+          return await requestFrom(health)
         } finally {
           hedges -= 1
         }
@@ -87,19 +85,24 @@ export const createReader = (
     }).catch((error: unknown) => {
       throw unavailable(network, error)
     })
-    if (found.isFromHedge && first !== undefined) pool.promote(first, found.by)
-    // Refusing what another endpoint answers is a fault; refusing what all refuse is the question's.
-    for (const [health, { startedAtMs, error }] of refusals) {
+    if (first.isFromHedge && primary !== undefined) pool.promote(primary, first.from)
+    // An endpoint that refuses what another one answers is faulty; if all refuse, the request is at fault.
+    for (const [health, { startedAtMs, error }] of errors) {
       if (!isMissingMethod(error)) health.onFailure(startedAtMs, error)
     }
-    if ('verdict' in found.answer) throw found.answer.verdict
-    return found.answer.value
+    if ('verdict' in first.response) throw first.response.verdict
+    return first.response.value
   }
 }
 
 const unavailable = (network: string, cause: unknown): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', `No node of ${network} answers`, {
+  new AppError('SERVICE_UNAVAILABLE', `No endpoint of ${network} responds`, {
     cause,
     operationalCode: 'SVC-2004',
     retryAfterSeconds: 2,
   })
+
+const isMissingMethod = ({ code, message }: RpcError): boolean =>
+  code === -32601 ||
+  code === -32604 ||
+  /method (not found|.*(not (available|supported|found)|does not exist))/i.test(message)

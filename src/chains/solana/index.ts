@@ -1,7 +1,7 @@
 import { defineChain } from '../chain.js'
 import { readSolanaSettings } from './settings.js'
 
-/** Solana clusters: `exact` by partially signed transactions. Imports no SDK; `open.ts` does, when it is enabled. */
+/** Solana clusters: `exact` with partially signed transactions. */
 export const solana = defineChain({
   namespace: 'solana',
   readSettings: readSolanaSettings,

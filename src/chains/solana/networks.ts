@@ -1,22 +1,18 @@
-/** A token that a network is known for. */
-export interface KnownToken {
+interface KnownToken {
   readonly symbol: string
-  /** The mint, in base58. */
   readonly mint: string
 }
 
-/** What is known of a Solana cluster without asking it. */
+/** A cluster with built-in defaults. */
 export interface KnownNetwork {
-  /** The CAIP-2 reference: the first 32 characters of the genesis hash. */
   readonly reference: string
   readonly name: string
-  /** A public endpoint, used when the operator names none; rate-limited by those who run it. */
   readonly publicRpcUrl: string
   readonly isTestnet: boolean
   readonly tokens: readonly KnownToken[]
 }
 
-/** The clusters that work without further configuration. Mints: Circle's, Tether's and Paxos' published lists. */
+/** Mints: as published by Circle, Tether and Paxos. */
 export const knownNetworks: readonly KnownNetwork[] = [
   {
     reference: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
@@ -41,6 +37,6 @@ export const knownNetworks: readonly KnownNetwork[] = [
   },
 ]
 
-/** What is known of a cluster, or null of one that only the operator knows. */
+/** Null for a cluster that is not built in. */
 export const findKnownNetwork = (reference: string): KnownNetwork | null =>
   knownNetworks.find((network) => network.reference === reference) ?? null

@@ -5,7 +5,7 @@ import { createAssociatedAccounts } from './encoding/associatedAccount.js'
 import { createPrepare } from './exact/prepare.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createSimulate } from './exact/simulate.js'
-import { createMonitoredNetwork, findWrongCluster, WrongClusterError } from './monitoredNetwork.js'
+import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
 import { createRpc } from './rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from './settings.js'
 import { createFeePayerBalances } from './transactions/feePayerBalances.js'
@@ -14,8 +14,8 @@ import { createStatusWatcher } from './transactions/statusWatcher.js'
 import { createSubmit } from './transactions/submit.js'
 
 /**
- * Opens every configured cluster. A wrong key or an endpoint of another cluster stops the start; a node that does not
- * answer only keeps its cluster out of `/supported` until it does.
+ * Opens every configured cluster. A wrong key or an endpoint of another cluster stops the start; an
+ * unreachable endpoint only keeps its cluster out of `/supported`.
  */
 export const open = async (settings: SolanaSettings, context: ChainContext): Promise<OpenChain> => {
   const feePayers = createFeePayers(settings.privateKeys)
@@ -47,8 +47,8 @@ const openNetwork = async (
     )
   }
   await rpc.probe()
-  const wrong = findWrongCluster(rpc)
-  if (wrong !== null) throw new WrongClusterError(network.reference, wrong)
+  const wrong = findWrongChain(rpc)
+  if (wrong !== null) throw new WrongChainError(network.reference, wrong)
 
   const balances = createFeePayerBalances(network.network, {
     rpc,
@@ -73,7 +73,7 @@ const openNetwork = async (
     rpc,
     feePayers,
     prepare,
-    rehearse: createSimulate(rpc),
+    simulate: createSimulate(rpc),
     submit: createSubmit(rpc, feePayers, statuses),
     limiter,
     clock,

@@ -13,39 +13,31 @@ import { readAddress } from './encoding/base58.js'
 import { readKeyBytes, splitKeys } from './encoding/privateKey.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
-/** One Solana cluster as configured. */
+/** Settings of one cluster. */
 export interface SolanaNetworkSettings {
-  /** CAIP-2. */
   readonly network: string
-  /** The first 32 characters of the genesis hash. */
   readonly reference: string
   readonly name: string
-  /** Endpoints in order of preference; their paths and queries often hold keys. */
   readonly rpcUrls: readonly Secret[]
   readonly usesPublicRpc: boolean
-  /** The mints that are settled. */
-  readonly mints: readonly string[]
-  /** Whether mints beside those listed are settled too. */
-  readonly acceptsAnyMint: boolean
+  readonly tokens: readonly string[]
+  readonly acceptsAnyToken: boolean
   readonly pollIntervalMs: number
-  /** The most lamports that settlements on this cluster may cost within one hour. */
+  /** Upper bound of fees, in lamports. */
   readonly feeBudgetLamportsPerHour: number
 }
 
-/** The Solana family as configured. */
+/** Settings of the Solana family. */
 export interface SolanaSettings {
   readonly privateKeys: readonly Secret[]
   readonly networks: readonly SolanaNetworkSettings[]
   readonly rpcTimeoutMs: number
-  /** The most compute units that a payment may ask for. */
   readonly maxComputeUnits: bigint
-  /** The most that a payment's compute units may cost at the price that it offers. */
   readonly maxPriorityFeeLamports: bigint
-  /** For so many blocks more a payment's blockhash must be usable to be settled. */
+  /** A payment is settled only if its blockhash remains valid for this many blocks. */
   readonly expiryMarginBlocks: number
-  /** From this amount on, in smallest units, a second endpoint must confirm the payment. */
+  /** From this amount, in smallest units, a second endpoint must confirm a payment. */
   readonly crossCheckAmount: bigint
-  /** When our accounts can pay for fewer settlements than this, the operator is told. */
   readonly lowBalanceSettlements: number
 }
 
@@ -54,14 +46,14 @@ const privateKeys = z.string().transform((text, context) => {
   if (keys.length === 0 || keys.some((key) => readKeyBytes(key) === null)) {
     context.addIssue({
       code: 'custom',
-      message: 'must be one or several 64-byte keys in base58 or as JSON arrays, comma separated',
+      message: 'must be one or more 64-byte keys in base58 or as JSON arrays, comma separated',
     })
     return z.NEVER
   }
   return [...new Set(keys)].map((key) => new Secret(key))
 })
 
-const mints = z.string().transform((text, context) => {
+const tokens = z.string().transform((text, context) => {
   const parts = splitList(text)
   const listed = parts.filter((part) => part !== '*')
   if (parts.length === 0 || listed.some((part) => readAddress(part) === null)) {
@@ -71,7 +63,6 @@ const mints = z.string().transform((text, context) => {
   return { listed, acceptsAny: parts.includes('*') }
 })
 
-/** The names that the known clusters go by, beside their references. */
 const clusterNames: Readonly<Record<string, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
@@ -105,10 +96,9 @@ const familyShape = {
   SOLANA_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(1_000),
 }
 
-/** The settings that exist once per cluster, by the part of the name before it. */
 const networkShapes = {
   SOLANA_RPC_URL: nodeUrls.optional(),
-  SOLANA_TOKENS: mints.optional(),
+  SOLANA_TOKENS: tokens.optional(),
   SOLANA_POLL_INTERVAL_MS: wholeNumber(10, 60_000).default(400),
   SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(1_000_000_000),
 }
@@ -120,36 +110,40 @@ const variables = {
   prefix: 'SOLANA_',
   family: familyShape,
   perNetwork: networkShapes,
-  networkId: { form: clusterForm, called: 'cluster', example: 'mainnet' },
+  networkId: { form: clusterForm, label: 'cluster', example: 'mainnet' },
 }
 
-/** Names of the settings that exist once, and of those that end in a cluster. */
+/** Variable names for the documentation. */
 export const solanaVariables = listFamilyVariables(variables)
 
-/** Reads the Solana family's part of the environment; problems name variables and never values. */
+/** Reads the SOLANA_ variables; problems never contain values. */
 export const readSolanaSettings = (
   environment: Readonly<Record<string, string>>,
 ): SettingsReading<SolanaSettings> => {
   const reading = readFamilyVariables(variables, environment)
   if ('problems' in reading) return reading
   const { family } = reading
-  const twice = [...reading.networks.keys()].filter(
+  const duplicates = [...reading.networks.keys()].filter(
     (name) => clusterNames[name] !== undefined && reading.networks.has(referenceOf(name)),
   )
-  if (twice.length > 0) {
-    return { problems: twice.map((name) => `SOLANA_…_${name}: is configured by its reference as well`) }
+  if (duplicates.length > 0) {
+    return {
+      problems: duplicates.map(
+        (name) => `SOLANA_…_${name}: is configured by its reference as well; keep one of them`,
+      ),
+    }
   }
   const readings = new Map([...reading.networks].map(([name, network]) => [referenceOf(name), network]))
 
-  const { SOLANA_PRIVATE_KEY: keys, SOLANA_NETWORKS: named } = family
+  const { SOLANA_PRIVATE_KEY: keys, SOLANA_NETWORKS: requested } = family
   const withUrl = [...readings]
     .filter(([, network]) => network.SOLANA_RPC_URL !== undefined)
     .map(([id]) => id)
   if (keys === undefined) {
-    if (withUrl.length === 0 && named === undefined) return { settings: null }
+    if (withUrl.length === 0 && requested === undefined) return { settings: null }
     return { problems: ['SOLANA_PRIVATE_KEY: is required to settle on Solana'] }
   }
-  const chosen = chooseNetworks(named, withUrl)
+  const chosen = chooseNetworks(requested, withUrl)
   const unreachable = chosen.filter((id) => !withUrl.includes(id) && findKnownNetwork(id) === null)
   if (unreachable.length > 0) {
     return {
@@ -178,12 +172,12 @@ export const readSolanaSettings = (
   }
 }
 
-/** Clusters named, else those that have an endpoint, else (a key alone) the main cluster. */
+/** The clusters named, or those with an endpoint, or (with only a key) mainnet. */
 const chooseNetworks = (
-  named: readonly string[] | undefined,
+  requested: readonly string[] | undefined,
   withUrl: readonly string[],
 ): readonly string[] => {
-  if (named !== undefined) return [...new Set(named)]
+  if (requested !== undefined) return [...new Set(requested)]
   if (withUrl.length > 0) return withUrl
   return knownNetworks.filter(({ isTestnet }) => !isTestnet).map(({ reference }) => reference)
 }
@@ -202,9 +196,9 @@ const assembleNetwork = (
     name: known?.name ?? `cluster ${reference}`,
     rpcUrls: reading.SOLANA_RPC_URL ?? publicUrls,
     usesPublicRpc: reading.SOLANA_RPC_URL === undefined,
-    mints: listed.length > 0 ? listed : knownMints,
-    // A cluster that only the operator knows, without a list, takes any mint.
-    acceptsAnyMint: acceptsAny,
+    tokens: listed.length > 0 ? listed : knownMints,
+    // A cluster that is not built in accepts any mint unless mints are listed.
+    acceptsAnyToken: acceptsAny,
     pollIntervalMs: reading.SOLANA_POLL_INTERVAL_MS,
     feeBudgetLamportsPerHour: reading.SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR,
   }

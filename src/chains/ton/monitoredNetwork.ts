@@ -2,35 +2,33 @@ import type { Logger } from '../../ports/logger.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
 import type { MonitoredNetwork } from '../common/networkMonitor.js'
 import { createSignerBalances } from '../common/signerBalances.js'
-import type { Toncenter } from './rpc/rpc.js'
+import type { Rpc } from './rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
 import { readRelayAccount } from './transactions/relayAccount.js'
 import type { RelayWallet } from './transactions/relayWallets.js'
 
-/** A TON network under the eyes of its monitor. */
-export interface MonitoredTonNetwork extends MonitoredNetwork {
-  /** Whether a relay wallet can pay for the next payment; false for all while the network is not open. */
+interface MonitoredTonNetwork extends MonitoredNetwork {
+  /** False for all signers until the lanes are initialized. */
   canPay(signer: string): boolean
-  /** The relay wallet that owns least, as far as is known. */
-  findPoorest(): string | null
+  findLowestBalance(): string | null
 }
 
-// What a relayed payment costs in the end: most of what is attached comes back.
+// Net cost of a relayed payment: most of the attached TON returns.
 const typicalNanoTon = 45_000_000n
 const executionNanoTon = 60_000_000n
 
-/** What the monitor of a TON network looks at: the nodes' chain, and our wallets there. */
+/** Checks the zero state, opens the lanes, and measures the relay wallets. */
 export const createMonitoredNetwork = (
   { network, name, zeroState }: TonNetworkSettings,
   dependencies: {
     readonly family: Pick<TonSettings, 'maxRelayValue' | 'lowBalanceSettlements'>
-    readonly api: Toncenter
+    readonly rpc: Rpc
     readonly wallets: readonly RelayWallet[]
     readonly lanes: SignerLanes
     readonly logger: Logger
   },
 ): MonitoredTonNetwork => {
-  const { family, api, wallets, lanes, logger } = dependencies
+  const { family, rpc, wallets, lanes, logger } = dependencies
   const balances = createSignerBalances({
     network,
     lowBalanceSettlements: family.lowBalanceSettlements,
@@ -44,7 +42,7 @@ export const createMonitoredNetwork = (
 
   const measure = async () => {
     const accounts = await Promise.all(
-      wallets.map(async (wallet) => ({ wallet, account: await readRelayAccount(api, wallet) })),
+      wallets.map(async (wallet) => ({ wallet, account: await readRelayAccount(rpc, wallet) })),
     )
     if (!areLanesOpen) {
       for (const { wallet, account } of accounts) {
@@ -61,29 +59,39 @@ export const createMonitoredNetwork = (
     )
   }
 
-  const findWrongChain = () => api.listHealth().find(({ wrongChain }) => wrongChain !== null)
-
   return {
     network,
-    examine: async () => {
-      if (!(await api.probe())) throw new Error('No endpoint answers')
+    findProblem: async () => {
+      if (!(await rpc.probe())) throw new Error('No endpoint responds')
       await measure()
-      return wallets.some(({ signer }) => balances.canPay(signer)) ? null : 'no relay wallet has enough TON'
+      return wallets.some(({ signer }) => balances.canPay(signer))
+        ? null
+        : 'no relay wallet has enough TON: fund at least one'
     },
     describeFailure: () =>
-      findWrongChain() === undefined ? 'no node answers' : describeWrongChain(name, zeroState),
+      findWrongChain(rpc) === null ? 'no node answers' : new WrongChainError(name, zeroState).message,
     listSigners: balances.list,
     getBalanceLevel: balances.getLevel,
-    listEndpoints: api.listHealth,
+    listEndpoints: rpc.listHealth,
     canPay: (signer) => areLanesOpen && balances.canPay(signer),
-    findPoorest: () => {
+    findLowestBalance: () => {
       const [first, ...others] = balances.list()
       if (first === undefined) return wallets[0]?.signer ?? null
-      return others.reduce((poorest, one) => (one.balance < poorest.balance ? one : poorest), first).signer
+      return others.reduce((lowest, each) => (each.balance < lowest.balance ? each : lowest), first).signer
     },
   }
 }
 
-/** An endpoint serves another network: a mistake in the configuration, not an outage. */
-export const describeWrongChain = (name: string, zeroState: string): string =>
-  `TON_RPC_URL_${name}: the endpoint serves another network than the one that began with ${zeroState}`
+/** Zero state of the chain that an endpoint serves in place of the configured one, or null. */
+export const findWrongChain = (rpc: Rpc): string | null =>
+  rpc.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain ?? null
+
+/** A configuration error, not an outage: it stops the start. */
+export class WrongChainError extends Error {
+  constructor(name: string, zeroState: string) {
+    super(
+      `TON_RPC_URL_${name}: the endpoint serves another network than the one with zero state ${zeroState}`,
+    )
+    this.name = 'WrongChainError'
+  }
+}

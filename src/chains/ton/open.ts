@@ -2,8 +2,8 @@ import type { ChainContext, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createExactScheme } from './exact/scheme.js'
-import { createMonitoredNetwork, describeWrongChain } from './monitoredNetwork.js'
-import { createToncenter, type Toncenter } from './rpc/rpc.js'
+import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
+import { createRpc } from './rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
 import { createJettonRegistry } from './tokens/jettonRegistry.js'
 import { createRelayMaintenance } from './transactions/relayMaintenance.js'
@@ -11,8 +11,8 @@ import { createRelayQueue } from './transactions/relayQueue.js'
 import { createRelayWallets, deriveRelayKey, type RelayKey } from './transactions/relayWallets.js'
 
 /**
- * Opens every configured TON network. A wrong mnemonic or an endpoint of another network stops the start; a node
- * that does not answer only keeps its network out of `/supported` until it does.
+ * Opens every configured network. A wrong mnemonic or an endpoint of another network stops the start; an
+ * unreachable endpoint only keeps its network out of `/supported`.
  */
 export const open = async (settings: TonSettings, context: ChainContext): Promise<OpenChain> => {
   const key = await deriveRelayKey(settings.mnemonic)
@@ -37,32 +37,33 @@ const openNetwork = async (
   const { rpcTimeoutMs, expiryMarginSeconds } = family
   const headers = network.apiKey === null ? {} : { 'x-api-key': network.apiKey }
   const endpoints = network.rpcUrls.map((url) =>
-    // Its gateway takes one request at a time.
+    // toncenter does not support JSON-RPC batches.
     createJsonRpcEndpoint(url, rpcTimeoutMs, { headers, takesBatches: false }),
   )
-  const api = createToncenter(network, endpoints, logger)
+  const rpc = createRpc(network, endpoints, logger)
   if (network.usesPublicRpc) {
     logger.warn(
       { network: network.network },
       'network.uses_public_rpc: set TON_RPC_URL_<network> for production',
     )
   }
-  await refuseWrongChains(api, network)
+  await rpc.probe()
+  if (findWrongChain(rpc) !== null) throw new WrongChainError(network.name, network.zeroState)
 
   const wallets = createRelayWallets(key, network.globalId, family.relayWallets)
-  const jettons = createJettonRegistry(api, network)
+  const jettons = createJettonRegistry(rpc, network)
   const witnesses = endpoints.map((endpoint) => {
-    const alone = createToncenter(network, [endpoint], logger)
-    return { api: alone, jettons: createJettonRegistry(alone, network) }
+    const alone = createRpc(network, [endpoint], logger)
+    return { rpc: alone, jettons: createJettonRegistry(alone, network) }
   })
-  const monitored = createMonitoredNetwork(network, { family, api, wallets, lanes, logger })
+  const monitored = createMonitoredNetwork(network, { family, rpc, wallets, lanes, logger })
   const monitor = createNetworkMonitor(monitored, logger)
   await monitor.check()
-  const { canPay, findPoorest } = monitored
-  const relaying = { network, api, wallets, canPay, lanes, limiter, clock, logger, expiryMarginSeconds }
+  const { canPay, findLowestBalance } = monitored
+  const relaying = { network, rpc, wallets, canPay, lanes, limiter, clock, logger, expiryMarginSeconds }
   const maintenance = createRelayMaintenance(relaying)
   const queue = createRelayQueue(relaying)
-  const judging = { api, jettons, witnesses }
+  const judging = { rpc, jettons, witnesses }
   const scheme = createExactScheme({
     family,
     network,
@@ -71,17 +72,10 @@ const openNetwork = async (
     queue,
     clock,
     canPay,
-    findPoorest,
+    findLowestBalance,
   })
   const close = async () => {
     await Promise.all([monitor.close(), maintenance.close(), queue.close()])
   }
   return { scheme, monitor, close }
-}
-
-/** Every endpoint that answers must serve the network that it was configured for. */
-const refuseWrongChains = async (api: Toncenter, { name, zeroState }: TonNetworkSettings): Promise<void> => {
-  await api.probe()
-  const isWrong = api.listHealth().some(({ wrongChain }) => wrongChain !== null)
-  if (isWrong) throw new Error(describeWrongChain(name, zeroState))
 }

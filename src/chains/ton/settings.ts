@@ -11,52 +11,45 @@ import {
 } from '../common/familySettings.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
-/** One TON network as configured. */
+/** Settings of one network. */
 export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zeroState'> {
-  /** CAIP-2 identifier. */
   readonly network: string
   readonly name: string
-  /** JSON-RPC endpoints of toncenter's API v2 in order of preference. */
+  /** toncenter API v2, in order of preference. */
   readonly rpcUrls: readonly Secret[]
   readonly usesPublicRpc: boolean
-  /** Sent with every request as toncenter wants it. */
   readonly apiKey: Secret | null
-  /** Masters of the jettons that are settled, as the operator wrote their addresses. */
   readonly tokens: readonly string[]
-  /** Whether jettons beside those listed are settled too. */
   readonly acceptsAnyToken: boolean
   readonly pollIntervalMs: number
-  /** The most that relaying may attach to messages within one hour, in nanoTON. */
+  /** Upper bound of nanoTON attached by relaying. */
   readonly relayBudgetPerHour: number
 }
 
-/** The TON family as configured. */
+/** Settings of the TON family. */
 export interface TonSettings {
-  /** 24 words; TON's own derivation makes the key of every relay wallet from them. */
+  /** 24 words; the key of all relay wallets is derived from them. */
   readonly mnemonic: Secret
   readonly networks: readonly TonNetworkSettings[]
   readonly rpcTimeoutMs: number
-  /** How many wallets of that key relay payments; each has one message under way. */
+  /** Number of relay wallets; each has one message in flight. */
   readonly relayWallets: number
   /**
-   * The least nanoTON that a relayed payment must attach to its jetton transfer: with less it does not arrive, and what
-   * is left of ours stays with the payer.
+   * Minimum nanoTON attached to a relayed jetton transfer. With less the transfer fails, and the rest of our
+   * TON stays with the payer.
    */
   readonly minRelayValue: bigint
-  /** The most nanoTON that a relayed payment may attach to its jetton transfer. */
   readonly maxRelayValue: bigint
-  /** A message must live this much longer than now to be settled. */
   readonly expiryMarginSeconds: number
-  /** From this amount on, in smallest units, a second endpoint must have seen the payment, too. */
+  /** From this amount, in smallest units, a second endpoint must confirm a payment. */
   readonly crossCheckAmount: bigint
-  /** When the relay wallets can pay for fewer settlements than this, the operator is told. */
   readonly lowBalanceSettlements: number
 }
 
 const mnemonic = z.string().transform((text, context) => {
   const words = text.trim().split(/\s+/)
   if (words.length === 24 && words.every((word) => /^[a-z]+$/.test(word))) return new Secret(words.join(' '))
-  context.addIssue({ code: 'custom', message: 'must be 24 lower-case words, separated by blanks' })
+  context.addIssue({ code: 'custom', message: 'must be 24 lower-case words, separated by spaces' })
   return z.NEVER
 })
 
@@ -94,7 +87,7 @@ const networkShapes = {
   TON_RPC_URL: nodeUrls.optional(),
   TON_API_KEY: z
     .string()
-    .regex(/^[\x21-\x7e]{1,512}$/, 'must be printable characters without blanks')
+    .regex(/^[\x21-\x7e]{1,512}$/, 'must be printable characters without spaces')
     .transform((key) => new Secret(key))
     .optional(),
   TON_TOKENS: tokens.optional(),
@@ -109,13 +102,13 @@ const variables = {
   prefix: 'TON_',
   family: familyShape,
   perNetwork: networkShapes,
-  networkId: { form: /mainnet|testnet/, called: 'network', example: 'mainnet' },
+  networkId: { form: /mainnet|testnet/, label: 'network', example: 'mainnet' },
 }
 
-/** Names of the settings that exist once, and of those that end in a network's name. */
+/** Variable names for the documentation. */
 export const tonVariables = listFamilyVariables(variables)
 
-/** Reads the TON family's part of the environment; problems name variables and never values. */
+/** Reads the TON_ variables; problems never contain values. */
 export const readTonSettings = (
   environment: Readonly<Record<string, string>>,
 ): SettingsReading<TonSettings> => {
@@ -148,7 +141,7 @@ export const readTonSettings = (
   }
 }
 
-/** Networks named, else those that have an endpoint, else (a mnemonic alone) the main network. */
+/** The networks named, or those with an endpoint, or (with only a mnemonic) mainnet. */
 const chooseNetworks = (
   named: readonly string[] | undefined,
   withUrl: readonly string[],
@@ -168,7 +161,7 @@ const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): TonNetwo
     name: known.name,
     globalId: known.globalId,
     zeroState: known.zeroState,
-    rpcUrls: reading.TON_RPC_URL ?? [new Secret(known.publicUrl)],
+    rpcUrls: reading.TON_RPC_URL ?? [new Secret(known.publicRpcUrl)],
     usesPublicRpc: reading.TON_RPC_URL === undefined,
     apiKey: reading.TON_API_KEY ?? null,
     tokens: usesDefaults ? known.tokens.map(({ master }) => master) : offered,

@@ -1,7 +1,7 @@
 import { defineChain } from '../chain.js'
 import { readTronSettings } from './settings.js'
 
-/** TRON networks: `exact` by a TRC-20 transfer that the payer signed. Imports no SDK; `open.ts` does. */
+/** TRON networks: `exact` with a signed TRC-20 transfer. */
 export const tron = defineChain({
   namespace: 'tron',
   readSettings: readTronSettings,

@@ -1,37 +1,37 @@
 import type { MonitoredNetwork } from '../common/networkMonitor.js'
 import type { EnergyDelegator } from './energy/energyDelegator.js'
-import type { TronRpc } from './rpc/rpc.js'
+import type { Rpc } from './rpc/rpc.js'
 import type { TronNetworkSettings } from './settings.js'
 
-/** What the monitor of a TRON network looks at: the nodes' chain, and what energy we have to lend. */
+/** Checks the chain id and the energy that can be delegated. */
 export const createMonitoredNetwork = (
   { network, name, chainId }: TronNetworkSettings,
-  { node, sponsor }: { readonly node: TronRpc; readonly sponsor: EnergyDelegator | null },
+  { rpc, sponsor }: { readonly rpc: Rpc; readonly sponsor: EnergyDelegator | null },
 ): MonitoredNetwork => ({
   network,
-  examine: async () => {
-    if (!(await node.probe())) throw new Error('No node answers')
+  findProblem: async () => {
+    if (!(await rpc.probe())) throw new Error('No endpoint responds')
     await sponsor?.check()
     return null
   },
   describeFailure: () => {
-    const strange = findWrongChain(node)
-    return strange === null ? 'no node answers' : new WrongChainError(name, chainId, strange).message
+    const wrongChain = findWrongChain(rpc)
+    return wrongChain === null ? 'no node answers' : new WrongChainError(name, chainId, wrongChain).message
   },
   listSigners: () => (sponsor === null ? [] : [sponsor.health()]),
-  // Payers who have energy or TRX need none of ours.
+  // Never `empty`: payers with energy or TRX need none of ours.
   getBalanceLevel: () => (sponsor !== null && sponsor.health().settlementsLeft === 0 ? 'low' : 'ok'),
-  listEndpoints: node.listHealth,
+  listEndpoints: rpc.listHealth,
 })
 
-/** The chain that a node serves in place of ours, or null. */
-export const findWrongChain = (node: TronRpc): string | null =>
-  node.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain ?? null
+/** Id of the chain that an endpoint serves in place of the configured one, or null. */
+export const findWrongChain = (rpc: Rpc): string | null =>
+  rpc.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain ?? null
 
-/** A node serves another chain: a mistake in the configuration, not an outage. */
+/** A configuration error, not an outage: it stops the start. */
 export class WrongChainError extends Error {
   constructor(name: string, expected: string, actual: string) {
-    super(`TRON_RPC_URL_${name}: the node serves chain 0x${actual}, not 0x${expected}`)
+    super(`TRON_RPC_URL_${name}: the endpoint serves chain 0x${actual}, not 0x${expected}`)
     this.name = 'WrongChainError'
   }
 }

@@ -1,21 +1,19 @@
-/** A token that a network is known for. */
+/** A token with built-in defaults. */
 export interface KnownToken {
   readonly symbol: string
-  /** In base58, as wallets show it. */
   readonly contract: string
   readonly decimals: number
 }
 
-/** What is known of a TRON network without asking it. */
+/** A network with built-in defaults. */
 export interface KnownNetwork {
-  /** The part of the network's identifier behind `tron:`. */
   readonly name: string
-  /** The last four bytes of the id of its first block: what TRON itself calls the chain's id. */
+  /** Last four bytes of the genesis block id. */
   readonly chainId: string
   readonly tokens: readonly KnownToken[]
 }
 
-/** The networks that can be configured. Contracts: Tether's, and the test networks' usual ones. */
+/** Contracts: Tether's on mainnet, and common test tokens. */
 export const knownNetworks: readonly KnownNetwork[] = [
   {
     name: 'mainnet',
@@ -37,6 +35,6 @@ export const knownNetworks: readonly KnownNetwork[] = [
   },
 ]
 
-/** The known network of that name, or null. */
+/** Null for an unknown name. */
 export const findKnownNetwork = (name: string): KnownNetwork | null =>
   knownNetworks.find((known) => known.name === name) ?? null

@@ -8,8 +8,8 @@ import { createRpc } from './rpc/rpc.js'
 import type { TronNetworkSettings, TronSettings } from './settings.js'
 
 /**
- * Opens every configured TRON network. A wrong key or a node of another chain stops the start; a node that does not
- * answer only keeps its network out of `/supported` until it does.
+ * Opens every configured network. A wrong key or an endpoint of another network stops the start; an
+ * unreachable endpoint only keeps its network out of `/supported`.
  */
 export const open = async (settings: TronSettings, context: ChainContext): Promise<OpenChain> => {
   if (!isRecoveryNative) {
@@ -37,21 +37,21 @@ const openNetwork = async (
   network: TronNetworkSettings,
   { clock, limiter, logger }: ChainContext,
 ) => {
-  const node = createRpc(network, { timeoutMs: family.rpcTimeoutMs, logger })
+  const rpc = createRpc(network, { timeoutMs: family.rpcTimeoutMs, logger })
   const sponsor =
     family.sponsor === null
       ? null
-      : createEnergyDelegator(network, family.sponsor, { node, limiter, clock, logger })
-  await node.probe()
-  const strange = findWrongChain(node)
-  if (strange !== null) throw new WrongChainError(network.name, network.chainId, strange)
+      : createEnergyDelegator(network, family.sponsor, { rpc, limiter, clock, logger })
+  await rpc.probe()
+  const wrongChain = findWrongChain(rpc)
+  if (wrongChain !== null) throw new WrongChainError(network.name, network.chainId, wrongChain)
 
-  const monitor = createNetworkMonitor(createMonitoredNetwork(network, { node, sponsor }), logger)
+  const monitor = createNetworkMonitor(createMonitoredNetwork(network, { rpc, sponsor }), logger)
   await monitor.check()
   const { expiryMarginSeconds, crossCheckAmount } = family
   const scheme = createExactScheme({
     network,
-    node,
+    rpc,
     sponsor,
     expiryMarginSeconds,
     crossCheckAmount,

@@ -11,41 +11,34 @@ import {
 } from '../common/familySettings.js'
 import { findKnownNetwork, type KnownNetwork, type KnownToken, knownNetworks } from './networks.js'
 
-/** One TRON network as configured. */
+/** Settings of one network. */
 export interface TronNetworkSettings {
-  /** Such as `tron:mainnet`. */
   readonly network: string
   readonly name: string
-  /** The last four bytes of its first block's id, in hex. */
   readonly chainId: string
-  /** Nodes in order of preference; their paths often hold keys. */
   readonly rpcUrls: readonly Secret[]
-  /** What the nodes' provider wants to see in `TRON-PRO-API-KEY`. */
   readonly apiKey: Secret | null
-  /** Contracts of the tokens that are settled, in base58. */
   readonly tokens: readonly string[]
-  /** Whether tokens beside those listed are settled too. */
   readonly acceptsAnyToken: boolean
   readonly knownTokens: readonly KnownToken[]
-  /** The most, in sun, that a payer may let the network burn of his TRX for one payment. */
+  /** Upper bound of a payment's fee_limit, in sun. */
   readonly maxFeeLimit: bigint
   readonly pollIntervalMs: number
 }
 
-/** How payers without energy are helped: energy is lent to them for as long as one payment takes. */
+/** Settings of energy delegation for payers without energy. */
 export interface SponsorSettings {
   readonly privateKey: Secret
-  /** The most energy that is lent on one network within one hour. */
+  /** Upper bound per network. */
   readonly energyPerHour: number
 }
 
-/** The TRON family as configured. */
+/** Settings of the TRON family. */
 export interface TronSettings {
   readonly networks: readonly TronNetworkSettings[]
   readonly rpcTimeoutMs: number
-  /** A transaction must live this much longer than now to be settled. */
   readonly expiryMarginSeconds: number
-  /** From this value on, in smallest units, a second node must confirm the receipt. */
+  /** From this value, in smallest units, a second endpoint must confirm a receipt. */
   readonly crossCheckAmount: bigint
   /** Null: payers use their own energy and TRX. */
   readonly sponsor: SponsorSettings | null
@@ -99,15 +92,15 @@ const variables = {
   perNetwork: networkShapes,
   networkId: {
     form: new RegExp(knownNetworks.map(({ name }) => name).join('|')),
-    called: 'network',
+    label: 'network',
     example: 'mainnet',
   },
 }
 
-/** Names of the settings that exist once, and of those that end in the name of a network. */
+/** Variable names for the documentation. */
 export const tronVariables = listFamilyVariables(variables)
 
-/** Reads the TRON family's part of the environment; problems name variables and never values. */
+/** Reads the TRON_ variables; problems never contain values. */
 export const readTronSettings = (
   environment: Readonly<Record<string, string>>,
 ): SettingsReading<TronSettings> => {
@@ -116,7 +109,7 @@ export const readTronSettings = (
   const { family } = reading
   const isSponsoring = family.TRON_SPONSOR_ENERGY === 'true'
   if (isSponsoring && family.TRON_PRIVATE_KEY === undefined) {
-    return { problems: ['TRON_PRIVATE_KEY: is required to lend energy to payers'] }
+    return { problems: ['TRON_PRIVATE_KEY: is required to delegate energy to payers'] }
   }
   const networks = [...reading.networks].flatMap(([name, network]) => {
     const known = findKnownNetwork(name)

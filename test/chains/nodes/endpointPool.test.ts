@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { identifyEvm } from '../../../src/chains/evm/rpc/identity.js'
-import { RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
+import { RpcError } from '../../../src/chains/nodes/endpoint.js'
 import { createEndpointPool } from '../../../src/chains/nodes/endpointPool.js'
 import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -23,7 +23,7 @@ const openPool = (endpoints: readonly FakeEndpoint[]) => {
     receivers: async () => (await pool.findReceivers()).map(({ name }) => name),
     find: async (host: string) => {
       const found = (await pool.findReaders()).find(({ name }) => name === host)
-      if (found === undefined) throw new Error(`${host} is no reader`)
+      if (found === undefined) throw new Error(`${host} is not a reader`)
       return found
     },
   }
@@ -37,13 +37,13 @@ const openTwo = async () => {
   return { first, second, ...opened }
 }
 
-describe('the endpoint that is read from', () => {
-  it('is the first of the configuration while all are well', async () => {
+describe('endpoint selection for reads', () => {
+  it('prefers the first configured endpoint while all are healthy', async () => {
     const { hosts } = await openTwo()
     expect(await hosts()).toEqual(['first', 'second'])
   })
 
-  it('is another one after a failure, and for good while that one is well for less than a minute', async () => {
+  it('switches after a failure, and returns to the first endpoint once it has been stable for a minute', async () => {
     const { first, hosts, find, nowMs, pass, pool } = await openTwo()
     const failing = await find('first')
     first.answer(gone)
@@ -57,7 +57,7 @@ describe('the endpoint that is read from', () => {
     expect(await hosts()).toEqual(['first', 'second'])
   })
 
-  it('rests longer after each failure, and one incident counts once however many requests it ends', async () => {
+  it('doubles the back-off after each failure, and counts the failures of one incident once', async () => {
     const { find, hosts, nowMs, pass, pool } = await openTwo()
     const failing = await find('first')
     const fail = (startedAtMs: number) => failing.onFailure(startedAtMs, new Error('timeout'))
@@ -70,14 +70,14 @@ describe('the endpoint that is read from', () => {
     fail(nowMs())
     await pool.probe()
     pass(1_001)
-    // To be asked if the other one fails in the middle of a request.
+    // Still a candidate, should the other one fail during a request.
     expect(await hosts()).toEqual(['second', 'first'])
     expect(pool.report()[0]).toMatchObject({ isUp: false })
     pass(1_000)
     expect(pool.report()[0]).toMatchObject({ isUp: true })
   })
 
-  it('is the only one even while it rests, because there is no other', async () => {
+  it('keeps using the only endpoint while it backs off, unless it fails the next probe', async () => {
     const only = createFakeEndpoint('only')
     const { find, hosts, nowMs } = openPool([only])
     const health = await find('only')
@@ -88,7 +88,7 @@ describe('the endpoint that is read from', () => {
     expect(await hosts()).toEqual([])
   })
 
-  it('is not one that asked to be left alone, until the time that it named', async () => {
+  it('does not use a rate-limited endpoint before its Retry-After has passed', async () => {
     const { find, hosts, nowMs, pass, receivers, logger } = await openTwo()
     const busy = await find('first')
     busy.onFailure(nowMs(), new RateLimitedError(7_000))
@@ -101,24 +101,24 @@ describe('the endpoint that is read from', () => {
     expect(await hosts()).toEqual(['second', 'first'])
   })
 
-  it('is left alone for a moment when it says so without a time', async () => {
+  it('backs off briefly after a rate limit without Retry-After', async () => {
     const { find, pool, nowMs, pass } = await openTwo()
     const busy = await find('first')
-    busy.onFailure(nowMs(), new RpcRefusal(-32005, 'project ID request rate exceeded', null))
+    busy.onFailure(nowMs(), new RpcError(-32005, 'project ID request rate exceeded', null))
     expect(pool.report()[0]).toMatchObject({ isUp: false })
     pass(1_000)
     expect(pool.report()[0]).toMatchObject({ isUp: true })
   })
 
   it.each([
-    ['changes for one that is clearly faster', 200, ['near', 'far']],
-    ['does not change for one that is a little faster', 15, ['far', 'near']],
+    ['switches to an endpoint that is clearly faster', 200, ['near', 'far']],
+    ['keeps its endpoint when another one is only a little faster', 15, ['far', 'near']],
   ])('%s', async (_what, milliseconds, expected) => {
     const [far, near] = [createFakeEndpoint('far'), createFakeEndpoint('near')]
     const { pool, pass, hosts } = openPool([far, near])
     far.answer({
       eth_chainId: async () => {
-        // The other has answered by now.
+        // The other endpoint has responded by now.
         await after(5, null)
         pass(milliseconds)
         return '0x14a34'
@@ -128,7 +128,7 @@ describe('the endpoint that is read from', () => {
     expect(await hosts()).toEqual(expected)
   })
 
-  it('is the one that answered while the other was silent', async () => {
+  it('pins the endpoint that responded while the pinned one was silent, for a minute', async () => {
     const { pool, find, hosts, pass } = await openTwo()
     pool.promote(await find('first'), await find('second'))
     expect(await hosts()).toEqual(['second', 'first'])
@@ -137,8 +137,8 @@ describe('the endpoint that is read from', () => {
   })
 })
 
-describe('an endpoint that lags', () => {
-  it('is not read from, is named once, still gets transactions, and comes back', async () => {
+describe('lagging endpoints', () => {
+  it('are not read from and logged once, still receive transactions, and are used again when they catch up', async () => {
     const { first, second, pool, hosts, receivers, seconds, logger } = await openTwo()
     first.setHead(200, seconds() - 10)
     second.setHead(205, seconds())
@@ -156,7 +156,7 @@ describe('an endpoint that lags', () => {
   it.each([
     ['one block', 204, 30],
     ['some blocks of a fast chain', 190, 5],
-  ])('is not one that is behind by %s', async (_what, number, age) => {
+  ])('do not include an endpoint that is behind by %s', async (_what, number, age) => {
     const { first, second, pool, hosts, seconds } = await openTwo()
     first.setHead(number, seconds() - age)
     second.setHead(205, seconds())
@@ -164,7 +164,7 @@ describe('an endpoint that lags', () => {
     expect(await hosts()).toEqual(['first', 'second'])
   })
 
-  it('is not one whose chain has long block times', async () => {
+  it('do not include an endpoint within the usual block time of its chain', async () => {
     const { first, second, pool, hosts, seconds } = await openTwo()
     first.setHead(201, seconds() - 40)
     await pool.probe()
@@ -174,7 +174,7 @@ describe('an endpoint that lags', () => {
     expect(await hosts()).toEqual(['first', 'second'])
   })
 
-  it('is not made of an honest one by a head from the future (A17)', async () => {
+  it('do not include an honest endpoint when another one reports a head in the future (A17)', async () => {
     const { first, second, pool, hosts, seconds } = await openTwo()
     first.setHead(205, seconds() - 2)
     second.setHead(1_000_000, seconds() + 1_000_000)
@@ -182,7 +182,7 @@ describe('an endpoint that lags', () => {
     expect(await hosts()).toEqual(['first', 'second'])
   })
 
-  it('is read from when there is no other', async () => {
+  it('are read from when no other endpoint is available', async () => {
     const { first, second, pool, hosts, seconds } = await openTwo()
     first.setHead(200, seconds() - 60)
     second.setHead(205, seconds())
@@ -193,10 +193,10 @@ describe('an endpoint that lags', () => {
   })
 })
 
-describe('an endpoint of another chain', () => {
+describe('endpoints of another chain', () => {
   const other = { eth_chainId: () => '0x1' }
 
-  it('is never read from and gets nothing, also when it is the only one', async () => {
+  it('are never read from or broadcast to, even without an alternative', async () => {
     const strange = createFakeEndpoint('strange')
     strange.answer(other)
     const { hosts, receivers, pool, logger } = openPool([strange])
@@ -208,7 +208,7 @@ describe('an endpoint of another chain', () => {
     expect(loud).toMatchObject([{ fields: { host: 'strange', chain: '1' } }])
   })
 
-  it('that was down before is not used for one request', async () => {
+  it('are not used for a single request after an outage', async () => {
     const { first, pool, hosts, receivers, find, nowMs, pass } = await openTwo()
     const failing = await find('first')
     failing.onFailure(nowMs(), new Error('reset'))
@@ -223,7 +223,7 @@ describe('an endpoint of another chain', () => {
     expect(await hosts()).toContain('first')
   })
 
-  it('is found out by the next probe when it changes without a failure', async () => {
+  it('are detected by the next probe when they change chains without a failure', async () => {
     const { first, pool, hosts } = await openTwo()
     first.answer(other)
     await pool.probe()
@@ -231,8 +231,8 @@ describe('an endpoint of another chain', () => {
   })
 })
 
-describe('several endpoints of one host', () => {
-  it('are told apart by number, never by their URL', () => {
+describe('several endpoints on one host', () => {
+  it('are numbered in reports, without the rest of their URL', () => {
     const { pool } = openPool([createFakeEndpoint('a'), createFakeEndpoint('b'), createFakeEndpoint('a')])
     expect(pool.report().map(({ host }) => host)).toEqual(['a', 'b', 'a#2'])
   })

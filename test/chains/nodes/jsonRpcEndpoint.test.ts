@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Endpoint, RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
+import { type Endpoint, RpcError } from '../../../src/chains/nodes/endpoint.js'
 import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
 import { describeError } from '../../../src/platform/scrub.js'
@@ -13,7 +13,6 @@ interface Call {
   readonly params: readonly unknown[]
 }
 
-/** One HTTP request as the node saw it. */
 interface Seen {
   readonly calls: readonly Call[]
   readonly isBatch: boolean
@@ -27,7 +26,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close()
 })
 
-/** A node that does with every HTTP request what a test says. */
+/** A node whose responses the test controls. */
 const startNode = async (answer: (seen: Seen, response: ServerResponse) => void) => {
   const seen: Seen[] = []
   let connections = 0
@@ -73,11 +72,11 @@ const errorOf = async (work: Promise<unknown>): Promise<Error> => {
     (error: unknown) => error,
   )
   if (thrown instanceof Error) return thrown
-  throw new Error('It was answered')
+  throw new Error('Expected a rejection')
 }
 
-describe('an endpoint', () => {
-  it('sends requests of one moment together, and one alone by itself', async () => {
+describe('JSON-RPC batching', () => {
+  it('sends requests of the same tick as one batch, and a single request alone', async () => {
     const { seen, host } = await startNode(sendEchoes)
     const endpoint = open(host)
     expect(await askMany(endpoint, 20)).toEqual(words(20))
@@ -88,14 +87,14 @@ describe('an endpoint', () => {
     ])
   })
 
-  it('bounds a batch by number', async () => {
+  it('limits a batch to 100 requests', async () => {
     const { seen, host } = await startNode(sendEchoes)
     const endpoint = open(host)
     expect(await askMany(endpoint, 250)).toEqual(words(250))
     expect(seen.map(({ calls }) => calls.length)).toEqual([100, 100, 50])
   })
 
-  it('sends what is long by itself, and what is short together', async () => {
+  it('sends long requests alone, and short ones in a batch', async () => {
     const { seen, host } = await startNode(sendEchoes)
     const endpoint = open(host)
     const long = 'x'.repeat(10_000)
@@ -104,12 +103,12 @@ describe('an endpoint', () => {
     expect(seen.map(({ calls }) => calls.length).sort()).toEqual([1, 1, 2])
   })
 
-  it('gives every request its own answer, in whatever order the answers come', async () => {
+  it('assigns responses to requests by id, in any order', async () => {
     const { host } = await startNode(({ calls }, response) => send(response, calls.map(echo).reverse()))
     expect(await askMany(open(host), 30)).toEqual(words(30))
   })
 
-  it('keeps its connections, and opens no more than a bounded number', async () => {
+  it('keeps connections alive, and opens at most 32', async () => {
     const waiting: (() => void)[] = []
     const { host, countConnections, seen } = await startNode((one, response) => {
       waiting.push(() => sendEchoes(one, response))
@@ -119,7 +118,7 @@ describe('an endpoint', () => {
     const asked: Promise<unknown>[] = []
     for (let index = 0; index < 64; index++) {
       asked.push(ask(endpoint, 'word'))
-      // Each in an HTTP request of its own.
+      // One HTTP request each.
       await new Promise(setImmediate)
       await new Promise(setImmediate)
     }
@@ -137,7 +136,7 @@ describe('an endpoint', () => {
     ['some of the answers', ({ calls }, response) => send(response, calls.slice(1).map(echo))],
     ['none of the answers', (_seen, response) => send(response, [])],
     [
-      'answers to nobody',
+      'unknown ids',
       ({ calls }, response) =>
         send(
           response,
@@ -146,7 +145,7 @@ describe('an endpoint', () => {
     ],
     ['413', (_seen, response) => response.writeHead(413).end('<html>')],
   ])(
-    'that answers a batch with %s is asked one by one, and soon no longer in batches',
+    'sends requests one by one after the batch was answered with %s, and then stops batching',
     async (_what, refuse) => {
       const { seen, host } = await startNode((one, response) =>
         one.isBatch ? refuse(one, response) : sendEchoes(one, response),
@@ -159,7 +158,7 @@ describe('an endpoint', () => {
     },
   )
 
-  it('that takes small batches gets small ones', async () => {
+  it('halves the batch size until the node accepts it', async () => {
     const { seen, host } = await startNode((one, response) =>
       one.calls.length > 10
         ? send(response, { error: { code: -32600, message: 'batch too large' } })
@@ -172,7 +171,7 @@ describe('an endpoint', () => {
     expect(seen.slice(before).map(({ calls }) => calls.length)).toEqual([10, 10, 10, 10])
   })
 
-  it('that is asked too much is not asked again one by one', async () => {
+  it('does not send requests one by one after a rate limit', async () => {
     const { seen, host } = await startNode((_seen, response) => {
       response.setHeader('retry-after', '7')
       send(response, { error: { code: 429, message: 'slow down' } }, 429)
@@ -184,7 +183,7 @@ describe('an endpoint', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('JSON-RPC errors', () => {
   const refuseWith = (error: object) =>
     startNode(({ calls }, response) => send(response, { id: calls[0]?.id, error }))
 
@@ -192,14 +191,14 @@ describe('a refusal', () => {
     ['no data', { code: -32000, message: 'no' }, null],
     ['data', { code: 3, message: 'execution reverted', data: '0x08c379a0' }, '0x08c379a0'],
     ['data of any form', { code: -32002, message: 'failed', data: { err: 'X' } }, { err: 'X' }],
-  ])('keeps code and words of the node, with %s', async (_what, error, data) => {
+  ])('keep the code and message of the node, with %s', async (_what, error, data) => {
     const { host } = await refuseWith(error)
     const refusal = await errorOf(ask(open(host), 'word'))
-    expect(refusal).toBeInstanceOf(RpcRefusal)
+    expect(refusal).toBeInstanceOf(RpcError)
     expect(refusal).toMatchObject({ code: error.code, message: error.message, data })
   })
 
-  it('is read where the node puts nothing but words into the error, with the code beside it', async () => {
+  it('are read when `error` is a string with `code` beside it', async () => {
     const { host } = await startNode((_seen, response) =>
       send(response, { ok: false, error: 'cannot apply the message', code: 500 }, 500),
     )
@@ -207,7 +206,7 @@ describe('a refusal', () => {
     expect(refusal).toMatchObject({ code: 500, message: 'cannot apply the message', data: null })
   })
 
-  it('is believed under any status, and is of its own request only', async () => {
+  it('are accepted with any HTTP status, and apply to their own request only', async () => {
     const { host } = await startNode(({ calls }, response) =>
       send(
         response,
@@ -226,29 +225,29 @@ describe('a refusal', () => {
   })
 })
 
-describe('no answer', () => {
+describe('missing or invalid responses', () => {
   const deadlineMs = 150
 
   it.each<[string, (seen: Seen, response: ServerResponse) => void]>([
-    ['no byte comes', () => undefined],
+    ['no byte arrives', () => undefined],
     ['the body never ends', (_seen, response) => response.writeHead(200).write('{"jsonrpc":"2.0",')],
     [
-      'the body comes byte by byte',
+      'the body arrives byte by byte',
       (_seen, response) => {
         const timer = setInterval(() => response.write(' '), 20)
         response.once('close', () => clearInterval(timer))
       },
     ],
-  ])('is what a request ends with at its deadline when %s', async (_what, answer) => {
+  ])('reject at the deadline when %s', async (_what, answer) => {
     const { host } = await startNode(answer)
     const begun = performance.now()
     const endpoint = open(host, deadlineMs)
     const errors = await Promise.all([errorOf(ask(endpoint, 'one')), errorOf(ask(endpoint, 'two'))])
-    for (const error of errors) expect(error).not.toBeInstanceOf(RpcRefusal)
+    for (const error of errors) expect(error).not.toBeInstanceOf(RpcError)
     expect(performance.now() - begun).toBeLessThan(deadlineMs * 6)
   })
 
-  it('counts the time that a request waits for a connection', async () => {
+  it('reject at the deadline while the request waits for a connection', async () => {
     const { host } = await startNode(() => undefined)
     const endpoint = open(host, deadlineMs)
     const begun = performance.now()
@@ -263,24 +262,24 @@ describe('no answer', () => {
   })
 
   it.each<[string, (seen: Seen, response: ServerResponse) => void]>([
-    ['a page of a gateway', (_seen, response) => response.writeHead(502).end('<html>')],
-    ['no JSON', (_seen, response) => response.end('hello')],
-    ['JSON that is no JSON-RPC', (_seen, response) => send(response, { hello: 1 })],
-    ['a result under a status of failure', ({ calls }, response) => send(response, calls.map(echo)[0], 500)],
-    ['a lost connection', (_seen, response) => void response.socket?.destroy()],
-    ['a result of another form', ({ calls }, response) => send(response, { id: calls[0]?.id, result: 7 })],
-  ])('is what %s is, and no refusal', async (_what, answer) => {
+    ['a gateway page', (_seen, response) => response.writeHead(502).end('<html>')],
+    ['invalid JSON', (_seen, response) => response.end('hello')],
+    ['JSON that is not JSON-RPC', (_seen, response) => send(response, { hello: 1 })],
+    ['a result with an error status', ({ calls }, response) => send(response, calls.map(echo)[0], 500)],
+    ['a closed connection', (_seen, response) => void response.socket?.destroy()],
+    ['a result of another shape', ({ calls }, response) => send(response, { id: calls[0]?.id, result: 7 })],
+  ])('reject with another error than RpcError: %s', async (_what, answer) => {
     const { host } = await startNode(answer)
-    expect(await errorOf(ask(open(host), 'word'))).not.toBeInstanceOf(RpcRefusal)
+    expect(await errorOf(ask(open(host), 'word'))).not.toBeInstanceOf(RpcError)
   })
 })
 
-describe('the URL', () => {
+describe('secrets in the endpoint URL', () => {
   const key = 's3cret-k3y'
   const secrets = [key, 'us3rname', 'passw0rd']
   const urlOf = (host: string) => `http://us3rname:passw0rd@${host}/v2/${key}?token=${key}`
 
-  it('is asked with its path, its query and its credentials', async () => {
+  it('are sent: path, query and basic authentication', async () => {
     const { seen, host } = await startNode(sendEchoes)
     const endpoint = createJsonRpcEndpoint(new Secret(urlOf(host)), 1_000)
     expect(await ask(endpoint, 'word')).toBe('word')
@@ -292,12 +291,15 @@ describe('the URL', () => {
   })
 
   it.each<[string, (seen: Seen, response: ServerResponse) => void]>([
-    ['says nothing', () => undefined],
-    ['hangs up', (_seen, response) => void response.socket?.destroy()],
-    ['answers with a page', ({ path }, response) => response.writeHead(403).end(`<html>${path}</html>`)],
-    ['answers with no JSON', ({ path }, response) => response.end(path)],
+    ['does not respond', () => undefined],
+    ['closes the connection', (_seen, response) => void response.socket?.destroy()],
     [
-      'quotes it in its refusal',
+      'answers with an HTML page',
+      ({ path }, response) => response.writeHead(403).end(`<html>${path}</html>`),
+    ],
+    ['answers with invalid JSON', ({ path }, response) => response.end(path)],
+    [
+      'quotes them in an error',
       ({ path, calls }, response) =>
         send(response, {
           id: calls[0]?.id,
@@ -305,17 +307,17 @@ describe('the URL', () => {
         }),
     ],
     [
-      'quotes it in its result',
+      'quotes them in a result',
       ({ path, calls }, response) => send(response, { id: calls[0]?.id, result: [path] }),
     ],
-  ])('stands in no error but for its host when the node %s', async (_what, answer) => {
+  ])('do not appear in errors when the node %s', async (_what, answer) => {
     const { host } = await startNode(answer)
     const error = await errorOf(ask(createJsonRpcEndpoint(new Secret(urlOf(host)), 150), 'word'))
     const text = `${error} ${error.stack} ${JSON.stringify(error)} ${JSON.stringify(describeError(error))}`
     for (const secret of secrets) expect(text).not.toContain(secret)
   })
 
-  it('stands in no error but for its host when nobody is there', async () => {
+  it('do not appear in errors when the node is unreachable', async () => {
     const { host } = await startNode(sendEchoes)
     for (const close of closers.splice(0)) close()
     const error = await errorOf(ask(createJsonRpcEndpoint(new Secret(urlOf(host)), 1_000), 'word'))

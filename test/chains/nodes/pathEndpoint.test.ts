@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { RpcRefusal } from '../../../src/chains/nodes/endpoint.js'
+import { RpcError } from '../../../src/chains/nodes/endpoint.js'
 import { createPathEndpoint } from '../../../src/chains/nodes/pathEndpoint.js'
 import { NoResponseError } from '../../../src/chains/nodes/post.js'
 import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
@@ -13,7 +13,6 @@ afterEach(() => {
   for (const close of closers.splice(0)) close()
 })
 
-/** A node that answers every request as a test says. */
 const startNode = async (
   answer: (request: IncomingMessage, body: string, response: ServerResponse) => void,
 ) => {
@@ -37,13 +36,13 @@ const errorOf = (asked: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-describe('a node with a path for each question', () => {
+describe('path endpoint', () => {
   it.each([
     ['', '/wallet/getnowblock'],
     ['/', '/wallet/getnowblock'],
     ['/a-long-secret-key', '/a-long-secret-key/wallet/getnowblock'],
     ['/a-long-secret-key/?token=x', '/a-long-secret-key/wallet/getnowblock?token=x'],
-  ])('is asked below its URL %j', async (base, path) => {
+  ])('appends the method path to its URL %j', async (base, path) => {
     const host = await startNode((request, body, response) => {
       response.end(
         JSON.stringify({ url: request.url, body: JSON.parse(body), key: request.headers['x-key'] }),
@@ -64,8 +63,8 @@ describe('a node with a path for each question', () => {
     [429, 'slow down', RateLimitedError],
     [503, 'gone', NoResponseError],
     [200, '<html>', NoResponseError],
-    [404, 'no such path', RpcRefusal],
-  ])('that answers %i %j is told apart', async (status, text, kind) => {
+    [404, 'no such path', RpcError],
+  ])('maps HTTP status %i with body %j to its error class', async (status, text, kind) => {
     const host = await startNode((_request, _body, response) => {
       response.writeHead(status).end(text)
     })
@@ -73,7 +72,7 @@ describe('a node with a path for each question', () => {
     expect(await errorOf(endpoint.request('/x', {}, z.unknown()))).toBeInstanceOf(kind)
   })
 
-  it('does not get its own key repeated', async () => {
+  it('removes its URL secret from error texts', async () => {
     const host = await startNode((_request, _body, response) => {
       response.writeHead(403).end('the key a-long-secret-key is not known')
     })
@@ -82,7 +81,7 @@ describe('a node with a path for each question', () => {
     expect(JSON.stringify(describeError(error))).not.toContain('a-long-secret-key')
   })
 
-  it('that is silent is given up in time', async () => {
+  it('rejects at the deadline when the node is silent', async () => {
     const host = await startNode(() => undefined)
     const endpoint = createPathEndpoint(new Secret(`http://${host}`), 50)
     expect(await errorOf(endpoint.request('/x', {}, z.unknown()))).toBeInstanceOf(NoResponseError)

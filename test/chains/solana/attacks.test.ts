@@ -35,7 +35,7 @@ import { token2022Program } from '../../support/solana/programs.js'
 import { associatedAccount } from '../../support/solana/tokens.js'
 import { openScene, type SolanaScene, type SolanaService } from './scene.js'
 
-/* The numbers are those of the project's list of attacks on facilitators. */
+/* Numbers refer to the project's list of attacks on facilitators. */
 
 let scene: SolanaScene
 let service: SolanaService
@@ -52,7 +52,8 @@ const open = async (options: Parameters<SolanaScene['open']>[0] = {}) => {
 }
 
 const feePayers = () => scene.chain.feePayers.map(({ publicKey }) => publicKey)
-const lamportsOfOurs = () => feePayers().reduce((sum, key) => sum + scene.chain.balanceOf(key.toBase58()), 0n)
+const sumFeePayerBalances = () =>
+  feePayers().reduce((sum, key) => sum + scene.chain.balanceOf(key.toBase58()), 0n)
 
 const withTransaction = (body: SolanaPaymentBody, transaction: string): SolanaPaymentBody => ({
   ...body,
@@ -61,15 +62,15 @@ const withTransaction = (body: SolanaPaymentBody, transaction: string): SolanaPa
 const bytesOf = ({ paymentPayload }: SolanaPaymentBody) =>
   Buffer.from(paymentPayload.payload.transaction, 'base64')
 
-/** Neither a verification nor a settlement lets the payment pass, and nothing of ours is spent. */
+/** Verify and settle refuse the payment, and none of our lamports are spent. */
 const expectRefused = async (body: unknown, reason: string): Promise<void> => {
-  const before = lamportsOfOurs()
+  const before = sumFeePayerBalances()
   expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
   expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
-  expect(lamportsOfOurs()).toBe(before)
+  expect(sumFeePayerBalances()).toBe(before)
 }
 
-describe('A20: an instruction that spends what is ours', () => {
+describe('A20: instructions that spend from the fee payer', () => {
   it.each([
     [
       'a transfer of lamports',
@@ -80,7 +81,7 @@ describe('A20: an instruction that spends what is ours', () => {
       'an assignment of our account',
       (ours: PublicKey, to: PublicKey) => SystemProgram.assign({ accountPubkey: ours, programId: to }),
     ],
-  ])('is not signed: %s', async (_, instruction) => {
+  ])('are refused: %s', async (_, instruction) => {
     await open()
     const [ours = PublicKey.default] = feePayers()
     const { body } = scene.plan({
@@ -89,7 +90,7 @@ describe('A20: an instruction that spends what is ours', () => {
     await expectRefused(body, 'invalid_exact_svm_payload_unknown_fourth_instruction')
   })
 
-  it('is not signed where it stands in place of the transfer, with our tokens', async () => {
+  it('are refused when our own tokens replace the transfer', async () => {
     await open()
     const [ours = PublicKey.default] = feePayers()
     const usdc = new PublicKey(scene.chain.usdc)
@@ -109,7 +110,7 @@ describe('A20: an instruction that spends what is ours', () => {
           10_000n,
           6,
         ),
-        // The payer signs something too, so that there are two signers.
+        // A second signer: the payer signs the memo.
         new TransactionInstruction({
           ...memoInstruction('mine'),
           keys: [{ pubkey: payer.publicKey, isSigner: true, isWritable: false }],
@@ -120,7 +121,7 @@ describe('A20: an instruction that spends what is ours', () => {
     expect(scene.chain.holdingOf(payTo)).toBe(0n)
   })
 
-  it('is not signed where it approves another spender', async () => {
+  it('are refused when they approve another spender', async () => {
     await open()
     const { body } = scene.plan({
       change: (all) => [
@@ -137,8 +138,8 @@ describe('A20: an instruction that spends what is ours', () => {
   })
 })
 
-describe('A23: money that comes and goes', () => {
-  it('does not count as a payment when the token keeps a part of it', async () => {
+describe('A23: transfer fees and concurrent balance changes', () => {
+  it('refuses a payment in a token that withholds a transfer fee', async () => {
     await open({ environment: { SOLANA_TOKENS_mainnet: '*' } })
     const mint = Keypair.generate()
     const { authority } = scene.chain
@@ -183,12 +184,12 @@ describe('A23: money that comes and goes', () => {
     await expectRefused(body, 'invalid_exact_svm_payload_amount_mismatch')
   })
 
-  it('is not mistaken for one where somebody else pays between every two questions', async () => {
+  it('accepts a payment while others pay the same recipient between the balance reads', async () => {
     const proxy = await scene.openProxy()
     await open({ rpcUrls: [proxy.url] })
     const { body, payTo } = scene.plan()
     scene.chain.give({ owner: payTo, amount: 100n })
-    // The balance that is read beside the simulation is one from before the other payment.
+    // Simulates a balance read from before the other payment.
     proxy.setFault('getMultipleAccounts', {
       kind: 'tamper',
       change: (result) => (countAccounts(result) > 1 ? withLessAt(result, 1, 5n) : result),
@@ -196,7 +197,7 @@ describe('A23: money that comes and goes', () => {
     expect(await service.verify(body)).toMatchObject({ isValid: true })
   })
 
-  it('is not mistaken for one where others pay the same merchant at the same moment', async () => {
+  it('settles concurrent payments to the same merchant', async () => {
     await open()
     const { payTo } = createParties(scene.chain, 0n)
     const plans = Array.from({ length: 8 }, () => scene.plan({ payTo }))
@@ -206,8 +207,8 @@ describe('A23: money that comes and goes', () => {
   })
 })
 
-describe('A24: accounts that nobody sees, and blockhashes that do not end', () => {
-  it('does not read address lookup tables', async () => {
+describe('A24: hidden accounts and durable nonces', () => {
+  it('refuses address lookup tables', async () => {
     await open()
     const plan = scene.plan()
     const instructions = listInstructions({
@@ -238,7 +239,7 @@ describe('A24: accounts that nobody sees, and blockhashes that do not end', () =
     await expectRefused(body, 'invalid_exact_svm_smart_wallet_alt_resolution_not_available')
   })
 
-  it('does not take durable nonces', async () => {
+  it('refuses durable nonces', async () => {
     await open()
     const nonceAuthority = scene.plan().payer
     const { body } = scene.plan({
@@ -255,8 +256,8 @@ describe('A24: accounts that nobody sees, and blockhashes that do not end', () =
   })
 })
 
-describe('A25: signatures that are missing, foreign or leaked', () => {
-  it('does not take a transaction that the payer has not signed', async () => {
+describe('A25: missing, foreign and leaked signatures', () => {
+  it('refuses a transaction without the signature of the payer', async () => {
     await open()
     const { body } = scene.plan()
     const bytes = bytesOf(body)
@@ -267,7 +268,7 @@ describe('A25: signatures that are missing, foreign or leaked', () => {
     )
   })
 
-  it('does not take a signature of another message', async () => {
+  it('refuses a signature of another message', async () => {
     await open()
     const [one, two] = [scene.plan().body, scene.plan().body]
     const bytes = bytesOf(one)
@@ -278,7 +279,7 @@ describe('A25: signatures that are missing, foreign or leaked', () => {
     )
   })
 
-  it('does not let a delegate pay with the tokens of somebody else', async () => {
+  it('refuses a payment by a delegate of the token account', async () => {
     await open()
     const { chain } = scene
     const delegate = Keypair.generate()
@@ -300,7 +301,7 @@ describe('A25: signatures that are missing, foreign or leaked', () => {
     expect(chain.holdingOf(payTo)).toBe(0n)
   })
 
-  it('shows nobody a transaction with our signature before it is recorded', async () => {
+  it('sends no transaction with our signature before it is recorded', async () => {
     const proxy = await scene.openProxy()
     await open({ rpcUrls: [proxy.url] })
     const { body } = scene.plan()
@@ -314,7 +315,7 @@ describe('A25: signatures that are missing, foreign or leaked', () => {
     for (const { signatures } of shown) expect(signatures[0]).toEqual(new Uint8Array(64))
   })
 
-  it('is asked with the blockhash of the payer, which is never replaced', async () => {
+  it('simulates with the blockhash of the transaction, never with a replaced one', async () => {
     const proxy = await scene.openProxy()
     await open({ rpcUrls: [proxy.url] })
     await service.verify(scene.plan().body)
@@ -323,18 +324,18 @@ describe('A25: signatures that are missing, foreign or leaked', () => {
   })
 })
 
-describe('A4: one authorization, told in many ways', () => {
-  it('earns one success, whatever stands where our signature belongs', async () => {
+describe('A4: one authorization in several encodings', () => {
+  it('earns one success, whatever the bytes at our signature', async () => {
     await open()
     const { body, payTo } = scene.plan()
-    const disguised = bytesOf(body).fill(0x5a, 1, 65).toString('base64')
+    const changed = bytesOf(body).fill(0x5a, 1, 65).toString('base64')
     expect(await service.settle(body)).toMatchObject({ success: true })
-    const second = await service.settle(withTransaction(body, disguised), 'somebody else')
+    const second = await service.settle(withTransaction(body, changed), 'other caller')
     expect(second).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
     expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
   })
 
-  it('is the same one where two payments are the same bytes', async () => {
+  it('earns one success when two payments are identical bytes', async () => {
     await open()
     const { chain } = scene
     const parties = createParties(chain, 20_000n)
@@ -346,24 +347,24 @@ describe('A4: one authorization, told in many ways', () => {
   })
 
   it.each([
-    ['padding that is missing', (text: string) => `${text.replace(/=*$/, '')}===`],
+    ['excess padding', (text: string) => `${text.replace(/=*$/, '')}===`],
     ['a line break', (text: string) => `${text}\n`],
-    ['the alphabet of URLs', (text: string) => `${text.replaceAll('+', '-').replaceAll('/', '_')}-`],
+    ['the URL-safe alphabet', (text: string) => `${text.replaceAll('+', '-').replaceAll('/', '_')}-`],
     [
-      'a byte more',
+      'an additional byte',
       (text: string) => Buffer.concat([Buffer.from(text, 'base64'), Buffer.alloc(1)]).toString('base64'),
     ],
-  ])('has one spelling: with %s it is refused', async (_, respell) => {
+  ])('refuses a non-canonical encoding: %s', async (_, reencode) => {
     await open()
     const { body } = scene.plan()
     const text = body.paymentPayload.payload.transaction
     await expectRefused(
-      withTransaction(body, respell(text)),
+      withTransaction(body, reencode(text)),
       'invalid_exact_svm_payload_transaction_could_not_be_decoded',
     )
   })
 
-  it('is told to one of many who ask two services at once, and moves money once', async () => {
+  it('earns one success for 12 concurrent callers of two instances, and moves the money once', async () => {
     const [one, two] = [await open(), await scene.open()]
     scene.chain.behaviour.landSlots = 1
     const { body, payTo } = scene.plan()
@@ -377,8 +378,8 @@ describe('A4: one authorization, told in many ways', () => {
   })
 })
 
-describe('A14 and A18: what strangers can make us spend', () => {
-  it('ends at the budget of the hour, before anything is recorded', async () => {
+describe('A14 and A18: cost limits', () => {
+  it('refuses settlements beyond the hourly fee budget, before anything is recorded', async () => {
     await open({ environment: { SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR_mainnet: '25000' } })
     expect(await service.settle(scene.plan().body)).toMatchObject({ success: true })
     expect(await service.settle(scene.plan().body)).toMatchObject({ success: true })
@@ -388,8 +389,8 @@ describe('A14 and A18: what strangers can make us spend', () => {
   })
 })
 
-describe('A33: keys', () => {
-  it('do not reach a log when a node quotes them, nor when a settlement fails', async () => {
+describe('A33: secrets', () => {
+  it('stay out of the log when a node quotes the URL, and when a settlement fails', async () => {
     const lines: string[] = []
     const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(line) } })
     const proxy = await scene.openProxy()
@@ -412,11 +413,11 @@ const accountsAnswer = z.looseObject({
 })
 const countAccounts = (result: unknown) => accountsAnswer.parse(result).value.length
 
-/** The same answer with fewer tokens in one of the accounts. */
+/** The same response with fewer tokens in one account. */
 const withLessAt = (result: unknown, index: number, amount: bigint): unknown => {
   const answer = accountsAnswer.parse(result)
   const account = answer.value[index]
-  if (account == null) throw new Error('There is no such account')
+  if (account == null) throw new Error('The account does not exist')
   const data = Buffer.from(account.data[0], 'base64')
   data.writeBigUInt64LE(data.readBigUInt64LE(64) - amount, 64)
   return {
@@ -425,7 +426,7 @@ const withLessAt = (result: unknown, index: number, amount: bigint): unknown => 
   }
 }
 
-/** A payer with money and a recipient, both with accounts that know of the fee. */
+/** Payer and recipient with accounts for a transfer-fee mint. */
 const openFeeAccounts = async (connection: Connection, mint: PublicKey) => {
   const { authority } = scene.chain
   const payer = Keypair.generate()

@@ -14,7 +14,7 @@ import { createParties, type SolanaRequirements, solanaPayment } from '../../sup
 import { token2022Program } from '../../support/solana/programs.js'
 import { environmentFor } from './scene.js'
 
-/* Clients, shops and facilitator clients as they are published, unmodified. */
+/* Published clients, servers and facilitator clients, unmodified. */
 
 const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
@@ -39,7 +39,6 @@ afterAll(async () => {
 const openWallet = async (payer: Keypair) =>
   new ExactSvmScheme(await createKeyPairSignerFromBytes(payer.secretKey), { rpcUrl: chain.url })
 
-/** What the ordinary libraries say that an owner has. */
 const countTokens = async (owner: string, mint = chain.usdc, program?: string) => {
   const programId = program === undefined ? undefined : new PublicKey(program)
   const account = getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), false, programId)
@@ -48,7 +47,7 @@ const countTokens = async (owner: string, mint = chain.usdc, program?: string) =
 }
 
 describe('@x402/svm', () => {
-  it('buys from @x402/express with @x402/fetch, and the merchant has the money', async () => {
+  it('pays @x402/express with @x402/fetch, and the merchant receives the money', async () => {
     const { payer, payTo } = createParties(chain, 1_000_000n)
     const shop: Shop = await openShop({
       port: 0,
@@ -73,7 +72,7 @@ describe('@x402/svm', () => {
   it.each([
     ['SPL Token', undefined],
     ['Token-2022', token2022Program],
-  ])('signs a payment in %s that we verify and settle over HTTP', async (_, program) => {
+  ])('signs payments in %s that the facilitator verifies and settles over HTTP', async (_, program) => {
     const mint = Keypair.generate().publicKey.toBase58()
     const token = program === undefined ? { mint } : { mint, program }
     chain.createMint(token)
@@ -101,7 +100,7 @@ describe('@x402/svm', () => {
     expect(await countTokens(payTo, mint, program)).toBe(50_000n)
   })
 
-  it('is told of a fee payer of ours for each kind', async () => {
+  it('receives one of our fee payers in /supported', async () => {
     const { kinds, signers } = await new HTTPFacilitatorClient({ url: service.url }).getSupported()
     const ours = chain.feePayers.map(({ publicKey }) => publicKey.toBase58())
     expect(ours).toContain(kinds.find((each) => each.network === network)?.extra?.feePayer)
@@ -110,7 +109,7 @@ describe('@x402/svm', () => {
 })
 
 describe('@solana/web3.js and @solana/spl-token', () => {
-  it('build a payment that version 1 of the protocol puts before us', async () => {
+  it('build a payment that is settled by protocol version 1', async () => {
     const { payer, payTo } = createParties(chain, 7_000n)
     const { paymentPayload, paymentRequirements } = solanaPayment({ chain, payer, payTo, amount: 7_000n })
     const { amount, ...rest } = paymentRequirements

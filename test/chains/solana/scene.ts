@@ -19,55 +19,50 @@ import {
   solanaPayment,
 } from '../../support/solana/payment.js'
 
-/** A service under test, and who asks it. */
 export interface SolanaService extends AskedCore {
   listFeePayers(): readonly unknown[]
 }
 
-/** How a service differs from the plain one. */
 export interface SolanaServiceOptions {
   readonly rpcUrls?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly logger?: Logger
-  /** The keys to pay with; those of the chain unless told. */
+  /** Default: those of the chain. */
   readonly feePayers?: readonly Keypair[]
 }
 
-/** A payment that can be made, and who makes it to whom. */
-export interface PlannedPayment {
+interface PlannedPayment {
   readonly body: SolanaPaymentBody
   readonly payer: Keypair
   readonly payTo: string
 }
 
-/** What a payment of a fresh, funded payer differs in. */
 export interface PaymentPlan extends Omit<Partial<SolanaPaymentOptions>, 'chain'> {
-  /** What the payer owns before the payment; the amount unless told. */
+  /** Payer's balance before the payment; default: the amount. */
   readonly balance?: bigint
 }
 
-/** One cluster and one database, and services on them. */
+/** A cluster, a database, and services on them. */
 export interface SolanaScene {
   readonly chain: LocalSolana
   readonly database: TestDatabase
   open(options?: SolanaServiceOptions): Promise<SolanaService>
-  /** A proxy in front of the cluster. */
   openProxy(): Promise<RpcProxy>
-  /** A signed payment of a fresh payer who owns what it pays. */
+  /** A payment signed by a new, funded payer. */
   plan(plan?: PaymentPlan): PlannedPayment
-  /** Closes services and proxies, and lets the cluster take transactions at once again. */
+  /** Closes services and proxies, and restores the cluster's default behaviour. */
   reset(): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts a cluster and a database. Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+/** Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
 export const openScene = async (options: LocalSolanaOptions = {}): Promise<SolanaScene> => {
   const [chain, database] = await Promise.all([startLocalSolana(options), createTestDatabase()])
-  const usual = { ...chain.behaviour }
+  const defaults = { ...chain.behaviour }
   const closers: (() => Promise<void>)[] = []
   const reset = async () => {
-    Object.assign(chain.behaviour, usual)
+    Object.assign(chain.behaviour, defaults)
     for (const close of closers.splice(0).reverse()) await close()
   }
   return {
@@ -80,7 +75,7 @@ export const openScene = async (options: LocalSolanaOptions = {}): Promise<Solan
         ...rest,
       })
       closers.push(() => core.close())
-      return asking(core)
+      return toService(core)
     },
     openProxy: async () => {
       const proxy = await startRpcProxy(chain.url)
@@ -105,7 +100,6 @@ export const openScene = async (options: LocalSolanaOptions = {}): Promise<Solan
   }
 }
 
-/** The variables of a service that pays with these keys. */
 export const environmentFor = (
   feePayers: readonly Keypair[],
   rpcUrls: readonly string[],
@@ -116,7 +110,7 @@ export const environmentFor = (
   SOLANA_RPC_TIMEOUT_MS: '1000',
 })
 
-const asking = (core: Core): SolanaService => ({
+const toService = (core: Core): SolanaService => ({
   ...askCore(core),
   listFeePayers: () => core.useCases.core.listSupported().kinds.map(({ extra }) => extra?.feePayer),
 })

@@ -24,24 +24,24 @@ const problemsOf = (environment: Readonly<Record<string, string>>): readonly str
   return 'problems' in reading ? reading.problems : []
 }
 
-describe('the family', () => {
-  it('is off without a key and a cluster', () => {
+describe('the Solana settings', () => {
+  it('are null without a key and a cluster', () => {
     expect(readSolanaSettings({ PORT: '8080' })).toEqual({ settings: null })
   })
 
   it.each([{ SOLANA_RPC_URL_mainnet: 'http://node.example' }, { SOLANA_NETWORKS: 'devnet' }])(
-    'needs a key when a cluster is named: %j',
+    'require a key when a cluster is named: %j',
     (environment) => expect(problemsOf(environment)).toEqual([expect.stringContaining('SOLANA_PRIVATE_KEY')]),
   )
 
-  it('serves the main cluster by a public endpoint with a key alone', () => {
+  it('default to mainnet and a public endpoint with only a key', () => {
     const { networks } = read({ SOLANA_PRIVATE_KEY: key })
     expect(networks.map(({ network, usesPublicRpc }) => ({ network, usesPublicRpc }))).toEqual([
       { network: `solana:${mainnet}`, usesPublicRpc: true },
     ])
   })
 
-  it('knows a cluster by its name and by its reference, but not by both at once', () => {
+  it('accept a cluster by name or by reference, but not by both', () => {
     const url = 'http://node.example'
     for (const name of ['mainnet', mainnet]) {
       const { networks } = read({ SOLANA_PRIVATE_KEY: key, [`SOLANA_RPC_URL_${name}`]: url })
@@ -51,26 +51,26 @@ describe('the family', () => {
     expect(problemsOf({ SOLANA_PRIVATE_KEY: key, ...both })).toHaveLength(1)
   })
 
-  it('takes any mint on a cluster that only the operator knows, and the known ones elsewhere', () => {
+  it('accept any mint on a cluster that is not built in, and the known ones otherwise', () => {
     const { networks } = read({
       SOLANA_PRIVATE_KEY: key,
       SOLANA_NETWORKS: `devnet,${ownCluster}`,
       [`SOLANA_RPC_URL_${ownCluster}`]: 'http://node.example',
     })
     expect(networks).toMatchObject([
-      { acceptsAnyMint: false, mints: [expect.any(String), expect.any(String)] },
-      { acceptsAnyMint: true, mints: [] },
+      { acceptsAnyToken: false, tokens: [expect.any(String), expect.any(String)] },
+      { acceptsAnyToken: true, tokens: [] },
     ])
     expect(problemsOf({ SOLANA_PRIVATE_KEY: key, SOLANA_NETWORKS: ownCluster })).toHaveLength(1)
   })
 
-  it('reads several keys, in base58 and as JSON arrays, each once', () => {
+  it('read several keys in base58 and as JSON arrays, without duplicates', () => {
     const { privateKeys } = read({ SOLANA_PRIVATE_KEY: `${key}, ${otherKey},${key}` })
     expect(privateKeys.map((secret) => secret.reveal())).toEqual([key, otherKey])
     expect(createFeePayers(privateKeys).addresses[0]).toBe(keypair.publicKey.toBase58())
   })
 
-  it('does not open a key whose halves do not fit, and does not say what it is', () => {
+  it('reject a key whose halves do not match, without printing it', () => {
     const bytes = Uint8Array.from(keypair.secretKey)
     bytes[63] = (bytes[63] ?? 0) ^ 1
     const broken = base58.encode(bytes)
@@ -92,14 +92,14 @@ describe('the family', () => {
     ['SOLANA_RPC_URL', 'http://node.example'],
     ['SOLANA_RPC_URL_8453', 'http://node.example'],
     ['SOLANA_NONSENSE', '1'],
-  ])('names %s when it is wrong, and never its value: %s', (variable, value) => {
+  ])('name %s when it is invalid, and not its value: %s', (variable, value) => {
     const problems = problemsOf({ SOLANA_PRIVATE_KEY: key, [variable]: value })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^${variable}: `))
     if (value.length > 5) expect(problems[0]).not.toContain(value)
   })
 
-  it('says everything that is wrong at once, whatever is set, and never throws', () => {
+  it('never throw, whatever the variables hold', () => {
     const names = [...solanaVariables.family, ...solanaVariables.perNetwork].map((name) =>
       name.replace('<cluster>', 'devnet'),
     )
@@ -110,7 +110,7 @@ describe('the family', () => {
     )
   })
 
-  it('shows no key when it is printed', () => {
+  it('do not print secrets', () => {
     const settings = read({
       SOLANA_PRIVATE_KEY: key,
       SOLANA_RPC_URL_mainnet: 'http://node.example/secretpath',

@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
-const impatient = { SETTLE_WAIT_SECONDS: '2' }
+const shortWait = { SETTLE_WAIT_SECONDS: '2' }
 
-/** Hands a message to the chain beside the facilitator. */
+/** Sends a message without the facilitator. */
 const sendBoc = async (boc: unknown) => {
   const response = await fetch(scene.chain.url, {
     method: 'POST',
@@ -24,8 +24,8 @@ const sendBoc = async (boc: unknown) => {
   return response.ok
 }
 
-/** A wallet that sends something else: its number moves on. */
-const moveOn = async (wallet: TestWallet, isInternal = false) => {
+/** The wallet sends another message, which uses its seqno. */
+const useSeqno = async (wallet: TestWallet, isInternal = false) => {
   const seqno = await scene.chain.readSeqno(wallet)
   const body = wallet.sign({
     seqno,
@@ -47,78 +47,78 @@ const isRecorded = async ({ address }: TestWallet): Promise<boolean> => {
 
 const signedBocOf = ({ paymentPayload }: TonPaymentBody) => paymentPayload.payload.signedBoc
 
-describe('a payment that we relay', () => {
-  it('with a wrong signature costs us nothing and is never sent', async () => {
+describe('a relayed payment', () => {
+  it('with a wrong signature is refused before anything is sent', async () => {
     const { chain } = scene
     const proxy = await scene.openProxy()
     const service = await scene.open({ url: proxy.url })
     for (const isDeployed of [true, false]) {
       const wallet = await chain.createPayer({ nanoTon: 0n, isDeployed })
       const body = await sponsoredPayment({ chain, wallet, payTo: randomAddress(), signer: randomKeys() })
-      const before = await scene.sumRelays()
+      const before = await scene.sumRelayBalances()
       expect(await service.settle(body)).toMatchObject({
         success: false,
         errorReason: 'message_verification_failed',
         transaction: '',
       })
-      expect(await scene.sumRelays()).toBe(before)
+      expect(await scene.sumRelayBalances()).toBe(before)
     }
     expect(proxy.count('sendBoc')).toBe(0)
   })
 
-  it('earns one success, whoever asks again and however the message is signed', async () => {
+  it('earns one success for any caller, however the message is signed', async () => {
     const { chain } = scene
     const service = await scene.open()
     const wallet = await chain.createPayer({ nanoTon: 0n })
     const payTo = randomAddress()
     const request = { chain, wallet, payTo, seqno: 0, queryId: 7n, validUntil: chain.ledger.now() + 60 }
     const body = await sponsoredPayment(request)
-    // Other bytes in place of the signature name the same authorization.
+    // The same authorization with other signature bytes.
     const resigned = await sponsoredPayment({ ...request, signer: randomKeys() })
     expect(resigned.paymentPayload.payload).not.toEqual(body.paymentPayload.payload)
     expect(await service.settle(body)).toMatchObject({ success: true })
-    const spent = await scene.sumRelays()
+    const balanceAfter = await scene.sumRelayBalances()
     for (const again of [body, resigned]) {
       expect(await service.settle(again)).toMatchObject({
         success: false,
         errorReason: 'duplicate_settlement',
       })
     }
-    expect(await scene.sumRelays()).toBe(spent)
+    expect(await scene.sumRelayBalances()).toBe(balanceAfter)
     expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
     expect(await service.verify(body)).toMatchObject({ isValid: false })
   })
 
-  it('whose wallet moved on between verify and settle is refused and costs us nothing', async () => {
+  it('is refused without cost when the wallet used its seqno between verify and settle', async () => {
     const { chain } = scene
     const service = await scene.open()
     const wallet = await chain.createPayer()
     const body = await sponsoredPayment({ chain, wallet, payTo: randomAddress() })
     expect(await service.verify(body)).toMatchObject({ isValid: true })
-    expect(await moveOn(wallet)).toBe(true)
-    const before = await scene.sumRelays()
+    expect(await useSeqno(wallet)).toBe(true)
+    const before = await scene.sumRelayBalances()
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'seqno_already_used' })
-    expect(await scene.sumRelays()).toBe(before)
+    expect(await scene.sumRelayBalances()).toBe(before)
   })
 
-  it('whose wallet moves on while the message travels costs us its way, and is never a success', async () => {
+  it('is never a success when the wallet uses its seqno while our message is in flight', async () => {
     const { chain } = scene
-    const service = await scene.open({ environment: impatient })
+    const service = await scene.open({ environment: shortWait })
     const wallet = await chain.createPayer()
     const payTo = randomAddress()
     const body = await sponsoredPayment({ chain, wallet, payTo })
-    const before = await scene.sumRelays()
+    const before = await scene.sumRelayBalances()
     chain.ledger.setDelays({ inclusionMs: 0, hopMs: 400 })
     const settling = service.settle(body)
-    // Our wallet has sent it; the payer's has not got it yet.
-    await pollUntil(async () => (await scene.sumRelays()) < before, 'the message to leave')
+    // Our wallet has sent the message; the payer's has not received it.
+    await pollUntil(async () => (await scene.sumRelayBalances()) < before, 'the message to leave')
     chain.ledger.setDelays({ inclusionMs: 0, hopMs: 0 })
-    expect(await moveOn(wallet)).toBe(true)
+    expect(await useSeqno(wallet)).toBe(true)
     expect(await settling).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     await chain.ledger.settle()
-    expect(before - (await scene.sumRelays())).toBeLessThan(12_000_000n)
+    expect(before - (await scene.sumRelayBalances())).toBeLessThan(12_000_000n)
     expect(await chain.token.balanceOf(payTo)).toBe(0n)
-    // Failed is final only when the message has expired.
+    // Final only after the message has expired.
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     chain.ledger.warp(130)
@@ -126,18 +126,18 @@ describe('a payment that we relay', () => {
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'authorization_expired' })
   })
 
-  it('that a stranger relays first is told as paid, once', async () => {
+  it('succeeds once when another relayer sends it first', async () => {
     const { chain } = scene
     const service = await scene.open()
     const wallet = await chain.createPayer({ nanoTon: 0n })
-    const stranger = await chain.createPayer({ kind: 'v4r2' })
+    const otherRelayer = await chain.createPayer({ kind: 'v4r2' })
     const payTo = randomAddress()
     const body = await sponsoredPayment({ chain, wallet, payTo })
     chain.ledger.setDelays({ inclusionMs: 300, hopMs: 0 })
     const settling = service.settle(body)
     const { settlementBoc } = body.paymentPayload.payload
     await pollUntil(() => isRecorded(wallet), 'the message to be recorded')
-    const relayed = stranger.sign({
+    const relayed = otherRelayer.sign({
       seqno: 0,
       validUntil: chain.ledger.now() + 60,
       messages: [
@@ -150,7 +150,7 @@ describe('a payment that we relay', () => {
       ],
       mode: 3,
     })
-    const outer = external({ to: stranger.address, body: relayed })
+    const outer = external({ to: otherRelayer.address, body: relayed })
     expect(await sendBoc(beginCell().store(storeMessage(outer)).endCell().toBoc().toString('base64'))).toBe(
       true,
     )
@@ -161,8 +161,8 @@ describe('a payment that we relay', () => {
   })
 })
 
-describe('a payment that the payer’s wallet sends', () => {
-  it('is no success where the number moved and nothing was sent', async () => {
+describe('a client-paid payment', () => {
+  it('fails when the seqno is used but nothing was sent', async () => {
     const { chain } = scene
     const service = await scene.open()
     const wallet = await chain.createPayer({ kind: 'v5r1', nanoTon: 200_000_000n })
@@ -177,9 +177,9 @@ describe('a payment that the payer’s wallet sends', () => {
     expect(await chain.token.balanceOf(payTo)).toBe(0n)
   })
 
-  it('is neither paid nor failed while a wallet of version 4 may still take the same message', async () => {
+  it('stays pending while a v4 wallet may still accept the same message', async () => {
     const { chain } = scene
-    const service = await scene.open({ environment: impatient })
+    const service = await scene.open({ environment: shortWait })
     const wallet = await chain.createPayer({ kind: 'v4r2', nanoTon: 200_000_000n })
     const payTo = randomAddress()
     const body = await clientPaidPayment({ chain, wallet, payTo, mode: 1 })
@@ -189,12 +189,12 @@ describe('a payment that the payer’s wallet sends', () => {
     await chain.drain(wallet.address, 150_000_000n)
     expect(await settling).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     chain.ledger.setDelays({ inclusionMs: 0, hopMs: 0 })
-    // It was executed in vain, and its number is still the next one.
+    // Executed without effect: the seqno is not used.
     expect(await chain.readSeqno(wallet)).toBe(0)
-    const burnt = await chain.balanceOf(wallet.address)
+    const balanceAfter = await chain.balanceOf(wallet.address)
     await service.reconcile()
-    // What it costs to try is the payer's: we do not try again.
-    expect(await chain.balanceOf(wallet.address)).toBe(burnt)
+    // A retry would cost the payer: it is not sent again.
+    expect(await chain.balanceOf(wallet.address)).toBe(balanceAfter)
     await chain.fund(wallet.address, 1_000_000_000n)
     expect(await sendBoc(signedBocOf(body))).toBe(true)
     await service.reconcile()
@@ -203,9 +203,9 @@ describe('a payment that the payer’s wallet sends', () => {
     expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
   })
 
-  it('fails for good once the message has expired in vain', async () => {
+  it('fails once the message has expired without effect', async () => {
     const { chain } = scene
-    const service = await scene.open({ environment: impatient })
+    const service = await scene.open({ environment: shortWait })
     const wallet = await chain.createPayer({ kind: 'v4r2' })
     const payTo = randomAddress()
     const body = await clientPaidPayment({ chain, wallet, payTo })
@@ -226,9 +226,9 @@ describe('a payment that the payer’s wallet sends', () => {
     expect(await chain.token.balanceOf(payTo)).toBe(0n)
   })
 
-  it('of which the nodes lost the message once is sent again', async () => {
+  it('is sent again after the nodes lost its message', async () => {
     const { chain } = scene
-    const service = await scene.open({ environment: impatient })
+    const service = await scene.open({ environment: shortWait })
     const wallet = await chain.createPayer({ kind: 'v3r2' })
     const payTo = randomAddress()
     const body = await clientPaidPayment({ chain, wallet, payTo })
@@ -241,18 +241,18 @@ describe('a payment that the payer’s wallet sends', () => {
     expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
   })
 
-  it('that the recipient’s jetton wallet refuses is told as failed, and the payer keeps the coins', async () => {
+  it('fails when the jetton wallet of the recipient rejects, and the payer keeps the jettons', async () => {
     const { chain } = scene
     const service = await scene.open()
     const wallet = await chain.createPayer()
     const payTo = randomAddress()
-    await chain.putRefusing(chain.token.walletOf(payTo))
+    await chain.deployRejecting(chain.token.walletOf(payTo))
     const body = await clientPaidPayment({ chain, wallet, payTo })
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'transaction_failed' })
     expect(await chain.token.balanceOf(wallet.address)).toBe(10_000_000n)
   })
 
-  it('whose jetton wallet refuses for too little TON is told as failed', async () => {
+  it('fails when the attached TON is not enough for the jetton wallet', async () => {
     const { chain } = scene
     const service = await scene.open()
     const wallet = await chain.createPayer()
@@ -266,6 +266,6 @@ describe('a payment that the payer’s wallet sends', () => {
 
 const bodyOf = (settlementBoc: string): Cell => {
   const [body] = Cell.fromBase64(settlementBoc).refs
-  if (body === undefined) throw new Error('The message has its body within')
+  if (body === undefined) throw new Error('The body is not in a reference')
   return body
 }

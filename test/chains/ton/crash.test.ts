@@ -5,7 +5,6 @@ import { fundRelayWallets, tonEnvironment } from '../../support/ton/relayWallets
 import { startTonChain } from '../../support/ton/tonChain.js'
 import { randomAddress } from '../../support/ton/wallets.js'
 
-/** Both forms of a payment, each on a chain of its own. */
 const openWith = (sign: typeof sponsoredPayment | typeof clientPaidPayment) => async () => {
   const chain = await startTonChain()
   await fundRelayWallets(chain)

@@ -11,14 +11,13 @@ import { fundRelayWallets, tonEnvironment } from '../../support/ton/relayWallets
 import { startTonChain, type TonChain } from '../../support/ton/tonChain.js'
 import { randomAddress } from '../../support/ton/wallets.js'
 
-/** A form of payment: how its client writes it. */
-export interface PaymentForm {
+interface PaymentForm {
   sign(options: TonPaymentOptions): Promise<TonPaymentBody>
-  /** The field that holds the message. */
+  /** Field that holds the message. */
   readonly messageField: string
 }
 
-/** Settings as the environment gives them; the test fails where they cannot be read. */
+/** Throws if the settings are invalid. */
 export const readSettings = (environment: Record<string, string>): TonSettings => {
   const reading = readTonSettings(environment)
   if ('problems' in reading) throw new Error(reading.problems.join('\n'))
@@ -26,7 +25,7 @@ export const readSettings = (environment: Record<string, string>): TonSettings =
   return reading.settings
 }
 
-/** The same message in another bag of cells, and the asset in its raw form and other letters. */
+/** The same message in another serialization, and the asset in raw form and upper case. */
 const respell = (
   chain: TonChain,
   { messageField }: PaymentForm,
@@ -44,7 +43,7 @@ const respell = (
   }
 }
 
-/** One form of payment on a chain of its own, whose connection can be cut. */
+/** One payload form on its own chain, behind a proxy. */
 export const openTonHarness = async (form: PaymentForm): Promise<SchemeHarness> => {
   const chain = await startTonChain()
   await fundRelayWallets(chain)

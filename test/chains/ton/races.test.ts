@@ -13,12 +13,12 @@ afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
 const forms = [
-  ['that the payer’s wallet sends', clientPaidPayment],
-  ['that we relay', sponsoredPayment],
+  ['by the wallet of the payer', clientPaidPayment],
+  ['relayed by the facilitator', sponsoredPayment],
 ] as const
 
 describe.each(forms)('a payment %s', (_, sign) => {
-  it('that two instances settle at the same moment earns one success', async () => {
+  it('earns one success when two instances settle it concurrently', async () => {
     const { chain } = scene
     const instances = [await scene.open(), await scene.open()]
     chain.ledger.setDelays({ inclusionMs: 100, hopMs: 30 })
@@ -35,31 +35,31 @@ describe.each(forms)('a payment %s', (_, sign) => {
     }
   })
 
-  it('that was recorded and never sent is sent by whoever comes after', async () => {
+  it('is sent by another instance when it was recorded but never sent', async () => {
     const { chain } = scene
     const proxy = await scene.openProxy()
-    const dying = await scene.open({ url: proxy.url, environment: { SETTLE_WAIT_SECONDS: '1' } })
+    const failing = await scene.open({ url: proxy.url, environment: { SETTLE_WAIT_SECONDS: '1' } })
     const wallet = await chain.createPayer()
     const payTo = randomAddress()
     const body = await sign({ chain, wallet, payTo })
-    // Recorded, and from here on nothing of this instance reaches the chain.
+    // Recorded, but not sent.
     proxy.setFault('sendBoc', { kind: 'hang' })
-    const told = await dying.settle(body)
-    expect(told).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    const first = await failing.settle(body)
+    expect(first).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     const next = await scene.open()
     await pollUntil(async () => {
       await next.reconcile()
       return (await chain.token.balanceOf(payTo)) > 0n
     }, 'the payment to arrive')
     await next.reconcile()
-    expect(await next.settle(body)).toMatchObject({ success: true, transaction: told.transaction })
-    expect(await dying.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
+    expect(await next.settle(body)).toMatchObject({ success: true, transaction: first.transaction })
+    expect(await failing.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
     expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
   })
 })
 
-describe('two payments with one number of one wallet', () => {
-  it('earn one success: the other one never can', async () => {
+describe('two payments with the same seqno of one wallet', () => {
+  it('earn one success', async () => {
     const { chain } = scene
     const service = await scene.open({ environment: { SETTLE_WAIT_SECONDS: '2' } })
     const wallet = await chain.createPayer()

@@ -8,29 +8,28 @@ import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import { fundRelayWallets, tonEnvironment } from '../../support/ton/relayWallets.js'
 import { startTonChain, type TonChain } from '../../support/ton/tonChain.js'
 
-/** How a service differs from the plain one. */
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly url?: string
   readonly environment?: Readonly<Record<string, string>>
   readonly logger?: Logger
 }
 
-/** One TON network and one database, and services on them. */
+/** A network, a database, and services on them. */
 export interface Scene {
   readonly chain: TonChain
   readonly database: TestDatabase
-  /** The facilitator's wallets, with TON. */
+  /** Funded relay wallets. */
   readonly relays: readonly Address[]
   open(options?: ServiceOptions): Promise<AskedCore>
   openProxy(): Promise<RpcProxy>
-  /** What all relay wallets own together, in nanoTON. */
-  sumRelays(): Promise<bigint>
-  /** Closes services and proxies, and lets the chain take everything at once again. */
+  /** Total balance of the relay wallets in nanoTON. */
+  sumRelayBalances(): Promise<bigint>
+  /** Closes services and proxies, and restores the chain's default behaviour. */
   reset(): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts a network and a database. Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+/** Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
 export const openScene = async (): Promise<Scene> => {
   const [chain, database] = await Promise.all([startTonChain(), createTestDatabase()])
   const relays = await fundRelayWallets(chain, 4)
@@ -49,14 +48,14 @@ export const openScene = async (): Promise<Scene> => {
       const core = await openCore({
         databaseUrl: database.url,
         environment: { ...tonEnvironment(chain, url), ...environment },
-        // The chain's time, so that a test that moves on lets both age.
+        // Chain time, so that a warp moves both clocks.
         clock: { ...systemClock, now: () => new Date(chain.ledger.now() * 1_000) },
         ...rest,
       })
       closers.push(() => core.close())
       return askCore(core)
     },
-    sumRelays: async () => {
+    sumRelayBalances: async () => {
       const balances = await Promise.all(relays.map(chain.balanceOf))
       return balances.reduce((sum, balance) => sum + balance, 0n)
     },

@@ -2,27 +2,27 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readTonSettings, tonVariables } from '../../../src/chains/ton/settings.js'
-import { facilitatorWords } from '../../support/ton/facilitatorWords.js'
+import { facilitatorMnemonic } from '../../support/ton/facilitatorMnemonic.js'
 import { readSettings } from './harness.js'
 
-const words = { TON_MNEMONIC: facilitatorWords }
+const withMnemonic = { TON_MNEMONIC: facilitatorMnemonic }
 const problemsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
   const reading = readTonSettings(environment)
   return 'problems' in reading ? reading.problems : []
 }
 
-describe('the family', () => {
-  it('is off without words and a network', () => {
+describe('the TON settings', () => {
+  it('are null without a mnemonic and a network', () => {
     expect(readTonSettings({ PORT: '8080' })).toEqual({ settings: null })
   })
 
   it.each([{ TON_RPC_URL_testnet: 'http://node.example' }, { TON_NETWORKS: 'testnet' }])(
-    'needs the words when a network is named: %j',
+    'require a mnemonic when a network is named: %j',
     (environment) => expect(problemsOf(environment)).toEqual([expect.stringContaining('TON_MNEMONIC')]),
   )
 
-  it('serves the main network and its USDT by a public endpoint with the words alone', () => {
-    const { networks } = readSettings(words)
+  it('default to mainnet, its USDT and a public endpoint with only a mnemonic', () => {
+    const { networks } = readSettings(withMnemonic)
     expect(networks).toMatchObject([
       { network: 'ton:mainnet', globalId: -239, usesPublicRpc: true, acceptsAnyToken: false },
     ])
@@ -31,16 +31,16 @@ describe('the family', () => {
     ])
   })
 
-  it('serves the networks that have an endpoint, or those that are named', () => {
-    const environment = { ...words, TON_RPC_URL_testnet: 'http://node.example' }
+  it('serve the networks with an endpoint, or those that are named', () => {
+    const environment = { ...withMnemonic, TON_RPC_URL_testnet: 'http://node.example' }
     expect(readSettings(environment).networks.map(({ network }) => network)).toEqual(['ton:testnet'])
     const named = readSettings({ ...environment, TON_NETWORKS: 'testnet, mainnet' })
     expect(named.networks.map(({ network }) => network)).toEqual(['ton:mainnet', 'ton:testnet'])
   })
 
-  it('takes words across several blanks', () => {
-    const { mnemonic } = readSettings({ TON_MNEMONIC: ` ${facilitatorWords.replaceAll(' ', '  ')}\n` })
-    expect(mnemonic.reveal()).toBe(facilitatorWords)
+  it('accept a mnemonic with several spaces between words', () => {
+    const { mnemonic } = readSettings({ TON_MNEMONIC: ` ${facilitatorMnemonic.replaceAll(' ', '  ')}\n` })
+    expect(mnemonic.reveal()).toBe(facilitatorMnemonic)
   })
 
   it.each([
@@ -52,22 +52,26 @@ describe('the family', () => {
     ['TON_RELAY_WALLETS', '77'],
     ['TON_MAX_RELAY_NANOTON', '777'],
     ['TON_RELAY_BUDGET_NANOTON_PER_HOUR_testnet', '-1'],
-  ])('names %s when it is wrong, and not its value', (name, value) => {
-    const problems = problemsOf({ ...words, TON_RPC_URL_testnet: 'http://node.example', [name]: value })
+  ])('name %s when it is invalid, and not its value', (name, value) => {
+    const problems = problemsOf({
+      ...withMnemonic,
+      TON_RPC_URL_testnet: 'http://node.example',
+      [name]: value,
+    })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toContain(name)
     expect(problems[0]).not.toContain(value)
   })
 
-  it('says of a variable that nobody reads that it is no setting', () => {
-    expect(problemsOf({ ...words, TON_RPC_URL: 'http://node.example' })).toEqual([
-      'TON_RPC_URL: is no setting; write TON_RPC_URL_<network>, such as TON_RPC_URL_mainnet',
+  it('report an unknown variable', () => {
+    expect(problemsOf({ ...withMnemonic, TON_RPC_URL: 'http://node.example' })).toEqual([
+      'TON_RPC_URL: is not a known setting; write TON_RPC_URL_<network>, such as TON_RPC_URL_mainnet',
     ])
   })
 
-  it('shows nobody the words, the key of an endpoint, or its URL', () => {
+  it('do not print the mnemonic, an API key or the URL of an endpoint', () => {
     const environment = {
-      ...words,
+      ...withMnemonic,
       TON_RPC_URL_testnet: 'http://node.example/secret-path',
       TON_API_KEY_testnet: 'secret-key',
     }
@@ -76,7 +80,7 @@ describe('the family', () => {
     for (const secret of ['accident', 'secret-path', 'secret-key']) expect(shown).not.toContain(secret)
   })
 
-  it('answers whatever the variables hold', () => {
+  it('never throw, whatever the variables hold', () => {
     const names = [
       ...tonVariables.family,
       ...tonVariables.perNetwork.map((name) => name.replace('<network>', 'testnet')),

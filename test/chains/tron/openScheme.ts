@@ -10,14 +10,13 @@ import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
 
-/** The scheme on one network, without journal and database. */
+/** The scheme of one network without journal and database. */
 export interface OpenScheme {
   readonly scheme: Scheme
   readonly lanes: ReturnType<typeof createMemoryLanes>
   close(): Promise<void>
 }
 
-/** The variables of a service that settles on a node of Nile in a test. */
 export const nileEnvironment = (url: string, tokens: string): Record<string, string> => ({
   TRON_RPC_URL_nile: url,
   TRON_TOKENS_nile: tokens,
@@ -25,7 +24,6 @@ export const nileEnvironment = (url: string, tokens: string): Record<string, str
   TRON_RPC_TIMEOUT_MS: '1000',
 })
 
-/** Opens the family as the service does. */
 export const openScheme = async (
   environment: Readonly<Record<string, string>>,
   clock: Clock = systemClock,
@@ -47,7 +45,6 @@ export const openScheme = async (
   }
 }
 
-/** Reads a body the way the service does. */
 export const readBody = (body: unknown): Payment => {
   const payment = readPayment(wirePaymentRequest.parse(body))
   if (isRefused(payment)) throw new Error(`The body is refused as ${payment.reason}`)

@@ -17,11 +17,11 @@ const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
 const statusOf = async ({ settlementId = '' }: SettleResult) =>
   (await service.core.useCases.core.getSettlement(settlementId))?.status
 
-/** A payment that was told success, and stands in the newest block. */
+/** A successful payment in the newest block. */
 const settleInNewestBlock = async (): Promise<PlannedPayment & { readonly result: SettleResult }> => {
   service = await scene.open()
   const planned = await scene.plan()
-  // What was minted must stand in a block that stays.
+  // The mint must not be orphaned with the payment.
   await scene.chain.mine(1)
   const settling = service.settle(planned.body)
   await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the broadcast')
@@ -31,14 +31,14 @@ const settleInNewestBlock = async (): Promise<PlannedPayment & { readonly result
   return { ...planned, result }
 }
 
-/** A block must be gone twice before anybody believes it. */
+/** A block counts as orphaned after two checks. */
 const recheck = async () => {
   await service.core.recheckBlocks()
   await service.core.recheckBlocks()
 }
 
-describe('a block that is taken back', () => {
-  it('takes the money back, and the payment is made again by the same bytes', async () => {
+describe('an orphaned block', () => {
+  it('reverts the payment, which then lands again with the same bytes', async () => {
     const { payTo, result } = await settleInNewestBlock()
     expect(await scene.chain.ledger.reorganize(1, 'dropped')).toEqual([result.transaction])
     await scene.chain.mine(2)
@@ -52,7 +52,7 @@ describe('a block that is taken back', () => {
     expect(await balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('is found again where the network itself puts the transaction into another block', async () => {
+  it('is replaced when the network includes the transaction in another block', async () => {
     const { payTo, result } = await settleInNewestBlock()
     await scene.chain.ledger.reorganize(1, 'waiting')
     await scene.chain.mine(2)
@@ -62,7 +62,7 @@ describe('a block that is taken back', () => {
     expect(await balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('with a payment that then expires ends as failed, once that is solid', async () => {
+  it('makes the settlement fail when the transaction has expired in a solid block', async () => {
     const { payTo, result } = await settleInNewestBlock()
     await scene.chain.ledger.reorganize(1, 'dropped')
     scene.chain.warp(95_000)
@@ -76,7 +76,7 @@ describe('a block that is taken back', () => {
     expect(await balanceOf(payTo)).toBe(0n)
   })
 
-  it('tells success to nobody else, although its payment is open again', async () => {
+  it('does not let another caller succeed with the reopened payment', async () => {
     const { body, result } = await settleInNewestBlock()
     await scene.chain.ledger.reorganize(1, 'waiting')
     await scene.chain.mine(2)
@@ -90,7 +90,7 @@ describe('a block that is taken back', () => {
   })
 })
 
-describe('a block that stays', () => {
+describe('a canonical block', () => {
   const judge = async (result: SettleResult) => {
     const { rows } = await scene.database
       .pool()
@@ -100,7 +100,7 @@ describe('a block that stays', () => {
     return rows[0]
   }
 
-  it('is named by its number and id, and final when it is solid', async () => {
+  it('is recorded with number and id, and final when it is solid', async () => {
     const { result } = await settleInNewestBlock()
     const { block } = scene.chain.ledger.findExecuted(result.transaction) ?? {}
     expect(await judge(result)).toMatchObject({

@@ -9,46 +9,42 @@ import { type SignedFields, type TronPaymentBody, tronPayment } from '../../supp
 import { startTronChain, type TronChain, type TronChainOptions } from '../../support/tron/tronChain.js'
 import { nileEnvironment } from './openScheme.js'
 
-/** How a service differs from the plain one. */
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly url?: string
   readonly environment?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly logger?: Logger
 }
 
-/** A payment that can be made, and between whom. */
 export interface PlannedPayment {
   readonly body: TronPaymentBody
   readonly payer: TronKey
   readonly payTo: string
 }
 
-/** What a payment of a fresh payer differs in. */
-export interface PaymentPlan {
+interface PaymentPlan {
   readonly token?: string
   readonly payer?: TronKey
-  /** What the payer owns of TRX, in sun. */
+  /** Payer's balance in sun. */
   readonly sun?: number
   readonly signed?: Partial<SignedFields>
 }
 
-/** One chain of our own and one database, and services on them. */
+/** A chain, a database, and services on them. */
 export interface Scene {
   readonly chain: TronChain
   readonly database: TestDatabase
-  /** A token like Tether's on TRON: it answers false to a transfer that succeeds. */
+  /** Like USDT on TRON: `transfer` returns false on success. */
   readonly token: string
   open(options?: ServiceOptions): Promise<AskedCore>
   openProxy(): Promise<RpcProxy>
-  /** A signed payment of 10,000 units by a payer who owns 25,000. */
+  /** A signed payment of 10,000 units by a payer with 25,000. */
   plan(plan?: PaymentPlan): Promise<PlannedPayment>
-  /** Closes services and proxies. */
   reset(): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts a chain and a database. Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+/** Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
 export const openScene = async (options: TronChainOptions = {}): Promise<Scene> => {
   const [chain, database] = await Promise.all([
     startTronChain({ blockTimeMs: 40, ...options }),

@@ -14,13 +14,13 @@ const problemsOf = (environment: Readonly<Record<string, string>>): readonly str
   return 'problems' in reading ? reading.problems : []
 }
 
-describe('the settings of TRON', () => {
-  it('are off while no network has a node', () => {
+describe('the TRON settings', () => {
+  it('are null without an endpoint', () => {
     expect(read({})).toBeNull()
     expect(read({ TRON_PRIVATE_KEY: '11'.repeat(32), TRON_TOKENS_nile: '*' })).toBeNull()
   })
 
-  it('need nothing but a node: payers pay for themselves', () => {
+  it('need only an endpoint: payers pay for themselves', () => {
     const settings = read({ TRON_RPC_URL_mainnet: url })
     expect(settings?.sponsor).toBeNull()
     expect(settings?.networks).toMatchObject([
@@ -36,7 +36,7 @@ describe('the settings of TRON', () => {
     ])
   })
 
-  it('take several networks, each with its own', () => {
+  it('read several networks, each with its own variables', () => {
     const settings = read({
       TRON_RPC_URL_nile: `${url},${url}/2`,
       TRON_API_KEY_nile: 'key-of-the-provider',
@@ -54,9 +54,9 @@ describe('the settings of TRON', () => {
     })
   })
 
-  it('lend energy only where that is asked for, and never without a key', () => {
+  it('enable energy delegation only on request, and only with a key', () => {
     const environment = { TRON_RPC_URL_nile: url, TRON_SPONSOR_ENERGY: 'true' }
-    expect(problemsOf(environment)).toEqual(['TRON_PRIVATE_KEY: is required to lend energy to payers'])
+    expect(problemsOf(environment)).toEqual(['TRON_PRIVATE_KEY: is required to delegate energy to payers'])
     const settings = read({ ...environment, TRON_PRIVATE_KEY: `0x${'AB'.repeat(32)}` })
     expect(settings?.sponsor?.privateKey.reveal()).toBe('ab'.repeat(32))
     expect(read({ TRON_RPC_URL_nile: url, TRON_PRIVATE_KEY: '11'.repeat(32) })?.sponsor).toBeNull()
@@ -71,21 +71,21 @@ describe('the settings of TRON', () => {
     ['TRON_API_KEY_nile', 'hunter2 with a blank'],
     ['TRON_TOKENS_nile', '0xhunter2'],
     ['TRON_MAX_FEE_LIMIT_nile', '15001'],
-  ])('say of a wrong %s its name and not its value', (name, value) => {
+  ])('name %s when it is invalid, and not its value', (name, value) => {
     const [problem = '', ...others] = problemsOf({ [name]: value })
     expect(problem).toMatch(new RegExp(`^${name}: must `))
     expect(problem).not.toContain('hunter2')
     expect(others).toEqual([])
   })
 
-  it('name what nobody reads', () => {
+  it('report unknown variables', () => {
     expect(problemsOf({ TRON_RPC_URL: url, TRON_RPC_URL_main: url })).toEqual([
-      'TRON_RPC_URL: is no setting; write TRON_RPC_URL_<network>, such as TRON_RPC_URL_mainnet',
-      'TRON_RPC_URL_main: is no setting; write TRON_RPC_URL_<network>, such as TRON_RPC_URL_mainnet',
+      'TRON_RPC_URL: is not a known setting; write TRON_RPC_URL_<network>, such as TRON_RPC_URL_mainnet',
+      'TRON_RPC_URL_main: is not a known setting; write TRON_RPC_URL_<network>, such as TRON_RPC_URL_mainnet',
     ])
   })
 
-  it('print no secret', () => {
+  it('do not print secrets', () => {
     const settings = read({
       TRON_RPC_URL_nile: url,
       TRON_API_KEY_nile: 'key-of-the-provider',

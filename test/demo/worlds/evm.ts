@@ -7,16 +7,16 @@ import { exactPayment } from '../../support/evm/payment.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import type { DemoWorld } from '../world.js'
 
-const purse = 5_000_000n
+const initialBalance = 5_000_000n
 
-/** Anvil with one block a second, as a fast public chain has it, and Circle's USDC at its real address. */
+/** Anvil with one block per second, and USDC at its real address. */
 export const openEvmWorld = async (): Promise<DemoWorld> => {
   const chain = await startLocalChain({ chainId: 84_532, blockTimeSeconds: 1, facilitatorCount: 1 })
   const customer = privateKeyToAccount(generatePrivateKey())
   const merchant = privateKeyToAccount(generatePrivateKey()).address
   const wallet = createEoa()
-  await chain.mint(customer.address, purse)
-  await chain.mint(wallet.address, purse)
+  await chain.mint(customer.address, initialBalance)
+  await chain.mint(wallet.address, initialBalance)
   return {
     network: 'eip155:84532',
     introduction: 'A local EVM chain runs (Base Sepolia’s id), with Circle’s USDC at its real address',
@@ -31,7 +31,7 @@ export const openEvmWorld = async (): Promise<DemoWorld> => {
     customer: customer.address,
     merchant,
     balanceOf: (owner) => {
-      if (!isAddress(owner)) throw new Error(`${owner} is no address`)
+      if (!isAddress(owner)) throw new Error(`${owner} is not an address`)
       return chain.balanceOf(owner)
     },
     client: new ExactEvmScheme(customer),

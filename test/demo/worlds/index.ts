@@ -4,7 +4,7 @@ import { openSolanaWorld } from './solana.js'
 import { openTonWorld } from './ton.js'
 import { openTronWorld } from './tron.js'
 
-/** The families that `npm run demo -- --network <name>` knows. */
+/** Families for `npm run demo -- --network <name>`. */
 export const worlds: Readonly<Record<string, () => Promise<DemoWorld>>> = {
   evm: openEvmWorld,
   solana: openSolanaWorld,

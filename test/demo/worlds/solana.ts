@@ -6,13 +6,13 @@ import { startLocalSolana } from '../../support/solana/localChain.js'
 import { createParties, solanaPayment } from '../../support/solana/payment.js'
 import type { DemoWorld } from '../world.js'
 
-const purse = 5_000_000n
+const initialBalance = 5_000_000n
 
-/** Agave's virtual machine with a slot every 400 ms, as the main cluster has it, and Circle's USDC at its real address. */
+/** LiteSVM with a slot every 400 ms, like mainnet, and USDC at its real address. */
 export const openSolanaWorld = async (): Promise<DemoWorld> => {
   const chain = await startLocalSolana({ landSlots: 1, confirmSlots: 1 })
-  const { payer: customer, payTo: merchant } = createParties(chain, purse)
-  const { payer } = createParties(chain, purse)
+  const { payer: customer, payTo: merchant } = createParties(chain, initialBalance)
+  const { payer } = createParties(chain, initialBalance)
   return {
     network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
     introduction:

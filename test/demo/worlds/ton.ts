@@ -1,21 +1,24 @@
 import { Address } from '@ton/core'
 import type { SchemeNetworkClient, SchemeNetworkServer } from '@x402/core/types'
-import { facilitatorWords } from '../../support/ton/facilitatorWords.js'
+import { facilitatorMnemonic } from '../../support/ton/facilitatorMnemonic.js'
 import { sponsoredPayment } from '../../support/ton/payment.js'
 import { fundRelayWallets } from '../../support/ton/relayWallets.js'
 import { startTonChain, type TonChain } from '../../support/ton/tonChain.js'
 import { randomAddress, type TestWallet } from '../../support/ton/wallets.js'
 import type { DemoWorld } from '../world.js'
 
-const purse = 5_000_000n
+const initialBalance = 5_000_000n
 const decimals = 6
 
-/** TON's own virtual machine behind the API of toncenter, and a jetton; the customer owns no TON and has no wallet yet. */
+/**
+ * TON's virtual machine behind the toncenter API, and a jetton. The customer has no TON and no deployed
+ * wallet.
+ */
 export const openTonWorld = async (): Promise<DemoWorld> => {
   const chain = await startTonChain()
   chain.ledger.setDelays({ inclusionMs: 1_000, hopMs: 200 })
   const [relay] = await fundRelayWallets(chain)
-  const createCustomer = () => chain.createPayer({ coins: purse, nanoTon: 0n, isDeployed: false })
+  const createCustomer = () => chain.createPayer({ coins: initialBalance, nanoTon: 0n, isDeployed: false })
   const customer = await createCustomer()
   const other = await createCustomer()
   const merchant = randomAddress()
@@ -23,10 +26,10 @@ export const openTonWorld = async (): Promise<DemoWorld> => {
   return {
     network: chain.network,
     introduction:
-      'A TON network of one process runs, with a jetton; the customer owns no TON and has no wallet yet',
+      'A TON network of one process runs, with a jetton; the customer has no TON and no deployed wallet',
     details: { api: chain.url, jetton: asset },
     environment: {
-      TON_MNEMONIC: facilitatorWords,
+      TON_MNEMONIC: facilitatorMnemonic,
       TON_RPC_URL_testnet: chain.url,
       TON_TOKENS_testnet: asset,
       TON_POLL_INTERVAL_MS_testnet: '200',
@@ -44,7 +47,7 @@ export const openTonWorld = async (): Promise<DemoWorld> => {
   }
 }
 
-/** Signs what somebody else relays, as the protocol's specification for TON says; it has no published package yet. */
+/** Signs a relayed payment according to the TON scheme of x402, which has no published client package yet. */
 const createClient = (chain: TonChain, wallet: TestWallet): SchemeNetworkClient => ({
   scheme: 'exact',
   findDefaultAsset: (asset) => ({ asset, symbol: 'USDT', decimals }),
@@ -64,7 +67,7 @@ const createClient = (chain: TonChain, wallet: TestWallet): SchemeNetworkClient 
   },
 })
 
-/** Names a price in dollars in the jetton, and hands on where the facilitator wants the rest of its TON. */
+/** Converts a dollar price to the jetton, and passes on the facilitator's response destination. */
 const createServer = (asset: string): SchemeNetworkServer => ({
   scheme: 'exact',
   defaultAssetTransferMethod: 'default',

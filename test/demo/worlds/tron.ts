@@ -5,10 +5,10 @@ import { startTronChain, type TronChain } from '../../support/tron/tronChain.js'
 import type { DemoWorld } from '../world.js'
 
 const network = 'tron:nile'
-const purse = 5_000_000n
+const initialBalance = 5_000_000n
 const stakedSun = 1_000_000_000_000
 
-/** What a wallet does for a shop: tronweb signs the transfer that was asked for. */
+/** A client that signs the transfer with tronweb. */
 const createClient = (chain: TronChain, payer: TronKey): SchemeNetworkClient => ({
   scheme: 'exact',
   findDefaultAsset: (asset) => ({ asset, decimals: 6, symbol: 'USDT' }),
@@ -18,7 +18,7 @@ const createClient = (chain: TronChain, payer: TronKey): SchemeNetworkClient => 
   },
 })
 
-/** How a shop names its price in the token. */
+/** Converts a dollar price to the token. */
 const createServer = (token: string): SchemeNetworkServer => ({
   scheme: 'exact',
   defaultAssetTransferMethod: 'default',
@@ -32,36 +32,36 @@ const createServer = (token: string): SchemeNetworkServer => ({
   enhancePaymentRequirements: async (requirements) => requirements,
 })
 
-/** A TRON node of our own over a virtual machine, with a token like Tether's, and energy to lend. */
+/** A local TRON node, a token like USDT, and staked TRX for energy delegation. */
 export const openTronWorld = async (): Promise<DemoWorld> => {
-  // Three times as fast as TRON itself.
+  // Three times as fast as TRON.
   const chain = await startTronChain({ blockTimeMs: 1_000 })
   const token = await chain.deploy('TetherTrc20')
-  const [customer, other, lender, merchant] = [
+  const [customer, other, sponsor, merchant] = [
     createTronKey(),
     createTronKey(),
     createTronKey(),
     createTronKey(),
   ]
   for (const payer of [customer, other]) {
-    // It exists, and owns no TRX and no energy.
+    // Existing accounts without TRX and energy.
     chain.fund(payer.address, 0)
-    await chain.mint(token, payer.address, purse)
+    await chain.mint(token, payer.address, initialBalance)
   }
-  chain.fund(lender.address, 1_000_000_000)
-  chain.stake(lender.address, stakedSun)
+  chain.fund(sponsor.address, 1_000_000_000)
+  chain.stake(sponsor.address, stakedSun)
   return {
     network,
-    introduction: 'A local TRON chain runs (Nile’s id), with a token that behaves as Tether’s does there',
+    introduction: 'A local TRON chain runs (Nile’s id), with a token that behaves like USDT on TRON',
     details: { node: chain.url, usdt: token },
     environment: {
       TRON_RPC_URL_nile: chain.url,
       TRON_TOKENS_nile: token,
       TRON_POLL_INTERVAL_MS_nile: '200',
-      TRON_PRIVATE_KEY: lender.privateKey,
+      TRON_PRIVATE_KEY: sponsor.privateKey,
       TRON_SPONSOR_ENERGY: 'true',
     },
-    feesPaidBy: `energy that the facilitator lends, of ${lender.address}`,
+    feesPaidBy: `energy delegated by the facilitator, ${sponsor.address}`,
     symbol: 'USDT',
     customer: customer.address,
     merchant: merchant.address,

@@ -2,7 +2,6 @@ import { base58 } from '@scure/base'
 import { token2022Program, tokenProgram } from './programs.js'
 import type { StoredAccount, VirtualMachine } from './virtualMachine.js'
 
-/** An account as JSON-RPC tells it. */
 export const toAccountJson = (account: StoredAccount | null, encoding = 'base64'): unknown => {
   if (account === null) return null
   const { lamports, owner, executable, data } = account
@@ -17,7 +16,7 @@ export const toAccountJson = (account: StoredAccount | null, encoding = 'base64'
   }
 }
 
-/** A token account's owner, mint and balance, or null of an account that is none. */
+/** Null if it is not a token account. */
 export const readTokenAccount = (
   account: StoredAccount | null,
 ): { readonly mint: string; readonly owner: string; readonly amount: bigint } | null => {
@@ -31,7 +30,6 @@ export const readTokenAccount = (
   }
 }
 
-/** An amount of a mint's tokens as JSON-RPC tells it. */
 export const toAmountJson = (machine: VirtualMachine, mint: string, amount: bigint) => {
   const decimals = machine.read(mint)?.data[44] ?? 0
   const uiAmount = Number(amount) / 10 ** decimals

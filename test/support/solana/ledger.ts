@@ -3,47 +3,42 @@ import type { Slots } from './slots.js'
 import { landsDespite, type TransactionError } from './transactionErrors.js'
 import { type Execution, type StoredAccount, type VirtualMachine, walletHolding } from './virtualMachine.js'
 
-/** How sure the cluster is of a block. */
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
-/** A transaction that is in a block. */
+/** A transaction in a block. */
 export interface Landed {
   readonly transaction: SentTransaction
   readonly slot: bigint
   readonly error: TransactionError | null
   readonly execution: Execution
-  /** Token accounts and lamports around the execution, in the order of the transaction's accounts. */
+  /** In the order of the transaction's accounts. */
   readonly before: readonly (StoredAccount | null)[]
   readonly after: readonly (StoredAccount | null)[]
 }
 
-/** How the cluster takes transactions. */
 export interface LedgerBehaviour {
-  /** Slots between a send and its block. */
+  /** Slots from a send to its block. */
   landSlots: number
-  /** Slots until a block is confirmed, and until it is final. */
+  /** Slots until a block is confirmed and finalized. */
   confirmSlots: number
   finalizeSlots: number
-  /** Sends are accepted and forgotten, as under congestion. */
+  /** Accepts sends and drops them, as under congestion. */
   dropsSends: boolean
 }
 
-/** The blocks of the chain: what was sent, what landed, and how sure that is. */
 export interface Ledger {
   readonly behaviour: LedgerBehaviour
   send(bytes: Uint8Array): SentTransaction
   simulate(transaction: SentTransaction, checksSignatures: boolean): Execution
-  /** Lands what is due. */
+  /** Executes transactions that are due. */
   advance(): void
   find(signature: string): Landed | null
   commitmentOf(slot: bigint): Commitment
-  /** The newest slot of a commitment. */
   slotAt(commitment: Commitment): bigint
-  /** Undoes all blocks from a slot on; what was in them may land again. */
-  takeBack(from: bigint): void
+  /** Orphans all blocks from a slot on; their transactions may land again. */
+  orphanFrom(from: bigint): void
 }
 
-/** Opens the ledger of a machine. */
 export const createLedger = (machine: VirtualMachine, slots: Slots, behaviour: LedgerBehaviour): Ledger => {
   const landed = new Map<string, Landed>()
   const messages = new Map<string, string>()
@@ -112,7 +107,7 @@ export const createLedger = (machine: VirtualMachine, slots: Slots, behaviour: L
       if (slot <= slotAt('finalized')) return 'finalized'
       return slot <= slotAt('confirmed') ? 'confirmed' : 'processed'
     },
-    takeBack: (from) => {
+    orphanFrom: (from) => {
       const undone = [...landed.values()].filter(({ slot }) => slot >= from).reverse()
       for (const { transaction, before } of undone) {
         for (const [index, key] of transaction.keys.entries()) {

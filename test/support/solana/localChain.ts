@@ -16,34 +16,33 @@ import {
 } from './tokens.js'
 import { createVirtualMachine, walletHolding } from './virtualMachine.js'
 
-/** How a local chain differs from a usual one. */
 export interface LocalSolanaOptions extends Partial<LedgerBehaviour> {
   readonly cluster?: keyof typeof genesisHashes
   readonly slotMs?: number
-  /** Fee payers with 10 SOL each; 1 unless told. */
+  /** With 10 SOL each; default 1. */
   readonly feePayerCount?: number
 }
 
-/** A Solana cluster in this process: Agave's virtual machine behind a JSON-RPC node. */
+/** A Solana cluster in this process: Agave's virtual machine behind JSON-RPC. */
 export interface LocalSolana {
   readonly url: string
   readonly websocketUrl: string
   /** CAIP-2. */
   readonly network: string
-  /** The cluster's real USDC address, with an authority of our own. */
+  /** At its real address, with a test authority. */
   readonly usdc: string
   readonly authority: Keypair
   readonly feePayers: readonly Keypair[]
   readonly slots: Slots
-  /** May be changed at any time. */
+  /** Mutable at any time. */
   readonly behaviour: LedgerBehaviour
   readonly ledger: Ledger
   fund(address: string, lamports: bigint): void
   balanceOf(address: string): bigint
   createMint(options: Omit<MintOptions, 'authority'>): void
-  /** Gives tokens to an owner; USDC into the associated account unless told. */
+  /** Default: USDC in the associated account. */
   give(holding: Omit<Holding, 'mint'> & { readonly mint?: string }): string
-  /** What an owner's associated account holds. */
+  /** Balance of the associated account. */
   holdingOf(owner: string, mint?: string, program?: string): bigint
   freeze(tokenAccount: string): void
   approve(tokenAccount: string, delegate: string, amount: bigint): void
@@ -57,7 +56,6 @@ const usdcMints = {
 
 const feePayerLamports = 10_000_000_000n
 
-/** Starts a cluster of its own; nothing of it outlives `stop`. */
 export const startLocalSolana = async (options: LocalSolanaOptions = {}): Promise<LocalSolana> => {
   const { cluster = 'mainnet', slotMs = 400, feePayerCount = 1, ...rest } = options
   const machine = createVirtualMachine()

@@ -12,33 +12,31 @@ import type { LocalSolana } from './localChain.js'
 import { memoProgram, tokenProgram } from './programs.js'
 import { associatedAccount } from './tokens.js'
 
-/** The chain as far as a payment needs it. */
-export type SolanaPaymentChain = Pick<LocalSolana, 'network' | 'usdc' | 'slots' | 'ledger' | 'feePayers'>
+type SolanaPaymentChain = Pick<LocalSolana, 'network' | 'usdc' | 'slots' | 'ledger' | 'feePayers'>
 
-/** What a payment differs in from the usual one: USDC, with a memo, v0. */
+/** Default: USDC, with a memo, as a v0 transaction. */
 export interface SolanaPaymentOptions {
   readonly chain: SolanaPaymentChain
   readonly payer: Keypair
   readonly payTo: string
   readonly amount: bigint
-  /** What is transferred, where it is not what is asked. */
+  /** Transferred amount, if it differs from the required one. */
   readonly transferred?: bigint
   readonly asset?: string
   readonly program?: string
   readonly feePayer?: Keypair
-  /** Base58 of the blockhash; the newest unless told. */
+  /** In base58; default: the newest. */
   readonly blockhash?: string
-  /** Null for the form of three instructions. */
+  /** Null: no memo instruction. */
   readonly memo?: string | null
   readonly extra?: Readonly<Record<string, unknown>>
   readonly isLegacy?: boolean
-  /** Changes the instructions before the payer signs. */
+  /** Changes the instructions before signing. */
   readonly change?: (instructions: TransactionInstruction[]) => TransactionInstruction[]
-  /** Who signs beside the payer. */
+  /** Additional signers. */
   readonly cosigners?: readonly Keypair[]
 }
 
-/** The body of /verify and /settle, version 2. */
 export interface SolanaPaymentBody {
   readonly x402Version: 2
   readonly paymentPayload: {
@@ -49,7 +47,6 @@ export interface SolanaPaymentBody {
   readonly paymentRequirements: SolanaRequirements
 }
 
-/** Payment requirements of `exact` on Solana. */
 export interface SolanaRequirements {
   readonly scheme: 'exact'
   readonly network: string
@@ -60,7 +57,7 @@ export interface SolanaRequirements {
   readonly extra: Readonly<Record<string, unknown>>
 }
 
-/** A payment as the ordinary client library builds it, signed by the payer only. */
+/** As the published client builds it, signed by the payer only. */
 export const solanaPayment = (options: SolanaPaymentOptions): SolanaPaymentBody => {
   const { chain, payTo, amount, asset = chain.usdc, extra } = options
   const feePayer = feePayerOf(options).publicKey.toBase58()
@@ -81,7 +78,6 @@ export const solanaPayment = (options: SolanaPaymentOptions): SolanaPaymentBody 
   }
 }
 
-/** The instructions of the usual form. */
 export const listInstructions = (options: SolanaPaymentOptions): TransactionInstruction[] => {
   const { chain, payer, payTo, amount, transferred = amount, asset = chain.usdc } = options
   const { program = tokenProgram, memo = randomUUID() } = options
@@ -103,11 +99,10 @@ export const listInstructions = (options: SolanaPaymentOptions): TransactionInst
   return memo === null ? instructions : [...instructions, memoInstruction(memo)]
 }
 
-/** A memo that nobody needs to sign. */
+/** Without signers. */
 export const memoInstruction = (memo: string): TransactionInstruction =>
   new TransactionInstruction({ programId: new PublicKey(memoProgram), keys: [], data: Buffer.from(memo) })
 
-/** The partially signed transaction of a payment. */
 export const signTransaction = (options: SolanaPaymentOptions): VersionedTransaction => {
   const { chain, payer, change = (same) => same, cosigners = [] } = options
   const message = new TransactionMessage({
@@ -128,7 +123,7 @@ const feePayerOf = ({ feePayer, chain }: SolanaPaymentOptions): Keypair => {
   return chosen
 }
 
-/** A payer who owns what it pays, and a recipient whose token account is open. */
+/** A funded payer, and a recipient with a token account. */
 export const createParties = (
   chain: Pick<LocalSolana, 'give'>,
   amount: bigint,

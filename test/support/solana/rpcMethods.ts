@@ -9,7 +9,6 @@ import { blockhashLifetime, firstSlot, type Slots } from './slots.js'
 import { describeTransactionError } from './transactionErrors.js'
 import { type StoredAccount, type VirtualMachine, walletHolding } from './virtualMachine.js'
 
-/** An error answer of a node. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
@@ -21,15 +20,13 @@ export class RpcError extends Error {
   }
 }
 
-/** What the methods answer from. */
-export interface NodeParts {
+interface NodeParts {
   readonly machine: VirtualMachine
   readonly slots: Slots
   readonly ledger: Ledger
   readonly genesisHash: string
 }
 
-/** One JSON-RPC method. */
 export type RpcMethod = (params: readonly unknown[]) => unknown
 
 const address = z.string().refine((text) => {
@@ -55,15 +52,15 @@ const config = z
   })
   .default({})
 
-// Without a search through the blocks a node knows no more than it must to refuse a transaction that comes again.
+// Size of the status cache, which is searched without `searchTransactionHistory`.
 const statusCacheSlots = 300n
 
-// Blocks are fewer than slots, so that who mistakes one for the other is found out.
+// Makes block heights differ from slots, so that confusing them fails.
 const skippedSlots = 40n
 
 const sysvarOwner = 'Sysvar1111111111111111111111111111111111111'
 
-/** All methods that the ordinary clients ask. */
+/** Every method that clients use. */
 export const createRpcMethods = (parts: NodeParts): Readonly<Record<string, RpcMethod>> => {
   const { machine, slots, ledger, genesisHash } = parts
   const readConfig = (params: readonly unknown[], index: number) => config.parse(params[index] ?? {})
@@ -78,11 +75,11 @@ export const createRpcMethods = (parts: NodeParts): Readonly<Record<string, RpcM
     value,
   })
   const readAccount = (key: string, level: Commitment = 'processed'): StoredAccount | null => {
-    if (key === clockSysvar) return tellClock(slots, slotOf(level))
+    if (key === clockSysvar) return readClock(slots, slotOf(level))
     return key === recentBlockhashesSysvar ? readRecentBlockhashes() : machine.read(key)
   }
   let listed: { readonly newest: string; readonly account: StoredAccount } | null = null
-  /** Made once a slot: it takes longer than all else that a settlement asks. */
+  /** Cached per slot, because building it is slow. */
   const readRecentBlockhashes = (): StoredAccount => {
     const newest = slots.blockhashAt(slots.now())
     if (listed?.newest !== newest) listed = { newest, account: listRecentBlockhashes(slots) }
@@ -202,7 +199,7 @@ export const createRpcMethods = (parts: NodeParts): Readonly<Record<string, RpcM
       const { sigVerify = false, replaceRecentBlockhash = false, accounts } = readConfig(params, 1)
       if (replaceRecentBlockhash) throw new RpcError(-32602, 'This chain replaces no blockhash')
       const execution = simulate(readTransaction(params), sigVerify)
-      const told = (key: string) => execution.accounts.get(key) ?? machine.read(key)
+      const read = (key: string) => execution.accounts.get(key) ?? machine.read(key)
       return inContext({
         err: execution.error,
         logs: execution.logs,
@@ -213,7 +210,7 @@ export const createRpcMethods = (parts: NodeParts): Readonly<Record<string, RpcM
           accounts == null
             ? null
             : accounts.addresses.map((key) =>
-                execution.error === null ? toAccountJson(told(key), accounts.encoding) : null,
+                execution.error === null ? toAccountJson(read(key), accounts.encoding) : null,
               ),
       })
     },
@@ -306,7 +303,7 @@ const toTransactionJson = (
   }
 }
 
-/** The sysvar: how many, then each blockhash with what a signature costs, newest first. */
+/** Sysvar layout: count, then blockhash and fee per signature, newest first. */
 const listRecentBlockhashes = (slots: Slots): StoredAccount => {
   const count = 150
   const data = Buffer.alloc(8 + 40 * count)
@@ -323,8 +320,8 @@ const listRecentBlockhashes = (slots: Slots): StoredAccount => {
   }
 }
 
-/** The sysvar: slot, and from the 32nd byte on the time in Unix seconds. */
-const tellClock = (slots: Slots, slot: bigint): StoredAccount => {
+/** Sysvar layout: slot at byte 0, Unix time at byte 32. */
+const readClock = (slots: Slots, slot: bigint): StoredAccount => {
   const data = Buffer.alloc(40)
   data.writeBigUInt64LE(slot, 0)
   data.writeBigInt64LE(BigInt(slots.timeAt(slot)), 32)

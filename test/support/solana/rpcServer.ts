@@ -4,8 +4,8 @@ import { z } from 'zod'
 import type { Commitment, Ledger } from './ledger.js'
 import { RpcError, type RpcMethod } from './rpcMethods.js'
 
-/** JSON-RPC over HTTP, and over a websocket on the same port for those who subscribe to a signature. */
-export interface RpcServer {
+/** JSON-RPC over HTTP, and signature subscriptions over a websocket on the same port. */
+interface RpcServer {
   readonly url: string
   readonly websocketUrl: string
   stop(): Promise<void>
@@ -28,7 +28,6 @@ interface Subscription {
 
 const noticeMs = 20
 
-/** Serves the methods on loopback, on a port of the machine's choice. */
 export const startRpcServer = async (
   methods: Readonly<Record<string, RpcMethod>>,
   ledger: Ledger,
@@ -51,8 +50,8 @@ export const startRpcServer = async (
   const server = createServer((incoming, response) => {
     readBody(incoming)
       .then((body) => (Array.isArray(body) ? body.map(answer) : answer(body)))
-      .then((told) =>
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(told)),
+      .then((answered) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answered)),
       )
       .catch(() => response.writeHead(400).end())
   })

@@ -3,11 +3,10 @@ import { base58 } from '@scure/base'
 import { VersionedTransaction } from '@solana/web3.js'
 import { computeBudgetProgram } from './programs.js'
 
-/** A transaction as it reached a node. */
 export interface SentTransaction {
   readonly bytes: Uint8Array
   readonly isLegacy: boolean
-  /** Base58 of the first signature: the transaction's id. */
+  /** In base58: the transaction id. */
   readonly signature: string
   readonly messageHash: string
   readonly signatures: readonly string[]
@@ -19,7 +18,7 @@ export interface SentTransaction {
 
 const lamportsPerSignature = 5_000n
 
-/** Reads a transaction; throws where a node would refuse to. */
+/** Throws for malformed bytes. */
 export const readSentTransaction = (bytes: Uint8Array): SentTransaction => {
   const transaction = VersionedTransaction.deserialize(bytes)
   const { message, signatures } = transaction

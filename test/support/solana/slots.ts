@@ -1,28 +1,26 @@
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 
-/** The chain's time: slots by the wall clock and by warps, each with a blockhash. */
+/** Slots by the wall clock and by warps, each with a blockhash. */
 export interface Slots {
   now(): bigint
-  /** Unix seconds at a slot. */
+  /** Unix seconds. */
   timeAt(slot: bigint): number
   blockhashAt(slot: bigint): string
-  /** The slot of a blockhash of the present chain, or null. */
+  /** Null if it is not in the current fork. */
   slotOf(blockhash: string): bigint | null
   isFresh(blockhash: string): boolean
-  /** Lets so many slots pass at once. */
   warp(slots: number): void
-  /** From this slot on, up to now, other blocks took the place of those that were. */
+  /** Replaces all blocks from this slot on. */
   fork(from: bigint): void
 }
 
-/** For how many blocks a blockhash can be used. */
+/** In blocks. */
 export const blockhashLifetime = 150n
 
-/** The slot with which the time starts. */
 export const firstSlot = 1_000n
 
-/** Starts the time. The chain's own clock goes with the slots, so that a warp moves both. */
+/** The chain's clock follows its slots, so that a warp moves both. */
 export const createSlots = (slotMs: number): Slots => {
   const startedAt = Date.now()
   let warped = 0n

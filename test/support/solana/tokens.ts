@@ -3,7 +3,6 @@ import { PublicKey } from '@solana/web3.js'
 import { tokenProgram } from './programs.js'
 import type { StoredAccount, VirtualMachine } from './virtualMachine.js'
 
-/** A mint of the test's own. */
 export interface MintOptions {
   readonly mint: string
   readonly authority: string
@@ -15,7 +14,7 @@ const mintBytes = 82
 const tokenAccountBytes = 165
 const amountOffset = 64
 
-/** Puts a mint at an address, such as the real USDC's, with an authority of our own. */
+/** Creates a mint at any address, such as USDC's, with a test authority. */
 export const writeMint = (
   machine: VirtualMachine,
   { mint, authority, program = tokenProgram, decimals = 6 }: MintOptions,
@@ -28,24 +27,22 @@ export const writeMint = (
   machine.write(mint, { lamports: machine.rentFor(mintBytes), data, owner: program, executable: false })
 }
 
-/** The associated token account of an owner. */
 export const associatedAccount = (owner: string, mint: string, program = tokenProgram): string =>
   PublicKey.findProgramAddressSync(
     [owner, program, mint].map((address) => new PublicKey(address).toBuffer()),
     new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'),
   )[0].toBase58()
 
-/** Whose tokens, and how many. */
 export interface Holding {
   readonly owner: string
   readonly mint: string
   readonly amount: bigint
   readonly program?: string
-  /** The token account; the associated one unless told. */
+  /** Default: the associated account. */
   readonly address?: string
 }
 
-/** Opens a token account with a balance, or adds to the one that is there. */
+/** Creates a token account, or adds to its balance. */
 export const writeHolding = (
   machine: VirtualMachine,
   { owner, mint, amount, program = tokenProgram, address = associatedAccount(owner, mint, program) }: Holding,
@@ -66,13 +63,12 @@ const createAccountData = (owner: string, mint: string): Buffer => {
   return data
 }
 
-/** What a token account holds; 0 where there is none. */
+/** 0 if the account does not exist. */
 export const readTokenAmount = (account: StoredAccount | null): bigint =>
   account === null || account.data.length < tokenAccountBytes
     ? 0n
     : account.data.readBigUInt64LE(amountOffset)
 
-/** Freezes a token account, as its issuer can. */
 export const freezeHolding = (machine: VirtualMachine, address: string): void => {
   const account = machine.read(address)
   if (account === null) throw new Error('There is no such token account')
@@ -81,7 +77,6 @@ export const freezeHolding = (machine: VirtualMachine, address: string): void =>
   machine.write(address, { ...account, data })
 }
 
-/** Lets another one spend from a token account, as its owner can. */
 export const approveDelegate = (
   machine: VirtualMachine,
   address: string,

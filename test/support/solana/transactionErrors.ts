@@ -5,10 +5,10 @@ import {
   TransactionErrorInsufficientFundsForRent,
 } from 'litesvm/dist/internal.js'
 
-/** A transaction's error as JSON-RPC tells it: a word, or an object with one key. */
+/** In JSON-RPC form: a name, or an object with one key. */
 export type TransactionError = string | Readonly<Record<string, unknown>>
 
-/** litesvm declares the names, but at run time tells numbers only. */
+/** LiteSVM returns numbers at run time, in this order. */
 const transactionErrorNames =
   'AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure ClusterMaintenance AccountBorrowOutstanding WouldExceedMaxBlockCostLimit UnsupportedVersion InvalidWritableAccount WouldExceedMaxAccountCostLimit WouldExceedAccountDataBlockLimit TooManyAccountLocks AddressLookupTableNotFound InvalidAddressLookupTableOwner InvalidAddressLookupTableData InvalidAddressLookupTableIndex InvalidRentPayingAccount'.split(
     ' ',
@@ -19,17 +19,16 @@ const instructionErrorNames =
     ' ',
   )
 
-/** The error of a failed execution, in the words of JSON-RPC. */
 export const readTransactionError = (failed: FailedTransactionMetadata): TransactionError => {
   const error: unknown = failed.err()
   if (typeof error === 'number') return transactionErrorNames[error] ?? `Unknown${error}`
   if (error instanceof TransactionErrorInstructionError) {
     const inner: unknown = error.err()
-    const told =
+    const detail =
       inner instanceof InstructionErrorCustom
         ? { Custom: inner.code }
         : (instructionErrorNames[Number(inner)] ?? `Unknown${String(inner)}`)
-    return { InstructionError: [error.index, told] }
+    return { InstructionError: [error.index, detail] }
   }
   if (error instanceof TransactionErrorInsufficientFundsForRent) {
     return { InsufficientFundsForRent: { account_index: error.accountIndex } }
@@ -37,15 +36,15 @@ export const readTransactionError = (failed: FailedTransactionMetadata): Transac
   return { Unknown: String(error) }
 }
 
-/** Only errors raised while instructions run are put in a block, and pay the fee; others never land. */
+/** Only these errors are included in a block and charged; transactions with others never land. */
 export const landsDespite = (error: TransactionError): boolean =>
   typeof error !== 'string' && ('InstructionError' in error || 'InsufficientFundsForRent' in error)
 
-/** The sentence of a node that refuses a send. */
+/** Error message of a node's preflight. */
 export const describeTransactionError = (error: TransactionError): string => {
   if (error === 'AlreadyProcessed') return 'This transaction has already been processed'
   if (error === 'BlockhashNotFound') return 'Blockhash not found'
   if (typeof error === 'string') return error
-  const [index, told] = Array.isArray(error.InstructionError) ? error.InstructionError : [0, error]
-  return `Error processing Instruction ${index}: ${JSON.stringify(told)}`
+  const [index, detail] = Array.isArray(error.InstructionError) ? error.InstructionError : [0, error]
+  return `Error processing Instruction ${index}: ${JSON.stringify(detail)}`
 }

@@ -3,7 +3,6 @@ import { Account, FailedTransactionMetadata, LiteSvm } from 'litesvm/dist/intern
 import type { SentTransaction } from './sentTransaction.js'
 import { readTransactionError, type TransactionError } from './transactionErrors.js'
 
-/** An account as the chain holds it. */
 export interface StoredAccount {
   readonly lamports: bigint
   readonly data: Buffer
@@ -11,16 +10,15 @@ export interface StoredAccount {
   readonly executable: boolean
 }
 
-/** What running a transaction came to. */
 export interface Execution {
   readonly error: TransactionError | null
   readonly logs: readonly string[]
   readonly computeUnits: bigint
-  /** What accounts would hold afterwards; only of simulations that succeed. */
+  /** Of successful simulations only. */
   readonly accounts: ReadonlyMap<string, StoredAccount>
 }
 
-/** Agave's virtual machine with the SPL programs, in this process. */
+/** Agave's virtual machine with the SPL programs. */
 export interface VirtualMachine {
   read(address: string): StoredAccount | null
   write(address: string, account: StoredAccount): void
@@ -33,7 +31,7 @@ export interface VirtualMachine {
 
 const systemProgram = '11111111111111111111111111111111'
 
-/** Starts a machine; blockhashes and replays are the ledger's to judge, not the machine's. */
+/** Blockhashes and replays are checked by the ledger, not here. */
 export const createVirtualMachine = (): VirtualMachine => {
   const machine = new LiteSvm()
   machine.setBlockhashCheck(false)
@@ -93,7 +91,6 @@ export const createVirtualMachine = (): VirtualMachine => {
   }
 }
 
-/** An account that holds nothing but lamports. */
 export const walletHolding = (lamports: bigint): StoredAccount => ({
   lamports,
   data: Buffer.alloc(0),

@@ -3,19 +3,16 @@ import { createShardAccount } from '@ton/sandbox'
 import { jettonMasterCode, jettonWalletCode } from './jettonCode.js'
 import type { Ledger } from './ledger.js'
 
-/** A jetton whose coins come out of nothing. */
 export interface Jetton {
   readonly master: Address
-  /** Where an owner's coins are. */
   walletOf(owner: Address): Address
   balanceOf(owner: Address): Promise<bigint>
-  /** Adds to an owner's coins. */
   mint(owner: Address, amount: bigint): Promise<void>
 }
 
 const tonForStorage = 50_000_000n
 
-/** Deploys a jetton of the reference code; another label is another jetton. */
+/** Deploys the reference jetton; each label is another jetton. */
 export const deployJetton = async (ledger: Ledger, admin: Address, label = 'usdt'): Promise<Jetton> => {
   const content = beginCell().storeUint(1, 8).storeStringTail(`https://example.org/${label}.json`).endCell()
   const data = beginCell()
@@ -37,7 +34,7 @@ export const deployJetton = async (ledger: Ledger, admin: Address, label = 'usdt
       .storeAddress(master)
       .storeRef(jettonWalletCode)
       .endCell()
-  // A wallet's address follows from its first data: no coins.
+  // The address follows from the initial data, with a balance of 0.
   const walletOf = (owner: Address) =>
     contractAddress(0, { code: jettonWalletCode, data: holding(owner, 0n) })
   const readBalance = async (owner: Address): Promise<bigint> => {
@@ -49,9 +46,9 @@ export const deployJetton = async (ledger: Ledger, admin: Address, label = 'usdt
   return {
     master,
     walletOf,
-    balanceOf: (owner) => ledger.alone(() => readBalance(owner)),
+    balanceOf: (owner) => ledger.runExclusively(() => readBalance(owner)),
     mint: (owner, amount) =>
-      ledger.alone(async () => {
+      ledger.runExclusively(async () => {
         const address = walletOf(owner)
         const balance = (await readBalance(owner)) + amount
         const account = { address, code: jettonWalletCode, data: holding(owner, balance) }

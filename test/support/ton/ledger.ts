@@ -2,45 +2,42 @@ import { type Address, beginCell, type Message, storeTransaction } from '@ton/co
 import { Blockchain, type BlockchainTransaction, EmulationError } from '@ton/sandbox'
 import { sleep } from '../../../src/deadline.js'
 
-/** A transaction as it stands in the ledger's own log. */
 export interface LoggedTransaction {
   readonly transaction: BlockchainTransaction
-  /** Base64, as toncenter names transactions. */
+  /** In base64, as in toncenter. */
   readonly hash: string
-  /** The transaction's bag of cells in base64. */
+  /** Base64 bag of cells. */
   readonly data: string
 }
 
-/** A message that the account it is for does not accept; says what a lite server says. */
+/** The account does not accept the message; holds the lite server's error text. */
 export class NotAccepted extends Error {}
 
-/** A real virtual machine with accounts, a clock that can be warped, and a log of every transaction. */
+/** TON's virtual machine with accounts, a clock that can be warped, and a transaction log. */
 export interface Ledger {
   readonly chain: Blockchain
-  /** Unix seconds on chain. */
+  /** Unix seconds. */
   now(): number
-  /** Moves the clock on; never back. */
   warp(seconds: number): void
-  /** From a message's acceptance to its first transaction, and from one transaction to the next one it causes. */
+  /** `inclusionMs`: from acceptance to the first transaction; `hopMs`: between transactions of one trace. */
   setDelays(delays: { readonly inclusionMs: number; readonly hopMs: number }): void
-  /** From now on accepted messages are lost, or are not any more. */
+  /** Whether accepted messages are lost. */
   setDropping(isDropping: boolean): void
-  /** Runs one piece of work alone, so that nobody sees a half-made state. */
-  alone<T>(work: () => Promise<T>): Promise<T>
-  /** Takes an external message and all that it causes; throws `NotAccepted`. */
+  /** Runs work exclusively, so that no partial state is visible. */
+  runExclusively<T>(work: () => Promise<T>): Promise<T>
+  /** Processes an external message and its trace; throws `NotAccepted`. */
   accept(message: Message): Promise<void>
   /** Newest first. */
   list(address: Address): readonly LoggedTransaction[]
   listAll(): readonly LoggedTransaction[]
-  /** Waits until nothing is under way any more. */
+  /** Waits until no message is in flight. */
   settle(): Promise<void>
 }
 
-/** Starts an empty ledger. */
 export const createLedger = async (): Promise<Ledger> => {
   const chain = await Blockchain.create({ config: 'slim' })
   chain.verbosity = { print: false, blockchainLogs: false, vmLogs: 'none', debugLogs: false }
-  // The sandbox's own list is reversed whenever it is read, and compares hashes by identity.
+  // The sandbox's own list is reversed on each read, and compares hashes by identity.
   const log: LoggedTransaction[] = []
   const byAccount = new Map<string, LoggedTransaction[]>()
   const underWay = new Set<Promise<void>>()
@@ -51,13 +48,13 @@ export const createLedger = async (): Promise<Ledger> => {
 
   const now = () => Math.floor(Date.now() / 1_000) + aheadSeconds
 
-  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+  const runExclusively = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(work)
     last = turn.catch(() => undefined)
     return turn
   }
 
-  const note = (transaction: BlockchainTransaction): void => {
+  const addToLog = (transaction: BlockchainTransaction): void => {
     const cell = beginCell().store(storeTransaction(transaction)).endCell()
     const logged = {
       transaction,
@@ -69,7 +66,7 @@ export const createLedger = async (): Promise<Ledger> => {
     byAccount.set(key, [logged, ...(byAccount.get(key) ?? [])])
   }
 
-  /** What a lite server does before it passes a message on: runs it on the present state. */
+  /** Like a lite server: emulates the message before forwarding it. */
   const refuseUnaccepted = async (message: Message): Promise<void> => {
     if (message.info.type !== 'external-in') throw new NotAccepted('only external messages may be sent')
     const contract = await chain.getContract(message.info.dest)
@@ -88,14 +85,14 @@ export const createLedger = async (): Promise<Ledger> => {
     const running = { allowParallel: true, now: now() }
     const steps = await chain.sendMessageIter(message, running)
     for (;;) {
-      // Each step at its own time: an account that lived on meanwhile takes none from the past.
-      const step = await alone(() => {
+      // At the current time: an account does not accept transactions from the past.
+      const step = await runExclusively(() => {
         running.now = now()
         return steps.next()
       }).catch(() => null)
-      // Not accepted any more, because another message was quicker: then it simply never lands.
+      // No longer accepted, because another message was faster.
       if (step === null || step.done === true) return
-      note(step.value)
+      addToLog(step.value)
       if (delays.hopMs > 0) await sleep(delays.hopMs)
     }
   }
@@ -112,9 +109,9 @@ export const createLedger = async (): Promise<Ledger> => {
     setDropping: (drops) => {
       isDropping = drops
     },
-    alone,
+    runExclusively,
     accept: async (message) => {
-      await alone(() => refuseUnaccepted(message))
+      await runExclusively(() => refuseUnaccepted(message))
       if (isDropping) return
       const running = run(message)
       underWay.add(running)

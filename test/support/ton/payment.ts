@@ -12,13 +12,12 @@ import type { KeyPair } from '@ton/crypto'
 import type { TonChain } from './tonChain.js'
 import type { TestWallet } from './wallets.js'
 
-/** What a payment differs in from the plain one. */
 export interface TonPaymentOptions {
   readonly chain: TonChain
   readonly wallet: TestWallet
   readonly payTo: Address
   readonly amount?: bigint
-  /** What the payer signs, where it is not what is asked. */
+  /** Signed amount, if it differs from the required one. */
   readonly signedAmount?: bigint
   readonly destination?: Address
   readonly jettonWallet?: Address
@@ -33,17 +32,16 @@ export interface TonPaymentOptions {
   readonly customPayload?: Cell
   readonly signer?: KeyPair
   readonly queryId?: bigint
-  /** Whether the wallet's request is to be relayed; as the form has it unless told. */
+  /** Default: according to the payload form. */
   readonly isForRelay?: boolean
-  /** In place of the one transfer. */
+  /** Instead of the transfer. */
   readonly messages?: readonly MessageRelaxed[]
   readonly innerInit?: boolean
   readonly extra?: Readonly<Record<string, unknown>>
-  /** Whether the wallet's code and data travel along; with the sponsored form, where it is not deployed. */
+  /** Include the state init; default for relayed payments of undeployed wallets. */
   readonly withInit?: boolean
 }
 
-/** The body of /verify and /settle of one payment in jettons. */
 export interface TonPaymentBody {
   readonly payVersion: 2
   readonly paymentPayload: {
@@ -62,7 +60,7 @@ export interface TonPaymentBody {
   }
 }
 
-/** A jetton transfer as clients write it (TEP-74). */
+/** TEP-74. */
 export const jettonTransfer = (options: TonPaymentOptions): Cell => {
   const { payTo, destination = payTo, amount = 1_000_000n, signedAmount = amount } = options
   const {
@@ -131,7 +129,7 @@ const bodyOf = (options: TonPaymentOptions, payload: Readonly<Record<string, unk
 
 const toBase64 = (cell: Cell): string => cell.toBoc().toString('base64')
 
-/** A payment whose message the payer's own wallet pays for, as t402's client writes it. */
+/** As the t402 client writes it. */
 export const clientPaidPayment = async (given: TonPaymentOptions): Promise<TonPaymentBody> => {
   const { wallet } = given
   const options = {
@@ -158,7 +156,7 @@ export const clientPaidPayment = async (given: TonPaymentOptions): Promise<TonPa
   })
 }
 
-/** A payment that somebody else relays and pays for, as x402's client writes it (wallets of version 5). */
+/** As the x402 client writes it (v5 wallets). */
 export const sponsoredPayment = async (options: TonPaymentOptions): Promise<TonPaymentBody> => {
   const { chain, wallet } = options
   const { body } = await signed(options, { nanoTon: 50_000_000n, isInternal: true })
@@ -175,6 +173,6 @@ export const sponsoredPayment = async (options: TonPaymentOptions): Promise<TonP
   })
 }
 
-/** The same cells in another bag: with an index and without a checksum. */
+/** The same cells serialized with an index and without a checksum. */
 export const respellBoc = (boc: string): string =>
   Cell.fromBase64(boc).toBoc({ idx: true, crc32: false }).toString('base64')

@@ -1,19 +1,19 @@
 import type { Address } from '@ton/core'
 import { mnemonicToPrivateKey } from '@ton/crypto'
 import { WalletContractV5R1 } from '@ton/ton'
-import { facilitatorWords } from './facilitatorWords.js'
+import { facilitatorMnemonic } from './facilitatorMnemonic.js'
 import type { TonChain } from './tonChain.js'
 
-/** The addresses of the facilitator's relay wallets, computed apart from the product. */
+/** Computed independently of the source under test. */
 export const findRelayWallets = async (globalId: number, count = 1): Promise<readonly Address[]> => {
-  const { publicKey } = await mnemonicToPrivateKey(facilitatorWords.split(' '))
+  const { publicKey } = await mnemonicToPrivateKey(facilitatorMnemonic.split(' '))
   return Array.from({ length: count }, (_, subwalletNumber) => {
     const context = { walletVersion: 'v5r1', workchain: 0, subwalletNumber } as const
     return WalletContractV5R1.create({ publicKey, walletId: { networkGlobalId: globalId, context } }).address
   })
 }
 
-/** Gives the relay wallets TON; answers their addresses. They are deployed by their first message. */
+/** Funds the relay wallets and returns their addresses; their first message deploys them. */
 export const fundRelayWallets = async (
   chain: TonChain,
   count = 1,
@@ -24,13 +24,12 @@ export const fundRelayWallets = async (
   return wallets
 }
 
-/** The facilitator's variables for a chain. */
 export const tonEnvironment = (chain: TonChain, url = chain.url): Record<string, string> => ({
-  TON_MNEMONIC: facilitatorWords,
+  TON_MNEMONIC: facilitatorMnemonic,
   TON_RPC_URL_testnet: url,
   TON_TOKENS_testnet: chain.token.master.toString(),
   TON_POLL_INTERVAL_MS_testnet: '20',
   TON_RELAY_WALLETS: '1',
-  // What the reference jetton needs to deploy the recipient's jetton wallet.
+  // Needed by the reference jetton to deploy the recipient's jetton wallet.
   TON_MIN_RELAY_NANOTON: '45000000',
 })

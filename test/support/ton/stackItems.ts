@@ -3,17 +3,16 @@ import { z } from 'zod'
 
 const stackEntry = z.tuple([z.string(), z.union([z.string(), z.number(), z.object({ bytes: z.string() })])])
 
-/** What a get method is called with, as toncenter's API spells it. */
+/** Arguments of a get method in toncenter's format. */
 export const stackEntries = z.array(stackEntry)
 
-/** Reads one argument of a get method. */
 export const readStackEntry = ([type, value]: z.infer<typeof stackEntry>): TupleItem => {
   if (type === 'num' || type === 'int') return { type: 'int', value: BigInt(String(value)) }
   const cell = Cell.fromBase64(typeof value === 'object' ? value.bytes : String(value))
   return /slice/i.test(type) ? { type: 'slice', cell } : { type: 'cell', cell }
 }
 
-/** Spells one result of a get method as toncenter does: slices come back as cells. */
+/** As toncenter does: slices are returned as cells. */
 export const writeStackEntry = (item: TupleItem): readonly [string, unknown] => {
   switch (item.type) {
     case 'int':

@@ -6,34 +6,30 @@ import { createToncenterApi } from './toncenterApi.js'
 import { startToncenterServer } from './toncenterServer.js'
 import { createWallet, type TestWallet, type WalletKind } from './wallets.js'
 
-/** A TON network of one process, behind the API that clients of TON speak. */
+/** A TON network in this process behind the toncenter API. */
 export interface TonChain {
   readonly url: string
   readonly network: 'ton:testnet'
   readonly globalId: number
   readonly ledger: Ledger
-  /** The jetton that payments are made in. */
   readonly token: Jetton
-  /** A payer with coins and TON, deployed unless told. */
+  /** Deployed and funded by default. */
   createPayer(options?: PayerOptions): Promise<TestWallet>
-  /** Puts a wallet on chain. */
   deploy(wallet: TestWallet): Promise<void>
-  /** Gives an account TON, which it need not be deployed for. */
+  /** Works for undeployed accounts too. */
   fund(address: Address, nanoTon: bigint): Promise<void>
-  /** Takes TON away, as a payment elsewhere does. */
   drain(address: Address, nanoTon: bigint): Promise<void>
   balanceOf(address: Address): Promise<bigint>
   isDeployed(address: Address): Promise<boolean>
-  /** Puts an account on chain that refuses whatever it gets. */
-  putRefusing(address: Address): Promise<void>
-  /** Moves the number of a wallet of version 5 on, as a message beside ours does. */
-  skipNumber(address: Address): Promise<void>
-  /** The number of a wallet's next message. */
+  /** Deploys a contract that rejects every message. */
+  deployRejecting(address: Address): Promise<void>
+  /** Increments the seqno of a v5 wallet, as external use does. */
+  skipSeqno(address: Address): Promise<void>
+  /** Next seqno. */
   readSeqno(wallet: TestWallet): Promise<number>
   stop(): Promise<void>
 }
 
-/** What a payer has. */
 export interface PayerOptions {
   readonly kind?: WalletKind
   readonly coins?: bigint
@@ -41,13 +37,11 @@ export interface PayerOptions {
   readonly isDeployed?: boolean
 }
 
-// One instruction: THROW 33.
+// THROW 33
 const refusingCode = beginCell().storeUint(0xf221, 16).endCell()
 
-/** The first bytes of the state that the public test network began with. */
-export const testnetZeroState = 'gj+B8wb/AmlPk1z1AhVI484rhrUpgSr2oSFIh56VoSg='
+const testnetZeroState = 'gj+B8wb/AmlPk1z1AhVI484rhrUpgSr2oSFIh56VoSg='
 
-/** Starts a network with a jetton; nothing of it outlives `stop`. */
 export const startTonChain = async (zeroState = testnetZeroState): Promise<TonChain> => {
   const globalId = -3
   const ledger = await createLedger()
@@ -56,14 +50,14 @@ export const startTonChain = async (zeroState = testnetZeroState): Promise<TonCh
   const server = await startToncenterServer(createToncenterApi(ledger, zeroState))
 
   const fund = (address: Address, nanoTon: bigint) =>
-    ledger.alone(async () => {
+    ledger.runExclusively(async () => {
       const contract = await ledger.chain.getContract(address)
       contract.balance += nanoTon
     })
   const readState = (address: Address) =>
-    ledger.alone(async () => (await ledger.chain.getContract(address)).accountState)
+    ledger.runExclusively(async () => (await ledger.chain.getContract(address)).accountState)
   const deploy = (wallet: TestWallet) =>
-    ledger.alone(async () => {
+    ledger.runExclusively(async () => {
       const { address, init } = wallet
       const { balance } = await ledger.chain.getContract(address)
       const account = createShardAccount({ address, code: init.code, data: init.data, balance })
@@ -87,15 +81,16 @@ export const startTonChain = async (zeroState = testnetZeroState): Promise<TonCh
     deploy,
     fund,
     drain: (address, nanoTon) => fund(address, -nanoTon),
-    balanceOf: (address) => ledger.alone(async () => (await ledger.chain.getContract(address)).balance),
+    balanceOf: (address) =>
+      ledger.runExclusively(async () => (await ledger.chain.getContract(address)).balance),
     isDeployed: async (address) => (await readState(address))?.type === 'active',
-    putRefusing: (address) =>
-      ledger.alone(async () => {
+    deployRejecting: (address) =>
+      ledger.runExclusively(async () => {
         const account = { address, code: refusingCode, data: beginCell().endCell(), balance: 50_000_000n }
         await ledger.chain.setShardAccount(address, createShardAccount(account))
       }),
-    skipNumber: (address) =>
-      ledger.alone(async () => {
+    skipSeqno: (address) =>
+      ledger.runExclusively(async () => {
         const { accountState: state, balance } = await ledger.chain.getContract(address)
         const { code, data } = state?.type === 'active' ? state.state : {}
         if (code == null || data == null) throw new Error('The wallet is not deployed')

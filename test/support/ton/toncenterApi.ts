@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { type Ledger, type LoggedTransaction, NotAccepted } from './ledger.js'
 import { readStackEntry, stackEntries, writeStackEntry } from './stackItems.js'
 
-/** An error as toncenter answers it: HTTP status and words. */
 export class ApiError extends Error {
   readonly status: number
 
@@ -39,13 +38,12 @@ const transactionQuery = z.object({
 const hopQuery = z.object({ source: address, destination: address, created_lt: logicalTime })
 const sending = z.object({ boc: z.string() })
 
-/** Answers one call of toncenter's API v2; throws `ApiError` where toncenter answers with one. */
+/** toncenter API v2; throws `ApiError`. */
 export type ToncenterApi = (method: string, params: unknown) => Promise<unknown>
 
-/** Builds the API over a ledger of the network that began with the given state. */
 export const createToncenterApi = (ledger: Ledger, zeroState: string): ToncenterApi => {
   const startedAt = Date.now()
-  /** Blocks of the masterchain come by the clock and with each transaction. */
+  /** Masterchain height advances with the clock and with each transaction. */
   const height = () => 40_000_000 + Math.floor((Date.now() - startedAt) / 1_000) + ledger.listAll().length
   const block = (workchain: number, seqno = height()) => ({
     '@type': 'ton.blockIdExt',
@@ -138,15 +136,15 @@ export const createToncenterApi = (ledger: Ledger, zeroState: string): Toncenter
           init: { ...block(-1, 0), root_hash: zeroState, file_hash: zeroState },
         }
       case 'getAddressInformation':
-        return await ledger.alone(() => readAccount(onAccount.parse(params).address))
+        return await ledger.runExclusively(() => readAccount(onAccount.parse(params).address))
       case 'runGetMethod':
-        return await ledger.alone(() => runGetMethod(params))
+        return await ledger.runExclusively(() => runGetMethod(params))
       case 'sendBoc':
         return await sendBoc(sending.parse(params).boc)
       case 'getTransactions':
-        return await ledger.alone(async () => listTransactions(params))
+        return await ledger.runExclusively(async () => listTransactions(params))
       case 'tryLocateResultTx':
-        return await ledger.alone(async () => locateResult(params))
+        return await ledger.runExclusively(async () => locateResult(params))
       default:
         throw new ApiError(404, `method ${method} not found`)
     }

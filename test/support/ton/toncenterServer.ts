@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { ApiError, type ToncenterApi } from './toncenterApi.js'
 
-/** The API behind an HTTP server on loopback. */
-export interface ToncenterServer {
-  /** Where JSON-RPC is posted to. */
+interface ToncenterServer {
+  /** JSON-RPC endpoint. */
   readonly url: string
   stop(): Promise<void>
 }
@@ -17,7 +16,7 @@ const readText = async (incoming: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Serves toncenter's JSON-RPC, which takes no batches and answers an error as words beside `ok: false`. */
+/** No batches; errors are a string beside `ok: false`. */
 export const startToncenterServer = async (api: ToncenterApi): Promise<ToncenterServer> => {
   const answer = async (text: string): Promise<{ readonly status: number; readonly json: object }> => {
     const asked = request.safeParse(JSON.parse(text))
@@ -40,7 +39,7 @@ export const startToncenterServer = async (api: ToncenterApi): Promise<Toncenter
       })
       .catch(() => response.socket?.resetAndDestroy())
   })
-  // A server that nobody stops must not keep the process alive.
+  // Does not keep the process alive.
   server.unref()
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -3,22 +3,19 @@ import { Address, type Cell, type MessageRelaxed, type StateInit } from '@ton/co
 import { type KeyPair, keyPairFromSeed } from '@ton/crypto'
 import { WalletContractV3R1, WalletContractV3R2, WalletContractV4, WalletContractV5R1 } from '@ton/ton'
 
-/** The wallets that payers have. */
 export type WalletKind = 'v3r1' | 'v3r2' | 'v4r2' | 'v5r1'
 
-/** What a wallet signs. */
-export interface WalletRequest {
+interface WalletRequest {
   readonly seqno: number
   readonly validUntil: number
   readonly messages: readonly MessageRelaxed[]
   readonly mode?: number
-  /** Version 5 only: to be relayed by somebody else. */
+  /** v5 only: signed for an internal message. */
   readonly isInternal?: boolean
-  /** Signs in the owner's place. */
+  /** Signs instead of the owner. */
   readonly signer?: KeyPair
 }
 
-/** A payer's wallet, deployed or not. */
 export interface TestWallet {
   readonly kind: WalletKind
   readonly address: Address
@@ -27,13 +24,12 @@ export interface TestWallet {
   sign(request: WalletRequest): Cell
 }
 
-/** Fresh keys that nobody else has. */
 export const randomKeys = (): KeyPair => keyPairFromSeed(randomBytes(32))
 
-/** An address that nobody has the keys of. */
+/** Without a known key. */
 export const randomAddress = (): Address => new Address(0, randomBytes(32))
 
-/** Creates a wallet on a network, by its global id; nothing is on chain yet. */
+/** Does not deploy it. */
 export const createWallet = (kind: WalletKind, globalId: number, keys = randomKeys()): TestWallet => {
   const { publicKey } = keys
   const toArguments = ({ seqno, validUntil, messages, mode = 1, signer = keys }: WalletRequest) => ({

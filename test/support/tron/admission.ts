@@ -3,25 +3,23 @@ import type { TronBlock } from './block.js'
 import { toBase58 } from './keys.js'
 import { type DecodedTransaction, listSigners, readNumber, readText } from './transaction.js'
 
-/** Why a node does not take a transaction, in its own words. */
 export interface Refusal {
   readonly code: string
   readonly message: string
 }
 
-/** What a node looks at when it is handed a transaction. */
-export interface ChainView {
+interface ChainView {
   readonly accounts: Accounts
   readonly head: TronBlock
-  /** The newest block whose number ends in these two bytes. */
+  /** Newest block whose number ends in these two bytes. */
   findReference(refBlockBytes: string): TronBlock | null
-  /** Whether the transaction waits already, or stands in a block. */
+  /** Pending or in a block. */
   knows(id: string): boolean
 }
 
 const dayMs = 86_400_000
 
-/** Who signed weighs enough, as the account's owner permission says. */
+/** The signatures must satisfy the owner permission. */
 const judgeSignatures = (transaction: DecodedTransaction, accounts: Accounts): Refusal | null => {
   const refuse = (text: string): Refusal => ({
     code: 'SIGERROR',
@@ -36,7 +34,7 @@ const judgeSignatures = (transaction: DecodedTransaction, accounts: Accounts): R
   for (const signer of signers) {
     const key = owner.owner.keys.find(({ address }) => address === signer)
     if (key === undefined) {
-      const who = signer === null ? 'nobody' : toBase58(signer)
+      const who = signer === null ? 'an unknown key' : toBase58(signer)
       return refuse(`is signed by ${who} but it is not contained of permission.`)
     }
     weight += key.weight
@@ -64,8 +62,9 @@ const judgeContract = ({ type, fields }: DecodedTransaction, accounts: Accounts)
         : null
     }
     case 'UnDelegateResourceContract': {
-      const lent = accounts.get(readText(fields, 'receiver_address'))?.borrowed.get(owner.address) ?? 0
-      return lent < readNumber(fields, 'balance')
+      const delegated =
+        accounts.get(readText(fields, 'receiver_address'))?.delegatedFrom.get(owner.address) ?? 0
+      return delegated < readNumber(fields, 'balance')
         ? refuse('insufficient delegatedFrozenBalance(ENERGY)')
         : null
     }
@@ -74,7 +73,7 @@ const judgeContract = ({ type, fields }: DecodedTransaction, accounts: Accounts)
   }
 }
 
-/** What a node says to a transaction that it is handed: null when it takes it. */
+/** Null if the node accepts the transaction. */
 export const judgeAdmission = (transaction: DecodedTransaction, view: ChainView): Refusal | null => {
   if (transaction.contractCount !== 1) return { code: 'OTHER_ERROR', message: 'act size should be exactly 1' }
   if (view.knows(transaction.id)) return { code: 'DUP_TRANSACTION_ERROR', message: 'Dup transaction.' }

@@ -2,7 +2,7 @@ import { fromHex, hashHex } from './keys.js'
 import { encodeMessage } from './protobuf.js'
 import type { DecodedTransaction } from './transaction.js'
 
-/** A block of the chain; its id begins with its number. */
+/** The id starts with the block number. */
 export interface TronBlock {
   readonly id: string
   readonly number: number
@@ -14,7 +14,6 @@ export interface TronBlock {
 const witness = '41928c9af0651632157ef27a2cf17ca72c575a4d21'
 const noParent = '0'.repeat(64)
 
-/** Builds the block that follows a parent, or the first of all. */
 export const createBlock = (
   parent: TronBlock | null,
   timestamp: number,
@@ -34,7 +33,6 @@ export const createBlock = (
   return { id, number, timestamp, parentId, transactions }
 }
 
-/** A block's header as nodes answer it. */
 export const toJsonHeader = ({ id, number, timestamp, parentId }: TronBlock) => ({
   blockID: id,
   block_header: {

@@ -2,12 +2,12 @@ import { secp256k1 } from '@noble/curves/secp256k1'
 import { createTronKey, fromHex, hashHex, toHex } from './keys.js'
 import { encodeMessage } from './protobuf.js'
 
-/** What a hand-made transfer differs in from a good one; fields in the protocol's own spelling. */
-export interface CraftedFields {
+/** Overrides of a valid transfer; field names as in the protocol. */
+interface CraftedFields {
   readonly raw?: Readonly<Record<string, unknown>>
   readonly contract?: Readonly<Record<string, unknown>>
   readonly trigger?: Readonly<Record<string, unknown>>
-  /** The call's bytes in hex. */
+  /** Call data in hex. */
   readonly data?: string
   readonly typeUrl?: string
   readonly contractCount?: number
@@ -18,13 +18,12 @@ const payer = createTronKey('22'.repeat(32))
 const payee = createTronKey('33'.repeat(32))
 const token = createTronKey('44'.repeat(32))
 
-/** What a transfer of 10,000 units says in its call. */
+/** transfer(payee, 10,000) */
 export const goodCall = `a9059cbb${payee.hexAddress.slice(2).padStart(64, '0')}${10_000n.toString(16).padStart(64, '0')}`
 
-/** The parties of every crafted transfer. */
 export const parties = { payer, payee, token }
 
-/** The hex of a signed transfer of 10,000 units, made without tronweb, so that it can be wrong in any field. */
+/** A signed transfer of 10,000 units, encoded without tronweb so that any field can be invalid. */
 export const craftTransfer = (fields: CraftedFields = {}): string => {
   const trigger = encodeMessage('TriggerSmartContract', {
     owner_address: fromHex(payer.hexAddress),

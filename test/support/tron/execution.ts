@@ -4,12 +4,11 @@ import { toHex } from './keys.js'
 import type { CallResult, Machine } from './machine.js'
 import { type DecodedTransaction, readNumber, readText } from './transaction.js'
 
-/** A transaction in a block, with what nodes tell of it. */
 export interface Executed {
   readonly transaction: DecodedTransaction
   readonly block: TronBlock
   readonly contractRet: string
-  /** The answer to `gettransactioninfobyid`. */
+  /** Response of `gettransactioninfobyid`. */
   readonly info: Readonly<Record<string, unknown>>
 }
 
@@ -18,7 +17,7 @@ interface Costs {
   fee: number
 }
 
-/** Takes the bytes from the free allowance of the day, else from the balance. */
+/** From the daily free bandwidth, else from the balance. */
 const payBandwidth = (accounts: Accounts, { fields, size }: DecodedTransaction, costs: Costs): void => {
   const owner = openAccount(accounts, readText(fields, 'owner_address'))
   if (owner.bandwidthUsed + size <= freeBandwidth) {
@@ -38,22 +37,22 @@ const moveCoins = (accounts: Accounts, { fields }: DecodedTransaction): void => 
   openAccount(accounts, readText(fields, 'to_address')).balance += amount
 }
 
-const lendEnergy = (accounts: Accounts, { fields }: DecodedTransaction): void => {
+const delegateEnergy = (accounts: Accounts, { fields }: DecodedTransaction): void => {
   const amount = readNumber(fields, 'balance')
   const owner = openAccount(accounts, readText(fields, 'owner_address'))
   const receiver = openAccount(accounts, readText(fields, 'receiver_address'))
   owner.staked -= amount
-  receiver.borrowed.set(owner.address, (receiver.borrowed.get(owner.address) ?? 0) + amount)
+  receiver.delegatedFrom.set(owner.address, (receiver.delegatedFrom.get(owner.address) ?? 0) + amount)
 }
 
-/** What the receiver has used of it comes back as used. */
-const takeEnergyBack = (accounts: Accounts, { fields }: DecodedTransaction): void => {
+/** Energy that the receiver has used returns as used. */
+const undelegateEnergy = (accounts: Accounts, { fields }: DecodedTransaction): void => {
   const amount = readNumber(fields, 'balance')
   const owner = openAccount(accounts, readText(fields, 'owner_address'))
   const receiver = openAccount(accounts, readText(fields, 'receiver_address'))
-  const left = (receiver.borrowed.get(owner.address) ?? 0) - amount
-  if (left > 0) receiver.borrowed.set(owner.address, left)
-  else receiver.borrowed.delete(owner.address)
+  const left = (receiver.delegatedFrom.get(owner.address) ?? 0) - amount
+  if (left > 0) receiver.delegatedFrom.set(owner.address, left)
+  else receiver.delegatedFrom.delete(owner.address)
   owner.staked += amount
   const used = Math.min(receiver.energyUsed, energyOf(amount))
   receiver.energyUsed -= used
@@ -67,7 +66,7 @@ const callContract = async (
 ): Promise<CallResult> => {
   const owner = openAccount(accounts, readText(fields, 'owner_address'))
   const free = energyLeft(owner)
-  // `fee_limit` bounds all that is used, what is staked for included.
+  // `fee_limit` applies to all energy used, including staked energy.
   const available = free + Math.floor(Math.max(0, owner.balance) / prices.energy)
   const energyLimit = Math.min(available, Math.floor(feeLimit / prices.energy))
   const result = await machine.call(
@@ -92,14 +91,13 @@ const callContract = async (
   return result
 }
 
-/** What executing needs. */
-export interface ExecutionParts {
+interface ExecutionParts {
   readonly accounts: Accounts
   readonly machine: Machine
   readonly block: TronBlock
 }
 
-/** Executes a transaction that stands in a block; one that fails stands there all the same, and its owner pays. */
+/** A failed transaction is included and charged, too. */
 export const executeTransaction = async (
   transaction: DecodedTransaction,
   parts: ExecutionParts,
@@ -109,8 +107,8 @@ export const executeTransaction = async (
   payBandwidth(accounts, transaction, costs)
   let result: CallResult | null = null
   if (transaction.type === 'TransferContract') moveCoins(accounts, transaction)
-  if (transaction.type === 'DelegateResourceContract') lendEnergy(accounts, transaction)
-  if (transaction.type === 'UnDelegateResourceContract') takeEnergyBack(accounts, transaction)
+  if (transaction.type === 'DelegateResourceContract') delegateEnergy(accounts, transaction)
+  if (transaction.type === 'UnDelegateResourceContract') undelegateEnergy(accounts, transaction)
   if (transaction.type === 'TriggerSmartContract') result = await callContract(parts, transaction, costs)
   const isFailed = result !== null && result.outcome !== 'SUCCESS'
   return {

@@ -4,41 +4,38 @@ import { sha256 } from '@noble/hashes/sha2'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { createBase58check } from '@scure/base'
 
-/** A TRON account and its key. */
 export interface TronKey {
   readonly privateKey: string
-  /** As wallets show it. */
+  /** Base58check. */
   readonly address: string
-  /** 21 bytes in hex, the first of them `41`. */
+  /** 21 bytes in hex, starting with `41`. */
   readonly hexAddress: string
 }
 
 const base58check = createBase58check(sha256)
 
-/** Lower-case hex without a prefix. */
+/** Without prefix. */
 export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
-/** Bytes of hex, with or without `0x`. */
+/** With or without `0x`. */
 export const fromHex = (hex: string): Uint8Array =>
   Uint8Array.from(Buffer.from(hex.replace(/^0x/, ''), 'hex'))
 
-/** An address as wallets show it, from its 21 bytes in hex. */
 export const toBase58 = (hexAddress: string): string => base58check.encode(fromHex(hexAddress))
 
-/** The 21 bytes of an address in either form, in hex. */
+/** From either form. */
 export const toHexAddress = (address: string): string =>
   address.startsWith('T') ? toHex(base58check.decode(address)) : address.toLowerCase()
 
 const addressOf = (publicKey: Uint8Array): string =>
   `41${toHex(keccak_256(publicKey.subarray(1))).slice(-40)}`
 
-/** The account of a private key, a random one unless given. */
 export const createTronKey = (privateKey = randomBytes(32).toString('hex')): TronKey => {
   const hexAddress = addressOf(secp256k1.getPublicKey(privateKey, false))
   return { privateKey, hexAddress, address: toBase58(hexAddress) }
 }
 
-/** Who signed a digest, as 21 bytes in hex; null for what is nobody's signature. */
+/** Null for an invalid signature. */
 export const recoverHexAddress = (digest: string, signature: string): string | null => {
   try {
     const recovery = Number.parseInt(signature.slice(128, 130), 16) % 27
@@ -49,9 +46,7 @@ export const recoverHexAddress = (digest: string, signature: string): string | n
   }
 }
 
-/** SHA-256 of bytes in hex, in hex. */
 export const hashHex = (hex: string): string => toHex(sha256(fromHex(hex)))
 
-/** The first four bytes of the hash of a function's signature. */
 export const selectorOf = (signature: string): string =>
   toHex(keccak_256(new TextEncoder().encode(signature))).slice(0, 8)

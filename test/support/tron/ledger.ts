@@ -5,23 +5,20 @@ import { type Executed, executeTransaction } from './execution.js'
 import { type Machine, startMachine } from './machine.js'
 import { type DecodedTransaction, decodeTransaction } from './transaction.js'
 
-/** Blocks, accounts and the transactions that wait for a block. */
 export interface Ledger {
   readonly machine: Machine
   accounts(): Accounts
   head(): TronBlock
-  /** The newest block that is not taken back any more. */
+  /** Newest block that cannot be orphaned. */
   solid(): TronBlock
   findBlock(numberOrId: number | string): TronBlock | null
   findExecuted(id: string): Executed | null
   countWaiting(): number
-  /** Takes a transaction in, or says why not. */
   submit(hex: string): { readonly transaction: DecodedTransaction; readonly refusal: Refusal | null }
-  /** The next block, with everything that waits and still may. */
+  /** Mines a block with all pending transactions that have not expired. */
   mine(): Promise<TronBlock>
-  /** Takes blocks back; their transactions wait again or are gone. Answers the ids of those. */
+  /** Orphans blocks; their transactions become pending again or are dropped. Returns their ids. */
   reorganize(depth: number, fate: 'waiting' | 'dropped'): Promise<readonly string[]>
-  /** Forgets what waits. */
   dropWaiting(): void
 }
 
@@ -30,10 +27,10 @@ interface Snapshot {
   readonly accounts: Accounts
 }
 
-/** Opens a ledger with nothing but its first block; `now` is its clock. */
+/** Starts with the genesis block only. */
 export const openLedger = async (options: {
   readonly solidAfter: number
-  /** The last four bytes of the first block's id. */
+  /** Last four bytes of the genesis block id. */
   readonly chainId: string
   readonly now: () => number
 }): Promise<Ledger> => {
@@ -108,7 +105,7 @@ export const openLedger = async (options: {
       inTurn(async () => {
         const snapshot = before.at(-depth)
         if (snapshot === undefined || depth > head().number - solid().number) {
-          throw new Error('A solidified block is not taken back')
+          throw new Error('A solid block cannot be orphaned')
         }
         const taken = blocks.splice(-depth).flatMap(({ transactions }) => transactions)
         before.splice(-depth)

@@ -4,14 +4,13 @@ import { MerkleStateManager } from '@ethereumjs/statemanager'
 import { Account, Address } from '@ethereumjs/util'
 import { fromHex, toHex } from './keys.js'
 
-/** A log as TRON's receipts tell it: the address without its first byte `41`, everything in hex without `0x`. */
-export interface MachineLog {
+/** In TRON's format: the address without its `41`, hex without `0x`. */
+interface MachineLog {
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string
 }
 
-/** What a call came to. */
 export interface CallResult {
   readonly outcome: 'SUCCESS' | 'REVERT' | 'OUT_OF_ENERGY'
   readonly energyUsed: number
@@ -19,8 +18,8 @@ export interface CallResult {
   readonly logs: readonly MachineLog[]
 }
 
-/** A call of a contract; `time` in milliseconds. */
-export interface MachineCall {
+/** `time` in milliseconds. */
+interface MachineCall {
   readonly from: string
   readonly to: string
   readonly data: string
@@ -28,11 +27,11 @@ export interface MachineCall {
   readonly time: number
 }
 
-/** The virtual machine: one call at a time, so that no call sees another's unfinished state. */
+/** Runs one call at a time, so that no partial state is visible. */
 export interface Machine {
-  /** Runs a call and keeps what it changed, or forgets it. */
+  /** Commits the changes if `isKept`. */
   call(call: MachineCall, isKept: boolean): Promise<CallResult>
-  /** Deploys a contract and answers its address as 21 bytes in hex. */
+  /** Returns the address as 21 bytes in hex. */
   deploy(from: string, bytecode: string): Promise<string>
   hasCode(address: string): Promise<boolean>
   getRoot(): Promise<Uint8Array>
@@ -51,7 +50,7 @@ const headerAt = (time: number) => ({
   getBlobGasPrice: () => undefined,
 })
 
-/** Starts an EVM without history; its gas stands for TRON's energy. */
+/** An EVM without history; its gas stands for energy. */
 export const startMachine = async (): Promise<Machine> => {
   const common = new Common({ chain: { ...Mainnet, chainId: 728_126_428 }, hardfork: Hardfork.Cancun })
   const state = new MerkleStateManager({ common })

@@ -3,34 +3,31 @@ import type { SchemeBody } from '../../contracts/schemeContract.js'
 import type { TronKey } from './keys.js'
 import type { TronChain } from './tronChain.js'
 
-/** What a payer signs, and what the shop had asked for. */
 export interface TronPaymentOptions {
   readonly chain: Pick<TronChain, 'url'>
   readonly payer: TronKey
-  /** In base58, as all addresses here. */
+  /** Base58, like all addresses here. */
   readonly payTo: string
   readonly token: string
   readonly amount: bigint
   readonly network?: string
-  /** What differs from the payment that was asked for. */
+  /** Signed fields that differ from the required ones. */
   readonly signed?: Partial<SignedFields>
   readonly maxTimeoutSeconds?: number
 }
 
-/** The fields of the transaction that a payer signs. */
 export interface SignedFields {
   readonly to: string
   readonly contract: string
   readonly amount: bigint
   /** In sun. */
   readonly feeLimit: number
-  /** In milliseconds from now. */
+  /** From now. */
   readonly lifetimeMs: number
   readonly refBlockBytes: string
   readonly refBlockHash: string
 }
 
-/** The body of /verify and /settle. */
 export interface TronPaymentBody extends SchemeBody {
   readonly paymentPayload: {
     readonly x402Version: 2
@@ -40,8 +37,7 @@ export interface TronPaymentBody extends SchemeBody {
   readonly paymentRequirements: TronRequirements
 }
 
-/** What the shop asked for. */
-export interface TronRequirements {
+interface TronRequirements {
   readonly scheme: 'exact'
   readonly network: string
   readonly amount: string
@@ -51,7 +47,6 @@ export interface TronRequirements {
   readonly extra: Readonly<Record<string, unknown>>
 }
 
-/** What the payer sends. */
 export interface TronPayload {
   readonly signedTransaction: string
   readonly authorization: {
@@ -69,14 +64,14 @@ export interface TronPayload {
 const feeLimit = 100_000_000
 const lifetimeMs = 60_000
 
-/** The hex of a transaction that tronweb signed, as `broadcasthex` takes it. */
-export const encodeWithTronweb = (signed: { readonly signature: readonly string[] }): string => {
+/** In the format of `broadcasthex`. */
+const encodeWithTronweb = (signed: { readonly signature: readonly string[] }): string => {
   const message = utils.transaction.txJsonToPb(signed)
   for (const each of signed.signature) message.addSignature(Buffer.from(each.replace(/^0x/, ''), 'hex'))
   return Buffer.from(message.serializeBinary()).toString('hex')
 }
 
-/** A transfer built, signed and encoded by tronweb, as a wallet does. */
+/** Built, signed and encoded by tronweb, like a wallet. */
 export const signTransfer = async (
   { chain, payer, payTo, token, amount }: TronPaymentOptions,
   fields: Partial<SignedFields> = {},
@@ -116,7 +111,6 @@ export const signTransfer = async (
   }
 }
 
-/** A signed payment, and the requirements that it answers. */
 export const tronPayment = async (options: TronPaymentOptions): Promise<TronPaymentBody> => {
   const { payTo, token, amount, network = 'tron:nile', maxTimeoutSeconds = 60 } = options
   const requirements: TronRequirements = {

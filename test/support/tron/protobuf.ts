@@ -2,8 +2,8 @@ import protobuf from 'protobufjs'
 import { z } from 'zod'
 import { toHex } from './keys.js'
 
-// The part of TRON's published protocol that the chain of the tests speaks. The product reads it with tronweb: what one
-// of the two gets wrong, the other does not repeat.
+// The part of TRON's protocol that the test chain supports. The source under test uses tronweb instead: an
+// error in one codec does not repeat in the other.
 const definition = `
 syntax = "proto3";
 package protocol;
@@ -33,10 +33,9 @@ message HeaderRaw {
 
 const { root } = protobuf.parse(definition, { keepCase: true })
 
-/** A message of the protocol by its name. */
 export const lookUpMessage = (name: string): protobuf.Type => root.lookupType(`protocol.${name}`)
 
-/** The kinds of contracts that the chain executes, by their number. */
+/** By type number. */
 export const contractNames: Readonly<Record<number, string>> = {
   1: 'TransferContract',
   31: 'TriggerSmartContract',
@@ -44,13 +43,13 @@ export const contractNames: Readonly<Record<number, string>> = {
   58: 'UnDelegateResourceContract',
 }
 
-/** Encodes a message of that name to hex; fields in the protocol's own spelling. */
+/** Returns hex; field names as in the protocol. */
 export const encodeMessage = (name: string, fields: Readonly<Record<string, unknown>>): string => {
   const type = lookUpMessage(name)
   return toHex(type.encode(type.create(fields)).finish())
 }
 
-/** Decodes a message of that name; numbers as numbers, bytes as they are, every field there. */
+/** Returns all fields, including defaults. */
 export const decodeMessage = (name: string, bytes: Uint8Array): Record<string, unknown> => {
   const type = lookUpMessage(name)
   return z

@@ -6,8 +6,8 @@ import { selectorOf, toHex, toHexAddress } from './keys.js'
 import type { Ledger } from './ledger.js'
 import { type DecodedTransaction, encodeJsonTransaction, toJsonTransaction } from './transaction.js'
 
-/** Answers one route of a node; `isSolid` where only what is not taken back any more is told. */
-export type Route = (body: Readonly<Record<string, unknown>>, isSolid: boolean) => unknown
+/** `isSolid`: answers from solid blocks only. */
+type Route = (body: Readonly<Record<string, unknown>>, isSolid: boolean) => unknown
 
 const text = (body: Readonly<Record<string, unknown>>, name: string): string =>
   z.coerce.string().parse(body[name] ?? '')
@@ -42,7 +42,6 @@ const toJsonResource = (account: TronAccount) => {
 
 const constantEnergy = 50_000_000
 
-/** Every route that the chain of the tests answers, by its name. */
 export const createRoutes = (ledger: Ledger): Readonly<Record<string, Route>> => {
   const { machine } = ledger
   const toJsonBlock = (block: TronBlock, isFull: boolean) => {
@@ -88,7 +87,7 @@ export const createRoutes = (ledger: Ledger): Readonly<Record<string, Route>> =>
     )
     const isFailed = result.outcome !== 'SUCCESS'
     return {
-      // True although it reverted, as nodes have it.
+      // True even for a revert, like real nodes.
       result: {
         result: true,
         ...(isFailed ? { message: toHex(Buffer.from('REVERT opcode executed')) } : {}),
@@ -129,16 +128,22 @@ export const createRoutes = (ledger: Ledger): Readonly<Record<string, Route>> =>
     },
     getdelegatedresourceaccountindexv2: (body) => {
       const owner = toHexAddress(text(body, 'value'))
-      const receivers = [...ledger.accounts().values()].filter(({ borrowed }) => borrowed.has(owner))
+      const receivers = [...ledger.accounts().values()].filter(({ delegatedFrom }) =>
+        delegatedFrom.has(owner),
+      )
       return { account: owner, toAccounts: receivers.map(({ address }) => address) }
     },
     getdelegatedresourcev2: (body) => {
       const from = toHexAddress(text(body, 'fromAddress'))
       const to = toHexAddress(text(body, 'toAddress'))
-      const lent = ledger.accounts().get(to)?.borrowed.get(from) ?? 0
-      return lent === 0
+      const delegated = ledger.accounts().get(to)?.delegatedFrom.get(from) ?? 0
+      return delegated === 0
         ? {}
-        : { delegatedResource: [{ from, to, frozen_balance_for_energy: lent, energy: energyOf(lent) }] }
+        : {
+            delegatedResource: [
+              { from, to, frozen_balance_for_energy: delegated, energy: energyOf(delegated) },
+            ],
+          }
     },
     getchainparameters: () => ({
       chainParameter: [

@@ -23,10 +23,9 @@ const transactionShape = z.object({
   signature: z.array(bytes),
 })
 
-/** What a contract of a transaction says: addresses and bytes in hex, numbers as numbers. */
-export type ContractFields = Readonly<Record<string, unknown>>
+/** Addresses and bytes in hex. */
+type ContractFields = Readonly<Record<string, unknown>>
 
-/** A transaction as the chain reads it from its bytes. */
 export interface DecodedTransaction {
   readonly hex: string
   readonly id: string
@@ -52,7 +51,7 @@ const toFields = (decoded: Record<string, unknown>): ContractFields =>
     ]),
   )
 
-/** Reads a transaction from the hex of its bytes; throws for what is none. */
+/** Throws for malformed bytes. */
 export const decodeTransaction = (hex: string): DecodedTransaction => {
   const type = lookUpMessage('Transaction')
   const message = type.decode(fromHex(hex))
@@ -107,7 +106,7 @@ const toWireValue = (name: string, value: unknown): unknown => {
   return fromHex(name.endsWith('address') ? toHexAddress(value) : value)
 }
 
-/** Builds the bytes from a transaction in JSON, as a node does: its `raw_data` counts, `raw_data_hex` does not. */
+/** Encodes a JSON transaction like a node: from `raw_data`, ignoring `raw_data_hex`. */
 export const encodeJsonTransaction = (json: unknown): string => {
   const { raw_data: raw, signature = [] } = jsonShape.parse(json)
   const contract = raw.contract.map(({ type, parameter, Permission_id }) => {
@@ -134,7 +133,6 @@ export const encodeJsonTransaction = (json: unknown): string => {
   })
 }
 
-/** A transaction as nodes answer it. */
 export const toJsonTransaction = (transaction: DecodedTransaction) => ({
   signature: transaction.signatures,
   txID: transaction.id,
@@ -159,13 +157,11 @@ export const toJsonTransaction = (transaction: DecodedTransaction) => ({
   raw_data_hex: transaction.rawHex,
 })
 
-/** Who signed a transaction, in order; null stands for nobody's signature. */
+/** Null for an invalid signature. */
 export const listSigners = ({ id, signatures }: DecodedTransaction): readonly (string | null)[] =>
   signatures.map((signature) => recoverHexAddress(id, signature))
 
-/** A text field of a contract; throws where there is none. */
 export const readText = (fields: ContractFields, name: string): string => z.string().parse(fields[name])
 
-/** A number field of a contract; 0 where there is none. */
 export const readNumber = (fields: ContractFields, name: string): number =>
   z.number().parse(fields[name] ?? 0)

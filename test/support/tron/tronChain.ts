@@ -6,36 +6,32 @@ import { createTronKey, selectorOf, toBase58, toHexAddress } from './keys.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createRoutes } from './routes.js'
 
-/** How a chain of the tests runs. */
 export interface TronChainOptions {
-  /** A block in so many milliseconds; null: only when it is told to. */
+  /** Null: mines only on `mine`. */
   readonly blockTimeMs?: number | null
-  /** Blocks on top of a block until it is not taken back any more. */
+  /** Confirmations after which a block is solid. */
   readonly solidAfter?: number
-  /** Which network it says to be, by the end of its first block's id; Nile unless told. */
+  /** Last four bytes of the genesis block id; default Nile. */
   readonly chainId?: string
 }
 
-/** A running TRON node of the test's own, over a real virtual machine; addresses in either form. */
+/** A TRON node in this process over a real virtual machine. Accepts addresses in either form. */
 export interface TronChain {
   readonly url: string
   readonly ledger: Ledger
-  /** Paths of the requests that came, in order. */
+  /** Paths of all requests, in order. */
   readonly requests: readonly string[]
-  /** Mines so many blocks now. */
   mine(count?: number): Promise<void>
-  /** Stops the clock that mines. */
+  /** Stops mining. */
   pause(): void
   resume(): void
-  /** Moves the chain's clock forward. */
   warp(milliseconds: number): void
-  /** Gives an account coins, which also makes the account exist. */
+  /** Creates the account if it does not exist. */
   fund(address: string, sun: number): void
-  /** Stakes coins for energy. */
   stake(address: string, sun: number): void
   setOwnerPermission(address: string, permission: Permission): void
   deploy(name: ContractName): Promise<string>
-  /** Calls a contract as anyone, between two blocks. */
+  /** Calls a contract between two blocks. */
   send(contract: string, signature: string, words: readonly (string | bigint)[]): Promise<void>
   mint(token: string, to: string, amount: bigint): Promise<void>
   balanceOf(token: string, address: string): Promise<bigint>
@@ -49,7 +45,7 @@ const toWord = (value: string | bigint): string =>
 
 const plentyOfEnergy = 100_000_000
 
-/** Starts a chain; it has a few blocks already, as a transaction has to name one. */
+/** Starts with a few blocks, because a transaction references one. */
 export const startTronChain = async ({
   blockTimeMs = 100,
   solidAfter = 19,
@@ -78,11 +74,11 @@ export const startTronChain = async ({
     for await (const chunk of request) chunks.push(chunk)
     const posted = Buffer.concat(chunks).toString('utf8')
     const asked = posted === '' ? JSON.stringify(Object.fromEntries(url.searchParams)) : posted
-    // Nodes answer their own failures with 200 as well.
-    const told = await answer(url.pathname, asked).catch((error: unknown) => ({
+    // Nodes report errors with HTTP 200.
+    const answered = await answer(url.pathname, asked).catch((error: unknown) => ({
       Error: `class java.lang.IllegalArgumentException : ${error instanceof Error ? error.message : error}`,
     }))
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(told))
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answered))
   })
   server.unref()
   await new Promise<void>((resolve, reject) => {

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { broadcastToAll } from '../../nodes/broadcastToAll.js'
-import { RpcRefusal } from '../../nodes/endpoint.js'
+import { RpcError } from '../../nodes/endpoint.js'
 import type { EndpointHealth, HealthTime } from '../../nodes/endpointHealth.js'
 import type { EndpointPool } from '../../nodes/endpointPool.js'
 import { readRateLimit } from '../../nodes/readRateLimit.js'
@@ -25,7 +25,7 @@ export const createBroadcast = (
       const answer = readSendFailure(error)
       if (answer !== 'entered') logger.warn({ network, host: health.name, answer, error }, 'rpc.send_refused')
       // Silence to a send says little of the endpoint: let it prove that it is there.
-      if (!isBusy && !(error instanceof RpcRefusal)) void health.probe()
+      if (!isBusy && !(error instanceof RpcError)) void health.probe()
       return answer
     }
   }
@@ -44,5 +44,5 @@ export const createBroadcast = (
 const readSendFailure = (error: unknown): SendAnswer => {
   // It was turned away before anybody read it.
   if (readRateLimit(error) !== null) return 'refused'
-  return error instanceof RpcRefusal ? readSendAnswer(error.message) : 'unknown'
+  return error instanceof RpcError ? readSendAnswer(error.message) : 'unknown'
 }

@@ -2,7 +2,7 @@ import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
-import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
+import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
@@ -109,7 +109,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
     try {
       return { succeeds: true, value: await ask(method, params, schema, { isVerdict: isExecutionFailure }) }
     } catch (error) {
-      if (!(error instanceof RpcRefusal)) throw error
+      if (!(error instanceof RpcError)) throw error
       if (isEmptyGasWallet(error)) throw networkUnavailable(network, error)
       return { succeeds: false, data: readRevertData(error), message: error.message }
     }

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { AppError } from '../../../errors.js'
-import { RpcRefusal } from '../../nodes/endpoint.js'
+import { RpcError } from '../../nodes/endpoint.js'
 import type { CallRequest, Rpc } from './rpc.js'
 
 /** What a large call answers; null when it fails, or when a node was there and did not want it: it may want smaller ones. */
@@ -9,7 +9,7 @@ export const tryCall = async (rpc: Rpc, call: CallRequest): Promise<Hex | null> 
     const answer = await rpc.call(call)
     return answer.succeeds ? answer.value : null
   } catch (error) {
-    if (error instanceof AppError && error.cause instanceof RpcRefusal) return null
+    if (error instanceof AppError && error.cause instanceof RpcError) return null
     throw error
   }
 }

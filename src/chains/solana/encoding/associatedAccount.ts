@@ -1,31 +1,30 @@
 import { PublicKey } from '@solana/web3.js'
 import { associatedTokenProgram } from './programs.js'
 
-/** Whose tokens of which mint. */
-export interface TokenOwner {
+interface TokenOwner {
   readonly owner: string
   readonly mint: string
   readonly program: string
 }
 
-/** Finds the associated token account; the same question again costs nothing. */
+/** Address of the associated token account; cached. */
 export type FindAssociatedAccount = (tokens: TokenOwner) => string
 
 const maxCached = 10_000
 
-/** Builds the finder: a derivation takes a millisecond, and merchants come again. */
+/** Deriving an address takes about 1 ms. */
 export const createAssociatedAccounts = (): FindAssociatedAccount => {
-  const remembered = new Map<string, string>()
+  const cache = new Map<string, string>()
   return ({ owner, mint, program }) => {
-    const name = `${owner}/${mint}/${program}`
-    const known = remembered.get(name)
-    if (known !== undefined) return known
+    const key = `${owner}/${mint}/${program}`
+    const cached = cache.get(key)
+    if (cached !== undefined) return cached
     const seeds = [owner, program, mint].map((address) => new PublicKey(address).toBuffer())
     const [account] = PublicKey.findProgramAddressSync(seeds, new PublicKey(associatedTokenProgram))
-    const found = account.toBase58()
-    const [oldest] = remembered.keys()
-    if (remembered.size >= maxCached && oldest !== undefined) remembered.delete(oldest)
-    remembered.set(name, found)
-    return found
+    const address = account.toBase58()
+    const [oldest] = cache.keys()
+    if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest)
+    cache.set(key, address)
+    return address
   }
 }

@@ -1,10 +1,9 @@
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const digitOf = new Map([...alphabet].map((letter, value) => [letter, BigInt(value)]))
 
-// A signature, the longest thing that is written in base58 here, has 88 letters.
 const maxLength = 90
 
-/** Bytes in base58, as Solana writes addresses, hashes and signatures. */
+/** Encodes bytes in base58. */
 export const encodeBase58 = (bytes: Uint8Array): string => {
   const hex = Buffer.from(bytes).toString('hex')
   let rest = hex === '' ? 0n : BigInt(`0x${hex}`)
@@ -13,7 +12,7 @@ export const encodeBase58 = (bytes: Uint8Array): string => {
   return `${'1'.repeat(countLeading(bytes, 0))}${text}`
 }
 
-/** The bytes of a text in base58, or null of one that is none. */
+/** Null if it is not valid base58. */
 export const decodeBase58 = (text: string): Buffer | null => {
   if (text === '' || text.length > maxLength) return null
   let value = 0n
@@ -27,7 +26,7 @@ export const decodeBase58 = (text: string): Buffer | null => {
   return Buffer.concat([zeros, Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')])
 }
 
-/** An address (32 bytes in base58), or null; it has one spelling only. */
+/** A 32-byte address in base58, or null. */
 export const readAddress = (text: unknown): string | null =>
   typeof text === 'string' && decodeBase58(text)?.length === 32 ? text : null
 

@@ -4,7 +4,7 @@ import { decodeBase58 } from './base58.js'
 const keyLength = 64
 const numbers = z.array(z.int().min(0).max(255)).length(keyLength)
 
-/** The 64 bytes (seed and public half) of a key in base58 or as a JSON array of bytes, or null. */
+/** Reads a 64-byte key (seed, public key) in base58 or as a JSON array; null if it is neither. */
 export const readKeyBytes = (text: string): Buffer | null => {
   if (!text.startsWith('[')) {
     const bytes = decodeBase58(text)
@@ -18,6 +18,6 @@ export const readKeyBytes = (text: string): Buffer | null => {
   }
 }
 
-/** Cuts a list of keys at its commas, but not at those inside of JSON arrays. */
+/** Splits at commas, except inside JSON arrays. */
 export const splitKeys = (text: string): readonly string[] =>
   [...text.matchAll(/\[[^\]]*\]|[^,\s[\]]+/g)].map(([key]) => key)

@@ -1,23 +1,23 @@
-/** The token programs whose transfers settle a payment: SPL Token and Token-2022. */
+/** SPL Token and Token-2022. */
 export const tokenPrograms: readonly string[] = [
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
 ]
 
-/** Says what a transaction may cost. */
+/** Sets compute unit limit and price. */
 export const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111'
 
-/** Keeps a text in a transaction's log. */
+/** Memo, version 2. */
 export const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 
-/** Asserts what wallets showed to their owners; some wallets add it to whatever they sign. */
+/** Assertions that some wallets add to transactions they sign. */
 export const lighthouseProgram = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
 
-/** Derives token accounts from owners. */
+/** Owns the derivation of associated token accounts. */
 export const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 
-/** Holds a node's slot and time. */
+/** Slot and Unix time. */
 export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111'
 
-/** Lists the 150 newest blockhashes, newest first. */
+/** The 150 newest blockhashes, newest first. */
 export const recentBlockhashesSysvar = 'SysvarRecentB1ockHashes11111111111111111111'

@@ -2,7 +2,7 @@ import type { Account } from '../rpc/wireShapes.js'
 import { encodeBase58 } from './base58.js'
 import { tokenPrograms } from './programs.js'
 
-/** What a token account says of itself; Token-2022 keeps its extensions behind this. */
+/** Base layout of a token account; Token-2022 extensions follow it. */
 export interface TokenAccount {
   readonly mint: string
   readonly owner: string
@@ -14,7 +14,7 @@ const baseLength = 165
 const stateOffset = 108
 const frozen = 2
 
-/** Reads a token account; null of whatever is none. */
+/** Null if it is not an initialized token account. */
 export const readTokenAccount = (account: Account | null | undefined): TokenAccount | null => {
   if (account == null || !tokenPrograms.includes(account.owner)) return null
   const { data } = account

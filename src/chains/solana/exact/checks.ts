@@ -3,10 +3,10 @@ import type { Reason } from '../../../protocol/reasons.js'
 import type { FindAssociatedAccount } from '../encoding/associatedAccount.js'
 import { readAddress } from '../encoding/base58.js'
 import { lighthouseProgram, memoProgram } from '../encoding/programs.js'
+import type { Transaction } from './decode.js'
 import { readComputeUnitLimit, readComputeUnitPrice, readTransfer, type Transfer } from './instructions.js'
-import type { Transaction } from './payload.js'
 
-/** What a payment may cost us, and who we are. */
+/** Limits of a payment's cost, and the facilitator's accounts. */
 export interface Terms {
   readonly maxComputeUnits: bigint
   readonly maxPriorityFeeLamports: bigint
@@ -14,23 +14,21 @@ export interface Terms {
   readonly findAssociatedAccount: FindAssociatedAccount
 }
 
-/** A transaction beside what it must satisfy. */
-export interface Candidate {
+interface Candidate {
   readonly transaction: Transaction
   readonly requirements: PaymentRequirements
   readonly terms: Terms
 }
 
-/** A candidate whose third instruction is a transfer. */
 interface TransferCandidate extends Candidate {
   readonly transfer: Transfer
 }
 
-/** One rule that needs no chain: null when it holds. */
+/** Null when the rule holds. None of them needs the chain. */
 type Check<Subject> = (candidate: Subject) => Reason | null
 
-// Who is hidden in a table on chain could be us.
-const namesAllAccounts: Check<Candidate> = ({ transaction }) =>
+// A lookup table could hide one of our accounts.
+const usesNoLookupTables: Check<Candidate> = ({ transaction }) =>
   transaction.usesLookupTables ? 'invalid_exact_svm_smart_wallet_alt_resolution_not_available' : null
 
 const feePayerIsOurs: Check<Candidate> = ({ transaction, terms }) =>
@@ -38,15 +36,15 @@ const feePayerIsOurs: Check<Candidate> = ({ transaction, terms }) =>
     ? null
     : 'invalid_exact_svm_fee_payer_not_managed_by_facilitator'
 
-const feePayerIsTheNamedOne: Check<Candidate> = ({ transaction, requirements }) => {
+const feePayerMatchesExtra: Check<Candidate> = ({ transaction, requirements }) => {
   const { feePayer } = requirements.extra
   return feePayer == null || feePayer === transaction.keys[0] ? null : 'invalid_exact_svm_fee_payer_mismatch'
 }
 
-// Every signature costs us 5,000 lamports: ours and the payer's are enough.
+// Each signature costs us 5,000 lamports.
 const signers = 2
 
-const hasNoMoreSigners: Check<Candidate> = ({ transaction }) =>
+const hasTwoSigners: Check<Candidate> = ({ transaction }) =>
   transaction.requiredSignatures === signers ? null : 'invalid_exact_svm_payload_excessive_signers'
 
 const hasAllowedInstructionCount: Check<Candidate> = ({ transaction }) => {
@@ -54,7 +52,7 @@ const hasAllowedInstructionCount: Check<Candidate> = ({ transaction }) => {
   return count >= 3 && count <= 7 ? null : 'invalid_exact_svm_payload_transaction_instructions_length'
 }
 
-const limitsUnits: Check<Candidate> = ({ transaction, terms }) => {
+const limitsComputeUnits: Check<Candidate> = ({ transaction, terms }) => {
   const limit = readComputeUnitLimit(transaction.instructions[0])
   if (limit === null) return 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction'
   return limit <= terms.maxComputeUnits
@@ -62,7 +60,7 @@ const limitsUnits: Check<Candidate> = ({ transaction, terms }) => {
     : 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high'
 }
 
-const limitsPrice: Check<Candidate> = ({ transaction, terms }) => {
+const limitsPriorityFee: Check<Candidate> = ({ transaction, terms }) => {
   const price = readComputeUnitPrice(transaction.instructions[1])
   if (price === null) return 'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction'
   const units = readComputeUnitLimit(transaction.instructions[0]) ?? 0n
@@ -86,11 +84,11 @@ const hasOnlyAllowedInstructions: Check<Candidate> = ({ transaction }) => {
   return unknownInstruction[unknown] ?? null
 }
 
-const maxLighthouse = 3
+const maxLighthouseInstructions = 3
 
 const limitsLighthouseAssertions: Check<Candidate> = ({ transaction }) => {
   const count = transaction.instructions.filter(({ program }) => program === lighthouseProgram).length
-  return count <= maxLighthouse ? null : 'invalid_exact_svm_payload_unknown_seventh_instruction'
+  return count <= maxLighthouseInstructions ? null : 'invalid_exact_svm_payload_unknown_seventh_instruction'
 }
 
 const listMemos = ({ instructions }: Transaction) =>
@@ -98,21 +96,22 @@ const listMemos = ({ instructions }: Transaction) =>
 
 const hasOneMemoAtMost: Check<Candidate> = ({ transaction, requirements }) => {
   const count = listMemos(transaction).length
-  const isWanted = requirements.extra.memo != null
-  return count <= 1 && !(isWanted && count === 0) ? null : 'invalid_exact_svm_payload_memo_count'
+  const isExpected = requirements.extra.memo != null
+  return count <= 1 && !(isExpected && count === 0) ? null : 'invalid_exact_svm_payload_memo_count'
 }
 
 const maxMemoLength = 256
 
 const memoFits: Check<Candidate> = ({ transaction, requirements }) => {
   const [memo] = listMemos(transaction)
-  const { memo: wanted } = requirements.extra
+  const { memo: expected } = requirements.extra
   if (memo === undefined) return null
-  const isWanted = wanted == null || (typeof wanted === 'string' && memo.data.equals(Buffer.from(wanted)))
-  return isWanted && memo.data.length <= maxMemoLength ? null : 'invalid_exact_svm_payload_memo_mismatch'
+  const isExpected =
+    expected == null || (typeof expected === 'string' && memo.data.equals(Buffer.from(expected)))
+  return isExpected && memo.data.length <= maxMemoLength ? null : 'invalid_exact_svm_payload_memo_mismatch'
 }
 
-// Our signature covers the whole transaction: an instruction that names us could spend what is ours.
+// Our signature covers the whole transaction, so an instruction with our account could spend from it.
 const touchesNoSignerAccount: Check<Candidate> = ({ transaction, terms }) =>
   transaction.instructions.some(({ accounts }) => accounts.some((each) => terms.feePayers.includes(each)))
     ? 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds'
@@ -130,7 +129,7 @@ const paysRecipient: Check<TransferCandidate> = ({ transfer, requirements, terms
     : 'invalid_exact_svm_payload_recipient_mismatch'
 }
 
-// A transfer to oneself moves nothing but our fee.
+// It would move nothing but our fee.
 const paysSomeoneElse: Check<TransferCandidate> = ({ transfer, requirements }) =>
   transfer.authority === requirements.payTo || transfer.source === transfer.destination
     ? 'self_payment'
@@ -141,22 +140,20 @@ const paysAmount: Check<TransferCandidate> = ({ transfer, requirements }) =>
     ? null
     : 'invalid_exact_svm_payload_amount_mismatch'
 
-// The second of two signers is the only one who can own what is paid.
+// Of the two signers only the second can be the payer.
 const isPaidBySigner: Check<TransferCandidate> = ({ transfer, transaction }) =>
   transfer.authority === transaction.keys[1] ? null : 'invalid_exact_svm_payload_signature_invalid'
 
-/** What stands before the transfer. */
 const openingChecks: readonly Check<Candidate>[] = [
-  namesAllAccounts,
+  usesNoLookupTables,
   feePayerIsOurs,
-  feePayerIsTheNamedOne,
-  hasNoMoreSigners,
+  feePayerMatchesExtra,
+  hasTwoSigners,
   hasAllowedInstructionCount,
-  limitsUnits,
-  limitsPrice,
+  limitsComputeUnits,
+  limitsPriorityFee,
 ]
 
-/** The transfer, and whatever stands after it. */
 const transferChecks: readonly Check<TransferCandidate>[] = [
   hasOnlyAllowedInstructions,
   limitsLighthouseAssertions,
@@ -170,7 +167,7 @@ const transferChecks: readonly Check<TransferCandidate>[] = [
   paysRecipient,
 ]
 
-/** The transfer of a candidate that breaks no rule, or the first rule that it breaks, cheapest first. */
+/** Returns the transfer, or the first broken rule, cheapest first. */
 export const runChecks = (
   candidate: Candidate,
 ): { readonly transfer: Transfer } | { readonly broken: Reason } => {
@@ -192,6 +189,6 @@ const findFailedCheck = <Subject>(checks: readonly Check<Subject>[], candidate: 
 
 const microLamportsPerLamport = 1_000_000n
 
-/** What a price per compute unit comes to, in lamports, rounded up as the network does. */
+/** In lamports, rounded up as the runtime does. */
 export const countPriorityFee = (units: bigint, microLamportsPerUnit: bigint): bigint =>
   (units * microLamportsPerUnit + microLamportsPerLamport - 1n) / microLamportsPerLamport

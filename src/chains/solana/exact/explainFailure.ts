@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { Reason } from '../../../protocol/reasons.js'
 
-/** Why the cluster would not take a payment; `ours` when no payer is to blame. */
+/** Why a simulation failed. `isOurs`: the fee payer lacks funds, not a payer's error. */
 export type FailureReason =
   | { readonly reason: Reason; readonly message?: string }
-  /** The node's own words are all that is known. */
   | { readonly reason: Reason; readonly message: string; readonly isGeneral: true }
   | { readonly isOurs: true }
 
@@ -15,28 +14,28 @@ const customError = z.object({ Custom: z.int() })
 
 const transferIndex = 2
 
-// SPL Token's TokenError, which Token-2022 shares.
+// TokenError of SPL Token and Token-2022.
 const tokenErrors: Readonly<Record<number, Reason>> = {
   1: 'insufficient_funds',
   17: 'account_blocked',
 }
 
-/** Reads the error of a simulation, in the form in which nodes tell it. */
+/** Maps the `err` of simulateTransaction to a reason. */
 export const explainFailure = (error: unknown): FailureReason => {
   if (error === 'AlreadyProcessed') return { reason: 'duplicate_settlement' }
   if (error === 'BlockhashNotFound') return { reason: 'settle_exact_svm_block_height_exceeded' }
-  // The fee payer is account 0 and ours: it has too little.
+  // Account 0 is the fee payer: it lacks funds.
   if (error === 'AccountNotFound' || error === 'InsufficientFundsForFee') return { isOurs: true }
   const failed = instructionError.safeParse(error)
   if (!failed.success) {
-    // The fee payer is the only account whose lamports change.
+    // Only the fee payer's lamports change.
     if (isRentError(error)) return { isOurs: true }
     return simulationFailed(error)
   }
-  const [index, told] = failed.data.InstructionError
-  const custom = customError.safeParse(told)
-  const known = custom.success && index === transferIndex ? tokenErrors[custom.data.Custom] : undefined
-  return known === undefined ? simulationFailed(error) : { reason: known }
+  const [index, detail] = failed.data.InstructionError
+  const custom = customError.safeParse(detail)
+  const reason = custom.success && index === transferIndex ? tokenErrors[custom.data.Custom] : undefined
+  return reason === undefined ? simulationFailed(error) : { reason: reason }
 }
 
 const isRentError = (error: unknown): boolean =>

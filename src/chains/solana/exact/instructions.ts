@@ -1,5 +1,5 @@
 import { computeBudgetProgram, tokenPrograms } from '../encoding/programs.js'
-import type { Instruction } from './payload.js'
+import type { Instruction } from './decode.js'
 
 /** A TransferChecked instruction. */
 export interface Transfer {
@@ -7,7 +7,6 @@ export interface Transfer {
   readonly source: string
   readonly mint: string
   readonly destination: string
-  /** Who owns the source, or may spend from it. */
   readonly authority: string
   readonly amount: bigint
 }
@@ -16,11 +15,11 @@ const setComputeUnitLimit = 2
 const setComputeUnitPrice = 3
 const transferChecked = 12
 
-/** The limit of a SetComputeUnitLimit instruction, or null of any other. */
+/** Null for any other instruction. */
 export const readComputeUnitLimit = (instruction: Instruction | undefined): bigint | null =>
   isOfBudget(instruction, setComputeUnitLimit, 5) ? BigInt(instruction.data.readUInt32LE(1)) : null
 
-/** The price, in millionths of a lamport, of a SetComputeUnitPrice instruction, or null of any other. */
+/** In micro-lamports; null for any other instruction. */
 export const readComputeUnitPrice = (instruction: Instruction | undefined): bigint | null =>
   isOfBudget(instruction, setComputeUnitPrice, 9) ? instruction.data.readBigUInt64LE(1) : null
 
@@ -33,7 +32,7 @@ const isOfBudget = (
   instruction.data.length === length &&
   instruction.data[0] === kind
 
-/** The transfer of a TransferChecked instruction, or null of any other; more than its four accounts are refused. */
+/** Null for any other instruction, or with other than exactly four accounts. */
 export const readTransfer = (instruction: Instruction | undefined): Transfer | null => {
   if (instruction === undefined || !tokenPrograms.includes(instruction.program)) return null
   const { program, accounts, data } = instruction

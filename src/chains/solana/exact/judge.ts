@@ -3,15 +3,15 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
 import { isConfirmed } from '../transactions/statusWatcher.js'
 
-/** What must hold before a status is believed. */
+/** When a status counts as proof. */
 export interface StatusPolicy {
-  /** Demands that a second node tells the same, where there is one. */
+  /** Requires that a second endpoint, if there is one, reports the same. */
   readonly isCrossChecked: boolean
-  /** Demands that a failure cannot be taken back any more. */
+  /** A failure counts only when finalized. */
   readonly needsFinalFailure: boolean
 }
 
-/** What the status of a transaction of ours proves; `pending` while it proves nothing. */
+/** Outcome that a transaction's status proves; `pending` while it proves none. */
 export const judgeStatus = async (
   rpc: Rpc,
   transaction: string,
@@ -33,16 +33,16 @@ export const judgeStatus = async (
 
 const hasFailed = ({ err }: Status): boolean => err !== null && err !== undefined
 
-/** Of all nodes that can be asked, two tell the same of a transaction; one alone is enough where there is one. */
-const isConfirmedTwice = async (rpc: Rpc, transaction: string, told: Status): Promise<boolean> => {
+/** True if at least two endpoints report the same result, or only one is configured. */
+const isConfirmedTwice = async (rpc: Rpc, transaction: string, expected: Status): Promise<boolean> => {
   const witnesses = rpc.listWitnesses()
   if (rpc.endpoints.length < 2) return true
-  const opinions = await Promise.all(
+  const agreements = await Promise.all(
     witnesses.map(async (witness) => {
       const [status] = await rpc.getStatuses([transaction], { endpoint: witness }).catch(() => [null])
       if (status == null || !isConfirmed(status)) return false
-      return status.slot === told.slot && hasFailed(status) === hasFailed(told)
+      return status.slot === expected.slot && hasFailed(status) === hasFailed(expected)
     }),
   )
-  return opinions.filter((agrees) => agrees).length > 1
+  return agreements.filter((agreement) => agreement).length > 1
 }

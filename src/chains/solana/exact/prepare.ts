@@ -4,8 +4,8 @@ import type { InvalidVerdict } from '../../../schemes/scheme.js'
 import { readAddress } from '../encoding/base58.js'
 import type { SolanaNetworkSettings } from '../settings.js'
 import { runChecks, type Terms } from './checks.js'
+import { decodeTransaction, encodeTransaction, type Transaction } from './decode.js'
 import { readTransfer, type Transfer } from './instructions.js'
-import { readTransaction, type Transaction, writeTransaction } from './payload.js'
 import { isSignedBy } from './signature.js'
 
 /** A payment that breaks no rule: what it moves, and the bytes that only our signature is missing from. */
@@ -34,7 +34,7 @@ export const createPrepare = (network: SolanaNetworkSettings, terms: Terms): Pre
     if (typeof text !== 'string') {
       return refused(null, 'invalid_payload_structure', 'payload.transaction: must be base64')
     }
-    const transaction = readTransaction(text)
+    const transaction = decodeTransaction(text)
     if (transaction === null) {
       return refused(null, 'invalid_exact_svm_payload_transaction_could_not_be_decoded')
     }
@@ -69,7 +69,7 @@ const noSignature = new Uint8Array(64)
 
 /** The bytes, in base64, with this signature in the place of whatever the payer left in ours. */
 export const withFeePayerSignature = ({ message, signatures }: Transaction, ours: Uint8Array): string =>
-  writeTransaction(message, [ours, ...signatures.slice(1)])
+  encodeTransaction(message, [ours, ...signatures.slice(1)])
 
 /** The verdict that refuses a payment. */
 export const toRefusal = (payer: string | null, reason: Reason, message?: string): InvalidVerdict =>
@@ -79,5 +79,5 @@ const refused = (payer: string | null, reason: Reason, message?: string): Prepar
   refused: toRefusal(payer, reason, message),
 })
 
-const isOffered = ({ mints, acceptsAnyMint }: SolanaNetworkSettings, asset: string): boolean =>
-  readAddress(asset) !== null && (acceptsAnyMint || mints.includes(asset))
+const isOffered = ({ tokens, acceptsAnyToken }: SolanaNetworkSettings, asset: string): boolean =>
+  readAddress(asset) !== null && (acceptsAnyToken || tokens.includes(asset))

@@ -2,8 +2,8 @@ import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { hasExpired } from '../transactions/expiry.js'
+import { decodeTransaction } from './decode.js'
 import { judgeStatus } from './judge.js'
-import { readTransaction } from './payload.js'
 
 /** What is believed of a cluster when a settlement is resolved, and when that is. */
 export interface ResolvePolicy {
@@ -28,7 +28,7 @@ export const resolveSettlement = async (
       needsFinalFailure: consumedBy !== null,
     })
   }
-  const recorded = readTransaction(bytes)
+  const recorded = decodeTransaction(bytes)
   if (recorded === null) throw new Error('What was recorded is no transaction')
   const { blockhash } = recorded
   if (await hasExpired(rpc, { transaction, blockhash, recordedAfter: createdAt }, now)) {

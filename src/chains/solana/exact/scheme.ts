@@ -11,8 +11,8 @@ import { getBlockStatus } from '../transactions/blockStatus.js'
 import type { FeePayers } from '../transactions/feePayers.js'
 import { countFee } from '../transactions/fees.js'
 import type { Submit } from '../transactions/submit.js'
+import { decodeTransaction } from './decode.js'
 import type { FailureReason } from './explainFailure.js'
-import { readTransaction } from './payload.js'
 import { formatAuthorizationId, type Prepare, type Prepared, toRefusal } from './prepare.js'
 import { resolveSettlement } from './resolve.js'
 import type { Simulate, Simulated } from './simulate.js'
@@ -24,7 +24,7 @@ export interface ExactDependencies {
   readonly rpc: Rpc
   readonly feePayers: FeePayers
   readonly prepare: Prepare
-  readonly rehearse: Simulate
+  readonly simulate: Simulate
   readonly submit: Submit
   readonly limiter: RateLimiter
   readonly clock: Clock
@@ -37,10 +37,10 @@ const maxReuseMs = 1_000
 
 /** `exact` by transactions that the payer has signed and that we complete and pay for. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
-  const { family, network, rpc, feePayers, prepare, rehearse, submit, limiter, clock, canPay } = dependencies
+  const { family, network, rpc, feePayers, prepare, simulate, submit, limiter, clock, canPay } = dependencies
   const budget = {
     network: network.network,
-    called: 'fee',
+    purpose: 'fee',
     key: `fees:${network.network}`,
     limit: network.feeBudgetLamportsPerHour,
   }
@@ -59,9 +59,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   /** What a verification has just found out for the settlement of the very same payment. */
   const verified = new WeakMap<Payment, Simulated & { readonly atMs: number }>()
 
-  const rehearseNow = async (prepared: Prepared, precedesSettle: boolean): Promise<Simulated> => {
+  const simulateNow = async (prepared: Prepared, precedesSettle: boolean): Promise<Simulated> => {
     if (!canPay(prepared.transaction.keys[0] ?? '')) throw networkUnavailable(network.network)
-    return await rehearse(prepared, { precedesSettle })
+    return await simulate(prepared, { precedesSettle })
   }
 
   const recall = (payment: Payment): Simulated | null => {
@@ -84,7 +84,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     signers: feePayers.addresses,
 
     identify: ({ proof }) => {
-      const transaction = typeof proof.transaction === 'string' ? readTransaction(proof.transaction) : null
+      const transaction = typeof proof.transaction === 'string' ? decodeTransaction(proof.transaction) : null
       return transaction === null ? null : formatAuthorizationId(network.network, transaction)
     },
 
@@ -93,10 +93,10 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       if ('refused' in preparation) return preparation.refused
       if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
       const { prepared } = preparation
-      const rehearsal = await rehearseNow(prepared, precedesSettle)
-      const refused = refuseBy(prepared, rehearsal.failure)
+      const simulation = await simulateNow(prepared, precedesSettle)
+      const refused = refuseBy(prepared, simulation.failure)
       if (refused !== null) return refused
-      if (precedesSettle) verified.set(payment, { ...rehearsal, atMs: clock.now().getTime() })
+      if (precedesSettle) verified.set(payment, { ...simulation, atMs: clock.now().getTime() })
       return toVerdict(prepared)
     },
 
@@ -104,7 +104,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const preparation = prepare(payment)
       if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
       const { prepared } = preparation
-      const { failure, blocksLeft } = recall(payment) ?? (await rehearseNow(prepared, true))
+      const { failure, blocksLeft } = recall(payment) ?? (await simulateNow(prepared, true))
       const refused = refuseBy(prepared, failure)
       if (refused !== null) return { state: 'failed', reason: refused.reason }
       if (blocksLeft !== null && blocksLeft < family.expiryMarginBlocks) {

@@ -1,33 +1,34 @@
+import { decodeBase58 } from '../encoding/base58.js'
 import { recentBlockhashesSysvar } from '../encoding/programs.js'
 import { readTokenAccount, type TokenAccount } from '../encoding/tokenAccount.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { countBlocksLeft } from './blocksLeft.js'
+import type { Account } from '../rpc/wireShapes.js'
 import { explainFailure, type FailureReason } from './explainFailure.js'
 import type { Prepared } from './prepare.js'
 
-/** What the cluster says of a payment. */
+/** Result of simulating a payment. */
 export interface Simulated {
-  /** Why it would not take it, or null when it would succeed and move exactly what it says. */
+  /** Null when the transfer succeeds and credits exactly the amount. */
   readonly failure: FailureReason | null
-  /** For how many blocks more its blockhash can be used; null where that was not asked or is not told. */
+  /** For how many blocks more its blockhash can be used; null where that was not asked or is not reported. */
   readonly blocksLeft: number | null
 }
 
-/** Asks the cluster about a payment, and for the age of its blockhash only where it is to be settled. */
+/** Reads the age of the blockhash only before a settlement. */
 export type Simulate = (
   prepared: Prepared,
   options: { readonly precedesSettle: boolean },
 ) => Promise<Simulated>
 
-/** What one look at the cluster says; what is shaky may be a coincidence between two questions. */
+/** Unstable: other transactions may have changed an account between two requests. */
 interface Attempt extends Simulated {
   readonly isUnstable: boolean
 }
 
-// Between two questions others may move what the recipient has; what differs each time is no coincidence.
+// A deviation that repeats is not a race.
 const maxAttempts = 3
 
-/** Builds the rehearsal on a cluster. It is never shown our signature. */
+/** Our signature is never sent with a simulation. */
 export const createSimulate = (rpc: Rpc): Simulate => {
   const look = async (prepared: Prepared, precedesSettle: boolean): Promise<Attempt> => {
     const { transfer, transaction, unsigned } = prepared
@@ -48,13 +49,13 @@ export const createSimulate = (rpc: Rpc): Simulate => {
     const blocksLeft = countBlocksLeft(recentBlockhashes, transaction.blockhash)
     const gained = readTokenAccount(simulation.accounts[1])
     const gain = await judgeGain(transfer, { before: amountOf(received), simulated: amountOf(gained) })
-    // A blockhash that can be used although it is not listed may be newer than the list.
+    // Valid although not in the list: the blockhash may be newer than the list.
     return { failure: gain.failure, blocksLeft, isUnstable: gain.isUnstable || blocksLeft === 0 }
   }
 
   /**
-   * A token may keep a part of what is moved. Before and after the simulation others may pay the same recipient: then
-   * the balance that the simulation began with lies between the two that are read around it.
+   * A token may keep a transfer fee. Concurrent payments to the same recipient are tolerated: the balance
+   * before the simulation lies between the two that are read around it.
    */
   const judgeGain = async (
     { destination, amount }: Prepared['transfer'],
@@ -83,7 +84,7 @@ const untilStable = (failure: FailureReason | null): Attempt => ({
   isUnstable: false,
 })
 
-/** The accounts of the transfer as they are: who owns the source is the payer, a delegate of it is not. */
+/** The payer must own the source account: a delegate is refused. */
 const judgeAccounts = (
   source: TokenAccount | null,
   destination: TokenAccount | null,
@@ -92,7 +93,7 @@ const judgeAccounts = (
   if (source === null) return { reason: 'invalid_exact_svm_payload_transaction_sender_ata_not_found' }
   if (source.owner !== authority) return { reason: 'invalid_exact_svm_payload_signature_invalid' }
   if (destination === null) return { reason: 'invalid_exact_svm_payload_transaction_receiver_ata_not_found' }
-  // An associated account can be given away.
+  // The ownership of an associated account can be transferred.
   if (destination.owner !== payTo) return { reason: 'invalid_exact_svm_payload_recipient_mismatch' }
   if (source.isFrozen || destination.isFrozen) return { reason: 'account_blocked' }
   return source.amount < amount ? { reason: 'insufficient_funds' } : null
@@ -103,4 +104,24 @@ const amountOf = (account: TokenAccount | null): bigint => account?.amount ?? 0n
 const wrongGain: FailureReason = {
   reason: 'invalid_exact_svm_payload_amount_mismatch',
   message: 'The recipient would not receive exactly the amount',
+}
+
+const lifetimeBlocks = 150
+const headerLength = 8
+// Blockhash and fee per signature.
+const entryLength = 40
+
+/**
+ * Remaining lifetime of a blockhash in blocks, from the RecentBlockhashes sysvar; null if the node does not
+ * provide it.
+ */
+const countBlocksLeft = (sysvar: Account | null | undefined, blockhash: string): number | null => {
+  const wanted = decodeBase58(blockhash)
+  if (sysvar == null || wanted === null || sysvar.data.length < headerLength + entryLength) return null
+  const { data } = sysvar
+  for (let age = 0; headerLength + (age + 1) * entryLength <= data.length; age += 1) {
+    const start = headerLength + age * entryLength
+    if (data.subarray(start, start + wanted.length).equals(wanted)) return lifetimeBlocks - age
+  }
+  return 0
 }

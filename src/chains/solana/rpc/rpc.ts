@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { broadcastToAll } from '../../nodes/broadcastToAll.js'
-import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
+import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import type { EndpointHealth } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
@@ -17,47 +17,43 @@ import {
   statusesShape,
 } from './wireShapes.js'
 
-/** What a simulation came to: `error` in the node's own form, or what the watched accounts would hold. */
-export type Simulation =
+/** `error` is the `err` of simulateTransaction; `accounts` are the watched accounts afterwards. */
+type Simulation =
   | { readonly succeeds: true; readonly accounts: readonly (Account | null)[] }
   | { readonly succeeds: false; readonly error: unknown }
 
-/** How the status of transactions is asked for. */
-export interface StatusOptions {
-  /** One node alone, in place of the one that is read from. */
+interface StatusOptions {
   readonly endpoint?: Endpoint
-  /** Whether old blocks are searched too, which costs a node much; without it the newest few hundred are. */
+  /** Search the whole ledger, which is expensive; otherwise only the status cache (about 300 slots). */
   readonly searchesHistory?: boolean
 }
 
 /**
- * One cluster's nodes. One of them is read from, chosen by health; the others take over when it fails. Everything
- * that is asked has a deadline; when no node answers, an `AppError` with the specification's SVC-2004 is thrown.
+ * JSON-RPC of one cluster. Reads from the healthiest endpoint and fails over. Every request has a deadline;
+ * throws SVC-2004 when no endpoint responds.
  */
 export interface Rpc {
   readonly endpoints: readonly Endpoint[]
-  /** Confirmed state, in the order of the addresses. */
+  /** At commitment `confirmed`, in the order of the addresses. */
   getAccounts(addresses: readonly string[]): Promise<readonly (Account | null)[]>
-  /** Runs a transaction (base64) on confirmed state, whoever has signed it, with its own blockhash. */
+  /** On confirmed state, without signature verification, with the transaction's own blockhash. Base64. */
   simulate(transaction: string, watched: readonly string[]): Promise<Simulation>
   getBalance(address: string): Promise<bigint>
-  /** In the order of the transactions; null of those that the node does not know. */
+  /** In the order of the transactions; null if the node does not know one. */
   getStatuses(transactions: readonly string[], asking?: StatusOptions): Promise<readonly (Status | null)[]>
-  /** The blockhash of a confirmed block; null where the node has no block in that slot. */
+  /** Of a confirmed block; null if the slot has none. */
   getBlockhash(slot: number): Promise<string | null>
-  /** Hands the bytes (base64) to every node; true when one of them took them. */
+  /** Sends base64 bytes to every endpoint; true if at least one accepted them. */
   send(bytes: string): Promise<boolean>
-  /** Asks every node for its cluster and head, which decides whom to read from; tells whether anybody is there. */
   probe(): Promise<boolean>
-  /** How the nodes do, in the order of the configuration. */
   listHealth(): readonly EndpointReport[]
-  /** The nodes that can confirm what another one says. */
+  /** Healthy endpoints, for cross-checks. */
   listWitnesses(): readonly Endpoint[]
 }
 
 const accountsShape = inContext(z.array(accountShape))
 
-/** Asks a cluster, named by its CAIP-2 identifier, through several nodes. */
+/** Connects to a cluster, given its CAIP-2 identifier. */
 export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
   const time = systemTime
   const pool = createEndpointPool(endpoints, { identity: identifySolana(network), logger, time })
@@ -65,9 +61,9 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
 
   const sendTo = async ({ endpoint, name }: EndpointHealth, bytes: string): Promise<boolean> => {
     try {
-      // It was simulated a moment ago; a node that simulates it again refuses bytes that it has already taken.
+      // Already simulated; preflight would also refuse a transaction that the node has processed.
       const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
-      // The answered id is not believed: ours is the signature that we made.
+      // The returned id is ignored: the id is our own signature.
       await endpoint.request('sendTransaction', [bytes, options], z.unknown())
       return true
     } catch (error) {
@@ -94,7 +90,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
           ? { succeeds: true, accounts: value.accounts ?? [] }
           : { succeeds: false, error: value.err }
       } catch (error) {
-        if (!(error instanceof RpcRefusal)) throw error
+        if (!(error instanceof RpcError)) throw error
         return { succeeds: false, error: error.message }
       }
     },
@@ -116,7 +112,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
         const block = await ask('getBlock', [slot, blockOptions], blockShape, asking)
         return block?.blockhash ?? null
       } catch (error) {
-        if (error instanceof RpcRefusal) return null
+        if (error instanceof RpcError) return null
         throw error
       }
     },
@@ -134,7 +130,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
   }
 }
 
-// Never replaced: a blockhash that is dead must be found out, not forgiven.
+// `replaceRecentBlockhash` must be false: an expired blockhash must fail the simulation.
 const simulationOptions = {
   encoding: 'base64',
   commitment: 'confirmed',
@@ -142,7 +138,7 @@ const simulationOptions = {
   replaceRecentBlockhash: false,
 }
 
-/** How a block is asked for: confirmed, and nothing of what is in it. */
+/** Requests a confirmed block without its transactions. */
 export const blockOptions = {
   commitment: 'confirmed',
   transactionDetails: 'none',
@@ -152,9 +148,8 @@ export const blockOptions = {
 
 const invalidParams = -32_602
 
-/** A transaction that no node can read. */
-const isAboutTransaction = ({ code }: RpcRefusal): boolean => code === invalidParams
+const isAboutTransaction = ({ code }: RpcError): boolean => code === invalidParams
 
-/** "Not available yet", "cleaned up", "skipped", "missing": what a node says that has no block in a slot. */
-const isAboutBlock = ({ code }: RpcRefusal): boolean =>
+/** Block not available, cleaned up, skipped, or missing in long-term storage. */
+const isAboutBlock = ({ code }: RpcError): boolean =>
   [-32_001, -32_004, -32_007, -32_009, -32_014].includes(code)

@@ -2,24 +2,23 @@ import { z } from 'zod'
 
 const base64Data = z.tuple([z.string(), z.string()]).transform(([text]) => Buffer.from(text, 'base64'))
 
-/** An account, or null where there is none. */
+/** Null for an account that does not exist. */
 export const accountShape = z.object({ lamports: z.number(), owner: z.string(), data: base64Data }).nullable()
 
-/** An account as a node tells it. */
+/** An existing account. */
 export type Account = NonNullable<z.infer<typeof accountShape>>
 
-/** An answer that says of which slot it is. */
+/** Wraps a value in an RPC response context. */
 export const inContext = <Shape extends z.ZodType>(value: Shape) =>
   z.object({ context: z.object({ slot: z.int() }), value })
 
-/** What a simulation came to. */
+/** Value of simulateTransaction. */
 export const simulationShape = z.object({
   err: z.unknown(),
   accounts: z.array(accountShape).nullish(),
 })
 
-/** What a node knows of a transaction; null of one that it does not know. */
-export const statusShape = z
+const statusShape = z
   .object({
     slot: z.int(),
     err: z.unknown(),
@@ -27,11 +26,11 @@ export const statusShape = z
   })
   .nullable()
 
-/** The statuses of several transactions, in their order. */
+/** Value of getSignatureStatuses, in the order of the request. */
 export const statusesShape = inContext(z.array(statusShape))
 
-/** What a node knows of a transaction that it knows. */
+/** Status of a transaction that the node knows. */
 export type Status = NonNullable<z.infer<typeof statusShape>>
 
-/** A block without what is in it. */
+/** getBlock without transactions. */
 export const blockShape = z.object({ blockhash: z.string() }).nullable()

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { BlockReference } from '../../../ports/settlementJournal.js'
 import type { BlockStatus } from '../../../schemes/scheme.js'
 import { agreeOnBlock } from '../../nodes/agreeOnBlock.js'
-import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
+import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import { blockOptions } from '../rpc/rpc.js'
 import { blockShape } from '../rpc/wireShapes.js'
 
-/** Whether a block is still on the chain, as far as the nodes agree; what they call final stays. */
+/** Asks the endpoints whether a block is still canonical; finalized blocks are final. */
 export const getBlockStatus = (endpoints: readonly Endpoint[], block: BlockReference): Promise<BlockStatus> =>
   agreeOnBlock(endpoints, (endpoint) => askEndpoint(endpoint, block))
 
@@ -23,13 +23,12 @@ const askEndpoint = async (endpoint: Endpoint, { number, hash }: BlockReference)
 
 const skipped = -32_007
 
-/** Throws where the node cannot tell. */
 const findBlockhash = async (endpoint: Endpoint, slot: number): Promise<string> => {
   try {
     const block = await endpoint.request('getBlock', [slot, blockOptions], blockShape)
     return block?.blockhash ?? 'skipped'
   } catch (error) {
-    if (error instanceof RpcRefusal && error.code === skipped) return 'skipped'
+    if (error instanceof RpcError && error.code === skipped) return 'skipped'
     throw error
   }
 }

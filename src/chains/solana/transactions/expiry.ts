@@ -4,57 +4,55 @@ import { readClock } from '../rpc/clock.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { inContext, statusesShape } from '../rpc/wireShapes.js'
 
-/** A transaction that was recorded, and when that was at the latest begun. */
-export interface RecordedTransaction {
+interface RecordedTransaction {
   readonly transaction: string
   readonly blockhash: string
   readonly recordedAfter: Date
 }
 
-/** What one node says of a transaction. `lost`: in none of its blocks, and in none that can follow. */
-type Opinion = 'lost' | 'alive' | 'unknown'
+/** `lost`: in none of the node's blocks and in none that can follow. */
+type Vote = 'lost' | 'alive' | 'unknown'
 
-// A blockhash lives for a minute; this is for clocks that differ, and for blocks that are final only now.
+// Allowance for clock differences and for the time until finality.
 const slackMs = 30_000
 
 /**
- * Whether a transaction is in no block and can come into none: a final block, later than the one in which its
- * blockhash was found usable, says that the blockhash is used up, and after that the same node still knows nothing of
- * the transaction. Our own clock must agree, and no other node may contradict.
+ * Proves that a transaction can no longer land. On one endpoint: a finalized block after the recording in
+ * which the blockhash is no longer valid, and after that no status for the transaction. The local clock must
+ * agree, and no other endpoint may contradict.
  */
 export const hasExpired = async (rpc: Rpc, recorded: RecordedTransaction, now: Date): Promise<boolean> => {
   if (now.getTime() < recorded.recordedAfter.getTime() + slackMs) return false
-  const opinions = await Promise.all(
-    // A node that fails says nothing.
-    rpc.listWitnesses().map((node) => askEndpoint(node, recorded).catch((): Opinion => 'unknown')),
+  const votes = await Promise.all(
+    rpc.listWitnesses().map((endpoint) => checkEndpoint(endpoint, recorded).catch((): Vote => 'unknown')),
   )
-  return opinions.includes('lost') && !opinions.includes('alive')
+  return votes.includes('lost') && !votes.includes('alive')
 }
 
 const validityShape = inContext(z.boolean())
 
-const askEndpoint = async (
-  node: Endpoint,
+const checkEndpoint = async (
+  endpoint: Endpoint,
   { transaction, blockhash, recordedAfter }: RecordedTransaction,
-): Promise<Opinion> => {
-  const clock = await readClock(node, 'finalized')
-  // Before that, an unknown blockhash may be one that this block is too old for.
+): Promise<Vote> => {
+  const clock = await readClock(endpoint, 'finalized')
+  // Earlier, the node may not know the blockhash yet.
   if (clock.timestamp * 1_000 < recordedAfter.getTime() + slackMs) return 'alive'
   const params = [blockhash, { commitment: 'finalized', minContextSlot: clock.slot }]
-  const { value: isUsable, context } = await node.request('isBlockhashValid', params, validityShape)
+  const { value: isUsable, context } = await endpoint.request('isBlockhashValid', params, validityShape)
   if (isUsable) return 'alive'
-  if (context.slot < clock.slot || !(await keepsLedgerSince(node, recordedAfter))) return 'unknown'
-  // Asked last: whatever came into a block before the one that used the blockhash up is known by now.
-  const asked = [[transaction], { searchTransactionHistory: true }]
-  const answer = await node.request('getSignatureStatuses', asked, statusesShape)
-  // Behind one address there may be several nodes: one that is behind does not know yet.
-  if (answer.context.slot < clock.slot) return 'unknown'
-  return answer.value[0] === null ? 'lost' : 'alive'
+  if (context.slot < clock.slot || !(await hasLedgerSince(endpoint, recordedAfter))) return 'unknown'
+  // Queried last: every block in which the transaction could have landed is known by now.
+  const statusParams = [[transaction], { searchTransactionHistory: true }]
+  const statuses = await endpoint.request('getSignatureStatuses', statusParams, statusesShape)
+  // A load balancer may have answered from a node that is behind.
+  if (statuses.context.slot < clock.slot) return 'unknown'
+  return statuses.value[0] === null ? 'lost' : 'alive'
 }
 
-/** A node knows nothing of what was in blocks that it has not got. */
-const keepsLedgerSince = async (node: Endpoint, since: Date): Promise<boolean> => {
-  const first = await node.request('getFirstAvailableBlock', [], z.int())
-  const time = await node.request('getBlockTime', [first], z.int().nullable())
+/** Only a node that still has the blocks of that time can deny the transaction. */
+const hasLedgerSince = async (endpoint: Endpoint, since: Date): Promise<boolean> => {
+  const first = await endpoint.request('getFirstAvailableBlock', [], z.int())
+  const time = await endpoint.request('getBlockTime', [first], z.int().nullable())
   return time !== null && time * 1_000 <= since.getTime()
 }

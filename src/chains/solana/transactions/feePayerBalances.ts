@@ -4,22 +4,20 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { FeePayers } from './feePayers.js'
 import { baseFee } from './fees.js'
 
-/** How far our accounts on one cluster get with what they own. */
-export interface FeePayerBalances extends Omit<SignerBalances, 'note'> {
-  /** Reads the balances. */
+/** Balances of the fee payers on one cluster. */
+export interface FeePayerBalances extends Omit<SignerBalances, 'update'> {
   measure(): Promise<void>
 }
 
-// What an account without data must keep, or no transaction may take its fee from it.
+// Minimum balance of an account without data.
 const rentExemptLamports = 890_880n
 
-/** Builds the balances of one cluster; until it is measured nobody can pay. */
+/** Until the first `measure`, no fee payer can pay. */
 export const createFeePayerBalances = (
   network: string,
   dependencies: {
     readonly rpc: Rpc
     readonly feePayers: FeePayers
-    /** The most that one payment may add to the fee. */
     readonly maxPriorityFeeLamports: bigint
     readonly lowBalanceSettlements: number
     readonly logger: Logger
@@ -42,6 +40,6 @@ export const createFeePayerBalances = (
   }
 }
 
-/** How many settlements a balance lasts for: none below the floor; what is above it, at the usual fee, before the last. */
+/** At the base fee; 0 below the floor that the most expensive payment needs. */
 const countSettlementsLeft = (balance: bigint, floor: bigint): number =>
   balance < floor ? 0 : Number((balance - floor) / baseFee) + 1

@@ -2,9 +2,9 @@ import { sleep } from '../../../deadline.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
 
-/** Waits for transactions to be confirmed; all that are waited for share one question. */
+/** Polls signature statuses; all waiting transactions share one request. */
 export interface StatusWatcher {
-  /** The status once it is confirmed or final; null when the signal ended the wait. */
+  /** Resolves when confirmed or finalized, or with null when the signal aborts. */
   wait(transaction: string, until: AbortSignal): Promise<Status | null>
 }
 
@@ -13,39 +13,39 @@ interface Waiting {
   readonly resolve: (status: Status | null) => void
 }
 
-// What `getSignatureStatuses` takes at once.
+// Limit of getSignatureStatuses.
 const maxPerRequest = 256
 
-/** Whether a block with this status is voted for by more than two thirds of the stake. */
+/** Voted for by more than two thirds of the stake. */
 export const isConfirmed = ({ confirmationStatus }: Status): boolean =>
   confirmationStatus === 'confirmed' || confirmationStatus === 'finalized'
 
-/** Builds the watcher of one cluster; it asks only while somebody waits. */
+/** Polls only while a transaction is waited for. */
 export const createStatusWatcher = (rpc: Rpc, pollIntervalMs: number): StatusWatcher => {
   const waiting = new Set<Waiting>()
-  let isAsking = false
+  let isPolling = false
 
-  const askFor = async (some: readonly Waiting[]): Promise<void> => {
-    const statuses = await rpc.getStatuses(some.map(({ transaction }) => transaction))
-    for (const [index, each] of some.entries()) {
+  const pollGroup = async (group: readonly Waiting[]): Promise<void> => {
+    const statuses = await rpc.getStatuses(group.map(({ transaction }) => transaction))
+    for (const [index, waiter] of group.entries()) {
       const status = statuses[index] ?? null
-      if (status !== null && isConfirmed(status)) each.resolve(status)
+      if (status !== null && isConfirmed(status)) waiter.resolve(status)
     }
   }
 
-  const ask = async () => {
-    if (isAsking) return
-    isAsking = true
+  const poll = async () => {
+    if (isPolling) return
+    isPolling = true
     while (waiting.size > 0) {
       const all = [...waiting]
       const groups = Array.from({ length: Math.ceil(all.length / maxPerRequest) }, (_, index) =>
         all.slice(index * maxPerRequest, (index + 1) * maxPerRequest),
       )
-      // A node that fails now may answer the next time; how long that may take is for those who wait.
-      await Promise.all(groups.map((group) => askFor(group).catch(() => undefined)))
+      // An endpoint that fails is asked again in the next round, until the signal aborts.
+      await Promise.all(groups.map((group) => pollGroup(group).catch(() => undefined)))
       if (waiting.size > 0) await sleep(pollIntervalMs)
     }
-    isAsking = false
+    isPolling = false
   }
 
   return {
@@ -53,18 +53,18 @@ export const createStatusWatcher = (rpc: Rpc, pollIntervalMs: number): StatusWat
       new Promise((resolve) => {
         const onAbort = () => end(null)
         const end = (status: Status | null) => {
-          waiting.delete(one)
+          waiting.delete(entry)
           until.removeEventListener('abort', onAbort)
           resolve(status)
         }
-        const one: Waiting = { transaction, resolve: end }
+        const entry: Waiting = { transaction, resolve: end }
         if (until.aborted) {
           resolve(null)
           return
         }
         until.addEventListener('abort', onAbort, { once: true })
-        waiting.add(one)
-        void ask()
+        waiting.add(entry)
+        void poll()
       }),
   }
 }

@@ -8,37 +8,36 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { FeePayers } from './feePayers.js'
 import type { StatusWatcher } from './statusWatcher.js'
 
-/** A payment to be sent now. */
-export interface Submission {
+interface Submission {
   readonly prepared: Prepared
   readonly recorder: Recorder
   readonly waitUntil: AbortSignal
   readonly policy: StatusPolicy
 }
 
-/** Signs, records, sends, and waits; throws only before anything was recorded. */
+/** Signs, records, sends, and waits for the outcome. Throws only before the transaction is recorded. */
 export type Submit = (submission: Submission) => Promise<Outcome>
 
-// A leader forgets what it had no room for: the same bytes are offered again until they are in a block.
+// Leaders drop what does not fit into their blocks, so the same bytes are sent again.
 const resendMs = 2_000
 const pollAgainMs = 100
 const firstSendTimeoutMs = 250
 
-/** Builds the submission on one cluster. */
+/** Submits payments on one cluster. */
 export const createSubmit = (rpc: Rpc, feePayers: FeePayers, statuses: StatusWatcher): Submit => {
-  /** Sends at once and every now and then, until the signal; never throws. */
-  const keepSending = (bytes: string, until: AbortSignal): { readonly first: Promise<unknown> } => {
+  /** Sends now and every 2 s until the signal aborts; never throws. */
+  const resendUntil = (bytes: string, until: AbortSignal): { readonly first: Promise<unknown> } => {
     const send = () => rpc.send(bytes).catch(() => false)
     const first = send()
-    const goOn = async () => {
+    const repeat = async () => {
       await first
       while (await sleep(resendMs, until)) await send()
     }
-    void goOn()
+    void repeat()
     return { first }
   }
 
-  const waitOnce = async (
+  const waitForStatus = async (
     transaction: string,
     until: AbortSignal,
     policy: StatusPolicy,
@@ -46,7 +45,7 @@ export const createSubmit = (rpc: Rpc, feePayers: FeePayers, statuses: StatusWat
     const status = await statuses.wait(transaction, until)
     const pending: Outcome = { state: 'pending', transaction }
     if (status === null) return pending
-    // A node that fails now may answer the next time, or leaves the question to the reconciler.
+    // After an error the reconciler decides.
     return await judgeStatus(rpc, transaction, status, policy).catch(() => pending)
   }
 
@@ -58,13 +57,13 @@ export const createSubmit = (rpc: Rpc, feePayers: FeePayers, statuses: StatusWat
     await recorder.record({ transaction, bytes })
 
     const settled = new AbortController()
-    const sent = keepSending(bytes, settled.signal)
+    const sent = resendUntil(bytes, settled.signal)
     try {
-      // A transaction that has not arrived is not asked for; nor is a send waited for that is not answered.
+      // Bounds the wait for a slow send response before polling starts.
       await Promise.race([sent.first, sleep(firstSendTimeoutMs, waitUntil)])
       for (;;) {
-        const outcome = await waitOnce(transaction, waitUntil, policy)
-        // The block may be known a moment after the status.
+        const outcome = await waitForStatus(transaction, waitUntil, policy)
+        // getBlock may lag behind the status.
         if (outcome.state !== 'pending' || !(await sleep(pollAgainMs, waitUntil))) return outcome
       }
     } finally {

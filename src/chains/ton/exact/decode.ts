@@ -3,28 +3,24 @@ import { readCell } from '../encoding/cells.js'
 import { type JettonTransfer, readJettonTransfer } from '../tokens/jettonTransfer.js'
 import { readExternalMessage, readInternalMessage, type WalletMessage } from '../wallets/walletMessage.js'
 import { readWalletRequest, type WalletRequest } from '../wallets/walletRequest.js'
-import type { ClientPaidProof, SponsoredProof, TonProof } from './payload.js'
+import type { ClientPaidProof, ExactProof, SponsoredProof } from './payload.js'
 
-/** A payment as its bytes say it. */
+/** A payment decoded from its cells. */
 export interface DecodedPayment {
   readonly message: WalletMessage
   readonly request: WalletRequest
   readonly transfer: JettonTransfer
-  /** What the client says of it beside the bytes; null in the form that we relay. */
+  /** Copy in the payload beside the bytes; null for relayed payments. */
   readonly copy: ClientPaidProof['authorization'] | null
-  /** The jetton that the client names beside the bytes. */
   readonly namedAsset: string
-  /** Whether we relay it and pay for it. */
   readonly isSponsored: boolean
-  /** How large its bag of cells is, in bytes. */
   readonly size: number
 }
 
-/** What came of decoding. */
-export type Decoding = { readonly decoded: DecodedPayment } | { readonly refusedAs: Reason }
+type Decoding = { readonly decoded: DecodedPayment } | { readonly refusedAs: Reason }
 
-/** Decodes a proof; whatever the bytes are, it answers. */
-export const decodePayment = (proof: TonProof): Decoding => {
+/** Never throws. */
+export const decodePayment = (proof: ExactProof): Decoding => {
   const isSponsored = isSponsoredProof(proof)
   const boc = isSponsored ? proof.settlementBoc : proof.signedBoc
   const cell = readCell(boc)
@@ -47,4 +43,4 @@ export const decodePayment = (proof: TonProof): Decoding => {
   }
 }
 
-const isSponsoredProof = (proof: TonProof): proof is SponsoredProof => 'settlementBoc' in proof
+const isSponsoredProof = (proof: ExactProof): proof is SponsoredProof => 'settlementBoc' in proof

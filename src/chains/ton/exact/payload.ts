@@ -8,7 +8,7 @@ const uint32 = z.int().min(0).max(0xffff_ffff)
 
 const clientPaidProof = z.object({
   signedBoc: boc,
-  /** The client's own copy of what it signed: compared, never believed. */
+  /** The client's copy of the signed fields: compared, never trusted. */
   authorization: z.object({
     from: addressText,
     to: addressText,
@@ -23,19 +23,19 @@ const clientPaidProof = z.object({
 
 const sponsoredProof = z.object({ settlementBoc: boc, asset: addressText })
 
-/** A message that the payer's own wallet pays for, with the client's copy of what it says. */
+/** An external message that the payer's wallet pays for (`signedBoc`). */
 export type ClientPaidProof = z.infer<typeof clientPaidProof>
 
-/** A message that we relay and pay for. */
+/** An internal message that we relay and pay for (`settlementBoc`). */
 export type SponsoredProof = z.infer<typeof sponsoredProof>
 
-/** What a payer sent, in one of the two forms. */
-export type TonProof = ClientPaidProof | SponsoredProof
+/** Either form of the payload. */
+export type ExactProof = ClientPaidProof | SponsoredProof
 
-/** Reads a payload by the field that holds its message; the problem names a field. */
-export const readTonProof = (
+/** The form is chosen by the field that is present; a problem names the field. */
+export const readExactProof = (
   payload: Readonly<Record<string, unknown>>,
-): { readonly proof: TonProof } | { readonly problem: string } => {
+): { readonly proof: ExactProof } | { readonly problem: string } => {
   const shape = 'settlementBoc' in payload ? sponsoredProof : clientPaidProof
   const parsed = shape.safeParse(payload)
   if (parsed.success) return { proof: parsed.data }

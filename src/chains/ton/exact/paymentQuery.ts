@@ -1,13 +1,12 @@
 import type { Address } from '@ton/core'
 
-/** Which payment is looked for on chain. */
+/** Identifies a payment on chain. */
 export interface PaymentQuery {
   readonly payer: Address
-  /** What the payer's signature signs; whoever brought it, and with whatever signature bytes. */
+  /** Hash of the signed body, independent of relayer and signature bytes. */
   readonly signedHash: Buffer
   readonly asset: Address
   readonly payTo: Address
   readonly amount: bigint
-  /** Nothing of it happened before. */
   readonly since: Date
 }

@@ -5,14 +5,14 @@ import type { Reason } from '../../../protocol/reasons.js'
 import type { InvalidVerdict } from '../../../schemes/scheme.js'
 import { readAddress } from '../encoding/cells.js'
 import { knownNetworks } from '../networks.js'
-import type { Toncenter } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
 import type { JettonRegistry } from '../tokens/jettonRegistry.js'
 import { findWallet } from '../wallets/walletState.js'
 import { findFailedCheck } from './checks.js'
 import { type DecodedPayment, decodePayment } from './decode.js'
-import { readTonProof } from './payload.js'
-import { findFailedWalletCheck } from './walletChecks.js'
+import { readExactProof } from './payload.js'
+import { findFailedStateCheck } from './stateChecks.js'
 
 /** A payment that breaks no rule, as far as the chain can tell now. */
 export interface Prepared {
@@ -41,12 +41,12 @@ export type Prepare = (payment: Payment, options: PrepareOptions) => Promise<Pre
 export const createPrepare = (dependencies: {
   readonly family: Pick<TonSettings, 'minRelayValue' | 'maxRelayValue'>
   readonly network: Pick<TonNetworkSettings, 'globalId'>
-  readonly api: Toncenter
+  readonly rpc: Rpc
   readonly jettons: JettonRegistry
   readonly relays: readonly Address[]
   readonly clock: Clock
 }): Prepare => {
-  const { family, network, api, jettons, relays, clock } = dependencies
+  const { family, network, rpc, jettons, relays, clock } = dependencies
   const otherGlobalIds = knownNetworks
     .map(({ globalId }) => globalId)
     .filter((globalId) => globalId !== network.globalId)
@@ -58,13 +58,13 @@ export const createPrepare = (dependencies: {
   ): Promise<{ readonly reason: Reason } | { readonly isDeployed: boolean }> => {
     const payer = decoded.message.wallet
     const [account, jettonWallet] = await Promise.all([
-      api.readAccount(payer),
+      rpc.readAccount(payer),
       jettons.findWallet(asset, payer),
     ])
     const finding = findWallet(account, decoded.message)
     if ('refusedAs' in finding) return { reason: finding.refusedAs }
     const { wallet } = finding
-    const broken = findFailedWalletCheck({ decoded, wallet, account, jettonWallet, otherGlobalIds })
+    const broken = findFailedStateCheck({ decoded, wallet, account, jettonWallet, otherGlobalIds })
     if (broken !== null) return { reason: broken }
     const balance = jettonWallet === null ? 0n : await jettons.readBalance(jettonWallet)
     if (balance < decoded.transfer.amount) return { reason: 'insufficient_jetton_balance' }
@@ -72,14 +72,14 @@ export const createPrepare = (dependencies: {
   }
 
   return async (payment, { marginSeconds, beforeAsking }) => {
-    const reading = readTonProof(payment.proof)
+    const reading = readExactProof(payment.proof)
     if ('problem' in reading) return toRefusal(null, 'invalid_payload_structure', reading.problem)
     const decoding = decodePayment(reading.proof)
     if ('refusedAs' in decoding) return toRefusal(null, decoding.refusedAs)
     const { decoded } = decoding
     const payer = decoded.message.wallet
     const asset = readAddress(payment.requirements.asset)
-    if (asset === null || !jettons.isSettled(asset)) return toRefusal(payer, 'unsupported_asset')
+    if (asset === null || !jettons.isOffered(asset)) return toRefusal(payer, 'unsupported_asset')
 
     const nowSeconds = Math.floor(clock.now().getTime() / 1_000)
     const broken = findFailedCheck({

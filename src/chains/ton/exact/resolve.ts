@@ -1,6 +1,6 @@
 import type { Outcome } from '../../../schemes/scheme.js'
+import { type JudgeDependencies, type Judgement, judgePayment } from './judge.js'
 import type { PaymentQuery } from './paymentQuery.js'
-import { type Trace, type TraceDependencies, tracePayment } from './trace.js'
 
 /** What is asked of a payment's fate. */
 export interface ResolveQuery extends PaymentQuery {
@@ -22,16 +22,20 @@ const expirySlackMs = 60_000
 
 /** What became of a payment, as far as the chain proves it now. */
 export const resolvePayment = async (
-  dependencies: TraceDependencies,
+  dependencies: JudgeDependencies,
   question: ResolveQuery,
 ): Promise<Resolution> => {
   // First the state, then the list that begins there: what the list does not hold had not happened by then.
-  const account = await dependencies.api.readAccount(question.payer)
-  const trace = await tracePayment(dependencies, question, account)
-  return { outcome: conclude(trace, question, account.moment), isWorthSending: trace === 'unseen' }
+  const account = await dependencies.rpc.readAccount(question.payer)
+  const trace = await judgePayment(dependencies, question, account)
+  return { outcome: conclude(trace, question, account.timestamp), isWorthSending: trace === 'unseen' }
 }
 
-const conclude = (trace: Trace, { transaction, expiresAt, now }: ResolveQuery, moment: number): Outcome => {
+const conclude = (
+  trace: Judgement,
+  { transaction, expiresAt, now }: ResolveQuery,
+  moment: number,
+): Outcome => {
   switch (trace) {
     case 'paid':
       return { state: 'confirmed', transaction }

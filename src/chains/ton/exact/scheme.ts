@@ -5,35 +5,35 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Outcome, Scheme, ValidVerdict } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { readAddress } from '../encoding/cells.js'
-import type { Toncenter } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
 import type { JettonRegistry } from '../tokens/jettonRegistry.js'
 import type { RelayQueue } from '../transactions/relayQueue.js'
 import type { RelayWallet } from '../transactions/relayWallets.js'
 import { writeExternalMessage } from '../wallets/walletMessage.js'
 import { formatAuthorizationId, parseAuthorizationId } from './authorizationId.js'
+import { resolveCrossChecked } from './crossCheck.js'
 import { decodePayment } from './decode.js'
-import { readTonProof } from './payload.js'
+import type { JudgeDependencies } from './judge.js'
+import { readExactProof } from './payload.js'
 import { createPrepare, type Prepared } from './prepare.js'
-import type { TraceDependencies } from './trace.js'
-import { watchPayment } from './watch.js'
-import { resolveByWitnesses } from './witnesses.js'
+import { waitForOutcome } from './waitForOutcome.js'
 
 /** What `exact` needs on one TON network. */
 export interface ExactDependencies {
   readonly family: TonSettings
   readonly network: TonNetworkSettings
-  readonly api: Toncenter
+  readonly rpc: Rpc
   readonly jettons: JettonRegistry
   /** Every endpoint by itself: large payments need two of them. */
-  readonly witnesses: readonly TraceDependencies[]
+  readonly witnesses: readonly JudgeDependencies[]
   readonly wallets: readonly RelayWallet[]
   readonly queue: RelayQueue
   readonly clock: Clock
   /** Whether a relay wallet can pay for the next payment. */
   readonly canPay: (signer: string) => boolean
   /** The relay wallet that needs what comes back most. */
-  readonly findPoorest: () => string | null
+  readonly findLowestBalance: () => string | null
 }
 
 /** What was recorded and sent. */
@@ -46,15 +46,15 @@ interface Sent {
 
 /** `exact` in jettons on one TON network: a message that the payer's wallet pays for, or one that we relay. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
-  const { family, network, api, jettons, witnesses, wallets, queue, clock, canPay } = dependencies
+  const { family, network, rpc, jettons, witnesses, wallets, queue, clock, canPay } = dependencies
   const prepare = createPrepare({ ...dependencies, relays: wallets.map(({ address }) => address) })
-  const tracing = { api, jettons, witnesses, crossCheckAmount: family.crossCheckAmount }
+  const tracing = { rpc, jettons, witnesses, crossCheckAmount: family.crossCheckAmount }
   const watching = { ...tracing, clock, pollIntervalMs: network.pollIntervalMs }
   /** Authorizations that are being settled here: who settles one of them a second time shares its outcome. */
   const underWay = new Map<string, Promise<Outcome>>()
 
   const identify = ({ proof }: Payment): string | null => {
-    const reading = readTonProof(proof)
+    const reading = readExactProof(proof)
     if ('problem' in reading) return null
     const decoding = decodePayment(reading.proof)
     return 'decoded' in decoding ? identityOf(decoding) : null
@@ -83,7 +83,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       amount: decoded.transfer.amount,
       expiresAt: expiryOf(prepared),
     }
-    return watchPayment(watching, { question, resend: sent.resend }, waitUntil)
+    return waitForOutcome(watching, { question, resend: sent.resend }, waitUntil)
   }
 
   const relay = async (prepared: Prepared, recorder: Recorder, waitUntil: AbortSignal): Promise<Outcome> => {
@@ -98,7 +98,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const { hash: transaction, bytes } = writeExternalMessage(prepared.decoded.message)
     await recorder.record({ transaction, bytes })
     // The trace of the message tells what became of it, whatever is answered.
-    const resend = () => void api.send(bytes).catch(() => undefined)
+    const resend = () => void rpc.send(bytes).catch(() => undefined)
     resend()
     return await watch(prepared, { transaction, since, resend }, waitUntil)
   }
@@ -115,8 +115,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     }
     const now = clock.now()
     const question = { transaction, payer, signedHash, asset, payTo, amount, expiresAt, since, now }
-    const { outcome, isWorthSending } = await resolveByWitnesses(tracing, question)
-    if (outcome.state === 'pending' && isWorthSending && now < expiresAt) await api.send(bytes)
+    const { outcome, isWorthSending } = await resolveCrossChecked(tracing, question)
+    if (outcome.state === 'pending' && isWorthSending && now < expiresAt) await rpc.send(bytes)
     return outcome
   }
 
@@ -126,7 +126,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       network: network.network,
       // Where clients are to send the rest of the TON that we attach to what they sign.
       get extra() {
-        return { areFeesSponsored: true, responseDestination: dependencies.findPoorest() }
+        return { areFeesSponsored: true, responseDestination: dependencies.findLowestBalance() }
       },
     },
     signers: wallets.map(({ signer }) => signer),

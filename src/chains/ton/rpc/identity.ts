@@ -3,10 +3,10 @@ import type { ChainIdentity } from '../../nodes/endpointHealth.js'
 import type { TonNetworkSettings } from '../settings.js'
 import { masterchainShape, momentShape } from './wireShapes.js'
 
-// An account of which there is nothing to tell but the moment that it is told at.
-const nobody = `0:${'0'.repeat(64)}`
+// An account without state: its response still carries the sync time.
+const zeroAddress = `0:${'0'.repeat(64)}`
 
-/** Tells nodes of a TON network by the state that their chain began with. */
+/** Identifies a network by the root hash of its zero state. */
 export const identifyTon = ({
   network,
   zeroState,
@@ -16,7 +16,7 @@ export const identifyTon = ({
   prove: async (endpoint: Endpoint) => {
     const [{ last, init }, { sync_utime: timestamp }] = await Promise.all([
       endpoint.request('getMasterchainInfo', {}, masterchainShape),
-      endpoint.request('getAddressInformation', { address: nobody }, momentShape),
+      endpoint.request('getAddressInformation', { address: zeroAddress }, momentShape),
     ])
     return { chain: init.root_hash, head: { number: BigInt(last.seqno), timestamp } }
   },

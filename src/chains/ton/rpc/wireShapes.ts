@@ -4,26 +4,26 @@ import { countUnfolded } from '../encoding/cells.js'
 
 const numberText = z.union([z.string().regex(/^-?[0-9]+$/), z.int()]).transform(BigInt)
 
-/** A bag of cells in base64; empty text: none. */
+/** Base64 bag of cells; an empty string is null. */
 const cellShape = z.string().transform((text, context): Cell | null => {
   if (text === '') return null
   try {
     return Cell.fromBase64(text)
   } catch {
-    context.addIssue({ code: 'custom', message: 'is no bag of cells' })
+    context.addIssue({ code: 'custom', message: 'is not a bag of cells' })
     return z.NEVER
   }
 })
 
 const transactionId = z.object({ lt: numberText, hash: z.string() })
 
-/** The newest block, and the state that the network began with. */
+/** getMasterchainInfo: newest block and zero state. */
 export const masterchainShape = z.object({
   last: z.object({ seqno: z.int() }),
   init: z.object({ root_hash: z.string() }),
 })
 
-/** An account, as of a moment of the chain. */
+/** getAddressInformation. */
 export const accountShape = z.object({
   balance: numberText,
   code: cellShape,
@@ -33,7 +33,7 @@ export const accountShape = z.object({
   last_transaction_id: transactionId,
 })
 
-/** An account's moment alone. */
+/** getAddressInformation, sync time only. */
 export const momentShape = z.object({ sync_utime: z.int() })
 
 // Shared cells can unfold to millions, and the library's loader visits each of them: 4,096 take it some 0.1 s.
@@ -54,20 +54,20 @@ const parseTransaction = (text: string): Transaction => {
   return loadTransaction(withoutMessages.beginParse())
 }
 
-/** A transaction with its bytes; what it did is read from them alone. */
+/** A transaction; everything but its id is decoded from `data`. */
 export const transactionShape = z
   .object({ data: z.string(), transaction_id: transactionId })
   .transform(({ data, transaction_id: id }, context) => {
     try {
       return { ...parseTransaction(data), id }
     } catch {
-      context.addIssue({ code: 'custom', message: 'is no transaction' })
+      context.addIssue({ code: 'custom', message: 'is not a transaction' })
       return z.NEVER
     }
   })
 
 const stackCell = z.tuple([z.string(), z.object({ bytes: z.string() })])
-// Never negative in what we ask for; a sign would stand before the 0x.
+// Negative numbers do not occur in the methods used here.
 const stackNumber = z.tuple([z.string(), z.string().regex(/^(0x[0-9a-f]+|[0-9]+)$/i)])
 
 const parseEntry = (bytes: string): Cell | null => {
@@ -78,7 +78,7 @@ const parseEntry = (bytes: string): Cell | null => {
   }
 }
 
-/** What a get method answered; entries of kinds that we never ask for are unread. */
+/** runGetMethod; other entry types are null. */
 export const getMethodShape = z.object({
   exit_code: z.int(),
   stack: z.array(

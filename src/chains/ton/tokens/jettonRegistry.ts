@@ -1,46 +1,44 @@
 import { type Address, Cell } from '@ton/core'
 import { readAddress, tryParse } from '../encoding/cells.js'
-import type { StackEntry, Toncenter } from '../rpc/rpc.js'
+import type { Rpc, StackEntry } from '../rpc/rpc.js'
 
-/** The jettons of one network: those that are settled, and where their owners' coins are. */
+/** The accepted jettons of one network, and their wallets. */
 export interface JettonRegistry {
-  isSettled(master: Address): boolean
-  /** Where an owner's coins are, as the master says; null where it does not say. */
+  isOffered(master: Address): boolean
+  /** `get_wallet_address` of the master; null if it does not answer. */
   findWallet(master: Address, owner: Address): Promise<Address | null>
-  /** How many coins are in a jetton wallet; 0 where there is none. */
   readBalance(wallet: Address): Promise<bigint>
 }
 
-/** What the operator says of jettons. */
-export interface JettonPolicy {
+interface JettonPolicy {
   readonly tokens: readonly string[]
   readonly acceptsAnyToken: boolean
 }
 
-// A master computes the address from its own code; what it said once stays true.
+// The address follows from the master's code and cannot change.
 const maxCached = 10_000
 
-/** Opens the book; throws where the operator lists what is no address. */
-export const createJettonRegistry = (api: Toncenter, policy: JettonPolicy): JettonRegistry => {
-  const settled = new Set(policy.tokens.map((text) => parseMaster(text).toRawString()))
-  const known = new Map<string, Address>()
+/** Throws if a configured address is invalid. */
+export const createJettonRegistry = (rpc: Rpc, policy: JettonPolicy): JettonRegistry => {
+  const accepted = new Set(policy.tokens.map((text) => parseMaster(text).toRawString()))
+  const cache = new Map<string, Address>()
 
   return {
-    isSettled: (master) => policy.acceptsAnyToken || settled.has(master.toRawString()),
+    isOffered: (master) => policy.acceptsAnyToken || accepted.has(master.toRawString()),
     findWallet: async (master, owner) => {
       const key = `${master.toRawString()} ${owner.toRawString()}`
-      const remembered = known.get(key)
-      if (remembered !== undefined) return remembered
-      const [entry] = (await api.runGetMethod(master, 'get_wallet_address', [owner])) ?? []
+      const cached = cache.get(key)
+      if (cached !== undefined) return cached
+      const [entry] = (await rpc.runGetMethod(master, 'get_wallet_address', [owner])) ?? []
       const wallet = readAddressEntry(entry)
       if (wallet === null) return null
-      const [oldest] = known.keys()
-      if (known.size >= maxCached && oldest !== undefined) known.delete(oldest)
-      known.set(key, wallet)
+      const [oldest] = cache.keys()
+      if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest)
+      cache.set(key, wallet)
       return wallet
     },
     readBalance: async (wallet) => {
-      const [balance] = (await api.runGetMethod(wallet, 'get_wallet_data')) ?? []
+      const [balance] = (await rpc.runGetMethod(wallet, 'get_wallet_data')) ?? []
       return typeof balance === 'bigint' ? balance : 0n
     },
   }
@@ -48,7 +46,7 @@ export const createJettonRegistry = (api: Toncenter, policy: JettonPolicy): Jett
 
 const parseMaster = (text: string): Address => {
   const master = readAddress(text)
-  if (master === null) throw new Error('TON_TOKENS: one of the addresses has a wrong checksum')
+  if (master === null) throw new Error('TON_TOKENS: an address has a wrong checksum')
   return master
 }
 

@@ -1,25 +1,25 @@
 import type { Address, Cell } from '@ton/core'
 import { isEmpty, tryParse } from '../encoding/cells.js'
 
-/** The operation of a transfer that a jetton wallet is asked for by its owner (TEP-74). */
-export const transferOperation = 0x0f8a7ea5
+/** Operation `transfer` (TEP-74). */
+const transferOperation = 0x0f8a7ea5
 
-/** The operation by which one jetton wallet credits another (TEP-74). */
-export const internalTransferOperation = 0x178d4519
+/** Operation `internal_transfer` (TEP-74). */
+const internalTransferOperation = 0x178d4519
 
-/** A transfer of jettons as its owner's wallet orders it. */
+/** A jetton transfer (TEP-74). */
 export interface JettonTransfer {
   readonly queryId: bigint
   readonly amount: bigint
   readonly destination: Address
-  /** Where the TON that is left goes; null: it stays. */
+  /** Receives excess TON; null: it stays in the jetton wallet. */
   readonly responseDestination: Address | null
   readonly hasCustomPayload: boolean
   readonly forwardNanoTon: bigint
   readonly forwardPayload: Cell
 }
 
-/** Reads a transfer; null for any other body. */
+/** Null for any other body. */
 export const readJettonTransfer = (body: Cell): JettonTransfer | null =>
   tryParse(() => {
     const slice = body.beginParse()
@@ -37,7 +37,7 @@ export const readJettonTransfer = (body: Cell): JettonTransfer | null =>
     return isReferenced && !isEmpty(slice) ? null : { ...transfer, forwardPayload }
   })
 
-/** The amount that an internal transfer credits; null for any other body. */
+/** Amount of an internal_transfer; null for any other body. */
 export const readCreditedAmount = (body: Cell): bigint | null =>
   tryParse(() => {
     const slice = body.beginParse()

@@ -1,34 +1,34 @@
 import type { Prepared } from '../exact/prepare.js'
-import { countAttached } from './relayMessage.js'
+import { sumAttachedNanoTon } from './relayMessage.js'
 
-// A message may cause 255 actions and be 64 KB; its list of actions may be 512 deep.
+// Limits of a message: 255 actions, 64 KB, depth 512.
 const maxPayments = 100
-const mostBytes = 45_000
+const maxBytes = 45_000
 
-// For the message's own fees, and for each of those that it causes: up to 4 KB on their way.
+// Fees of the message itself, and of forwarding each payment (up to 4 KB).
 const reserveNanoTon = 50_000_000n
 const forwardNanoTon = 5_000_000n
 
-/** What one message carries: who must be paid first goes first, as far as size and money allow; no payer twice. */
+/** Chooses payments for one message, earliest expiry first, within size and balance; one per payer. */
 export const chooseBatch = <Item extends { readonly prepared: Prepared }>(
-  waiting: readonly Item[],
+  pending: readonly Item[],
   balance: bigint,
 ): readonly Item[] => {
-  const inOrder = [...waiting].sort((left, right) => expiryOf(left) - expiryOf(right))
+  const byExpiry = [...pending].sort((remaining, right) => expiryOf(remaining) - expiryOf(right))
   const payers = new Set<string>()
   const batch: Item[] = []
   let bytes = 0
-  let left = balance - reserveNanoTon
-  for (const item of inOrder) {
+  let remaining = balance - reserveNanoTon
+  for (const item of byExpiry) {
     const { decoded, payer } = item.prepared
-    const needed = countAttached(item.prepared) + forwardNanoTon
+    const needed = sumAttachedNanoTon(item.prepared) + forwardNanoTon
     const key = payer.toRawString()
-    if (batch.length === maxPayments || bytes + decoded.size > mostBytes) break
-    if (needed > left || payers.has(key)) continue
+    if (batch.length === maxPayments || bytes + decoded.size > maxBytes) break
+    if (needed > remaining || payers.has(key)) continue
     payers.add(key)
     batch.push(item)
     bytes += decoded.size
-    left -= needed
+    remaining -= needed
   }
   return batch
 }

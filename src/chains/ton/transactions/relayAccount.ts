@@ -1,22 +1,21 @@
 import { tryParse } from '../encoding/cells.js'
-import type { Toncenter } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 import type { RelayWallet } from './relayWallets.js'
 
-/** One of our wallets as the chain knows it. */
+/** On-chain state of a relay wallet. */
 export interface RelayAccount {
-  /** The number of its next message. */
   readonly seqno: number
   readonly balance: bigint
   readonly isDeployed: boolean
-  /** Unix seconds, as the chain says. */
-  readonly moment: number
+  /** Unix seconds, from the chain. */
+  readonly timestamp: number
 }
 
-/** Asks the chain for one of our wallets. */
-export const readRelayAccount = async (api: Toncenter, { address }: RelayWallet): Promise<RelayAccount> => {
-  const { state, balance, data, moment } = await api.readAccount(address)
-  if (state !== 'active') return { seqno: 0, balance, isDeployed: false, moment }
+/** Reads the on-chain state of a relay wallet. */
+export const readRelayAccount = async (rpc: Rpc, { address }: RelayWallet): Promise<RelayAccount> => {
+  const { state, balance, data, timestamp } = await rpc.readAccount(address)
+  if (state !== 'active') return { seqno: 0, balance, isDeployed: false, timestamp }
   const seqno = tryParse(() => data?.beginParse().skip(1).loadUint(32))
-  if (seqno == null) throw new Error('A node told a relay wallet without a number')
-  return { seqno, balance, isDeployed: true, moment }
+  if (seqno == null) throw new Error('A node returned a relay wallet without a seqno')
+  return { seqno, balance, isDeployed: true, timestamp }
 }

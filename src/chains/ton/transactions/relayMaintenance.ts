@@ -5,63 +5,69 @@ import { readRelayExpiry, signRelayMessage } from './relayMessage.js'
 import type { RelayDependencies } from './relayQueue.js'
 import type { RelayWallet } from './relayWallets.js'
 
-/** Looks after the relay wallets' numbers, so that no message that never arrives holds up the next ones. */
-export interface RelayMaintenance {
-  /** One round. Never throws. */
+interface RelayMaintenance {
+  /** Never throws. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
 const roundMs = 2_000
-// By then no block of before can hold a message that had expired.
+// After expiry plus this time no block can still include the message.
 const expirySlackSeconds = 60
-const fillerSeconds = 600
+const fillerValiditySeconds = 600
 
-/** Builds the maintenance; its rounds come by themselves. */
+/**
+ * Keeps seqnos advancing: resends lost messages, and replaces expired ones so that they do not block later
+ * ones.
+ */
 export const createRelayMaintenance = (
-  dependencies: Pick<RelayDependencies, 'network' | 'api' | 'wallets' | 'lanes' | 'logger'>,
+  dependencies: Pick<RelayDependencies, 'network' | 'rpc' | 'wallets' | 'lanes' | 'logger'>,
 ): RelayMaintenance => {
-  const { network, api, wallets, lanes, logger } = dependencies
+  const { network, rpc, wallets, lanes, logger } = dependencies
   const stopped = new AbortController()
-  /** Where each wallet stood in the last round: what was sent since then is given its time. */
+  /** A message sent since the last round gets one round to be included. */
   const lastSeqno = new Map<string, number>()
 
   const checkLane = async (wallet: RelayWallet): Promise<void> => {
     const lane: Lane = { network: network.network, signer: wallet.signer }
-    const { seqno, moment, isDeployed } = await readRelayAccount(api, wallet)
+    const { seqno, timestamp, isDeployed } = await readRelayAccount(rpc, wallet)
     const before = lastSeqno.get(wallet.signer)
     lastSeqno.set(wallet.signer, seqno)
     if (before !== seqno || (await lanes.readNext(lane)) <= seqno) return
-    const filler = (number: number) =>
-      signRelayMessage(wallet, [], { seqno: number, validUntil: moment + fillerSeconds, isDeployed })
+    const signFiller = (number: number) =>
+      signRelayMessage(wallet, [], {
+        seqno: number,
+        validUntil: timestamp + fillerValiditySeconds,
+        isDeployed,
+      })
 
     const [stuck] = await lanes.listFrom(lane, seqno, 1)
     if (stuck === undefined || stuck.nonce > seqno) {
-      // A node once told too high a number: nothing was recorded for this one.
+      // A node once reported too high a seqno: nothing was recorded for this one.
       if (await lanes.rewindNonce(lane, seqno)) return
-      const filled = await lanes.fillNonceGap(lane, seqno, filler)
-      if (filled !== null) await api.send(filled.bytes)
+      const filled = await lanes.fillNonceGap(lane, seqno, signFiller)
+      if (filled !== null) await rpc.send(filled.bytes)
       return
     }
     const expiry = readRelayExpiry(stuck.bytes)
-    if (expiry === null || moment < expiry + expirySlackSeconds) {
-      await api.send(stuck.bytes)
+    if (expiry === null || timestamp < expiry + expirySlackSeconds) {
+      await rpc.send(stuck.bytes)
       return
     }
-    // What it carried has expired with it. Its number is used up, so that the wallet can go on.
-    const replacement = await lanes.replace(lane, stuck, filler)
+    // The payments in it have expired too. The replacement only uses up the seqno.
+    const replacement = await lanes.replace(lane, stuck, signFiller)
     if (replacement === null) return
     logger.warn({ ...lane, seqno, replaces: stuck.transaction }, 'relay.message_replaced')
-    await api.send(replacement.bytes)
+    await rpc.send(replacement.bytes)
   }
 
   const check = async (): Promise<void> => {
     try {
-      const held = await lanes.lease(
+      const leased = await lanes.lease(
         network.network,
         wallets.map(({ signer }) => signer),
       )
-      for (const wallet of wallets.filter(({ signer }) => held.includes(signer))) {
+      for (const wallet of wallets.filter(({ signer }) => leased.includes(signer))) {
         await checkLane(wallet)
       }
     } catch (error) {

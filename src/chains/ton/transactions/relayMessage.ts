@@ -5,23 +5,21 @@ import type { Prepared } from '../exact/prepare.js'
 import { writeExternalMessage } from '../wallets/walletMessage.js'
 import type { RelayWallet } from './relayWallets.js'
 
-/** What a message of ours says beside the payments that it carries. */
-export interface RelayEnvelope {
+interface RelayEnvelope {
   readonly seqno: number
-  /** Unix seconds. */
   readonly validUntil: number
-  /** Whether our wallet exists already; its first message deploys it. */
+  /** False: the message deploys the relay wallet. */
   readonly isDeployed: boolean
 }
 
-// What the payer's wallet needs to execute the request and to send its one message; what is left stays there.
+// Gas of the payer's wallet for one message; the rest stays there.
 const executionNanoTon = 6_000_000n
 
-/** The nanoTON that relaying a payment attaches: what its transfer takes along, and what its wallet uses. */
-export const countAttached = ({ decoded }: Prepared): bigint =>
+/** TON that relaying a payment attaches: for the transfer and for the payer's wallet. */
+export const sumAttachedNanoTon = ({ decoded }: Prepared): bigint =>
   decoded.request.message.nanoTon + executionNanoTon
 
-/** Signs one message that brings payers' requests to their wallets; without payments it only uses its number up. */
+/** Signs one external message with the payers' requests; without payments it only uses up the seqno. */
 export const signRelayMessage = async (
   wallet: RelayWallet,
   payments: readonly Prepared[],
@@ -31,14 +29,14 @@ export const signRelayMessage = async (
   const body = await contract.createTransfer({
     seqno,
     timeout: validUntil,
-    // One that cannot be sent must not keep the others back.
+    // A message that cannot be sent must not fail the others.
     sendMode: SendMode.PAY_GAS_SEPARATELY | SendMode.IGNORE_ERRORS,
     messages: payments.map((payment) => {
       const { message } = payment.decoded
       return internal({
         to: message.wallet,
-        value: countAttached(payment),
-        // What a wallet refuses comes back.
+        value: sumAttachedNanoTon(payment),
+        // Returns the TON if the payer's wallet rejects.
         bounce: true,
         body: message.body,
         ...(payment.isDeployed || message.init === null ? {} : { init: message.init }),
@@ -54,6 +52,6 @@ export const signRelayMessage = async (
   return { transaction: hash, bytes }
 }
 
-/** Until when a message of ours is valid, in Unix seconds; null for other bytes. */
+/** Unix seconds; null for bytes that are not such a message. */
 export const readRelayExpiry = (bytes: string): number | null =>
   tryParse(() => loadMessage(Cell.fromBase64(bytes).beginParse()).body.beginParse().skip(64).loadUint(32))

@@ -5,48 +5,51 @@ import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerLanes } from '../../../ports/signerLanes.js'
 import { spendHourlyBudget } from '../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
-import type { Toncenter } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings } from '../settings.js'
-import { createOrderQueue } from './orderQueue.js'
+import {
+  createPendingRequests,
+  type PendingRequest,
+  type Relayed,
+  type RelayRequest,
+} from './pendingRequests.js'
 import { type RelayAccount, readRelayAccount } from './relayAccount.js'
-import { countAttached, signRelayMessage } from './relayMessage.js'
-import type { QueuedOrder, Relayed, RelayRequest } from './relayRequest.js'
+import { signRelayMessage, sumAttachedNanoTon } from './relayMessage.js'
 import type { RelayWallet } from './relayWallets.js'
 
-/** Relays payments on one network, together where they wait together. */
+/** Relays payments on one network in batches. */
 export interface RelayQueue {
-  /** Records, then sends. Throws only when nothing was recorded. */
-  submit(order: RelayRequest): Promise<Relayed>
+  /** Records, then sends. Rejects only if nothing was recorded. */
+  submit(request: RelayRequest): Promise<Relayed>
   close(): Promise<void>
 }
 
-/** What relaying needs. */
+/** Dependencies of relaying. */
 export interface RelayDependencies {
   readonly network: TonNetworkSettings
-  readonly api: Toncenter
+  readonly rpc: Rpc
   readonly wallets: readonly RelayWallet[]
   readonly canPay: (signer: string) => boolean
   readonly lanes: SignerLanes
   readonly limiter: RateLimiter
   readonly clock: Clock
   readonly logger: Logger
-  /** A payment must live this much longer than now to be sent. */
   readonly expiryMarginSeconds: number
 }
 
-// A message that has not come in time is replaced by one that carries nothing: see the maintenance.
+// A message that is not included by then is replaced by the maintenance.
 const maxValiditySeconds = 600
 
 /**
- * Builds the queue. Every wallet has one message under way, because the next one's number is good only when this
- * one's is used; what comes meanwhile goes with the next one.
+ * One message in flight per wallet, because a seqno is valid only after the previous one is used; payments
+ * that arrive meanwhile join the next message.
  */
 export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue => {
-  const { network, api, wallets, canPay, lanes, limiter, clock, logger } = dependencies
-  const orders = createOrderQueue(network.network)
+  const { network, rpc, wallets, canPay, lanes, limiter, clock, logger } = dependencies
+  const pending = createPendingRequests(network.network)
   const budget = {
     network: network.network,
-    called: 'relay',
+    purpose: 'relay',
     key: `gas:${network.network}`,
     limit: network.relayBudgetPerHour,
   }
@@ -55,29 +58,28 @@ export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue =>
   const laneOf = ({ signer }: RelayWallet) => ({ network: network.network, signer })
   const nowSeconds = () => Math.floor(clock.now().getTime() / 1_000)
 
-  /** The wallet as it is now, if its last message has landed; null while that is under way. */
-  const findFree = async (wallet: RelayWallet): Promise<RelayAccount | null> => {
+  /** Null while the wallet's last message is in flight. */
+  const findIdleAccount = async (wallet: RelayWallet): Promise<RelayAccount | null> => {
     const lane = laneOf(wallet)
-    const [account, next] = await Promise.all([readRelayAccount(api, wallet), lanes.readNext(lane)])
+    const [account, next] = await Promise.all([readRelayAccount(rpc, wallet), lanes.readNext(lane)])
     if (account.seqno < next) return null
-    // Somebody used the wallet beside us.
     if (account.seqno > next) await lanes.advance(lane, account.seqno)
     return account
   }
 
-  /** Waits until the wallet's number has moved on; the maintenance sends again what gets lost. */
-  const waitForLanding = async (wallet: RelayWallet, seqno: number): Promise<void> => {
+  /** Until the seqno advances; the maintenance resends lost messages. */
+  const waitForInclusion = async (wallet: RelayWallet, seqno: number): Promise<void> => {
     while (!stopped.signal.aborted) {
-      const account = await readRelayAccount(api, wallet).catch(() => null)
+      const account = await readRelayAccount(rpc, wallet).catch(() => null)
       if (account !== null && account.seqno > seqno) return
       await sleep(network.pollIntervalMs, stopped.signal)
     }
   }
 
-  const record = (wallet: RelayWallet, batch: readonly QueuedOrder[], { isDeployed }: RelayAccount) => {
+  const record = (wallet: RelayWallet, batch: readonly PendingRequest[], { isDeployed }: RelayAccount) => {
     const payments = batch.map(({ prepared }) => prepared)
-    const last = Math.max(...payments.map(({ decoded }) => decoded.request.validUntil))
-    const validUntil = Math.min(last, nowSeconds() + maxValiditySeconds)
+    const latestExpiry = Math.max(...payments.map(({ decoded }) => decoded.request.validUntil))
+    const validUntil = Math.min(latestExpiry, nowSeconds() + maxValiditySeconds)
     return lanes.record(
       laneOf(wallet),
       batch.map(({ recorder }) => recorder),
@@ -87,50 +89,50 @@ export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue =>
 
   const relay = async (
     wallet: RelayWallet,
-    batch: readonly QueuedOrder[],
+    batch: readonly PendingRequest[],
     account: RelayAccount,
   ): Promise<void> => {
-    const attached = batch.reduce((sum, { prepared }) => sum + countAttached(prepared), 0n)
+    const attached = batch.reduce((sum, { prepared }) => sum + sumAttachedNanoTon(prepared), 0n)
     await spendHourlyBudget(limiter, budget, Number(attached))
-    const answer = await record(wallet, batch, account)
-    if ('lost' in answer) {
-      const isLost = ({ recorder }: QueuedOrder) => answer.lost.includes(recorder.settlementId)
-      const error = new Error('The settlement was taken over: nothing is sent for it')
-      for (const order of batch.filter(isLost)) order.reject(error)
-      orders.putBack(batch.filter((order) => !isLost(order)))
+    const result = await record(wallet, batch, account)
+    if ('lost' in result) {
+      const isLost = ({ recorder }: PendingRequest) => result.lost.includes(recorder.settlementId)
+      const error = new Error('Another instance took over the settlement: nothing was sent')
+      for (const request of batch.filter(isLost)) request.reject(error)
+      pending.putBack(batch.filter((request) => !isLost(request)))
       return
     }
-    const { transaction, bytes } = answer.recorded
+    const { transaction, bytes } = result.recorded
     const settled = (async () => {
-      await api.send(bytes)
-      await waitForLanding(wallet, account.seqno)
+      await rpc.send(bytes)
+      await waitForInclusion(wallet, account.seqno)
     })()
-    for (const order of batch) order.resolve({ transaction, settled })
-    // A node that is silent keeps nobody from closing.
+    for (const request of batch) request.resolve({ transaction, settled })
+    // A silent endpoint must not block `close`.
     await withSignal(settled, stopped.signal)
   }
 
-  /** One message, or nothing; says whether to wait before the next look. */
-  const work = async (wallet: RelayWallet): Promise<'again' | 'later'> => {
-    const account = canPay(wallet.signer) ? await findFree(wallet) : null
+  /** Sends at most one message; `later`: poll again after the interval. */
+  const relayNext = async (wallet: RelayWallet): Promise<'again' | 'later'> => {
+    const account = canPay(wallet.signer) ? await findIdleAccount(wallet) : null
     if (account === null) return 'later'
     const latestExpiry = nowSeconds() + dependencies.expiryMarginSeconds
-    const batch = orders.take({ balance: account.balance, latestExpiry })
+    const batch = pending.take({ balance: account.balance, latestExpiry })
     if (batch.length === 0) return 'later'
     try {
       await relay(wallet, batch, account)
     } catch (error) {
-      // Whoever was told that it was recorded does not hear this any more.
-      for (const order of batch) order.reject(error)
+      // No effect on requests that are already resolved.
+      for (const request of batch) request.reject(error)
     }
     return 'again'
   }
 
   const run = async (wallet: RelayWallet): Promise<void> => {
     while (!stopped.signal.aborted) {
-      await orders.whenSome()
+      await pending.whenNotEmpty()
       if (stopped.signal.aborted) return
-      const next = await work(wallet).catch((error: unknown) => {
+      const next = await relayNext(wallet).catch((error: unknown) => {
         logger.debug({ ...laneOf(wallet), error }, 'relay.failed')
         return 'later' as const
       })
@@ -141,14 +143,14 @@ export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue =>
   const running = wallets.map(run)
 
   return {
-    submit: async (order) => {
-      const isOpen = !order.waitUntil.aborted && !stopped.signal.aborted
-      if (isOpen && wallets.some(({ signer }) => canPay(signer))) return await orders.add(order)
+    submit: async (request) => {
+      const isOpen = !request.waitUntil.aborted && !stopped.signal.aborted
+      if (isOpen && wallets.some(({ signer }) => canPay(signer))) return await pending.add(request)
       throw networkUnavailable(network.network)
     },
     close: async () => {
       stopped.abort()
-      orders.end()
+      pending.close()
       await Promise.all(running)
     },
   }

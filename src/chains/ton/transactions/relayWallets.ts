@@ -5,30 +5,30 @@ import { WalletContractV5R1 } from '@ton/ton'
 import type { Secret } from '../../../platform/secret.js'
 import { readEd25519Seed } from '../../common/ed25519.js'
 
-/** One of our wallets: an account that relays and pays. */
+/** A wallet of the facilitator that relays payments and pays for them. */
 export interface RelayWallet {
   readonly contract: WalletContractV5R1
   readonly address: Address
-  /** As lanes and operators know it. */
+  /** Raw address, used as the lane's signer. */
   readonly signer: string
   sign(hash: Buffer): Buffer
 }
 
-/** The key that all relay wallets share. */
+/** Key shared by all relay wallets. */
 export interface RelayKey {
   readonly publicKey: Buffer
   readonly privateKey: KeyObject
 }
 
-/** Derives the key from the words as TON's wallets do; throws when they are no mnemonic. */
+/** Standard TON derivation; throws for an invalid mnemonic. */
 export const deriveRelayKey = async (mnemonic: Secret): Promise<RelayKey> => {
   const words = mnemonic.reveal().split(' ')
-  if (!(await mnemonicValidate(words))) throw new Error('TON_MNEMONIC: is no mnemonic of TON')
+  if (!(await mnemonicValidate(words))) throw new Error('TON_MNEMONIC: is not a valid TON mnemonic')
   const { publicKey, secretKey } = await mnemonicToPrivateKey(words)
   return { publicKey, privateKey: readEd25519Seed(secretKey.subarray(0, 32)) }
 }
 
-/** The first wallets of version 5 that a key has on a network. */
+/** The first W5 subwallets of a key. */
 export const createRelayWallets = (
   { publicKey, privateKey }: RelayKey,
   globalId: number,

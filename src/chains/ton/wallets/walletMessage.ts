@@ -10,15 +10,14 @@ import {
 } from '@ton/core'
 import { isEmpty, isLoadable, tryParse } from '../encoding/cells.js'
 
-/** A message for a payer's wallet. */
+/** A message to a payer's wallet. */
 export interface WalletMessage {
   readonly wallet: Address
-  /** Code and data, for a wallet that is not deployed. */
   readonly init: StateInit | null
   readonly body: Cell
 }
 
-/** Reads a message from outside; null for any other cell. */
+/** Null for any other cell. */
 export const readExternalMessage = (cell: Cell): WalletMessage | null =>
   tryParse(() => {
     if (!isLoadable(cell)) return null
@@ -29,7 +28,7 @@ export const readExternalMessage = (cell: Cell): WalletMessage | null =>
     return { wallet: info.dest, init: init ?? null, body }
   })
 
-/** Reads a message as one contract sends it to another; null for any other cell. */
+/** Null for any other cell. */
 export const readInternalMessage = (cell: Cell): WalletMessage | null =>
   tryParse(() => {
     if (!isLoadable(cell)) return null
@@ -40,15 +39,14 @@ export const readInternalMessage = (cell: Cell): WalletMessage | null =>
     return { wallet: info.dest, init: init ?? null, body }
   })
 
-/** A message from outside as it is sent, and the name that it goes by. */
-export interface ExternalMessage {
-  /** A bag of cells in base64. */
+interface ExternalMessage {
+  /** Base64 bag of cells. */
   readonly bytes: string
-  /** In hex: the hash of the message in its one normal form (TEP-467), however it is written. */
+  /** Hex hash of the normalized external message (TEP-467). */
   readonly hash: string
 }
 
-/** Writes a message from outside. */
+/** Serializes an external message. */
 export const writeExternalMessage = ({ wallet, init, body }: WalletMessage): ExternalMessage => {
   const write = (carried: StateInit | null) =>
     beginCell()

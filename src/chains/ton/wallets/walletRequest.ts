@@ -1,29 +1,27 @@
 import { type Address, beginCell, type Cell, loadMessageRelaxed, type Slice } from '@ton/core'
 import { isEmpty, isLoadable, tryParse } from '../encoding/cells.js'
 
-/** How a wallet's version lays out what it is asked for. */
+/** Body layout by wallet version. */
 export type RequestLayout = 'v3' | 'v4' | 'v5'
 
-/** One message that a wallet is asked to send. */
-export interface OrderedMessage {
+interface OrderedMessage {
   readonly mode: number
   readonly destination: Address
   readonly nanoTon: bigint
   readonly body: Cell
-  /** Bounceable, without code, from the wallet itself, without fees of its own. */
+  /** Bounceable, without state init, explicit source or explicit fees. */
   readonly isPlain: boolean
 }
 
-/** What a wallet's owner signed: exactly one message. */
+/** A signed wallet body with exactly one message. */
 export interface WalletRequest {
   readonly layout: RequestLayout
-  /** Version 5 says who may bring the request: anybody from outside, or another contract. */
+  /** W5: signed for an internal message (`sint`), not an external one (`sign`). */
   readonly isForRelay: boolean
   readonly walletId: number
   readonly validUntil: number
   readonly seqno: number
   readonly signature: Buffer
-  /** What the signature signs: all but itself. */
   readonly signedHash: Buffer
   readonly message: OrderedMessage
 }
@@ -33,34 +31,34 @@ const relayedRequest = 0x73696e74
 const sendMessageAction = 0x0ec3c86d
 const signatureBits = 512
 
-// Nothing but the number of bits tells the versions apart, and with one message no two are of the same length.
+// With exactly one message the bit lengths of the versions differ.
 const layouts: ReadonlyMap<number, RequestLayout> = new Map([
   [signatureBits + 104, 'v3'],
   [signatureBits + 112, 'v4'],
   [signatureBits + 130, 'v5'],
 ])
 
-/** Reads the body of a wallet's message; null for whatever asks for more, less or other than one message. */
+/** Null unless the body requests exactly one message. */
 export const readWalletRequest = (body: Cell): WalletRequest | null => {
   const layout = layouts.get(body.bits.length)
   if (layout === undefined || body.refs.length !== 1) return null
-  return tryParse(() => (layout === 'v5' ? readTail(body) : readFront(body, layout)))
+  return tryParse(() => (layout === 'v5' ? readSignatureLast(body) : readSignatureFirst(body, layout)))
 }
 
-/** Versions 3 and 4: signature, wallet, time, number, (operation,) mode, message. */
-const readFront = (body: Cell, layout: 'v3' | 'v4'): WalletRequest | null => {
+/** Signature, wallet id, valid until, seqno, (operation,) mode, message. */
+const readSignatureFirst = (body: Cell, layout: 'v3' | 'v4'): WalletRequest | null => {
   const slice = body.beginParse()
   const signature = slice.loadBuffer(signatureBits / 8)
   const signedHash = slice.asCell().hash()
   const fields = { walletId: slice.loadUint(32), validUntil: slice.loadUint(32), seqno: slice.loadUint(32) }
-  // Plugins are none of a payment's business.
+  // Plugin operations are refused.
   if (layout === 'v4' && slice.loadUint(8) !== 0) return null
   const message = readMessage(slice.loadUint(8), slice.loadRef())
   return message && { layout, isForRelay: false, ...fields, signature, signedHash, message }
 }
 
-/** Version 5: operation, wallet, time, number, actions, signature. */
-const readTail = (body: Cell): WalletRequest | null => {
+/** Operation, wallet id, valid until, seqno, actions, signature. */
+const readSignatureLast = (body: Cell): WalletRequest | null => {
   const slice = body.beginParse()
   const operation = slice.loadUint(32)
   if (operation !== externalRequest && operation !== relayedRequest) return null
@@ -89,9 +87,10 @@ const readMessage = (mode: number, cell: Cell): OrderedMessage | null => {
   const slice = cell.beginParse()
   const { info, init, body } = loadMessageRelaxed(slice)
   if (info.type !== 'internal') return null
-  // A body within the message is all that is left; behind one of its own nothing is.
+  // An inline body is the rest of the cell; after a referenced body nothing may follow.
   const isWhole = isEmpty(slice) || slice.asCell().equals(body)
   // The network takes the higher of the fees that it computes and those that a message names.
+  // The network charges the higher of computed and explicit fees.
   const hasOwnFees = !info.ihrDisabled || info.ihrFee !== 0n || info.forwardFee !== 0n
   const isFromWallet = info.src == null && init == null
   const isPlain = isWhole && info.bounce && !info.bounced && isFromWallet && !hasOwnFees

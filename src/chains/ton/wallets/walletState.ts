@@ -5,25 +5,24 @@ import type { Account } from '../rpc/rpc.js'
 import type { WalletMessage } from './walletMessage.js'
 import type { RequestLayout } from './walletRequest.js'
 
-/** What a wallet's data says of it. */
+/** Decoded data of a wallet contract. */
 export interface WalletState {
   readonly layout: RequestLayout
   readonly seqno: number
   readonly walletId: number
   readonly publicKey: Buffer
-  /** Version 5 can be told to listen to its extensions only. */
-  readonly takesSignatures: boolean
-  /** Whether other contracts may act for it, without using its number up. */
+  /** W5 can disable signatures, so that only extensions act. */
+  readonly isSignatureAllowed: boolean
+  /** Extensions or plugins can act without increasing the seqno. */
   readonly hasExtensions: boolean
   readonly isDeployed: boolean
 }
 
-/** What came of looking at a wallet. */
-export type WalletFinding = { readonly wallet: WalletState } | { readonly refusedAs: Reason }
+type WalletFinding = { readonly wallet: WalletState } | { readonly refusedAs: Reason }
 
 /**
- * The code that we know, by its hash: 3R1, 3R2, 4R2 and 5R1. Any other contract may lie about its key and its
- * number, and do with a signed request what it likes.
+ * Code hashes of v3r1, v3r2, v4r2 and v5r1. Any other contract could misreport its key and seqno, or execute
+ * a request differently.
  */
 const knownCode: ReadonlyMap<string, RequestLayout> = new Map([
   ['b61041a58a7980b946e8fb9e198e3c904d24799ffa36574ea4251c41a566f581', 'v3'],
@@ -32,7 +31,7 @@ const knownCode: ReadonlyMap<string, RequestLayout> = new Map([
   ['20834b7b72b112147e1b2fb457b84e74d1a30f04f737d4f62a668e9552d2b72f', 'v5'],
 ])
 
-/** What a payer's wallet is: as it stands on chain, or as its first message would deploy it. */
+/** Reads the deployed wallet, or the state init that its first message carries. */
 export const findWallet = (account: Account, { wallet, init }: WalletMessage): WalletFinding => {
   switch (account.state) {
     case 'frozen':
@@ -47,13 +46,13 @@ export const findWallet = (account: Account, { wallet, init }: WalletMessage): W
 const readUndeployed = (address: Address, init: StateInit | null): WalletFinding => {
   if (init === null || !isAddressOf(init, address)) return { refusedAs: 'wallet_not_deployed' }
   const finding = readWallet(init.code ?? null, init.data ?? null, false)
-  // Only a wallet of version 5 takes its first request from a relay.
+  // Only W5 accepts a request in the internal message that deploys it.
   return 'wallet' in finding && finding.wallet.layout !== 'v5'
     ? { refusedAs: 'wallet_not_deployed' }
     : finding
 }
 
-/** An account's address is the hash of what it is deployed with: the key inside is bound to it. */
+/** The address is the hash of the state init, which binds the public key to it. */
 const isAddressOf = (init: StateInit, address: Address): boolean => {
   const hash = tryParse(() => beginCell().store(storeStateInit(init)).endCell().hash())
   return hash?.equals(address.hash) === true
@@ -70,9 +69,9 @@ const readWallet = (code: Cell | null, data: Cell | null, isDeployed: boolean): 
 const readData = (layout: RequestLayout, data: Cell) =>
   tryParse(() => {
     const slice = data.beginParse()
-    const takesSignatures = layout === 'v5' ? slice.loadBit() : true
+    const isSignatureAllowed = layout === 'v5' ? slice.loadBit() : true
     const fields = {
-      takesSignatures,
+      isSignatureAllowed,
       seqno: slice.loadUint(32),
       walletId: slice.loadUint(32),
       publicKey: slice.loadBuffer(32),

@@ -6,19 +6,18 @@ const signedShape = z.object({
   signature: z.tuple([z.string().regex(/^[0-9a-fA-F]{130}$/)]),
 })
 
-/** Signed bytes, and the id that the transaction will have on chain. */
+/** Signed bytes with their transaction id. */
 export interface EncodedTransaction {
   readonly transaction: string
   readonly bytes: string
 }
 
-/** The bytes of a transaction that tronweb built and signed: what was signed, then the signature. */
+/** Serializes a transaction that tronweb built and signed: raw_data, then the signature. */
 export const encodeSigned = (signed: unknown): EncodedTransaction => {
   const { txID, raw_data_hex: raw, signature } = signedShape.parse(signed)
   return { transaction: txID, bytes: `${encodeField(1, raw)}${encodeField(2, signature[0].toLowerCase())}` }
 }
 
-/** A protobuf field of bytes. */
 const encodeField = (number: number, hex: string): string => {
   const head = [(number << 3) | 2]
   for (let left = hex.length / 2; ; left >>= 7) {

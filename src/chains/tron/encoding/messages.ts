@@ -1,8 +1,7 @@
 import { z } from 'zod'
-// Defines the messages below as it is loaded; tronweb has them nowhere but in a global.
+// Loading tronweb defines its protobuf classes, which it exposes only as a global.
 import 'tronweb'
 
-/** TRON's message around every transaction, as tronweb decodes it. */
 interface TransactionMessage {
   getRawData(): RawMessage | undefined
   getSignatureList_asU8(): readonly Uint8Array[]
@@ -10,7 +9,7 @@ interface TransactionMessage {
   serializeBinary(): Uint8Array
 }
 
-/** What the payer signs; `int64` fields as numbers. */
+/** `int64` fields are numbers. */
 interface RawMessage {
   getContractList(): readonly ContractMessage[]
   getRefBlockBytes_asU8(): Uint8Array
@@ -60,10 +59,10 @@ const { Transaction, TriggerSmartContract } = z
   })
   .parse(Reflect.get(globalThis, 'TronWebProto'))
 
-/** Decodes a transaction; throws for bytes that are none. */
+/** Throws for malformed bytes. */
 export const decodeTransactionMessage = (bytes: Uint8Array): TransactionMessage =>
   Transaction.deserializeBinary(bytes)
 
-/** Decodes the call of a contract; throws for bytes that are none. */
+/** Throws for malformed bytes. */
 export const decodeTriggerMessage = (bytes: Uint8Array): TriggerMessage =>
   TriggerSmartContract.deserializeBinary(bytes)

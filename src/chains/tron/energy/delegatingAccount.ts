@@ -2,42 +2,38 @@ import { TronWeb } from 'tronweb'
 import type { Secret } from '../../../platform/secret.js'
 import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
 import { type EncodedTransaction, encodeSigned } from '../encoding/encodeSigned.js'
-import type { TronRpc } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 
-/** Energy on its way from us to a payer, or back. */
+/** Energy delegated to a payer. */
 export interface Delegation {
   readonly receiver: TronAddress
-  /** How much of our staked TRX gives it. */
+  /** Staked TRX behind the energy, in sun. */
   readonly sun: number
 }
 
-/** Signs what lends energy and what takes it back. */
-export interface DelegatingAccount {
+interface DelegatingAccount {
   readonly address: TronAddress
-  signDelegation(loan: Delegation): Promise<EncodedTransaction>
-  signUndelegation(loan: Delegation): Promise<EncodedTransaction>
+  signDelegation(delegation: Delegation): Promise<EncodedTransaction>
+  signUndelegation(delegation: Delegation): Promise<EncodedTransaction>
 }
 
-// Long enough for several blocks, short enough that nothing of ours happens much later than it was meant to.
+// Long enough for several blocks, short enough that nothing is executed much later than intended.
 const validityMs = 60_000
 
-// tronweb wants a node; it is given everything that it would ask one for.
-const nowhere = 'http://127.0.0.1:9'
+// tronweb requires a URL, but all data that it would request is passed in.
+const unusedUrl = 'http://127.0.0.1:9'
 
-/** The account of a private key; throws for a key that is none. */
-export const createDelegatingAccount = (
-  privateKey: Secret,
-  node: Pick<TronRpc, 'getHead'>,
-): DelegatingAccount => {
+/** Throws for an invalid key. */
+export const createDelegatingAccount = (privateKey: Secret, rpc: Pick<Rpc, 'getHead'>): DelegatingAccount => {
   const address = readAddress(TronWeb.address.fromPrivateKey(privateKey.reveal()))
-  if (address === null) throw new Error('TRON_PRIVATE_KEY: is no key')
+  if (address === null) throw new Error('TRON_PRIVATE_KEY: is not a valid private key')
   const from = formatAddress(address)
-  const { transactionBuilder, trx } = new TronWeb({ fullHost: nowhere })
+  const { transactionBuilder, trx } = new TronWeb({ fullHost: unusedUrl })
   let lastTimestamp = 0
 
-  /** What every transaction names of the chain; no two of ours are the same. */
+  /** Block reference with a timestamp that is unique among our transactions. */
   const readReference = async () => {
-    const head = await node.getHead()
+    const head = await rpc.getHead()
     lastTimestamp = Math.max(head.timestamp, lastTimestamp + 1)
     return {
       blockHeader: {
@@ -53,15 +49,23 @@ export const createDelegatingAccount = (
     address,
     signDelegation: async ({ receiver, sun }) => {
       const to = formatAddress(receiver)
-      const named = await readReference()
-      const loan = await transactionBuilder.delegateResource(sun, to, 'ENERGY', from, false, undefined, named)
-      return encodeSigned(await trx.sign(loan, privateKey.reveal()))
+      const reference = await readReference()
+      const delegation = await transactionBuilder.delegateResource(
+        sun,
+        to,
+        'ENERGY',
+        from,
+        false,
+        undefined,
+        reference,
+      )
+      return encodeSigned(await trx.sign(delegation, privateKey.reveal()))
     },
     signUndelegation: async ({ receiver, sun }) => {
       const to = formatAddress(receiver)
-      const named = await readReference()
-      const back = await transactionBuilder.undelegateResource(sun, to, 'ENERGY', from, named)
-      return encodeSigned(await trx.sign(back, privateKey.reveal()))
+      const reference = await readReference()
+      const undelegation = await transactionBuilder.undelegateResource(sun, to, 'ENERGY', from, reference)
+      return encodeSigned(await trx.sign(undelegation, privateKey.reveal()))
     },
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readAddress, type TronAddress } from '../encoding/address.js'
-import type { TronRpc } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 
 const whole = z.int().nonnegative()
 const maxSizeShape = z.object({ max_size: whole.default(0) })
@@ -12,30 +12,27 @@ const delegatedShape = z.object({
 const energyType = 1
 const sunPerTrx = 1_000_000
 
-/** What an account can lend now. */
+/** Energy that an account can delegate now. */
 export interface DelegableEnergy {
-  /** Of its staked TRX. */
   readonly sun: number
-  /** What these give, as far as it is not used up. */
   readonly energy: number
-  /** How much TRX, in sun, has to be lent for a unit of energy. */
   readonly sunPerEnergy: number
 }
 
-/** Reads what an account can lend now. */
-export const readDelegableEnergy = async (node: TronRpc, owner: TronAddress): Promise<DelegableEnergy> => {
+/** Reads the energy that an account can delegate now. */
+export const readDelegableEnergy = async (rpc: Rpc, owner: TronAddress): Promise<DelegableEnergy> => {
   const [{ max_size: sun }, { totalEnergy, totalStaked, energy: unused }] = await Promise.all([
-    node.ask('/wallet/getcandelegatedmaxsize', { owner_address: owner, type: energyType }, maxSizeShape),
-    node.getResources(owner),
+    rpc.ask('/wallet/getcandelegatedmaxsize', { owner_address: owner, type: energyType }, maxSizeShape),
+    rpc.getResources(owner),
   ])
   const sunPerEnergy = (totalStaked * sunPerTrx) / Math.max(1, totalEnergy)
-  // What we used up ourselves comes back in the course of a day.
+  // Used energy recovers within 24 hours.
   return { sun, energy: Math.min(Math.floor(sun / Math.max(1, sunPerEnergy)), unused), sunPerEnergy }
 }
 
-/** Who has energy of an account. */
-export const listReceivers = async (node: TronRpc, owner: TronAddress): Promise<readonly TronAddress[]> => {
-  const { toAccounts } = await node.ask(
+/** Lists the accounts to which an account delegates. */
+export const listReceivers = async (rpc: Rpc, owner: TronAddress): Promise<readonly TronAddress[]> => {
+  const { toAccounts } = await rpc.ask(
     '/wallet/getdelegatedresourceaccountindexv2',
     { value: owner, visible: false },
     receiversShape,
@@ -43,9 +40,9 @@ export const listReceivers = async (node: TronRpc, owner: TronAddress): Promise<
   return toAccounts.map(readAddress).filter((address) => address !== null)
 }
 
-/** How much of its staked TRX, in sun, an account has lent to another for energy. */
-export const findDelegated = async (node: TronRpc, from: TronAddress, to: TronAddress): Promise<number> => {
-  const { delegatedResource } = await node.ask(
+/** Delegated for energy, in sun. */
+export const findDelegated = async (rpc: Rpc, from: TronAddress, to: TronAddress): Promise<number> => {
+  const { delegatedResource } = await rpc.ask(
     '/wallet/getdelegatedresourcev2',
     { fromAddress: from, toAddress: to, visible: false },
     delegatedShape,

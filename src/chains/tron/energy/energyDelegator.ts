@@ -6,95 +6,92 @@ import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerHealth } from '../../chain.js'
 import { spendHourlyBudget } from '../../common/hourlyBudget.js'
 import { formatAddress, type TronAddress } from '../encoding/address.js'
-import type { TronRpc } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 import type { SponsorSettings, TronNetworkSettings } from '../settings.js'
 import { createDelegatingAccount, type Delegation } from './delegatingAccount.js'
 import { type DelegableEnergy, findDelegated, listReceivers, readDelegableEnergy } from './delegations.js'
 
-/** Lends energy to payers who have none, for as long as one payment takes. */
+/** Delegates energy to payers without any, for the duration of one payment. */
 export interface EnergyDelegator {
-  /** In base58. */
   readonly address: string
-  /** How much energy one payer would be lent at this moment. */
   maxDelegable(): number
-  /** Lends; resolves when the energy has arrived, with how to take it back, and throws when it has not. */
+  /** Resolves when the delegation is in a block; throws if it is not in time. */
   delegate(receiver: TronAddress, energy: number, signal: AbortSignal): Promise<Undelegate>
-  /** One round: what we own, and what others failed to take back. */
+  /** Reads the delegable energy, and undelegates what was left behind. */
   check(): Promise<void>
   health(): SignerHealth
-  /** Waits for what is being taken back. */
   close(): Promise<void>
 }
 
-/** Takes a loan back in the background; what fails is made good by a later round. */
+/** Undelegates in the background; a later `check` retries failures. */
 export type Undelegate = () => void
 
 const sunPerTrx = 1_000_000
 
-// A transfer to somebody who never held the token needs some 130,000.
+// A transfer to a new holder of USDT needs about 130,000.
 const maxEnergyPerPayment = 300_000
 const typicalEnergyPerPayment = 65_000
 
-// Longer than any payment takes: what is still lent then was left by a process that died.
+// Longer than any payment: a delegation this old was left by a process that ended.
 const orphanedAfterMs = 180_000
 
-/** Builds the sponsor of one network. Its account must lend to nobody else: what it lends for long is taken back. */
+/** The account must not delegate for any other purpose: long-lived delegations are revoked. */
 export const createEnergyDelegator = (
   { network, pollIntervalMs }: Pick<TronNetworkSettings, 'network' | 'pollIntervalMs'>,
   { privateKey, energyPerHour }: SponsorSettings,
   dependencies: {
-    readonly node: TronRpc
+    readonly rpc: Rpc
     readonly limiter: RateLimiter
     readonly clock: Clock
     readonly logger: Logger
   },
 ): EnergyDelegator => {
-  const { node, limiter, clock, logger } = dependencies
-  const account = createDelegatingAccount(privateKey, node)
+  const { rpc, limiter, clock, logger } = dependencies
+  const account = createDelegatingAccount(privateKey, rpc)
   const address = formatAddress(account.address)
-  const returning = new Set<Promise<void>>()
-  /** When we first saw that somebody has a loan of ours. */
+  const undelegating = new Set<Promise<void>>()
+  /** When `check` first saw a delegation, by receiver. */
   let firstSeen: ReadonlyMap<string, number> = new Map()
-  /** When we last lent to somebody ourselves. */
+  /** When this process last delegated, by receiver. */
   const delegatedAt = new Map<string, number>()
   let available: DelegableEnergy = { sun: 0, energy: 0, sunPerEnergy: 0 }
 
-  const budget = { network, called: 'energy', key: `energy:${network}`, limit: energyPerHour }
+  const budget = { network, purpose: 'energy', key: `energy:${network}`, limit: energyPerHour }
 
-  const waitFor = async (transaction: string, signal: AbortSignal): Promise<void> => {
-    while ((await node.findReceipt(transaction)) === null) {
-      if (!(await sleep(pollIntervalMs, signal))) throw new Error('The loan did not arrive in time')
+  const waitForInclusion = async (transaction: string, signal: AbortSignal): Promise<void> => {
+    while ((await rpc.findReceipt(transaction)) === null) {
+      if (!(await sleep(pollIntervalMs, signal))) throw new Error('The delegation was not included in time')
     }
   }
 
   const sendUndelegation = async (delegation: Delegation): Promise<void> => {
     const { transaction, bytes } = await account.signUndelegation(delegation)
-    await node.send(bytes)
+    await rpc.send(bytes)
     logger.info({ network, transaction, receiver: formatAddress(delegation.receiver) }, 'energy.undelegated')
   }
 
-  const undelegate = (loan: Delegation): void => {
-    const work = sendUndelegation(loan)
+  const undelegate = (delegation: Delegation): void => {
+    const work = sendUndelegation(delegation)
       .catch((error: unknown) => logger.warn({ network, error }, 'energy.undelegate_failed'))
-      .finally(() => returning.delete(work))
-    returning.add(work)
+      .finally(() => undelegating.delete(work))
+    undelegating.add(work)
   }
 
-  /** In whole TRX, and at least one, as the network wants it. */
-  const sumUp = (energy: number): number =>
+  /** The network delegates at least 1 TRX, here in whole TRX. */
+  const toStakedSun = (energy: number): number =>
     Math.max(1, Math.ceil((energy * available.sunPerEnergy) / sunPerTrx)) * sunPerTrx
 
   const sweep = async (): Promise<void> => {
     const now = clock.now().getTime()
-    const seen = new Map<string, number>()
-    for (const receiver of await listReceivers(node, account.address)) {
+    const nextSeen = new Map<string, number>()
+    for (const receiver of await listReceivers(rpc, account.address)) {
       const since = Math.max(firstSeen.get(receiver) ?? now, delegatedAt.get(receiver) ?? 0)
-      seen.set(receiver, since)
+      nextSeen.set(receiver, since)
       if (now - since < orphanedAfterMs) continue
-      const sun = await findDelegated(node, account.address, receiver)
+      const sun = await findDelegated(rpc, account.address, receiver)
       if (sun > 0) undelegate({ receiver, sun })
     }
-    firstSeen = seen
+    firstSeen = nextSeen
     for (const [receiver, at] of delegatedAt) if (now - at >= orphanedAfterMs) delegatedAt.delete(receiver)
   }
 
@@ -103,23 +100,23 @@ export const createEnergyDelegator = (
     maxDelegable: () => Math.min(maxEnergyPerPayment, available.energy),
     delegate: async (receiver, energy, signal) => {
       await spendHourlyBudget(limiter, budget, energy)
-      const loan = { receiver, sun: sumUp(energy) }
+      const delegation = { receiver, sun: toStakedSun(energy) }
       delegatedAt.set(receiver, clock.now().getTime())
-      const { transaction, bytes } = await account.signDelegation(loan)
+      const { transaction, bytes } = await account.signDelegation(delegation)
       logger.info({ network, transaction, receiver: formatAddress(receiver), energy }, 'energy.delegated')
-      const answer = await node.send(bytes)
+      const answer = await rpc.send(bytes)
       if (answer === 'refused') throw delegationFailed(network)
       try {
-        await withSignal(waitFor(transaction, signal), signal)
+        await withSignal(waitForInclusion(transaction, signal), signal)
       } catch (error) {
-        // It may arrive all the same.
-        undelegate(loan)
+        // It may still be included.
+        undelegate(delegation)
         throw delegationFailed(network, error)
       }
-      return () => undelegate(loan)
+      return () => undelegate(delegation)
     },
     check: async () => {
-      available = await readDelegableEnergy(node, account.address)
+      available = await readDelegableEnergy(rpc, account.address)
       await sweep()
     },
     health: () => ({
@@ -128,13 +125,13 @@ export const createEnergyDelegator = (
       settlementsLeft: Math.floor(available.energy / typicalEnergyPerPayment),
     }),
     close: async () => {
-      await Promise.allSettled(returning)
+      await Promise.allSettled(undelegating)
     },
   }
 }
 
 const delegationFailed = (network: string, cause?: unknown): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', `No energy could be lent on ${network}`, {
+  new AppError('SERVICE_UNAVAILABLE', `Energy could not be delegated on ${network}`, {
     cause,
     operationalCode: 'SVC-3002',
     retryAfterSeconds: 5,

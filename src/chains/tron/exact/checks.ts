@@ -4,38 +4,34 @@ import { readAddress, type TronAddress } from '../encoding/address.js'
 import { type ExactProof, findDifference } from './payload.js'
 import { recoverSigner } from './signature.js'
 
-/** A readable proof beside what it must satisfy. */
-export interface Candidate extends ExactProof {
+interface Candidate extends ExactProof {
   readonly requirements: PaymentRequirements
-  /** Whether a token is settled on this network. */
   readonly isOffered: (contract: TronAddress) => boolean
   /** In sun. */
   readonly maxFeeLimit: bigint
   readonly nowMs: number
-  /** How long, beyond now, the transaction must still live. */
   readonly marginMs: number
 }
 
-/** Why a payment is refused, where there is more to say than the reason's own sentence. */
+/** A reason, and a message where the reason's own text is not specific enough. */
 export interface Refusal {
   readonly reason: Reason
   readonly message?: string
 }
 
-/** One rule that needs no chain: null when it holds. */
+/** Null when the rule holds. None of them needs the chain. */
 type Check = (candidate: Candidate) => Refusal | null
 
 const refuse = (isBroken: boolean, reason: Reason): Refusal | null => (isBroken ? { reason } : null)
 
-// Blocks and clocks of wallets differ by so much.
 const clockSlackMs = 5_000
 
-const saysWhatItSigned: Check = (candidate) => {
+const matchesAuthorization: Check = (candidate) => {
   const field = findDifference(candidate)
   if (field === null) return null
   return {
     reason: 'transaction_verification_failed',
-    message: `payload.authorization.${field}: the signed transaction says something else`,
+    message: `payload.authorization.${field}: differs from the signed transaction`,
   }
 }
 
@@ -55,7 +51,7 @@ const paysSomeoneElse: Check = ({ transfer }) => refuse(transfer.owner === trans
 const coversAmount: Check = ({ transfer, requirements }) =>
   refuse(transfer.value === 0n || transfer.value < requirements.amount, 'insufficient_amount')
 
-/** The one rule that time alone comes to break. */
+/** Checked again later: the only rule that depends on time alone. */
 export const hasNotExpired = ({
   transfer,
   nowMs,
@@ -63,14 +59,14 @@ export const hasNotExpired = ({
 }: Pick<Candidate, 'transfer' | 'nowMs' | 'marginMs'>): Refusal | null =>
   refuse(transfer.expiration <= nowMs + marginMs, 'authorization_expired')
 
-// Until it expires nobody can say that it will not be paid.
+// Until it expires, its failure cannot be proven.
 const expiresInTime: Check = ({ transfer, requirements, nowMs }) =>
   refuse(
     transfer.expiration > nowMs + requirements.maxTimeoutSeconds * 1_000 + clockSlackMs,
     'authorization_expires_too_late',
   )
 
-const boundsItsFee: Check = ({ transfer, maxFeeLimit }) =>
+const limitsFee: Check = ({ transfer, maxFeeLimit }) =>
   refuse(transfer.feeLimit > maxFeeLimit, 'fee_limit_too_high')
 
 const isSignedByOwner: Check = ({ transfer }) =>
@@ -80,7 +76,7 @@ const isSignedByOwner: Check = ({ transfer }) =>
   )
 
 const checks: readonly Check[] = [
-  saysWhatItSigned,
+  matchesAuthorization,
   paysOfferedAsset,
   paysAsset,
   paysRecipient,
@@ -88,11 +84,11 @@ const checks: readonly Check[] = [
   coversAmount,
   hasNotExpired,
   expiresInTime,
-  boundsItsFee,
+  limitsFee,
   isSignedByOwner,
 ]
 
-/** The first rule that a candidate breaks, cheapest first, or null. */
+/** First broken rule, cheapest first, or null. */
 export const findFailedCheck = (candidate: Candidate): Refusal | null => {
   for (const rule of checks) {
     const refusal = rule(candidate)

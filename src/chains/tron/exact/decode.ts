@@ -3,17 +3,15 @@ import type { Reason } from '../../../protocol/reasons.js'
 import type { TronAddress } from '../encoding/address.js'
 import { decodeTransactionMessage, decodeTriggerMessage } from '../encoding/messages.js'
 
-/** A signed TRC-20 transfer, as its own bytes say; times in milliseconds, everything else in lower-case hex. */
+/** A decoded TRC-20 transfer; times in milliseconds, everything else in lower-case hex. */
 export interface SignedTransfer {
-  /** The transaction's id: the hash of what was signed, so that no signature changes it. */
+  /** Transaction id: SHA-256 of raw_data, independent of the signature. */
   readonly transaction: string
-  /** The whole transaction, signature included. */
   readonly bytes: string
   readonly owner: TronAddress
   readonly contract: TronAddress
   readonly to: TronAddress
   readonly value: bigint
-  /** The call as the contract gets it. */
   readonly data: string
   readonly expiration: number
   readonly timestamp: number
@@ -21,86 +19,89 @@ export interface SignedTransfer {
   readonly feeLimit: bigint
   readonly refBlockBytes: string
   readonly refBlockHash: string
-  /** 65 bytes: r, s and v. */
+  /** 65 bytes: r, s, v. */
   readonly signature: string
 }
 
-/** A transfer, or what is wrong with the bytes. */
-export type TransferReading =
+type TransferReading =
   | { readonly transfer: SignedTransfer }
   | { readonly reason: Reason; readonly problem: string }
 
-// A transfer has some 330 bytes; nothing that is much shorter or longer can be one.
+// A transfer has about 330 bytes.
 const minBytes = 200
 const maxBytes = 1_000
 
 const triggerSmartContract = 31
 const triggerUrl = 'type.googleapis.com/protocol.TriggerSmartContract'
 
-// transfer(address,uint256), and the address padded by twelve bytes of zero.
+// transfer(address,uint256), with a zero-padded address.
 const transferForm = /^a9059cbb0{24}(?<to>[0-9a-f]{40})(?<value>[0-9a-f]{64})$/
 
-/** Reads the hex of a signed transaction; whatever it is, nothing throws. */
+/** Decodes an untrusted signed transaction in hex. Never throws. */
 export const decodeTransfer = (hex: string): TransferReading => {
   const bytes = hex.replace(/^0x/, '').toLowerCase()
   if (!/^(?:[0-9a-f]{2})*$/.test(bytes)) return { reason: 'invalid_hex_encoding', problem: 'is not hex' }
   if (bytes.length < minBytes * 2) return { reason: 'transaction_too_short', problem: 'is too short' }
-  if (bytes.length > maxBytes * 2) return wrong('is too long')
+  if (bytes.length > maxBytes * 2) return malformed('is too long')
   try {
     return readTransaction(bytes)
   } catch {
-    return wrong('is no transaction')
+    return malformed('is not a transaction')
   }
 }
 
-const wrong = (problem: string): TransferReading => ({ reason: 'transaction_verification_failed', problem })
+const malformed = (problem: string): TransferReading => ({
+  reason: 'transaction_verification_failed',
+  problem,
+})
 
 const readTransaction = (bytes: string): TransferReading => {
   const message = decodeTransactionMessage(Buffer.from(bytes, 'hex'))
-  // What is unknown, repeated or in another order is lost on the way: then a node might read something else than we.
-  if (toHex(message.serializeBinary()) !== bytes) return wrong('is not in canonical encoding')
+  // Unknown, repeated or reordered fields are lost in re-encoding: a node could read them differently.
+  if (toHex(message.serializeBinary()) !== bytes) return malformed('is not in canonical encoding')
   const raw = message.getRawData()
-  if (raw === undefined) return wrong('has no raw_data')
-  if (message.getRetList().length > 0) return wrong('carries a result')
+  if (raw === undefined) return malformed('has no raw_data')
+  if (message.getRetList().length > 0) return malformed('carries a result')
   const [signature, ...moreSignatures] = message.getSignatureList_asU8()
-  if (signature === undefined || moreSignatures.length > 0) return wrong('must have exactly one signature')
+  if (signature === undefined || moreSignatures.length > 0)
+    return malformed('must have exactly one signature')
   const [contract, ...moreContracts] = raw.getContractList()
-  if (contract === undefined || moreContracts.length > 0) return wrong('must have exactly one contract')
-  if (contract.getType() !== triggerSmartContract) return wrong('must be a TriggerSmartContract')
-  if (contract.getPermissionId() !== 0) return wrong('must be signed by the owner permission')
+  if (contract === undefined || moreContracts.length > 0) return malformed('must have exactly one contract')
+  if (contract.getType() !== triggerSmartContract) return malformed('must be a TriggerSmartContract')
+  if (contract.getPermissionId() !== 0) return malformed('must be signed by the owner permission')
   const parameter = contract.getParameter()
   if (parameter === undefined || parameter.getTypeUrl() !== triggerUrl) {
-    return wrong('names another type than that of its contract')
+    return malformed('names a type other than that of its contract')
   }
   const unused = [
     contract.getProvider_asU8(),
     contract.getContractname_asU8(),
     raw.getScripts_asU8(),
     raw.getAuthsList(),
-    // A memo costs the payer another TRX, which nobody reckons with.
+    // A memo costs the payer an additional 1 TRX.
     raw.getData_asU8(),
   ]
   if (unused.some(({ length }) => length > 0) || raw.getRefBlockNum() !== 0) {
-    return wrong('has fields that a transfer does not need')
+    return malformed('has fields that a transfer does not need')
   }
   const numbers = [raw.getExpiration(), raw.getTimestamp(), raw.getFeeLimit()]
   if (!numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) {
-    return wrong('has numbers out of range')
+    return malformed('has numbers out of range')
   }
 
   const trigger = decodeTriggerMessage(parameter.getValue_asU8())
   if (toHex(trigger.serializeBinary()) !== toHex(parameter.getValue_asU8())) {
-    return wrong('is not in canonical encoding')
+    return malformed('is not in canonical encoding')
   }
   if (trigger.getCallValue() !== 0 || trigger.getCallTokenValue() !== 0 || trigger.getTokenId() !== 0) {
-    return wrong('must carry no value but the transfer')
+    return malformed('must carry no value but the transfer')
   }
   const owner = readAddressBytes(trigger.getOwnerAddress_asU8())
   const token = readAddressBytes(trigger.getContractAddress_asU8())
-  if (owner === null || token === null) return wrong('has an address of the wrong form')
+  if (owner === null || token === null) return malformed('has an address of the wrong form')
   const data = toHex(trigger.getData_asU8())
   const call = transferForm.exec(data)?.groups
-  if (call?.to === undefined) return wrong('must call transfer(address,uint256) and nothing else')
+  if (call?.to === undefined) return malformed('must call transfer(address,uint256) and nothing else')
   return {
     transfer: {
       transaction: createHash('sha256').update(raw.serializeBinary()).digest('hex'),

@@ -1,24 +1,26 @@
+import type { Outcome } from '../../../schemes/scheme.js'
+import type { Endpoint } from '../../nodes/endpoint.js'
 import { type TronAddress, toWord } from '../encoding/address.js'
-import type { Log, Receipt } from '../rpc/wireShapes.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { type Log, type Receipt, receiptShapeOf } from '../rpc/wireShapes.js'
 import type { SignedTransfer } from './decode.js'
 
-/** The transfer that a payment must have caused. */
-export interface ExpectedTransfer {
+interface ExpectedTransfer {
   readonly asset: TronAddress
   readonly from: TronAddress
   readonly to: TronAddress
   readonly value: bigint
 }
 
-/** `paid`: receipt and the token's own event both say so. `unpaid`: executed without the transfer. */
-export type Judgement = 'paid' | 'failed' | 'unpaid'
+/** `paid`: SUCCESS and the Transfer event. `unpaid`: SUCCESS without it. `failed`: any other result. */
+type Judgement = 'paid' | 'failed' | 'unpaid'
 
 // keccak256 of Transfer(address,address,uint256)
 const transferTopic = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 /**
- * The one function that decides whether a transaction in a block paid. What `transfer` returned is not asked:
- * Tether's own contract on TRON returns false when it succeeds.
+ * The only decision whether a transaction paid. The return value of `transfer` is ignored: USDT on TRON
+ * returns false on success.
  */
 export const judgeReceipt = (
   { result, logs }: Pick<Receipt, 'result' | 'logs'>,
@@ -28,7 +30,7 @@ export const judgeReceipt = (
   return logs.some((log) => isTransfer(log, expected)) ? 'paid' : 'unpaid'
 }
 
-/** Whether an event is the token's own word that exactly this value went from payer to payee. */
+/** Whether a log is the token's Transfer event of exactly this payment. */
 export const isTransfer = (log: Log, { asset, from, to, value }: ExpectedTransfer): boolean =>
   log.address === asset.slice(2) &&
   log.topics[0] === transferTopic &&
@@ -37,10 +39,67 @@ export const isTransfer = (log: Log, { asset, from, to, value }: ExpectedTransfe
   log.data.length === 64 &&
   BigInt(`0x${log.data}`) === value
 
-/** What a transfer moves where it succeeds. */
+/** Transfer that a transaction must cause. */
 export const expectedOf = ({ contract, owner, to, value }: SignedTransfer): ExpectedTransfer => ({
   asset: contract,
   from: owner,
   to,
   value,
 })
+
+interface JudgeQuery {
+  readonly expected: ExpectedTransfer
+  readonly isCrossChecked: boolean
+}
+
+/** Expected transfer, and whether a second endpoint must confirm it. */
+export const toJudgeQuery = (transfer: SignedTransfer, crossCheckAmount: bigint): JudgeQuery => ({
+  expected: expectedOf(transfer),
+  isCrossChecked: transfer.value >= crossCheckAmount,
+})
+
+/**
+ * Outcome that a receipt proves. `confirmed` once in a block, with the block's id, because it can be
+ * orphaned. `failed` only when the block is solid: after a reorg the transaction might succeed.
+ */
+export const resolveReceipt = async (
+  rpc: Rpc,
+  receipt: Receipt,
+  { expected, isCrossChecked }: JudgeQuery,
+): Promise<Outcome> => {
+  const transaction = receipt.id
+  const judgement = judgeReceipt(receipt, expected)
+  if (judgement !== 'paid') {
+    const solid = await rpc.findReceipt(transaction, 'walletsolidity')
+    if (solid === null || judgeReceipt(solid, expected) === 'paid') return { state: 'pending', transaction }
+    return {
+      state: 'failed',
+      reason: judgement === 'failed' ? 'transaction_failed' : 'transfer_event_mismatch',
+      transaction,
+    }
+  }
+  if (isCrossChecked && !(await isConfirmedTwice(rpc.listWitnesses(), transaction, expected))) {
+    return { state: 'pending', transaction }
+  }
+  const header = await rpc.findHeader(receipt.blockNumber)
+  // The block was replaced, or another node answered.
+  if (header === null || header.timestamp !== receipt.blockTimeStamp) return { state: 'pending', transaction }
+  return { state: 'confirmed', transaction, block: { number: BigInt(header.number), hash: header.id } }
+}
+
+/** True if at least two endpoints report the payment, or only one is available. */
+const isConfirmedTwice = async (
+  witnesses: readonly Endpoint[],
+  transaction: string,
+  expected: ExpectedTransfer,
+): Promise<boolean> => {
+  if (witnesses.length < 2) return true
+  const reportsPaid = async (endpoint: Endpoint): Promise<boolean> => {
+    const body = { value: transaction }
+    const shape = receiptShapeOf(transaction)
+    const receipt = await endpoint.request('/wallet/gettransactioninfobyid', body, shape)
+    return receipt !== null && judgeReceipt(receipt, expected) === 'paid'
+  }
+  const reports = await Promise.all(witnesses.map((endpoint) => reportsPaid(endpoint).catch(() => false)))
+  return reports.filter((isPaidReport) => isPaidReport).length >= 2
+}

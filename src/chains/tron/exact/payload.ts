@@ -3,8 +3,7 @@ import type { Reason } from '../../../protocol/reasons.js'
 import { readAddress, type TronAddress } from '../encoding/address.js'
 import { decodeTransfer, type SignedTransfer } from './decode.js'
 
-/** What the payload repeats of its transaction: compared, never trusted. */
-export interface TransferCopy {
+interface TransferCopy {
   readonly from: TronAddress
   readonly to: TronAddress
   readonly contractAddress: TronAddress
@@ -15,18 +14,15 @@ export interface TransferCopy {
   readonly refBlockHash: string
 }
 
-/** A readable proof. */
+/** A payload that could be read. */
 export interface ExactProof {
   readonly transfer: SignedTransfer
   readonly copy: TransferCopy
 }
 
-/** A proof, or what is wrong with it. */
-export type ProofReading =
-  | { readonly proof: ExactProof }
-  | { readonly reason: Reason; readonly problem: string }
+type ProofReading = { readonly proof: ExactProof } | { readonly reason: Reason; readonly problem: string }
 
-/** Reads an untrusted proof; extra fields are ignored, nothing throws. */
+/** Reads an untrusted payload; ignores additional fields. Never throws. */
 export const readExactProof = (proof: Readonly<Record<string, unknown>>): ProofReading => {
   const { signedTransaction, authorization } = proof
   if (typeof signedTransaction !== 'string' || signedTransaction === '') {
@@ -38,19 +34,19 @@ export const readExactProof = (proof: Readonly<Record<string, unknown>>): ProofR
     if (typeof authorization[field] !== 'string') return wrongField(field, 'an address')
   }
   if (typeof amount !== 'string') return wrongField('amount', 'a uint256 in decimal digits')
-  if (!isInstant(expiration)) return wrongField('expiration', 'milliseconds')
-  if (!isInstant(timestamp)) return wrongField('timestamp', 'milliseconds')
+  if (!isMilliseconds(expiration)) return wrongField('expiration', 'milliseconds')
+  if (!isMilliseconds(timestamp)) return wrongField('timestamp', 'milliseconds')
   if (!isHex(refBlockBytes)) return wrongField('refBlockBytes', 'hex')
   if (!isHex(refBlockHash)) return wrongField('refBlockHash', 'hex')
   const value = readUint256(amount)
   if (value === null) return wrongField('amount', 'a uint256 in decimal digits')
 
   const from = readAddress(authorization.from)
-  if (from === null) return noAddress('from', 'invalid_sender_address')
+  if (from === null) return invalidAddress('from', 'invalid_sender_address')
   const to = readAddress(authorization.to)
-  if (to === null) return noAddress('to', 'invalid_recipient_address')
+  if (to === null) return invalidAddress('to', 'invalid_recipient_address')
   const contractAddress = readAddress(authorization.contractAddress)
-  if (contractAddress === null) return noAddress('contractAddress', 'invalid_contract_address')
+  if (contractAddress === null) return invalidAddress('contractAddress', 'invalid_contract_address')
 
   const reading = decodeTransfer(signedTransaction)
   if ('reason' in reading) {
@@ -80,7 +76,7 @@ const copiedFields = [
   'refBlockHash',
 ] as const
 
-/** The name of a field in which the copy says something else than the bytes, or null. */
+/** Name of the first field in which `authorization` differs from the signed bytes, or null. */
 export const findDifference = ({ transfer, copy }: ExactProof): string | null => {
   const { owner: from, contract: contractAddress, value: amount } = transfer
   const signed: TransferCopy = { ...transfer, from, contractAddress, amount }
@@ -92,15 +88,15 @@ const malformed = (problem: string): ProofReading => ({ reason: 'invalid_payload
 const wrongField = (field: string, expected: string): ProofReading =>
   malformed(`payload.authorization.${field}: must be ${expected}`)
 
-const noAddress = (field: string, reason: Reason): ProofReading => ({
+const invalidAddress = (field: string, reason: Reason): ProofReading => ({
   reason,
-  problem: `payload.authorization.${field}: is no TRON address`,
+  problem: `payload.authorization.${field}: is not a TRON address`,
 })
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const isInstant = (value: unknown): value is number =>
+const isMilliseconds = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value)
 
 const isHex = (value: unknown): value is string =>

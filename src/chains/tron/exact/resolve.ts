@@ -1,13 +1,13 @@
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
-import type { TronRpc } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 import { hasExpired } from '../transactions/expiry.js'
 import { decodeTransfer } from './decode.js'
-import { judgeBy, toOutcome } from './outcome.js'
+import { resolveReceipt, toJudgeQuery } from './judge.js'
 
 /** What became of a recorded settlement; sends its bytes again while they can still be taken in. */
 export const resolveSettlement = async (
-  node: TronRpc,
+  rpc: Rpc,
   settlement: Settlement,
   crossCheckAmount: bigint,
 ): Promise<Outcome> => {
@@ -18,11 +18,11 @@ export const resolveSettlement = async (
   const { transfer } = reading
   const { transaction, expiration, bytes } = transfer
 
-  const receipt = await node.findReceipt(transaction)
-  if (receipt !== null) return await toOutcome(node, receipt, judgeBy(transfer, crossCheckAmount))
-  if (await hasExpired(node.listWitnesses(), transaction, expiration)) {
+  const receipt = await rpc.findReceipt(transaction)
+  if (receipt !== null) return await resolveReceipt(rpc, receipt, toJudgeQuery(transfer, crossCheckAmount))
+  if (await hasExpired(rpc.listWitnesses(), transaction, expiration)) {
     return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
   }
-  await node.send(bytes)
+  await rpc.send(bytes)
   return { state: 'pending', transaction }
 }

@@ -5,13 +5,13 @@ import type { Outcome, Scheme } from '../../../schemes/scheme.js'
 import { formatAddress, readAddress } from '../encoding/address.js'
 import type { EnergyDelegator, Undelegate } from '../energy/energyDelegator.js'
 import { createPriceCache } from '../rpc/prices.js'
-import type { TronRpc } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 import type { TronNetworkSettings } from '../settings.js'
 import { getBlockStatus } from '../transactions/blockStatus.js'
 import { type ChainState, readChainState } from './chainState.js'
 import { hasNotExpired } from './checks.js'
 import type { SignedTransfer } from './decode.js'
-import { judgeBy, toOutcome } from './outcome.js'
+import { resolveReceipt, toJudgeQuery } from './judge.js'
 import { readExactProof } from './payload.js'
 import { createPrepare, toRefusal } from './prepare.js'
 import { resolveSettlement } from './resolve.js'
@@ -20,7 +20,7 @@ import { findFailedStateCheck, findShortfall } from './stateChecks.js'
 /** What `exact` needs on one TRON network. */
 export interface ExactDependencies {
   readonly network: TronNetworkSettings
-  readonly node: TronRpc
+  readonly rpc: Rpc
   /** Null: payers use their own energy and TRX. */
   readonly sponsor: EnergyDelegator | null
   readonly expiryMarginSeconds: number
@@ -31,11 +31,11 @@ export interface ExactDependencies {
 
 /** `exact` on one TRON network: a TRC-20 transfer that the payer signed and we hand to the nodes. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
-  const { network, node, sponsor, clock, crossCheckAmount } = dependencies
+  const { network, rpc, sponsor, clock, crossCheckAmount } = dependencies
   const marginMs = dependencies.expiryMarginSeconds * 1_000
   const offered = new Set(network.tokens.map(readAddress).filter((token) => token !== null))
   const prepare = createPrepare(network, offered, clock)
-  const readPrices = createPriceCache(node, clock)
+  const readPrices = createPriceCache(rpc, clock)
   // One request is verified and then settled: what the chain said a moment ago is good enough.
   const known = new WeakMap<Payment, ChainState>()
 
@@ -54,13 +54,15 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   /** Asks until the transaction stands in a block, hands it out again until somebody has it. */
   const waitForOutcome = async (transfer: SignedTransfer, waitUntil: AbortSignal): Promise<Outcome> => {
     const { transaction, bytes } = transfer
-    let answer = await node.send(bytes)
+    let answer = await rpc.send(bytes)
     do {
-      const receipt = await node.findReceipt(transaction).catch(() => null)
+      const receipt = await rpc.findReceipt(transaction).catch(() => null)
       if (receipt !== null) {
-        const outcome = await toOutcome(node, receipt, judgeBy(transfer, crossCheckAmount)).catch(() => null)
+        const outcome = await resolveReceipt(rpc, receipt, toJudgeQuery(transfer, crossCheckAmount)).catch(
+          () => null,
+        )
         if (outcome !== null && outcome.state !== 'pending') return outcome
-      } else if (answer !== 'taken') answer = await node.send(bytes)
+      } else if (answer !== 'taken') answer = await rpc.send(bytes)
     } while (await sleep(network.pollIntervalMs, waitUntil))
     return { state: 'pending', transaction }
   }
@@ -79,7 +81,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
       if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
-      const facts = await readChainState(node, transfer, readPrices)
+      const facts = await readChainState(rpc, transfer, readPrices)
       const broken = findFailedStateCheck(facts, help())
       if (broken !== null) return toRefusal(transfer, broken)
       if (precedesSettle) known.set(payment, facts)
@@ -97,7 +99,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
       const { transfer } = preparation
       const { transaction, bytes } = transfer
-      const facts = known.get(payment) ?? (await readChainState(node, transfer, readPrices))
+      const facts = known.get(payment) ?? (await readChainState(rpc, transfer, readPrices))
       const broken = findFailedStateCheck(facts, help())
       if (broken !== null) return { state: 'failed', reason: broken.reason }
 
@@ -117,10 +119,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       }
     },
 
-    resolve: (settlement, signal) =>
-      withSignal(resolveSettlement(node, settlement, crossCheckAmount), signal),
+    resolve: (settlement, signal) => withSignal(resolveSettlement(rpc, settlement, crossCheckAmount), signal),
 
-    getBlockStatus: (block, signal) => withSignal(getBlockStatus(node.endpoints, block), signal),
+    getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
   }
 }
 

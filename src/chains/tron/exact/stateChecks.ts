@@ -2,18 +2,17 @@ import type { ChainState } from './chainState.js'
 import type { Refusal } from './checks.js'
 import { expectedOf, isTransfer } from './judge.js'
 
-/** One rule that the chain decides: null when it holds. */
-type StateCheck = (facts: ChainState, help: EnergyHelp) => Refusal | null
+type StateCheck = (facts: ChainState, help: SponsoredEnergy) => Refusal | null
 
-/** Who pays for the execution beside the payer. */
-export interface EnergyHelp {
-  /** How much energy we would lend to a payer for one payment; 0 where we lend none. */
+/** Energy that the facilitator can delegate for a payment. */
+export interface SponsoredEnergy {
+  /** 0 without sponsoring. */
   readonly maxDelegable: number
 }
 
-// Beside its own bytes a transaction is charged for the result that it will carry.
+// A transaction also pays bandwidth for its result.
 const resultBytes = 64
-// The chain may ask more in the next block than in this one.
+// Energy use may rise between simulation and execution.
 const energyHeadroom = 1.1
 
 const isUnseen: StateCheck = ({ receipt }) =>
@@ -27,7 +26,7 @@ const namesRecentBlock: StateCheck = ({ transfer, referenceId }) =>
 const ownerExists: StateCheck = ({ account }) =>
   account === null ? { reason: 'account_not_activated' } : null
 
-// Whoever recovers to the owner's address need not be who may sign for it: keys can be exchanged, or several needed.
+// The owner's key may have been replaced, or several keys may be required.
 const ownerMaySign: StateCheck = ({ account, transfer }) => {
   const permission = account?.owner ?? null
   if (permission === null) return null
@@ -51,17 +50,17 @@ const wouldPay: StateCheck = ({ simulation, transfer }) =>
     ? null
     : { reason: 'transfer_event_mismatch' }
 
-// The limit is held against all the energy that is used, also against what is staked or lent and burns nothing.
-const limitsFeeEnough: StateCheck = ({ transfer, simulation, prices }) =>
+// fee_limit applies to all energy used, including staked and delegated energy.
+const coversEnergyByFeeLimit: StateCheck = ({ transfer, simulation, prices }) =>
   BigInt(neededEnergy(simulation)) * BigInt(prices.energyPrice) <= transfer.feeLimit
     ? null
     : { reason: 'fee_limit_too_low' }
 
-const canPayForIt: StateCheck = (facts, help) => {
+const canPayFees: StateCheck = (facts, help) => {
   const { resources, transfer, prices, account } = facts
   const size = transfer.bytes.length / 2 + resultBytes
   const isFree = Math.max(resources.freeBandwidth, resources.stakedBandwidth) >= size
-  const needed = burnOf(facts, help) + BigInt(isFree ? 0 : size * prices.bandwidthPrice)
+  const needed = countBurnedSun(facts, help) + BigInt(isFree ? 0 : size * prices.bandwidthPrice)
   return BigInt(account?.balance ?? 0) >= needed ? null : { reason: 'insufficient_energy' }
 }
 
@@ -74,11 +73,11 @@ const checks: readonly StateCheck[] = [
   ownsEnough,
   wouldSucceed,
   wouldPay,
-  limitsFeeEnough,
-  canPayForIt,
+  coversEnergyByFeeLimit,
+  canPayFees,
 ]
 
-/** The energy that the payer lacks for his transfer. */
+/** Energy that the payer lacks for the transfer. */
 export const findShortfall = ({
   simulation,
   resources,
@@ -87,14 +86,14 @@ export const findShortfall = ({
 
 const neededEnergy = ({ energy }: ChainState['simulation']): number => Math.ceil(energy * energyHeadroom)
 
-/** What the network will burn of the payer's TRX for energy that neither he has nor we lend, in sun. */
-const burnOf = (facts: ChainState, { maxDelegable }: EnergyHelp): bigint => {
+/** TRX burned for energy that is neither the payer's nor delegated, in sun. */
+const countBurnedSun = (facts: ChainState, { maxDelegable }: SponsoredEnergy): bigint => {
   const shortfall = findShortfall(facts)
   return shortfall <= maxDelegable ? 0n : BigInt(shortfall) * BigInt(facts.prices.energyPrice)
 }
 
-/** The first rule that the chain says is broken, or null. */
-export const findFailedStateCheck = (facts: ChainState, help: EnergyHelp): Refusal | null => {
+/** First rule that the chain state breaks, or null. */
+export const findFailedStateCheck = (facts: ChainState, help: SponsoredEnergy): Refusal | null => {
   for (const rule of checks) {
     const refusal = rule(facts, help)
     if (refusal !== null) return refusal

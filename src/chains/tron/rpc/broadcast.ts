@@ -1,18 +1,18 @@
 import type { Logger } from '../../../ports/logger.js'
 import { broadcastToAll } from '../../nodes/broadcastToAll.js'
-import { RpcRefusal } from '../../nodes/endpoint.js'
+import { RpcError } from '../../nodes/endpoint.js'
 import type { EndpointHealth, HealthTime } from '../../nodes/endpointHealth.js'
 import type { EndpointPool } from '../../nodes/endpointPool.js'
 import { readRateLimit } from '../../nodes/readRateLimit.js'
 import { sendShape } from './wireShapes.js'
 
 /**
- * What nodes said to a transaction. `taken`: one of them has it. `refused`: all of them would not have it now, which
- * proves nothing of others to whom somebody else hands it. `unknown`: it may be on its way.
+ * `taken`: at least one node accepted. `refused`: all refused now, which does not prove that the transaction
+ * cannot land. `unknown`: it may be in flight.
  */
 export type SendAnswer = 'taken' | 'refused' | 'unknown'
 
-// Everything else, such as SERVER_BUSY or NO_CONNECTION, is said by a node that may have it all the same.
+// With any other code, such as SERVER_BUSY, the node may have accepted the transaction.
 const refusals = [
   'SIGERROR',
   'CONTRACT_VALIDATE_ERROR',
@@ -22,27 +22,27 @@ const refusals = [
   'TRANSACTION_EXPIRATION_ERROR',
 ]
 
-/** Hands signed bytes to every node that can be reached; one that took them is enough. */
+/** Broadcasts signed bytes to every reachable endpoint. */
 export const createBroadcast = (
   pool: EndpointPool,
   { network, logger, time }: { readonly network: string; readonly logger: Logger; readonly time: HealthTime },
 ): ((bytes: string) => Promise<SendAnswer>) => {
   const sendTo = async (health: EndpointHealth, bytes: string): Promise<SendAnswer> => {
     const startedAtMs = time.monotonicMs()
-    const named = { network, host: health.name }
+    const logFields = { network, host: health.name }
     try {
-      // The answered id is not believed: ours was computed from the bytes.
+      // The returned id is ignored: ours is computed from the bytes.
       const answer = await health.endpoint.request('/wallet/broadcasthex', { transaction: bytes }, sendShape)
       if (answer.result || answer.code === 'DUP_TRANSACTION_ERROR') return 'taken'
-      logger.warn({ ...named, code: answer.code, message: answer.message }, 'rpc.send_refused')
+      logger.warn({ ...logFields, code: answer.code, message: answer.message }, 'rpc.send_refused')
       return refusals.includes(answer.code) ? 'refused' : 'unknown'
     } catch (error) {
-      const isBusy = readRateLimit(error) !== null
-      if (isBusy) health.onFailure(startedAtMs, error)
-      logger.warn({ ...named, error }, 'rpc.send_timed_out')
-      // Silence to a send says little of the node: let it prove that it is there.
-      if (!isBusy && !(error instanceof RpcRefusal)) void health.probe()
-      return isBusy ? 'refused' : 'unknown'
+      const isRateLimited = readRateLimit(error) !== null
+      if (isRateLimited) health.onFailure(startedAtMs, error)
+      logger.warn({ ...logFields, error }, 'rpc.send_timed_out')
+      // A lost broadcast response does not prove that the node is down: probe it.
+      if (!isRateLimited && !(error instanceof RpcError)) void health.probe()
+      return isRateLimited ? 'refused' : 'unknown'
     }
   }
 

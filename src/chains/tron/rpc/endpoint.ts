@@ -1,14 +1,13 @@
 import { z } from 'zod'
-import { type Endpoint, RpcRefusal } from '../../nodes/endpoint.js'
+import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import { createPathEndpoint } from '../../nodes/pathEndpoint.js'
 import type { TronNetworkSettings } from '../settings.js'
 
 const failure = z.object({ Error: z.string() })
 
-// Of a node's words only so many are of use.
-const maxWords = 200
+const maxErrorLength = 200
 
-/** The network's nodes. TRON's answer their own failures with HTTP 200 and an `Error`: here they are refusals. */
+/** TRON nodes report errors with HTTP 200 and an `Error` field; this turns them into `RpcError`. */
 export const createTronEndpoints = (
   { rpcUrls, apiKey }: Pick<TronNetworkSettings, 'rpcUrls' | 'apiKey'>,
   timeoutMs: number,
@@ -20,7 +19,7 @@ export const createTronEndpoints = (
       request: async (path, body, schema) => {
         const answer = await endpoint.request(path, body, z.unknown())
         const failed = failure.safeParse(answer)
-        if (failed.success) throw new RpcRefusal(0, failed.data.Error.slice(0, maxWords))
+        if (failed.success) throw new RpcError(0, failed.data.Error.slice(0, maxErrorLength))
         return schema.parse(answer)
       },
     }

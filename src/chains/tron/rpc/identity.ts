@@ -3,7 +3,7 @@ import type { ChainIdentity, Proof } from '../../nodes/endpointHealth.js'
 import type { TronNetworkSettings } from '../settings.js'
 import { headerShape } from './wireShapes.js'
 
-/** Tells nodes of a TRON network by the id of its first block, which ends in the chain's id. */
+/** Identifies a network by the last four bytes of its genesis block id. */
 export const identifyTron = ({ network, chainId }: TronNetworkSettings): ChainIdentity => ({
   network,
   chain: chainId,
@@ -15,7 +15,7 @@ const prove = async (endpoint: Endpoint): Promise<Proof> => {
     endpoint.request('/wallet/getblock', { id_or_num: '0', detail: false }, headerShape),
     endpoint.request('/wallet/getblock', { detail: false }, headerShape),
   ])
-  if (first === null || head === null) throw new Error('The node has no blocks')
+  if (first === null || head === null) throw new Error('The node returned no block')
   return {
     chain: first.id.slice(-8),
     head: { number: BigInt(head.number), timestamp: head.timestamp / 1_000 },

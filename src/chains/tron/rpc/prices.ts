@@ -1,20 +1,20 @@
 import type { Clock } from '../../../ports/clock.js'
-import type { TronRpc } from './rpc.js'
+import type { Rpc } from './rpc.js'
 import type { Prices } from './wireShapes.js'
 
-// Prices change by a vote of the witnesses, which takes days.
+// Prices change by a vote of the super representatives, which takes days.
 const maxAgeMs = 60_000
 
-/** Reads the network's prices, at most once a minute. */
-export const createPriceCache = (node: TronRpc, clock: Clock): (() => Promise<Prices>) => {
-  let kept: { readonly prices: Promise<Prices>; readonly until: number } | null = null
+/** Reads energy and bandwidth prices, at most once a minute. */
+export const createPriceCache = (rpc: Rpc, clock: Clock): (() => Promise<Prices>) => {
+  let cached: { readonly prices: Promise<Prices>; readonly until: number } | null = null
   return () => {
     const now = clock.now().getTime()
-    if (kept !== null && now < kept.until) return kept.prices
-    const prices = node.getPrices()
-    kept = { prices, until: now + maxAgeMs }
+    if (cached !== null && now < cached.until) return cached.prices
+    const prices = rpc.getPrices()
+    cached = { prices, until: now + maxAgeMs }
     prices.catch(() => {
-      kept = null
+      cached = null
     })
     return prices
   }

@@ -23,22 +23,20 @@ import {
   simulationShape,
 } from './wireShapes.js'
 
-/** A call of a contract, as it would be sent. */
-export interface CallRequest {
+interface CallRequest {
   readonly from: TronAddress
   readonly to: TronAddress
-  /** In hex without prefix. */
   readonly data: string
 }
 
-/** Which of a node's two views of its chain is asked: everything, or only what is not taken back any more. */
-export type View = 'wallet' | 'walletsolidity'
+/** `walletsolidity` answers from solid blocks only. */
+type View = 'wallet' | 'walletsolidity'
 
 /**
- * One TRON network through several nodes. Everything that is asked has a deadline; when no node answers, an
- * `AppError` with the specification's SVC-2004 is thrown. A node of another chain is never used.
+ * HTTP API of one network. Every request has a deadline; throws SVC-2004 when no endpoint responds. An
+ * endpoint of another chain is never used.
  */
-export interface TronRpc {
+export interface Rpc {
   readonly endpoints: readonly Endpoint[]
   getHead(): Promise<Header>
   findHeader(number: number): Promise<Header | null>
@@ -47,24 +45,22 @@ export interface TronRpc {
   getResources(address: TronAddress): Promise<Resources>
   simulate(request: CallRequest): Promise<Simulation>
   getPrices(): Promise<Prices>
-  /** Hands the bytes to every node; the best of their answers counts. */
   send(bytes: string): Promise<SendAnswer>
-  /** Asks every node for chain and head; tells whether anybody is there. */
   probe(): Promise<boolean>
   listHealth(): readonly EndpointReport[]
-  /** The nodes that can confirm what another one says: of our chain, answering, at its head. */
+  /** Healthy endpoints, for cross-checks. */
   listWitnesses(): readonly Endpoint[]
-  /** The number of the newest block that any node told; 0 before one did. */
-  findNewestNumber(): number
-  /** Reads with any schema, for what only one part of the family asks. */
+  /** From probes; 0 before the first. */
+  getHighestKnownBlock(): number
+  /** For requests of a single part of the family. */
   readonly ask: ReturnType<typeof createReader>
 }
 
-/** Connects to the nodes of a network. */
+/** Connects to a network. */
 export const createRpc = (
   network: TronNetworkSettings,
   { timeoutMs, logger }: { readonly timeoutMs: number; readonly logger: Logger },
-): TronRpc => {
+): Rpc => {
   const time = systemTime
   const endpoints = createTronEndpoints(network, timeoutMs)
   const pool = createEndpointPool(endpoints, { identity: identifyTron(network), logger, time })
@@ -74,7 +70,7 @@ export const createRpc = (
     endpoints,
     getHead: async () => {
       const head = await ask('/wallet/getblock', { detail: false }, headerShape)
-      if (head === null) throw new Error('The node has no blocks')
+      if (head === null) throw new Error('The node returned no block')
       return head
     },
     findHeader: (number) =>
@@ -94,7 +90,7 @@ export const createRpc = (
     probe: pool.probe,
     listHealth: pool.report,
     listWitnesses: () => pool.listHealthy().map(({ endpoint }) => endpoint),
-    findNewestNumber: () =>
+    getHighestKnownBlock: () =>
       pool.report().reduce((newest, { head }) => Math.max(newest, Number(head ?? 0n)), 0),
     ask,
   }

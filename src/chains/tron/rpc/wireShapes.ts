@@ -3,10 +3,10 @@ import { z } from 'zod'
 const hex = z.string().regex(/^[0-9a-f]*$/)
 const whole = z.int().nonnegative()
 
-/** What TRON answers of something that it does not know. */
+/** TRON answers `{}` for unknown objects. */
 const nothing = z.strictObject({})
 
-/** A block's header; null for a block that the node has not got. */
+/** getblock; null if the node does not have the block. */
 export const headerShape = z.union([
   z
     .object({
@@ -19,7 +19,7 @@ export const headerShape = z.union([
   nothing.transform(() => null),
 ])
 
-/** A block as far as we look at it; the time in milliseconds. */
+/** Block header; timestamp in milliseconds. */
 export interface Header {
   readonly id: string
   readonly number: number
@@ -41,18 +41,18 @@ const receiptShape = z.union([
   nothing.transform(() => null),
 ])
 
-/** What became of a transaction that stands in a block; null for one that does not. Another's receipt is no answer. */
+/** Null if the transaction is in no block; the receipt of another transaction is invalid. */
 export const receiptShapeOf = (transaction: string) =>
   receiptShape.refine((receipt) => receipt === null || receipt.id === transaction, 'of another transaction')
 
-/** An event of a contract, in hex without prefix; the address without its first byte `41`. */
+/** Contract event in hex without prefix; the address lacks its `41`. */
 export interface Log {
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string
 }
 
-/** A receipt; `result` is `SUCCESS` or why the call failed. */
+/** Receipt; `result` is `SUCCESS` or an error such as `OUT_OF_ENERGY`. */
 export interface Receipt {
   readonly id: string
   readonly blockNumber: number
@@ -66,7 +66,7 @@ const permission = z.object({
   keys: z.array(z.object({ address: hex, weight: whole })).default([]),
 })
 
-/** An account; null for one that was never used. */
+/** getaccount; null for an account that does not exist. */
 export const accountShape = z.union([
   z
     .object({ address: hex.length(42), balance: whole.default(0), owner_permission: permission.optional() })
@@ -78,7 +78,7 @@ export const accountShape = z.union([
   nothing.transform(() => null),
 ])
 
-/** An account's coins in sun, and who may sign for it; null stands for its own key alone. */
+/** Balance in sun; `owner` null means that the account's own key signs. */
 export interface Account {
   readonly address: string
   readonly balance: number
@@ -88,7 +88,7 @@ export interface Account {
   } | null
 }
 
-/** What an account may use without paying for it. */
+/** getaccountresource. */
 export const resourceShape = z
   .object({
     freeNetLimit: whole.default(0),
@@ -100,19 +100,19 @@ export const resourceShape = z
     TotalEnergyLimit: whole.default(0),
     TotalEnergyWeight: whole.default(0),
   })
-  .transform((told) => ({
-    freeBandwidth: Math.max(0, told.freeNetLimit - told.freeNetUsed),
-    stakedBandwidth: Math.max(0, told.NetLimit - told.NetUsed),
-    energy: Math.max(0, told.EnergyLimit - told.EnergyUsed),
-    /** All energy of the network, and the TRX that are staked for it. */
-    totalEnergy: told.TotalEnergyLimit,
-    totalStaked: told.TotalEnergyWeight,
+  .transform((resources) => ({
+    freeBandwidth: Math.max(0, resources.freeNetLimit - resources.freeNetUsed),
+    stakedBandwidth: Math.max(0, resources.NetLimit - resources.NetUsed),
+    energy: Math.max(0, resources.EnergyLimit - resources.EnergyUsed),
+    /** Of the whole network: energy limit, and TRX staked for it. */
+    totalEnergy: resources.TotalEnergyLimit,
+    totalStaked: resources.TotalEnergyWeight,
   }))
 
-/** What an account has left of its resources. */
+/** Unused resources of an account. */
 export type Resources = z.infer<typeof resourceShape>
 
-/** What a call would come to. `result.result` is true even of one that reverts, so it is not looked at. */
+/** triggerconstantcontract. `result.result` is true even for a revert and is ignored. */
 export const simulationShape = z
   .object({
     result: z.object({ code: z.string().optional() }),
@@ -128,14 +128,13 @@ export const simulationShape = z
     isContract: result.code !== 'CONTRACT_VALIDATE_ERROR',
     energy: energy_used,
     returned: constant_result[0] ?? '',
-    /** Null where the node does not tell them. */
     logs: logs ?? null,
   }))
 
-/** What a call would come to. */
+/** Result of a simulated call. */
 export type Simulation = z.infer<typeof simulationShape>
 
-/** What the network asks for. */
+/** getchainparameters. */
 export const parametersShape = z
   .object({ chainParameter: z.array(z.object({ key: z.string(), value: z.number().optional() })) })
   .transform(({ chainParameter }) => {
@@ -144,10 +143,10 @@ export const parametersShape = z
   })
   .pipe(z.object({ energyPrice: whole, bandwidthPrice: whole }))
 
-/** What a unit of energy and a byte of bandwidth cost, in sun. */
+/** Prices of energy and bandwidth, in sun. */
 export type Prices = z.infer<typeof parametersShape>
 
-/** What a node says to a transaction that it is handed; its words are hex. */
+/** broadcasthex; the message is hex-encoded. */
 export const sendShape = z.object({
   result: z.boolean().default(false),
   code: z.string().default(''),

@@ -4,10 +4,7 @@ import { agreeOnBlock } from '../../nodes/agreeOnBlock.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { headerShape } from '../rpc/wireShapes.js'
 
-/**
- * Whether a block is still on the chain. It is final once it stands in the solid part of it, which most of the witnesses
- * have built upon.
- */
+/** Asks the endpoints whether a block is still canonical; solid blocks are final. */
 export const getBlockStatus = (endpoints: readonly Endpoint[], block: BlockReference): Promise<BlockStatus> =>
   agreeOnBlock(endpoints, async (endpoint) => {
     const number = String(block.number)
@@ -20,6 +17,6 @@ export const getBlockStatus = (endpoints: readonly Endpoint[], block: BlockRefer
       return solid.id === block.hash ? 'final' : 'orphaned'
     if (found === null || head === null || String(found.number) !== number) return 'unknown'
     if (found.id === block.hash) return 'canonical'
-    // The newest block of a node may itself be one that does not last.
+    // A node's newest block may itself be orphaned.
     return BigInt(head.number) > block.number ? 'orphaned' : 'unknown'
   })

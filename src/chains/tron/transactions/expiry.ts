@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { headerShape, receiptShapeOf } from '../rpc/wireShapes.js'
 
-// Behind one address there may be several nodes, of which one is late: what all of them have is older than this.
+// A load balancer may mix nodes, of which one is behind.
 const slackMs = 30_000
 
 /**
- * Whether it is proven that a transaction stands in no block and never will. A block takes only what expires after
- * its parent's time; so behind a solid block of that time or later nothing more can come. Every node has to say so,
- * of its own chain: first how far it is solid, and then that the transaction is not in it.
+ * Proves that a transaction can no longer land: a block accepts only transactions that expire after its
+ * parent's time, so none can follow a solid block at or after the expiration. Every endpoint must report such
+ * a solid block first, and then that it does not know the transaction.
  */
 export const hasExpired = async (
   witnesses: readonly Endpoint[],
@@ -15,10 +15,10 @@ export const hasExpired = async (
   expiration: number,
 ): Promise<boolean> => {
   if (witnesses.length === 0) return false
-  const verdicts = await Promise.all(
+  const confirmations = await Promise.all(
     witnesses.map((endpoint) => confirmsExpiry(endpoint, transaction, expiration).catch(() => false)),
   )
-  return verdicts.every((isDead) => isDead)
+  return confirmations.every((isExpired) => isExpired)
 }
 
 const confirmsExpiry = async (

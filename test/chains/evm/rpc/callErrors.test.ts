@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isEmptyGasWallet, isExecutionFailure } from '../../../../src/chains/evm/rpc/callErrors.js'
 import { readRevertData } from '../../../../src/chains/evm/rpc/revertData.js'
-import { RpcRefusal } from '../../../../src/chains/nodes/endpoint.js'
+import { RpcError } from '../../../../src/chains/nodes/endpoint.js'
 
 describe('what a call reverted with', () => {
   it.each([
@@ -10,17 +10,17 @@ describe('what a call reverted with', () => {
     ['data inside of data', { data: '0xab', message: 'x' }, '0xab'],
     ['data that is no hex', 'Reverted 0x', null],
   ])('is read from %s', (_what, data, expected) => {
-    expect(readRevertData(new RpcRefusal(-32000, 'no', data))).toBe(expected)
+    expect(readRevertData(new RpcError(-32000, 'no', data))).toBe(expected)
   })
 
   it('makes the refusal what the chain says, whatever its words', () => {
-    expect(isExecutionFailure(new RpcRefusal(-32000, 'no', '0x08c379a0'))).toBe(true)
-    expect(isExecutionFailure(new RpcRefusal(-32000, 'no', 'not hex'))).toBe(false)
+    expect(isExecutionFailure(new RpcError(-32000, 'no', '0x08c379a0'))).toBe(true)
+    expect(isExecutionFailure(new RpcError(-32000, 'no', 'not hex'))).toBe(false)
   })
 
   it('is no empty gas wallet, also where it speaks of one', () => {
     const words = 'insufficient funds for gas * price + value'
-    expect(isEmptyGasWallet(new RpcRefusal(-32000, words))).toBe(true)
-    expect(isEmptyGasWallet(new RpcRefusal(-32000, words, '0x08c379a0'))).toBe(false)
+    expect(isEmptyGasWallet(new RpcError(-32000, words))).toBe(true)
+    expect(isEmptyGasWallet(new RpcError(-32000, words, '0x08c379a0'))).toBe(false)
   })
 })

@@ -1,5 +1,5 @@
 import { type Hex, numberToHex } from 'viem'
-import { type Endpoint, RpcRefusal } from '../../../../src/chains/nodes/endpoint.js'
+import { type Endpoint, RpcError } from '../../../../src/chains/nodes/endpoint.js'
 
 /** What an endpoint answers to a method: a result, an error that is thrown, or a promise of either. */
 export type Script = Record<string, (params: unknown) => unknown>
@@ -57,7 +57,7 @@ export const createFakeEndpoint = (host: string): FakeEndpoint => {
     request: async (method, params, schema) => {
       calls.push(method)
       const answer = script[method] ?? script['*'] ?? standard[method]
-      if (answer === undefined) throw new RpcRefusal(-32601, 'Method not found', null)
+      if (answer === undefined) throw new RpcError(-32601, 'Method not found', null)
       const result = await answer(params)
       if (result instanceof Error) throw result
       return schema.parse(result)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
-import { RpcRefusal } from '../../../../src/chains/nodes/endpoint.js'
+import { RpcError } from '../../../../src/chains/nodes/endpoint.js'
 import { RateLimitedError } from '../../../../src/chains/nodes/rateLimitedError.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { refusal } from '../../../support/refusal.js'
@@ -31,7 +31,7 @@ describe('a read', () => {
   it.each([
     ['fails', { '*': () => new Error('connection reset') }],
     ['is busy', { eth_getBalance: () => new RateLimitedError(null) }],
-    ['refuses what others answer', { '*': () => new RpcRefusal(-32000, 'Must be authenticated!', null) }],
+    ['refuses what others answer', { '*': () => new RpcError(-32000, 'Must be authenticated!', null) }],
   ])('goes to the next when the first %s, and later ones do not come by the first', async (_how, script) => {
     const { first, second, rpc } = await openTwo()
     first.answer(script)
@@ -68,7 +68,7 @@ describe('a read', () => {
 
   it('takes what the chain says of a call for an answer, and asks nobody else', async () => {
     const { first, second, rpc } = await openTwo()
-    first.answer({ eth_call: () => new RpcRefusal(3, 'execution reverted', '0x') })
+    first.answer({ eth_call: () => new RpcError(3, 'execution reverted', '0x') })
     expect(await rpc.call({ to: address, data: '0x' })).toMatchObject({ succeeds: false, data: '0x' })
     expect(second.count('eth_call')).toBe(0)
     expect(rpc.listHealth().every(({ isUp }) => isUp)).toBe(true)
@@ -77,7 +77,7 @@ describe('a read', () => {
   it('is not spoilt by a contract that reverts in the words of a busy node', async () => {
     const { first, rpc } = await openTwo()
     const message = 'execution reverted: 429 too many requests, rate limit exceeded'
-    first.answer({ eth_call: () => new RpcRefusal(3, message, '0x08c379a0') })
+    first.answer({ eth_call: () => new RpcError(3, message, '0x08c379a0') })
     expect(await rpc.call({ to: address, data: '0x' })).toMatchObject({ succeeds: false, message })
     expect(rpc.listHealth().every(({ isUp }) => isUp)).toBe(true)
   })
@@ -85,7 +85,7 @@ describe('a read', () => {
   it('that no endpoint likes is no reason to call any of them unwell', async () => {
     const { first, second, rpc } = await openTwo()
     for (const endpoint of [first, second]) {
-      endpoint.answer({ eth_call: () => new RpcRefusal(-32000, 'what a strange contract', null) })
+      endpoint.answer({ eth_call: () => new RpcError(-32000, 'what a strange contract', null) })
     }
     expect(await refusal(rpc.call({ to: address, data: '0x' }))).toMatchObject({
       operationalCode: 'SVC-2004',
@@ -138,10 +138,10 @@ describe('a send', () => {
   })
 
   it.each([
-    ['refused', new RpcRefusal(-32000, 'txpool is full', null)],
+    ['refused', new RpcError(-32000, 'txpool is full', null)],
     ['refused', new RateLimitedError(1_000)],
-    ['nonce_used', new RpcRefusal(-32000, 'nonce too low', null)],
-    ['entered', new RpcRefusal(-32000, 'already known', null)],
+    ['nonce_used', new RpcError(-32000, 'nonce too low', null)],
+    ['entered', new RpcError(-32000, 'already known', null)],
     ['unknown', new Error('socket hang up')],
   ])('is %s by its only endpoint: %s', async (answer, error) => {
     const only = createFakeEndpoint('only')

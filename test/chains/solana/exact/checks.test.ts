@@ -12,7 +12,7 @@ import { lighthouseProgram, token2022Program } from '../../../support/solana/pro
 import { associatedAccount } from '../../../support/solana/tokens.js'
 import { openScene, type PaymentPlan, type SolanaScene, type SolanaService } from '../scene.js'
 
-/* Every rule of `exact` on Solana beside the reason with which a payment is refused that breaks it. */
+/* Every rule, with the reason for which a payment that breaks it is refused. */
 
 let scene: SolanaScene
 let service: SolanaService
@@ -30,7 +30,7 @@ const lighthouse = () =>
     keys: [],
     data: Buffer.from([10, 0]),
   })
-const stranger = () => Keypair.generate().publicKey
+const randomKey = () => Keypair.generate().publicKey
 
 type Change = (instructions: TransactionInstruction[]) => TransactionInstruction[]
 
@@ -65,7 +65,7 @@ const rows: readonly Row[] = [
     plan: () => ({ extra: { feePayer: scene.chain.feePayers[1]?.publicKey.toBase58() } }),
   },
   {
-    rule: 'nobody else must sign',
+    rule: 'only fee payer and payer must sign',
     reason: `${payload}excessive_signers`,
     plan: () => {
       const cosigner = Keypair.generate()
@@ -75,50 +75,50 @@ const rows: readonly Row[] = [
     },
   },
   {
-    rule: 'there are three instructions at least',
+    rule: 'there are at least three instructions',
     reason: `${payload}transaction_instructions_length`,
     plan: () => ({ change: (all) => all.filter((_, index) => index === 0 || index === 2) }),
   },
   {
-    rule: 'there are seven instructions at most',
+    rule: 'there are at most seven instructions',
     reason: `${payload}transaction_instructions_length`,
     plan: () => ({ change: append(...Array.from({ length: 5 }, lighthouse)) }),
   },
   {
-    rule: 'the first one is SetComputeUnitLimit',
+    rule: 'the first instruction is SetComputeUnitLimit',
     reason: `${payload}transaction_instructions_compute_limit_instruction`,
     plan: () => ({ change: replaceAt(0, price(1)) }),
   },
   {
-    rule: 'the compute units are limited',
+    rule: 'the compute units are within the limit',
     reason: `${payload}transaction_instructions_compute_limit_instruction_too_high`,
     plan: () => ({ change: replaceAt(0, units(400_001)) }),
   },
   {
-    rule: 'the second one is SetComputeUnitPrice',
+    rule: 'the second instruction is SetComputeUnitPrice',
     reason: `${payload}transaction_instructions_compute_price_instruction`,
     plan: () => ({ change: replaceAt(1, units(1)) }),
   },
   {
-    rule: 'units times price are limited',
+    rule: 'the priority fee is within the limit',
     reason: `${payload}transaction_instructions_compute_price_instruction_too_high`,
-    // 20,000 units at 5,000,001 millionths of a lamport: one lamport above 100,000.
+    // 20,000 units at 5,000,001 micro-lamports: one lamport above 100,000.
     plan: () => ({ change: replaceAt(1, price(5_000_001)) }),
   },
   {
-    rule: 'the third one is TransferChecked',
+    rule: 'the third instruction is TransferChecked',
     reason: `${payload}no_transfer_instruction`,
     plan: () => ({
       change: (all) =>
         all.map((each, index) =>
           index === 2
-            ? createApproveInstruction(stranger(), stranger(), each.keys[3]?.pubkey ?? stranger(), 5n)
+            ? createApproveInstruction(randomKey(), randomKey(), each.keys[3]?.pubkey ?? randomKey(), 5n)
             : each,
         ),
     }),
   },
   {
-    rule: 'TransferChecked names four accounts and no more',
+    rule: 'TransferChecked has exactly four accounts',
     reason: `${payload}no_transfer_instruction`,
     plan: () => ({
       change: (all) =>
@@ -126,7 +126,7 @@ const rows: readonly Row[] = [
           index === 2
             ? new TransactionInstruction({
                 ...each,
-                keys: [...each.keys, { pubkey: stranger(), isSigner: false, isWritable: false }],
+                keys: [...each.keys, { pubkey: randomKey(), isSigner: false, isWritable: false }],
               })
             : each,
         ),
@@ -134,7 +134,7 @@ const rows: readonly Row[] = [
   },
   ...['fourth', 'fifth', 'sixth', 'seventh'].map(
     (name, index): Row => ({
-      rule: `the ${name} one is a memo or of Lighthouse`,
+      rule: `the ${name} instruction is a memo or from Lighthouse`,
       reason: `${payload}unknown_${name}_instruction`,
       plan: () => ({
         change: append(
@@ -145,50 +145,50 @@ const rows: readonly Row[] = [
     }),
   ),
   {
-    rule: 'no account is opened at our cost',
+    rule: 'the fee payer funds no new account',
     reason: `${payload}unknown_fourth_instruction`,
     plan: () => ({
       change: (all) => [
         ...all.slice(0, 3),
         createAssociatedTokenAccountInstruction(
-          all[2]?.keys[3]?.pubkey ?? stranger(),
-          stranger(),
-          stranger(),
+          all[2]?.keys[3]?.pubkey ?? randomKey(),
+          randomKey(),
+          randomKey(),
           new PublicKey(scene.chain.usdc),
         ),
       ],
     }),
   },
   {
-    rule: 'there are three instructions of Lighthouse at most',
+    rule: 'there are at most three Lighthouse instructions',
     reason: `${payload}unknown_seventh_instruction`,
     plan: () => ({ change: append(lighthouse(), lighthouse(), lighthouse(), lighthouse()) }),
   },
   {
-    rule: 'there is one memo at most',
+    rule: 'there is at most one memo',
     reason: `${payload}memo_count`,
     plan: () => ({ change: append(memoInstruction('a'), memoInstruction('b')) }),
   },
   {
-    rule: 'there is a memo where extra.memo is given',
+    rule: 'there is a memo if extra.memo is set',
     reason: `${payload}memo_count`,
     plan: () => ({ memo: null, extra: { memo: 'order 7' } }),
   },
   {
-    rule: 'the memo is extra.memo',
+    rule: 'the memo equals extra.memo',
     reason: `${payload}memo_mismatch`,
     plan: () => ({ memo: 'order 8', extra: { memo: 'order 7' } }),
   },
   {
-    rule: 'the memo has 256 bytes at most',
+    rule: 'the memo has at most 256 bytes',
     reason: `${payload}memo_mismatch`,
     plan: () => ({ memo: 'x'.repeat(257) }),
   },
   {
-    rule: 'none of our accounts is named by an instruction',
+    rule: 'no instruction uses an account of ours',
     reason: `${payload}transaction_fee_payer_transferring_funds`,
     plan: () => {
-      const pubkey = scene.chain.feePayers[1]?.publicKey ?? stranger()
+      const pubkey = scene.chain.feePayers[1]?.publicKey ?? randomKey()
       const keys = [{ pubkey, isSigner: false, isWritable: true }]
       return { change: append(new TransactionInstruction({ ...lighthouse(), keys })) }
     },
@@ -202,25 +202,25 @@ const rows: readonly Row[] = [
           index === 2
             ? new TransactionInstruction({
                 ...each,
-                keys: each.keys.with(1, { pubkey: stranger(), isSigner: false, isWritable: false }),
+                keys: each.keys.with(1, { pubkey: randomKey(), isSigner: false, isWritable: false }),
               })
             : each,
         ),
     }),
   },
   {
-    rule: 'no less than the amount is paid',
+    rule: 'the full amount is paid',
     reason: `${payload}amount_mismatch`,
     plan: () => ({ amount: 10n, transferred: 9n }),
   },
   {
-    rule: 'no more than the amount is paid',
+    rule: 'not more than the amount is paid',
     reason: `${payload}amount_mismatch`,
     plan: () => ({ amount: 10n, transferred: 11n, balance: 11n }),
   },
-  { rule: 'nothing is no payment', reason: `${payload}amount_mismatch`, plan: () => ({ amount: 0n }) },
+  { rule: 'the amount is not zero', reason: `${payload}amount_mismatch`, plan: () => ({ amount: 0n }) },
   {
-    rule: 'the destination is the associated account of payTo',
+    rule: 'the destination is the associated token account of payTo',
     reason: `${payload}recipient_mismatch`,
     plan: () => ({
       change: (all) =>
@@ -228,14 +228,14 @@ const rows: readonly Row[] = [
           index === 2
             ? new TransactionInstruction({
                 ...each,
-                keys: each.keys.with(2, { pubkey: stranger(), isSigner: false, isWritable: true }),
+                keys: each.keys.with(2, { pubkey: randomKey(), isSigner: false, isWritable: true }),
               })
             : each,
         ),
     }),
   },
   {
-    rule: 'the owner of what is paid signs',
+    rule: 'the owner of the source account signs',
     reason: `${payload}signature_invalid`,
     plan: () => {
       const payer = Keypair.generate()
@@ -265,7 +265,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    rule: 'nobody pays oneself',
+    rule: 'payer and recipient differ',
     reason: 'self_payment',
     plan: () => {
       const payer = Keypair.generate()
@@ -273,72 +273,72 @@ const rows: readonly Row[] = [
     },
   },
   {
-    rule: 'the asset is one that we settle',
+    rule: 'the asset is offered',
     reason: 'unsupported_asset',
-    plan: () => ({ asset: stranger().toBase58() }),
+    plan: () => ({ asset: randomKey().toBase58() }),
   },
   {
-    rule: 'the payer owns what is paid',
+    rule: 'the payer has enough tokens',
     reason: 'insufficient_funds',
     plan: () => ({ balance: 9_999n }),
   },
   {
     rule: 'the blockhash is known',
     reason: 'settle_exact_svm_block_height_exceeded',
-    plan: () => ({ blockhash: stranger().toBase58() }),
+    plan: () => ({ blockhash: randomKey().toBase58() }),
   },
   {
-    rule: 'the blockhash is not used up',
+    rule: 'the blockhash has not expired',
     reason: 'settle_exact_svm_block_height_exceeded',
     plan: () => ({ blockhash: scene.chain.slots.blockhashAt(scene.chain.slots.now() - 200n) }),
   },
   {
-    rule: 'the payer has an account for the token',
+    rule: 'the payer has a token account',
     reason: `${payload}transaction_sender_ata_not_found`,
     plan: () => ({ payer: Keypair.generate() }),
   },
   {
-    rule: 'the recipient has an account for the token',
+    rule: 'the recipient has a token account',
     reason: `${payload}transaction_receiver_ata_not_found`,
-    plan: () => ({ payTo: stranger().toBase58() }),
+    plan: () => ({ payTo: randomKey().toBase58() }),
   },
   {
-    rule: 'that account is still of payTo',
+    rule: 'payTo still owns that token account',
     reason: `${payload}recipient_mismatch`,
     plan: () => {
-      const payTo = stranger().toBase58()
+      const payTo = randomKey().toBase58()
       const address = associatedAccount(payTo, scene.chain.usdc)
-      scene.chain.give({ owner: stranger().toBase58(), amount: 0n, address })
+      scene.chain.give({ owner: randomKey().toBase58(), amount: 0n, address })
       return { payTo }
     },
   },
   {
-    rule: 'the mint is of the program that moves it',
+    rule: 'the mint belongs to the token program of the transfer',
     reason: 'asset_not_deployed_contract',
     plan: () => ({ program: token2022Program }),
   },
 ]
 
-describe('the rules of exact on Solana', () => {
-  it.each(rows)('$rule, or else $reason', async ({ plan, reason }) => {
+describe('checks of exact on Solana', () => {
+  it.each(rows)('refuses as $reason unless $rule', async ({ plan, reason }) => {
     const { body, payTo } = scene.plan(plan())
     expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
     expect(scene.chain.holdingOf(payTo)).toBe(0n)
   })
 
-  it('refuse a frozen account as account_blocked', async () => {
+  it('refuses a frozen token account as account_blocked', async () => {
     const { body, payer } = scene.plan()
     scene.chain.freeze(associatedAccount(payer.publicKey.toBase58(), scene.chain.usdc))
     expect(await service.verify(body)).toMatchObject({ invalidReason: 'account_blocked' })
   })
 
-  it('name the payer who broke them', async () => {
+  it('names the payer in a refusal', async () => {
     const { body, payer } = scene.plan({ transferred: 1n })
     expect(await service.verify(body)).toMatchObject({ payer: payer.publicKey.toBase58() })
   })
 
-  it('let a blockhash be verified that is too near its end to be settled', async () => {
+  it('verifies a blockhash that is too close to its expiry to be settled', async () => {
     const blockhash = scene.chain.slots.blockhashAt(scene.chain.slots.now() - 140n)
     const { body } = scene.plan({ blockhash })
     expect(await service.verify(body)).toMatchObject({ isValid: true })

@@ -17,7 +17,7 @@ import {
   solanaPayment,
 } from '../../../support/solana/payment.js'
 
-/** The same authorization: other bytes where our signature belongs, and keys in another order. */
+/** The same authorization with other bytes at our signature, and another key order. */
 const respell = ({ paymentPayload, paymentRequirements }: SolanaPaymentBody) => {
   const { accepted, payload, x402Version } = paymentPayload
   const bytes = Buffer.from(payload.transaction, 'base64')

@@ -4,8 +4,6 @@ import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { openScene, type SolanaScene, type SolanaServiceOptions } from '../scene.js'
 
-/* What becomes of payments afterwards: blocks that are final, that are taken back, and nodes that disagree. */
-
 let scene: SolanaScene
 
 beforeAll(async () => {
@@ -14,8 +12,7 @@ beforeAll(async () => {
 afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
-/** Who waits for what does not come. */
-const impatient = { SETTLE_WAIT_SECONDS: '1' }
+const shortWait = { SETTLE_WAIT_SECONDS: '1' }
 
 const open = async (options: SolanaServiceOptions = {}) => {
   const clock = shiftedClock()
@@ -41,12 +38,12 @@ const readRow = async (transaction: string) => {
 
 const blockOf = async (transaction: string) => {
   const landed = scene.chain.ledger.find(transaction)
-  if (landed === null) throw new Error('It is in no block')
+  if (landed === null) throw new Error('The transaction is not in a block')
   return { number: String(landed.slot), hash: scene.chain.slots.blockhashAt(landed.slot) }
 }
 
 describe('the block of a payment', () => {
-  it('is written down with slot and blockhash, and is final once the cluster calls it so', async () => {
+  it('is recorded with slot and blockhash, and final once finalized', async () => {
     const { service, recheck } = await open()
     const { transaction } = await service.settle(scene.plan().body)
     expect(await readRow(transaction)).toMatchObject({
@@ -61,7 +58,7 @@ describe('the block of a payment', () => {
     expect(await readRow(transaction)).toMatchObject({ state: 'confirmed', is_final: true })
   })
 
-  it('that is taken back does not take the payment with it: the same bytes come into another one', async () => {
+  it('can be orphaned: the same bytes then land in another block', async () => {
     const { service, recheck } = await open()
     const blockhash = scene.chain.slots.blockhashAt(scene.chain.slots.now())
     scene.chain.slots.warp(3)
@@ -69,7 +66,7 @@ describe('the block of a payment', () => {
     const { transaction } = await service.settle(body)
     const before = await blockOf(transaction)
     scene.chain.slots.warp(1)
-    scene.chain.ledger.takeBack(BigInt(before.number))
+    scene.chain.ledger.orphanFrom(BigInt(before.number))
     expect(scene.chain.holdingOf(payTo)).toBe(0n)
     await recheck()
     await recheck()
@@ -82,7 +79,7 @@ describe('the block of a payment', () => {
     expect(after.hash).not.toBe(before.hash)
   })
 
-  it('that one node calls gone and another one does not keeps the payment', async () => {
+  it('stays canonical while the endpoints disagree', async () => {
     const proxy = await scene.openProxy()
     const { service, recheck } = await open({ rpcUrls: [proxy.url, scene.chain.url] })
     const { transaction } = await service.settle(scene.plan().body)
@@ -94,10 +91,10 @@ describe('the block of a payment', () => {
   })
 })
 
-describe('a settlement that nobody attends any more', () => {
-  it('is not failed where one node still knows the blockhash', async () => {
+describe('an open settlement', () => {
+  it('does not fail while one endpoint still reports the blockhash as valid', async () => {
     const proxy = await scene.openProxy()
-    const { service, clock } = await open({ rpcUrls: [proxy.url, scene.chain.url], environment: impatient })
+    const { service, clock } = await open({ rpcUrls: [proxy.url, scene.chain.url], environment: shortWait })
     scene.chain.behaviour.dropsSends = true
     const { transaction } = await service.settle(scene.plan().body)
     scene.chain.slots.warp(300)
@@ -113,9 +110,9 @@ describe('a settlement that nobody attends any more', () => {
     expect(await readRow(transaction)).toMatchObject({ state: 'failed' })
   })
 
-  it('is not failed by a node that has not got the blocks of that time', async () => {
+  it('does not fail on an endpoint that lacks the blocks of that time', async () => {
     const proxy = await scene.openProxy()
-    const { service, clock } = await open({ rpcUrls: [proxy.url], environment: impatient })
+    const { service, clock } = await open({ rpcUrls: [proxy.url], environment: shortWait })
     scene.chain.behaviour.dropsSends = true
     const { transaction } = await service.settle(scene.plan().body)
     scene.chain.slots.warp(300)
@@ -126,9 +123,9 @@ describe('a settlement that nobody attends any more', () => {
     expect(await readRow(transaction)).toMatchObject({ state: 'pending' })
   })
 
-  it('is not failed by a node that is behind the one that calls the blockhash used up', async () => {
+  it('does not fail on an endpoint that is behind the one that reports the blockhash as expired', async () => {
     const proxy = await scene.openProxy()
-    const { service, clock } = await open({ rpcUrls: [proxy.url], environment: impatient })
+    const { service, clock } = await open({ rpcUrls: [proxy.url], environment: shortWait })
     scene.chain.behaviour.dropsSends = true
     const { transaction } = await service.settle(scene.plan().body)
     scene.chain.slots.warp(300)
@@ -144,9 +141,9 @@ describe('a settlement that nobody attends any more', () => {
     expect(await readRow(transaction)).toMatchObject({ state: 'failed' })
   })
 
-  it('is found although its block is long past', async () => {
+  it('is found in the ledger history', async () => {
     const proxy = await scene.openProxy()
-    const { service, clock } = await open({ rpcUrls: [proxy.url], environment: impatient })
+    const { service, clock } = await open({ rpcUrls: [proxy.url], environment: shortWait })
     proxy.setFault('getSignatureStatuses', { kind: 'error', code: -32_000, message: 'not now' })
     const { transaction } = await service.settle(scene.plan().body)
     expect(await readRow(transaction)).toMatchObject({ state: 'pending' })
@@ -157,9 +154,9 @@ describe('a settlement that nobody attends any more', () => {
     expect(await readRow(transaction)).toMatchObject({ state: 'confirmed' })
   })
 
-  it('above the cross-check amount is confirmed only when two nodes tell the same', async () => {
+  it('above the cross-check amount needs two endpoints that report the same', async () => {
     const proxy = await scene.openProxy()
-    const environment = { ...impatient, SOLANA_CROSS_CHECK_AMOUNT: '10000' }
+    const environment = { ...shortWait, SOLANA_CROSS_CHECK_AMOUNT: '10000' }
     const { service } = await open({ rpcUrls: [proxy.url, scene.chain.url], environment })
     proxy.setFault('getSignatureStatuses', {
       kind: 'tamper',
@@ -178,36 +175,39 @@ describe('a settlement that nobody attends any more', () => {
 })
 
 describe('a cluster', () => {
-  it('is not served while no fee payer can pay', async () => {
-    const { service } = await open({ feePayers: [createPauper()] })
+  it('is not offered while no fee payer has funds', async () => {
+    const { service } = await open({ feePayers: [createUnfundedKey()] })
     expect(service.listFeePayers()).toEqual([])
     await expect(service.verify(scene.plan().body)).resolves.toMatchObject({ isValid: false })
   })
 
   it.each([
-    ['nothing any more', 0n],
-    ['less than what an account must keep', 895_000n],
-  ])('blames no payer for a fee payer that owns %s', async (_, lamports) => {
-    const feePayer = createRich()
-    const { service } = await open({ feePayers: [feePayer] })
-    scene.chain.fund(feePayer.publicKey.toBase58(), lamports)
-    const { body, payTo } = scene.plan({ feePayer })
-    await expect(service.verify(body)).rejects.toThrow('not settling')
-    await expect(service.settle(body)).rejects.toThrow('not settling')
-    expect(scene.chain.holdingOf(payTo)).toBe(0n)
-  })
+    ['no funds left', 0n],
+    ['less than the rent-exempt minimum', 895_000n],
+  ])(
+    'reports SERVICE_UNAVAILABLE, not an invalid payment, when its fee payer has %s',
+    async (_, lamports) => {
+      const feePayer = createFundedKey()
+      const { service } = await open({ feePayers: [feePayer] })
+      scene.chain.fund(feePayer.publicKey.toBase58(), lamports)
+      const { body, payTo } = scene.plan({ feePayer })
+      await expect(service.verify(body)).rejects.toThrow('not settling')
+      await expect(service.settle(body)).rejects.toThrow('not settling')
+      expect(scene.chain.holdingOf(payTo)).toBe(0n)
+    },
+  )
 
-  it('announces each fee payer that can pay in turn, and none that cannot', async () => {
-    const [rich, other] = [createRich(), createRich()]
-    const { service } = await open({ feePayers: [createPauper(), rich, other] })
+  it('announces each funded fee payer in turn, and no other', async () => {
+    const [funded, other] = [createFundedKey(), createFundedKey()]
+    const { service } = await open({ feePayers: [createUnfundedKey(), funded, other] })
     const announced = Array.from({ length: 8 }, () => service.listFeePayers()).flat()
-    expect(new Set(announced)).toEqual(new Set([rich, other].map(({ publicKey }) => publicKey.toBase58())))
-    const { body, payTo } = scene.plan({ feePayer: rich })
+    expect(new Set(announced)).toEqual(new Set([funded, other].map(({ publicKey }) => publicKey.toBase58())))
+    const { body, payTo } = scene.plan({ feePayer: funded })
     expect(await service.settle(body)).toMatchObject({ success: true })
     expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
   })
 
-  it('that the endpoint does not serve stops the start', async () => {
+  it('stops the start when the endpoint serves another cluster', async () => {
     const proxy = await scene.openProxy()
     proxy.setFault('getGenesisHash', {
       kind: 'tamper',
@@ -217,9 +217,9 @@ describe('a cluster', () => {
   })
 })
 
-const createPauper = () => Keypair.generate()
-const createRich = () => {
-  const keypair = createPauper()
+const createUnfundedKey = () => Keypair.generate()
+const createFundedKey = () => {
+  const keypair = createUnfundedKey()
   scene.chain.fund(keypair.publicKey.toBase58(), 1_000_000_000n)
   return keypair
 }

@@ -5,8 +5,6 @@ import { shiftedClock } from '../../../support/shiftedClock.js'
 import { lighthouseProgram, token2022Program } from '../../../support/solana/programs.js'
 import { openScene, type PaymentPlan, type SolanaScene } from '../scene.js'
 
-/* Payments as the ordinary client library builds them, and what becomes of the money. */
-
 let scene: SolanaScene
 let token2022: string
 
@@ -19,9 +17,9 @@ afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
 const anyToken = { SOLANA_TOKENS_mainnet: '*' }
-const impatient = { SETTLE_WAIT_SECONDS: '1' }
+const shortWait = { SETTLE_WAIT_SECONDS: '1' }
 
-/** An assertion of a wallet, as the network sees one whose program is not there: it is only laid out, never run. */
+/** A wallet assertion; the Lighthouse program is not deployed on the test chain. */
 const lighthouse = () =>
   new TransactionInstruction({
     programId: new PublicKey(lighthouseProgram),
@@ -32,7 +30,7 @@ const lighthouse = () =>
 const forms: readonly (readonly [string, () => PaymentPlan])[] = [
   ['three instructions and no memo', () => ({ memo: null })],
   ['a memo', () => ({})],
-  ['the memo that extra.memo demands', () => ({ memo: 'order 7', extra: { memo: 'order 7' } })],
+  ['the memo required by extra.memo', () => ({ memo: 'order 7', extra: { memo: 'order 7' } })],
   ['no extra.feePayer', () => ({ extra: {} })],
   ['a legacy message', () => ({ isLegacy: true })],
   ['Token-2022', () => ({ asset: token2022, program: token2022Program })],
@@ -56,7 +54,7 @@ describe('settle on Solana', () => {
     expect(scene.chain.balanceOf(payer.publicKey.toBase58())).toBe(0n)
   })
 
-  it('pays the fee of two signatures and the price of the compute units, and nothing else', async () => {
+  it('costs two signatures plus the priority fee', async () => {
     const service = await scene.open()
     const feePayer = scene.chain.feePayers[0]?.publicKey.toBase58() ?? ''
     const before = scene.chain.balanceOf(feePayer)
@@ -64,7 +62,7 @@ describe('settle on Solana', () => {
     expect(before - scene.chain.balanceOf(feePayer)).toBe(10_001n)
   })
 
-  it('tells a transaction that the ordinary client finds, with our signature first', async () => {
+  it('returns a transaction id that clients find on chain, which is our signature', async () => {
     const service = await scene.open()
     const { transaction } = await service.settle(scene.plan().body)
     const connection = new Connection(scene.chain.url, 'confirmed')
@@ -73,16 +71,16 @@ describe('settle on Solana', () => {
     expect(found?.transaction.signatures[0]).toBe(transaction)
   })
 
-  it('accepts three assertions of Lighthouse and a memo by their layout', async () => {
+  it('allows three Lighthouse assertions and a memo', async () => {
     const service = await scene.open()
     const { body } = scene.plan({ change: (all) => [...all, lighthouse(), lighthouse(), lighthouse()] })
-    // The program is not on this chain: that far, and no further, the payment comes.
+    // The layout passes; only the simulation fails, because the program does not exist.
     expect(await service.verify(body)).toMatchObject({
       invalidReason: 'invalid_exact_svm_transaction_simulation_failed',
     })
   })
 
-  it('sends the same bytes again until they are in a block', async () => {
+  it('resends the same bytes until they are in a block', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     scene.chain.behaviour.dropsSends = true
@@ -96,8 +94,8 @@ describe('settle on Solana', () => {
     expect(new Set(sent.map(({ params }) => params[0])).size).toBe(1)
   })
 
-  it('is pending while nothing is known, and the payment once it lands', async () => {
-    const service = await scene.open({ environment: impatient })
+  it('is pending while the result is unknown, and succeeds once the transaction lands', async () => {
+    const service = await scene.open({ environment: shortWait })
     scene.chain.behaviour.dropsSends = true
     const { body, payTo } = scene.plan()
     const pending = await service.settle(body)
@@ -110,15 +108,15 @@ describe('settle on Solana', () => {
     expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
   })
 
-  it('has failed only when its blockhash is used up in a final block and it is in none', async () => {
+  it('fails only when the blockhash has expired in a finalized block without the transaction', async () => {
     const clock = shiftedClock()
-    const service = await scene.open({ environment: impatient, clock })
+    const service = await scene.open({ environment: shortWait, clock })
     scene.chain.behaviour.dropsSends = true
     const { body, payTo } = scene.plan()
     const { transaction } = await service.settle(body)
     const isPending = async () => (await service.settle(body)).errorReason === 'settlement_pending'
 
-    // Used up for the newest block, but not yet for a final one.
+    // Expired for the newest block, but not for a finalized one.
     scene.chain.slots.warp(152)
     clock.shift(62_000)
     await service.reconcile()
@@ -138,8 +136,8 @@ describe('settle on Solana', () => {
     expect(scene.chain.holdingOf(payTo)).toBe(0n)
   })
 
-  it('has not failed while our own clock says that the blockhash may live', async () => {
-    const service = await scene.open({ environment: impatient })
+  it('does not fail before the blockhash has expired by our own clock', async () => {
+    const service = await scene.open({ environment: shortWait })
     scene.chain.behaviour.dropsSends = true
     const { body } = scene.plan()
     await service.settle(body)
@@ -148,14 +146,14 @@ describe('settle on Solana', () => {
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
   })
 
-  it('has failed when its transaction is in a block without effect', async () => {
+  it('fails when the transaction is in a block with an error', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body, payer, payTo } = scene.plan()
     scene.chain.behaviour.landSlots = 10
     const settling = service.settle(body)
     await pollUntil(() => (proxy.count('sendTransaction') > 0 ? true : null), 'the first send')
-    // Between the simulation and the block the payer moves the money away.
+    // Between simulation and block the payer moves the money away.
     scene.chain.give({ owner: payer.publicKey.toBase58(), amount: -10_000n })
     scene.chain.slots.warp(10)
     expect(await settling).toMatchObject({

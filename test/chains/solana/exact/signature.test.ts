@@ -2,9 +2,9 @@ import { createHash, createPublicKey, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSmallOrderPoint } from '../../../../src/chains/common/smallOrder.js'
+import { isSmallOrderPoint } from '../../../../src/chains/common/ed25519.js'
 import { encodeBase58 } from '../../../../src/chains/solana/encoding/base58.js'
-import type { Transaction } from '../../../../src/chains/solana/exact/payload.js'
+import type { Transaction } from '../../../../src/chains/solana/exact/decode.js'
 import { isSignedBy } from '../../../../src/chains/solana/exact/signature.js'
 
 const message = Buffer.from('pay the shop')
@@ -27,7 +27,7 @@ const toScalar = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).reverse()
 const toBytes = (scalar: bigint) => Buffer.from(scalar.toString(16).padStart(64, '0'), 'hex').reverse()
 const order = 2n ** 252n + 27742317777372353535851937790883648493n
 
-/** What only the owner of a key can make: a signature whose first half is the point that adds nothing. */
+/** A valid signature whose R is the identity point; only the owner of the key can make it. */
 const signWithoutNonce = (seed: Uint8Array): Uint8Array => {
   const secret = createHash('sha512').update(seed).digest().subarray(0, 32)
   secret[0] = (secret[0] ?? 0) & 248
@@ -38,8 +38,8 @@ const signWithoutNonce = (seed: Uint8Array): Uint8Array => {
   return Buffer.concat([identity, toBytes(answer)])
 }
 
-describe('a signature', () => {
-  it('is believed when the key made it for the message, and of no other message or key', () => {
+describe('Ed25519 signatures', () => {
+  it('are accepted only for their own key and message', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (seed) => {
         const key = ed25519.getPublicKey(seed)
@@ -52,7 +52,7 @@ describe('a signature', () => {
     )
   })
 
-  it('is not believed with the order of the group added to it', () => {
+  it('are refused with the group order added to s', () => {
     const seed = Buffer.alloc(32, 7)
     const signature = Buffer.from(ed25519.sign(message, seed))
     const malleated = Buffer.concat([
@@ -62,7 +62,7 @@ describe('a signature', () => {
     expect(isSignedBy(signedBy(ed25519.getPublicKey(seed), malleated), 0)).toBe(false)
   })
 
-  it('is not believed where the network would not take it, although Node does', () => {
+  it('are refused with a small-order R, which Node accepts', () => {
     const seed = Buffer.alloc(32, 9)
     const key = ed25519.getPublicKey(seed)
     const signature = signWithoutNonce(seed)
@@ -73,12 +73,12 @@ describe('a signature', () => {
     expect(isSignedBy(signedBy(key, signature), 0)).toBe(false)
   })
 
-  it('of a key that anybody can sign with proves nothing', () => {
+  it('are refused for a small-order public key', () => {
     const forged = Buffer.concat([identity, Buffer.alloc(32)])
     expect(isSignedBy(signedBy(identity, forged), 0)).toBe(false)
   })
 
-  it('knows every point of small order and no other', () => {
+  it('are checked against all small-order points and no other point', () => {
     const torsion = ed25519.ExtendedPoint.fromHex(
       'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
     )
@@ -90,7 +90,7 @@ describe('a signature', () => {
     expect(isSmallOrderPoint(ed25519.ExtendedPoint.BASE.toRawBytes())).toBe(false)
   })
 
-  it('that is missing is none', () => {
+  it('are refused when they are missing', () => {
     const key = ed25519.getPublicKey(Buffer.alloc(32, 3))
     expect(isSignedBy(signedBy(key, new Uint8Array(64)), 0)).toBe(false)
     expect(isSignedBy({ ...signedBy(key, new Uint8Array(64)), signatures: [] }, 0)).toBe(false)

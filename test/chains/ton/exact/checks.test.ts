@@ -21,14 +21,14 @@ beforeAll(async () => {
 })
 afterAll(() => scene.close())
 
-/** A row of the table: what is asked, and the reason with which it is refused, or none. */
+/** Without a reason the payment is valid. */
 interface Row {
   readonly title: string
   readonly form?: 'clientPaid' | 'sponsored' | 'both'
   readonly payer?: PayerOptions
   readonly plan?: (given: Pick<TonPaymentOptions, 'chain' | 'wallet'>) => Partial<TonPaymentOptions>
-  /** What becomes of the payload after it was signed. */
-  readonly spoil?: (payload: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
+  /** Changes the payload after signing. */
+  readonly tamper?: (payload: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   readonly asset?: () => string
   readonly reason?: string
 }
@@ -36,95 +36,104 @@ interface Row {
 const now = () => scene.chain.ledger.now()
 const secondMessage = ({ chain, wallet }: Pick<TonPaymentOptions, 'chain' | 'wallet'>): MessageRelaxed[] =>
   [1, 2].map(() => internal({ to: chain.token.walletOf(wallet.address), value: 50_000_000n, bounce: true }))
-const changeCopy = (field: string, value: unknown) => (payload: Readonly<Record<string, unknown>>) => {
-  const { authorization } = payload
-  return { ...payload, authorization: { ...Object(authorization), [field]: value } }
-}
+const changeAuthorization =
+  (field: string, value: unknown) => (payload: Readonly<Record<string, unknown>>) => {
+    const { authorization } = payload
+    return { ...payload, authorization: { ...Object(authorization), [field]: value } }
+  }
 
 const rows: readonly Row[] = [
-  { title: 'Plain' },
-  { title: 'Mode 3', plan: () => ({ mode: 3 }) },
-  { title: 'Payload: junk in place of cells', spoil: junk('AAAA'), reason: 'invalid_boc_format' },
+  { title: 'a plain payment' },
+  { title: 'send mode 3', plan: () => ({ mode: 3 }) },
+  { title: 'invalid cells', tamper: withBoc('AAAA'), reason: 'invalid_boc_format' },
   {
-    title: 'Payload: longer than a payment is',
-    spoil: junk('A'.repeat(8_000)),
+    title: 'a payload that is too long',
+    tamper: withBoc('A'.repeat(8_000)),
     reason: 'invalid_payload_structure',
   },
-  { title: 'Amount: one below', plan: () => ({ signedAmount: 999_999n }), reason: 'insufficient_amount' },
   {
-    title: 'Amount: one above',
+    title: 'an amount one unit too low',
+    plan: () => ({ signedAmount: 999_999n }),
+    reason: 'insufficient_amount',
+  },
+  {
+    title: 'an amount one unit too high',
     plan: () => ({ signedAmount: 1_000_001n }),
     reason: 'invalid_exact_tvm_payload_amount_mismatch',
   },
-  { title: 'Amount: nothing', plan: () => ({ amount: 0n }), reason: 'insufficient_amount' },
+  { title: 'an amount of zero', plan: () => ({ amount: 0n }), reason: 'insufficient_amount' },
   {
-    title: 'Recipient: another',
+    title: 'another recipient',
     plan: () => ({ destination: randomAddress() }),
     reason: 'recipient_mismatch',
   },
   {
-    title: 'Recipient: the payer',
+    title: 'the payer as recipient',
     plan: ({ wallet }) => ({ payTo: wallet.address }),
     reason: 'self_payment',
   },
   {
-    title: 'Asset: a jetton wallet that is not the payer’s',
+    title: 'a jetton wallet of another owner',
     plan: () => ({ jettonWallet: randomAddress() }),
     reason: 'asset_mismatch',
   },
   {
-    title: 'Asset: one that we do not settle',
+    title: 'an asset that is not offered',
     asset: () => randomAddress().toString(),
     reason: 'unsupported_asset',
   },
-  { title: 'Asset: no address', asset: () => 'gold', reason: 'unsupported_asset' },
+  { title: 'an asset that is not an address', asset: () => 'gold', reason: 'unsupported_asset' },
   {
-    title: 'Asset: the payload names another',
+    title: 'another asset in the payload',
     form: 'sponsored',
-    spoil: (payload) => ({ ...payload, asset: randomAddress().toRawString() }),
+    tamper: (payload) => ({ ...payload, asset: randomAddress().toRawString() }),
     reason: 'asset_mismatch',
   },
-  { title: 'Time: ends now', plan: () => ({ validUntil: now() }), reason: 'authorization_expired' },
-  { title: 'Time: ended', plan: () => ({ validUntil: now() - 5 }), reason: 'authorization_expired' },
   {
-    title: 'Time: longer than maxTimeoutSeconds',
+    title: 'a message that expires now',
+    plan: () => ({ validUntil: now() }),
+    reason: 'authorization_expired',
+  },
+  { title: 'an expired message', plan: () => ({ validUntil: now() - 5 }), reason: 'authorization_expired' },
+  {
+    title: 'an expiry beyond maxTimeoutSeconds',
     plan: () => ({ validUntil: now() + 120 }),
     reason: 'invalid_exact_tvm_payload_valid_until_too_far',
   },
   {
-    title: 'Mode: all that is left',
+    title: 'send mode 128 (whole balance)',
     plan: () => ({ mode: 128 }),
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'Mode: destroy the wallet',
+    title: 'send mode 32 (destroy)',
     plan: () => ({ mode: 32 }),
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'Message: not bounceable',
+    title: 'a message that is not bounceable',
     plan: () => ({ isBounceable: false }),
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'Message: with code',
+    title: 'a message with state init',
     plan: () => ({ innerInit: true }),
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'Message: to be relayed, in the form that is not',
+    title: 'an internal request in signedBoc',
     form: 'clientPaid',
     plan: () => ({ isForRelay: true }),
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'Message: not to be relayed, in the form that is',
+    title: 'an external request in settlementBoc',
     form: 'sponsored',
     plan: () => ({ isForRelay: false }),
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'Message: laid out for another version than the wallet’s',
+    title: 'the layout of another wallet version',
     form: 'clientPaid',
     payer: { kind: 'v3r2' },
     plan: ({ chain, wallet }) => ({
@@ -134,17 +143,17 @@ const rows: readonly Row[] = [
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'Messages: two',
+    title: 'two messages',
     plan: (given) => ({ messages: secondMessage(given) }),
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'Messages: none',
+    title: 'no message',
     plan: () => ({ messages: [] }),
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'Transfer: a comment in its place',
+    title: 'a comment instead of a transfer',
     plan: ({ chain, wallet }) => ({
       messages: [
         internal({
@@ -158,23 +167,23 @@ const rows: readonly Row[] = [
     reason: 'invalid_exact_tvm_payload_jetton_transfer',
   },
   {
-    title: 'Transfer: with a custom payload',
+    title: 'a transfer with a custom payload',
     plan: () => ({ customPayload: beginCell().endCell() }),
     reason: 'invalid_exact_tvm_payload_jetton_transfer',
   },
   {
-    title: 'Transfer: forwards what nobody asked for',
+    title: 'a forward amount that is not required',
     form: 'sponsored',
     plan: () => ({ forwardNanoTon: 1n }),
     reason: 'invalid_exact_tvm_payload_jetton_transfer',
   },
   {
-    title: 'Transfer: forwards what is asked for',
+    title: 'the required forward amount',
     form: 'sponsored',
     plan: () => ({ forwardNanoTon: 1n, extra: { forwardTonAmount: '1' } }),
   },
   {
-    title: 'Transfer: forwards more than we give away',
+    title: 'a required forward amount above the limit',
     form: 'sponsored',
     plan: () => ({
       nanoTon: 60_000_000n,
@@ -184,7 +193,7 @@ const rows: readonly Row[] = [
     reason: 'invalid_exact_tvm_payload_jetton_transfer',
   },
   {
-    title: 'Transfer: the rest of our TON goes to the payer',
+    title: 'the payer as response destination',
     form: 'sponsored',
     plan: ({ wallet }) => ({
       responseDestination: wallet.address,
@@ -193,22 +202,26 @@ const rows: readonly Row[] = [
     reason: 'invalid_exact_tvm_payload_jetton_transfer',
   },
   {
-    title: 'Transfer: the rest of our TON comes back',
+    title: 'a relay wallet as response destination',
     form: 'sponsored',
     plan: () => ({
       responseDestination: scene.relays[0] ?? null,
       extra: { responseDestination: scene.relays[0]?.toRawString() },
     }),
   },
-  { title: 'TON: too little', plan: () => ({ nanoTon: 10_000_000n }), reason: 'insufficient_ton_attached' },
   {
-    title: 'TON: too little for the transfer to arrive, so that ours would stay with the payer',
+    title: 'too little attached TON',
+    plan: () => ({ nanoTon: 10_000_000n }),
+    reason: 'insufficient_ton_attached',
+  },
+  {
+    title: 'attached TON one below the relay minimum',
     form: 'sponsored',
     plan: () => ({ nanoTon: 44_999_999n }),
     reason: 'insufficient_ton_attached',
   },
   {
-    title: 'TON: too little beside what is forwarded',
+    title: 'too little attached TON beside the forward amount',
     form: 'sponsored',
     plan: () => ({
       nanoTon: 50_000_000n,
@@ -218,10 +231,10 @@ const rows: readonly Row[] = [
     reason: 'insufficient_ton_attached',
   },
   {
-    title: 'Message: names fees of its own',
+    title: 'a message with explicit fees',
     plan: ({ chain, wallet }) => {
       const [plain] = secondMessage({ chain, wallet })
-      if (plain?.info.type !== 'internal') throw new Error('It is no message')
+      if (plain?.info.type !== 'internal') throw new Error('Not an internal message')
       const info = { ...plain.info, forwardFee: 40_000_000n }
       return {
         messages: [{ ...plain, info, body: jettonTransfer({ chain, wallet, payTo: wallet.address }) }],
@@ -230,99 +243,103 @@ const rows: readonly Row[] = [
     reason: 'invalid_exact_tvm_payload_w5_actions',
   },
   {
-    title: 'TON: more than we attach',
+    title: 'attached TON above the relay maximum',
     form: 'sponsored',
     plan: () => ({ nanoTon: 60_000_001n }),
     reason: 'invalid_exact_tvm_payload_attached_ton_amount_too_high',
   },
   {
-    title: 'TON: more than a transfer costs',
+    title: 'attached TON above the client maximum',
     form: 'clientPaid',
     plan: () => ({ nanoTon: 500_000_001n }),
     reason: 'invalid_exact_tvm_payload_attached_ton_amount_too_high',
   },
   {
-    title: 'TON: the payer has too little',
+    title: 'a payer with too little TON',
     form: 'clientPaid',
     payer: { nanoTon: 60_000_000n },
     reason: 'insufficient_ton_for_gas',
   },
-  { title: 'Wallet: has no TON', form: 'sponsored', payer: { nanoTon: 0n } },
-  { title: 'Wallet: not deployed', form: 'sponsored', payer: { nanoTon: 0n, isDeployed: false } },
+  { title: 'a wallet without TON', form: 'sponsored', payer: { nanoTon: 0n } },
+  { title: 'an undeployed wallet', form: 'sponsored', payer: { nanoTon: 0n, isDeployed: false } },
   {
-    title: 'Wallet: not deployed',
+    title: 'an undeployed wallet',
     form: 'clientPaid',
     payer: { isDeployed: false },
     plan: () => ({ seqno: 0 }),
     reason: 'wallet_not_deployed',
   },
   {
-    title: 'Wallet: not deployed, and to be deployed by its owner’s message',
+    title: 'an undeployed wallet with state init',
     form: 'clientPaid',
     payer: { isDeployed: false },
     plan: () => ({ seqno: 0, withInit: true }),
     reason: 'wallet_not_deployed',
   },
   {
-    title: 'Wallet: deployed, and to be deployed again',
+    title: 'a deployed wallet with state init',
     form: 'clientPaid',
     plan: () => ({ withInit: true }),
     reason: 'invalid_boc_format',
   },
   {
-    title: 'Wallet: deployed, and to be deployed again',
+    title: 'a deployed wallet with state init',
     form: 'sponsored',
     plan: () => ({ withInit: true }),
   },
   {
-    title: 'Wallet: not deployed, and nothing to deploy it with',
+    title: 'an undeployed wallet without state init',
     form: 'sponsored',
     payer: { isDeployed: false },
     plan: () => ({ withInit: false }),
     reason: 'wallet_not_deployed',
   },
   {
-    title: 'Signature: by somebody else',
+    title: 'a signature of another key',
     plan: () => ({ signer: randomKeys() }),
     reason: 'message_verification_failed',
   },
   {
-    title: 'Signature: by somebody else, of a wallet that is not deployed',
+    title: 'a signature of another key for an undeployed wallet',
     form: 'sponsored',
     payer: { nanoTon: 0n, isDeployed: false },
     plan: () => ({ signer: randomKeys() }),
     reason: 'message_verification_failed',
   },
-  { title: 'Number: one ahead', plan: () => ({ seqno: 1 }), reason: 'seqno_too_high' },
-  { title: 'Coins: none', payer: { coins: 0n }, reason: 'insufficient_jetton_balance' },
-  { title: 'Coins: one too few', payer: { coins: 999_999n }, reason: 'insufficient_jetton_balance' },
+  { title: 'a seqno one too high', plan: () => ({ seqno: 1 }), reason: 'seqno_too_high' },
+  { title: 'a payer without jettons', payer: { coins: 0n }, reason: 'insufficient_jetton_balance' },
+  {
+    title: 'a payer with one unit too few',
+    payer: { coins: 999_999n },
+    reason: 'insufficient_jetton_balance',
+  },
   ...(['from', 'to', 'jettonMaster'] as const).map(
     (field): Row => ({
-      title: `Copy: another ${field}`,
+      title: `another ${field} in the authorization`,
       form: 'clientPaid',
-      spoil: changeCopy(field, randomAddress().toString()),
+      tamper: changeAuthorization(field, randomAddress().toString()),
       reason: field === 'jettonMaster' ? 'asset_mismatch' : 'authorization_mismatch',
     }),
   ),
   ...(['jettonAmount', 'tonAmount', 'queryId'] as const).map(
     (field): Row => ({
-      title: `Copy: another ${field}`,
+      title: `another ${field} in the authorization`,
       form: 'clientPaid',
-      spoil: changeCopy(field, '7'),
+      tamper: changeAuthorization(field, '7'),
       reason: 'authorization_mismatch',
     }),
   ),
   ...(['validUntil', 'seqno'] as const).map(
     (field): Row => ({
-      title: `Copy: another ${field}`,
+      title: `another ${field} in the authorization`,
       form: 'clientPaid',
-      spoil: changeCopy(field, 7),
+      tamper: changeAuthorization(field, 7),
       reason: 'authorization_mismatch',
     }),
   ),
 ]
 
-function junk(text: string) {
+function withBoc(text: string) {
   return (payload: Readonly<Record<string, unknown>>) =>
     'signedBoc' in payload ? { ...payload, signedBoc: text } : { ...payload, settlementBoc: text }
 }
@@ -330,7 +347,7 @@ function junk(text: string) {
 const cases = rows.flatMap(({ form = 'both', ...row }) =>
   (['clientPaid', 'sponsored'] as const)
     .filter((each) => form === 'both' || form === each)
-    .map((each) => ({ ...row, form: each })),
+    .map((each) => ({ ...row, form: each, verdict: row.reason === undefined ? 'accepts' : 'refuses' })),
 )
 
 const withPayload = (body: TonPaymentBody, payload: object) => ({
@@ -338,14 +355,14 @@ const withPayload = (body: TonPaymentBody, payload: object) => ({
   paymentPayload: { ...body.paymentPayload, payload },
 })
 
-describe('exact on TON', () => {
-  it.each(cases)('$form: $title', async ({ form, payer, plan, spoil, asset, reason }) => {
+describe('checks of exact on TON', () => {
+  it.each(cases)('$form: $verdict $title', async ({ form, payer, plan, tamper, asset, reason }) => {
     const { chain } = scene
     const wallet = await chain.createPayer(payer)
     const sign = form === 'clientPaid' ? clientPaidPayment : sponsoredPayment
     const signed = await sign({ chain, wallet, payTo: randomAddress(), ...plan?.({ chain, wallet }) })
     const { payload } = signed.paymentPayload
-    const body = withPayload(signed, spoil === undefined ? payload : spoil(payload))
+    const body = withPayload(signed, tamper === undefined ? payload : tamper(payload))
     const named = { ...body.paymentRequirements, ...(asset === undefined ? {} : { asset: asset() }) }
     const verdict = await service.verify({
       paymentPayload: { ...body.paymentPayload, accepted: named },
@@ -355,7 +372,7 @@ describe('exact on TON', () => {
     else expect(verdict).toMatchObject({ isValid: false, invalidReason: reason })
   })
 
-  it('refuses a wallet whose code it does not know, whatever key it shows', async () => {
+  it('refuses a wallet with unknown code, whatever key it claims', async () => {
     const { chain } = scene
     const wallet = createWallet('v5r1', chain.globalId)
     const stranger = { ...wallet, init: { ...wallet.init, code: beginCell().storeUint(1, 8).endCell() } }
@@ -367,7 +384,7 @@ describe('exact on TON', () => {
     })
   })
 
-  it('relays for no wallet that extensions act for: one could take the coins while our TON travels', async () => {
+  it('refuses to relay for a wallet with extensions, which could move the jettons while our TON is in flight', async () => {
     const { chain } = scene
     const wallet = createWallet('v5r1', chain.globalId)
     const data = wallet.init.data.beginParse()
@@ -384,7 +401,7 @@ describe('exact on TON', () => {
     })
   })
 
-  it('refuses a message for a wallet of version 5 on the other network', async () => {
+  it('refuses a message of a v5 wallet for the other network', async () => {
     const { chain } = scene
     const wallet = createWallet('v5r1', -239)
     await chain.deploy(wallet)
@@ -396,15 +413,15 @@ describe('exact on TON', () => {
   })
 
   it.each([
-    ['a message that is to be relayed', clientPaidPayment, sponsoredPayment],
-    ['a message that is not to be relayed', sponsoredPayment, clientPaidPayment],
-  ])('refuses %s in the other form', async (_, into, from) => {
+    ['an internal message', clientPaidPayment, sponsoredPayment],
+    ['an external message', sponsoredPayment, clientPaidPayment],
+  ])('refuses %s in the payload of the other form', async (_, into, from) => {
     const { chain } = scene
     const wallet = await chain.createPayer()
     const payTo = randomAddress()
     const [body, other] = [await into({ chain, wallet, payTo }), await from({ chain, wallet, payTo })]
     const boc = other.paymentPayload.payload.settlementBoc ?? other.paymentPayload.payload.signedBoc
-    const verdict = await service.verify(withPayload(body, junk(String(boc))(body.paymentPayload.payload)))
+    const verdict = await service.verify(withPayload(body, withBoc(String(boc))(body.paymentPayload.payload)))
     expect(verdict).toMatchObject({ isValid: false, invalidReason: 'invalid_boc_format' })
   })
 })

@@ -1,7 +1,7 @@
 import { beginCell, Cell } from '@ton/core'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isEd25519Signed } from '../../../../src/chains/common/ed25519.js'
+import { isValidEd25519Signature } from '../../../../src/chains/common/ed25519.js'
 import { readCell } from '../../../../src/chains/ton/encoding/cells.js'
 import { decodePayment } from '../../../../src/chains/ton/exact/decode.js'
 import { clientPaidPayment, sponsoredPayment } from '../../../support/ton/payment.js'
@@ -27,7 +27,7 @@ const describeBytes = (bytes: Uint8Array): string => {
   const decoding = decode(bytes)
   if ('refusedAs' in decoding) return decoding.refusedAs
   const { request } = decoding.decoded
-  return isEd25519Signed({
+  return isValidEd25519Signature({
     publicKey: wallet.keys.publicKey,
     message: request.signedHash,
     signature: request.signature,
@@ -36,12 +36,12 @@ const describeBytes = (bytes: Uint8Array): string => {
     : 'unsigned'
 }
 
-describe('the decoder', () => {
-  it('answers whatever the bytes are', () => {
+describe('payment decoding', () => {
+  it('never throws for arbitrary bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => 'refusedAs' in decode(bytes)))
   })
 
-  it('answers whatever is behind the first bytes of a bag of cells', () => {
+  it('never throws for arbitrary bytes after the magic number of a bag of cells', () => {
     const head = Buffer.from('b5ee9c72', 'hex')
     fc.assert(
       fc.property(
@@ -51,7 +51,7 @@ describe('the decoder', () => {
     )
   })
 
-  it('takes no changed byte of a signed message for the same signed message', () => {
+  it('finds the original signature valid only for the original signed hash, whatever byte is changed', () => {
     expect(describeBytes(boc)).toBe('signed')
     const original = decode(boc)
     fc.assert(
@@ -59,14 +59,14 @@ describe('the decoder', () => {
         const mutated = Buffer.from(boc)
         mutated.writeUInt8(mutated.readUInt8(at) ^ change, at)
         if (describeBytes(mutated) !== 'signed') return
-        // What is not signed may differ, such as whom the message is for; what is signed may not.
+        // Unsigned parts may differ, such as the message's destination; the signed hash may not.
         expect(signedHashOf(mutated)).toEqual('decoded' in original && original.decoded.request.signedHash)
       }),
       { numRuns: 500 },
     )
   })
 
-  it('reads the same from another bag of the same cells', () => {
+  it('gives the same result for another serialization of the same cells', () => {
     const [cell] = Cell.fromBoc(boc)
     const respelled = cell?.toBoc({ idx: true, crc32: false }) ?? Buffer.alloc(0)
     expect(respelled.equals(boc)).toBe(false)
@@ -74,14 +74,14 @@ describe('the decoder', () => {
   })
 
   it.each(['v3r1', 'v3r2', 'v4r2', 'v5r1'] as const)(
-    'finds in a message of a wallet %s what was signed',
+    'finds the signed hash in the message of a %s wallet',
     async (kind) => {
       const payer = await chain.createPayer({ kind })
       const payTo = randomAddress()
       const body = await clientPaidPayment({ chain, wallet: payer, payTo, queryId: 7n })
       const { signedBoc } = body.paymentPayload.payload
       const decoding = decode(Buffer.from(String(signedBoc), 'base64'))
-      // In the other form it is no payment at all.
+      // Not valid in the other form.
       expect(decoding).toEqual({ refusedAs: 'invalid_boc_format' })
       const authorization = {
         from: '',
@@ -103,7 +103,7 @@ describe('the decoder', () => {
         queryId: 7n,
       })
       expect(
-        isEd25519Signed({
+        isValidEd25519Signature({
           publicKey: payer.keys.publicKey,
           message: request.signedHash,
           signature: request.signature,
@@ -112,8 +112,8 @@ describe('the decoder', () => {
     },
   )
 
-  it('refuses cells that stand for others, and bags that are deeper than a payment', () => {
-    // A reference to a library: its type, and the hash of what is elsewhere.
+  it('refuses exotic cells, and cells deeper than a payment', () => {
+    // Library reference cell: type and hash.
     const bits = beginCell().storeUint(2, 8).storeBuffer(Buffer.alloc(32, 7)).endCell().bits
     const library = new Cell({ exotic: true, bits })
     expect(readCell(new Cell({ refs: [library] }).toBoc().toString('base64'))).toBeNull()

@@ -11,34 +11,31 @@ beforeAll(async () => {
 afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
-describe('a payment that the payer’s wallet sends', () => {
+describe('a client-paid payment', () => {
   const kinds: readonly WalletKind[] = ['v3r1', 'v3r2', 'v4r2', 'v5r1']
 
-  it.each(kinds)(
-    'from a wallet %s credits the recipient with the amount and costs us nothing',
-    async (kind) => {
-      const { chain } = scene
-      const service = await scene.open()
-      const wallet = await chain.createPayer({ kind })
-      const payTo = randomAddress()
-      const body = await clientPaidPayment({ chain, wallet, payTo })
-      const before = await scene.sumRelays()
-      expect(await service.verify(body)).toMatchObject({ isValid: true, payer: wallet.address.toRawString() })
-      expect(await service.settle(body)).toMatchObject({
-        success: true,
-        network: 'ton:testnet',
-        payer: wallet.address.toRawString(),
-        transaction: expect.stringMatching(/^[0-9a-f]{64}$/),
-      })
-      expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
-      expect(await chain.token.balanceOf(wallet.address)).toBe(9_000_000n)
-      expect(await scene.sumRelays()).toBe(before)
-    },
-  )
+  it.each(kinds)('from a %s wallet credits the recipient and costs the facilitator nothing', async (kind) => {
+    const { chain } = scene
+    const service = await scene.open()
+    const wallet = await chain.createPayer({ kind })
+    const payTo = randomAddress()
+    const body = await clientPaidPayment({ chain, wallet, payTo })
+    const before = await scene.sumRelayBalances()
+    expect(await service.verify(body)).toMatchObject({ isValid: true, payer: wallet.address.toRawString() })
+    expect(await service.settle(body)).toMatchObject({
+      success: true,
+      network: 'ton:testnet',
+      payer: wallet.address.toRawString(),
+      transaction: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
+    expect(await chain.token.balanceOf(wallet.address)).toBe(9_000_000n)
+    expect(await scene.sumRelayBalances()).toBe(before)
+  })
 })
 
-describe('a payment of a network with several nodes', () => {
-  it('is found in the wallets’ own lists where a node’s index of messages fails', async () => {
+describe('with several endpoints', () => {
+  it('finds the transactions by account when the message index of a node fails', async () => {
     const { chain } = scene
     const proxy = await scene.openProxy()
     proxy.setFault('tryLocateResultTx', { kind: 'error', code: 500, message: 'cannot locate' })
@@ -52,23 +49,23 @@ describe('a payment of a network with several nodes', () => {
     expect(proxy.count('tryLocateResultTx')).toBeGreaterThan(0)
   })
 
-  it('is not believed to be credited by a transaction of another message', async () => {
+  it('does not accept a transaction of another message as proof', async () => {
     const { chain } = scene
     const proxy = await scene.openProxy()
     const service = await scene.open({ url: proxy.url })
     const paid = await chain.createPayer()
-    // What became of a payment that was made before.
+    // Responses about an earlier payment.
     const results: unknown[] = []
-    const note = (result: unknown) => {
+    const capture = (result: unknown) => {
       results.push(result)
       return result
     }
-    proxy.setFault('tryLocateResultTx', { kind: 'tamper', change: note })
+    proxy.setFault('tryLocateResultTx', { kind: 'tamper', change: capture })
     const before = await clientPaidPayment({ chain, wallet: paid, payTo: randomAddress() })
     expect(await service.settle(before)).toMatchObject({ success: true })
     const wallet = await chain.createPayer()
     const payTo = randomAddress()
-    await chain.putRefusing(chain.token.walletOf(payTo))
+    await chain.deployRejecting(chain.token.walletOf(payTo))
     const refusing = chain.token.walletOf(payTo).toRawString()
     proxy.setFault('tryLocateResultTx', {
       kind: 'tamper',
@@ -78,12 +75,12 @@ describe('a payment of a network with several nodes', () => {
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'transaction_failed' })
   })
 
-  it('that is large counts only when a second node has seen it', async () => {
+  it('confirms a large payment only when a second endpoint has seen it', async () => {
     const { chain } = scene
     const [honest, behind] = [await scene.openProxy(), await scene.openProxy()]
     const environment = { TON_CROSS_CHECK_AMOUNT: '1000000', SETTLE_WAIT_SECONDS: '2' }
     const service = await scene.open({ url: `${honest.url},${behind.url}`, environment })
-    // It knows of no transaction of anybody.
+    // Reports no transactions.
     behind.setFault('getAddressInformation', {
       kind: 'tamper',
       change: (result) => ({ ...Object(result), last_transaction_id: { lt: '0', hash: '' } }),
@@ -100,7 +97,7 @@ describe('a payment of a network with several nodes', () => {
     expect(await service.settle(large)).toMatchObject({ success: true })
   })
 
-  it('settles while one of them is away', async () => {
+  it('settles while one endpoint is down', async () => {
     const { chain } = scene
     const [away, present] = [await scene.openProxy(), await scene.openProxy()]
     const service = await scene.open({ url: `${away.url},${present.url}` })
@@ -114,8 +111,8 @@ describe('a payment of a network with several nodes', () => {
   })
 })
 
-describe('a payment that we relay', () => {
-  it('of a payer without TON and without a wallet on chain credits the recipient and deploys the wallet', async () => {
+describe('a relayed payment', () => {
+  it('of a payer without TON and without a deployed wallet deploys it and credits the recipient', async () => {
     const { chain } = scene
     const service = await scene.open()
     const wallet = await chain.createPayer({ nanoTon: 0n, isDeployed: false })
@@ -123,21 +120,21 @@ describe('a payment that we relay', () => {
     const responseDestination = scene.relays[0] ?? null
     const extra = { responseDestination: responseDestination?.toRawString() }
     const body = await sponsoredPayment({ chain, wallet, payTo, responseDestination, extra })
-    const before = await scene.sumRelays()
+    const before = await scene.sumRelayBalances()
     expect(await service.verify(body)).toMatchObject({ isValid: true })
     expect(await service.settle(body)).toMatchObject({ success: true, payer: wallet.address.toRawString() })
     expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
     expect(await chain.isDeployed(wallet.address)).toBe(true)
-    const cost = before - (await scene.sumRelays())
+    const cost = before - (await scene.sumRelayBalances())
     expect(cost).toBeGreaterThan(0n)
     expect(cost).toBeLessThan(50_000_000n)
-    // Its next payment comes from the wallet that stands there now.
+    // The next payment comes from the deployed wallet.
     const next = await sponsoredPayment({ chain, wallet, payTo, responseDestination, extra })
     expect(await service.settle(next)).toMatchObject({ success: true })
     expect(await chain.token.balanceOf(payTo)).toBe(2_000_000n)
   })
 
-  it('under the other ecosystem’s name of the network is answered under that name', async () => {
+  it('is answered under the network name that the caller used', async () => {
     const { chain } = scene
     const service = await scene.open()
     const wallet = await chain.createPayer({ nanoTon: 0n })
@@ -150,7 +147,7 @@ describe('a payment that we relay', () => {
     expect(await service.settle(renamed)).toMatchObject({ success: true, network: 'tvm:-3' })
   })
 
-  it('is offered with who pays the fees and where the rest of our TON goes', async () => {
+  it('is announced with sponsored fees and the response destination', async () => {
     const service = await scene.open()
     const { kinds, signers } = service.core.useCases.core.listSupported()
     expect(kinds).toContainEqual(

@@ -6,7 +6,7 @@ import { chooseBatch } from '../../../../src/chains/ton/transactions/chooseBatch
 import { readRelayExpiry, signRelayMessage } from '../../../../src/chains/ton/transactions/relayMessage.js'
 import { createRelayWallets, deriveRelayKey } from '../../../../src/chains/ton/transactions/relayWallets.js'
 import { Secret } from '../../../../src/platform/secret.js'
-import { facilitatorWords } from '../../../support/ton/facilitatorWords.js'
+import { facilitatorMnemonic } from '../../../support/ton/facilitatorMnemonic.js'
 import { sponsoredPayment } from '../../../support/ton/payment.js'
 import { findRelayWallets, fundRelayWallets } from '../../../support/ton/relayWallets.js'
 import { startTonChain, type TonChain } from '../../../support/ton/tonChain.js'
@@ -28,9 +28,9 @@ const prepare = async (payTo = randomAddress()): Promise<{ readonly prepared: Pr
 }
 
 const openWallet = async () => {
-  const key = await deriveRelayKey(new Secret(facilitatorWords))
+  const key = await deriveRelayKey(new Secret(facilitatorMnemonic))
   const [wallet] = createRelayWallets(key, chain.globalId, 1)
-  if (wallet === undefined) throw new Error('There is no wallet')
+  if (wallet === undefined) throw new Error('No wallet was created')
   return wallet
 }
 
@@ -40,15 +40,15 @@ const send = async (boc: string): Promise<boolean> => {
 }
 
 describe('the relay wallets', () => {
-  it('are those that wallets of TON derive from the same words', async () => {
-    const wallets = createRelayWallets(await deriveRelayKey(new Secret(facilitatorWords)), -239, 3)
+  it('have the addresses that TON wallets derive from the same mnemonic', async () => {
+    const wallets = createRelayWallets(await deriveRelayKey(new Secret(facilitatorMnemonic)), -239, 3)
     const expected = await findRelayWallets(-239, 3)
     expect(wallets.map(({ signer }) => signer)).toEqual(expected.map((address) => address.toRawString()))
   })
 })
 
-describe('a message', () => {
-  it('with as many payments as it may carry, each with a wallet to deploy, is within the limits and pays all', async () => {
+describe('a relay message', () => {
+  it('with the maximum number of payments, each deploying a wallet, stays within the limits and pays all', async () => {
     await fundRelayWallets(chain)
     const recipients = Array.from({ length: 120 }, randomAddress)
     const waiting = await Promise.all(recipients.map(prepare))
@@ -66,13 +66,13 @@ describe('a message', () => {
       payments.map(({ decoded }) => chain.token.balanceOf(decoded.transfer.destination)),
     )
     expect(new Set(received)).toEqual(new Set([1_000_000n]))
-    // Without payments it only uses its number up.
+    // Without payments it only uses the seqno.
     const empty = await signRelayMessage(wallet, [], { seqno: 1, validUntil, isDeployed: true })
     expect(await send(empty.bytes)).toBe(true)
     expect(await send(empty.bytes)).toBe(false)
   })
 
-  it('carries only what its wallet can pay for, and no payer twice', async () => {
+  it('carries only payments that its wallet can fund, and one per payer', async () => {
     const waiting = await Promise.all([prepare(), prepare(), prepare()])
     const [first] = waiting
     expect(chooseBatch(waiting, 0n)).toEqual([])

@@ -12,26 +12,26 @@ const blank: Account = {
   balance: 0n,
   code: null,
   data: null,
-  moment: 0,
+  timestamp: 0,
   newest: null,
 }
 
-describe('a payer’s wallet', () => {
-  it.each(['v3r1', 'v3r2', 'v4r2', 'v5r1'] as const)('of version %s is known by its code', (kind) => {
+describe('the wallet of a payer', () => {
+  it.each(['v3r1', 'v3r2', 'v4r2', 'v5r1'] as const)('is recognized by the code of %s', (kind) => {
     const { init: deployed, keys } = createWallet(kind, -3)
     const account: Account = { ...blank, state: 'active', code: deployed.code, data: deployed.data }
     expect(findWallet(account, message)).toMatchObject({
-      wallet: { publicKey: keys.publicKey, seqno: 0, takesSignatures: true, isDeployed: true },
+      wallet: { publicKey: keys.publicKey, seqno: 0, isSignatureAllowed: true, isDeployed: true },
     })
   })
 
-  it('that is frozen is refused', () => {
+  it('is refused when it is frozen', () => {
     expect(findWallet({ ...blank, state: 'frozen' }, { ...message, init })).toEqual({
       refusedAs: 'account_frozen',
     })
   })
 
-  it('that is not deployed is what its message deploys, if its address says so', () => {
+  it('is read from the state init of its message when that matches its address', () => {
     expect(findWallet(blank, { ...message, init })).toMatchObject({
       wallet: { layout: 'v5', isDeployed: false, publicKey: wallet.keys.publicKey },
     })
@@ -39,19 +39,19 @@ describe('a payer’s wallet', () => {
     expect(findWallet(blank, { ...message, init: other })).toEqual({ refusedAs: 'wallet_not_deployed' })
   })
 
-  it('of an older version is not deployed by a relay', () => {
+  it('is refused when a relay would have to deploy a version before v5', () => {
     const older = createWallet('v4r2', -3)
     const deploying = { ...message, wallet: older.address, init: older.init }
     expect(findWallet(blank, deploying)).toEqual({ refusedAs: 'wallet_not_deployed' })
   })
 
-  it('that listens to its extensions only says so', () => {
+  it('reports that signatures are disabled', () => {
     const data = beginCell().storeBit(false).storeSlice(init.data.beginParse().skip(1)).endCell()
     const account: Account = { ...blank, state: 'active', code: init.code, data }
-    expect(findWallet(account, message)).toMatchObject({ wallet: { takesSignatures: false } })
+    expect(findWallet(account, message)).toMatchObject({ wallet: { isSignatureAllowed: false } })
   })
 
-  it('whose data is of another form is refused', () => {
+  it('is refused when its data is malformed', () => {
     const account: Account = { ...blank, state: 'active', code: init.code, data: beginCell().endCell() }
     expect(findWallet(account, message)).toEqual({ refusedAs: 'invalid_exact_tvm_payload_invalid_code_hash' })
   })

@@ -8,7 +8,7 @@ import {
   type TronPaymentOptions,
   tronPayment,
 } from '../../../support/tron/payment.js'
-import { signedBySomebodyElse, toHighS } from '../../../support/tron/signatureForms.js'
+import { signWithOtherKey, toHighS } from '../../../support/tron/signatureForms.js'
 import { startTronChain, type TronChain } from '../../../support/tron/tronChain.js'
 import { nileEnvironment, type OpenScheme, openScheme, readBody } from '../openScheme.js'
 
@@ -34,7 +34,7 @@ interface Plan extends Partial<Omit<TronPaymentOptions, 'signed'>> {
   readonly balance?: bigint
 }
 
-/** A payment that a fresh payer can afford, and signs with these differences. */
+/** Signed by a new, funded payer, with these differences. */
 const plan = async (signed: Partial<SignedFields> = {}, options: Plan = {}): Promise<TronPaymentBody> => {
   const { payer = createTronKey(), sun = 100_000_000, balance = 50_000n, ...rest } = options
   if (sun > 0) chain.fund(payer.address, sun)
@@ -66,10 +66,10 @@ const withCopy = (change: object) => async (): Promise<unknown> =>
     authorization: { ...payload.authorization, ...change },
   }))
 
-const stranger = createTronKey()
+const otherKey = createTronKey()
 
-describe('a transfer that pays what was asked', () => {
-  it('is accepted, and more than asked moves exactly what was signed', async () => {
+describe('a transfer that meets the requirements', () => {
+  it('is accepted, also with a higher amount, which is what it moves', async () => {
     const payer = createTronKey()
     expect(await verify(await plan({ amount: 12_000n }, { payer }))).toMatchObject({
       isValid: true,
@@ -78,7 +78,7 @@ describe('a transfer that pays what was asked', () => {
     })
   })
 
-  it('is known by the hash of what was signed', async () => {
+  it('is identified by the hash of its raw data', async () => {
     const body = await plan()
     const verdict = await verify(body)
     if (!verdict.isValid) throw new Error(verdict.reason)
@@ -86,16 +86,16 @@ describe('a transfer that pays what was asked', () => {
     expect(verdict.expiresAt?.getTime()).toBe(body.paymentPayload.payload.authorization.expiration)
   })
 
-  it('is accepted from an account of several keys where this one is enough', async () => {
+  it('is accepted from a multi-key account whose permission this key satisfies', async () => {
     const payer = createTronKey()
     const body = await plan({}, { payer })
-    const keys = [payer, stranger].map(({ hexAddress }) => ({ address: hexAddress, weight: 2 }))
+    const keys = [payer, otherKey].map(({ hexAddress }) => ({ address: hexAddress, weight: 2 }))
     chain.setOwnerPermission(payer.address, { threshold: 2, keys })
     expect(await verify(body)).toMatchObject({ isValid: true })
   })
 })
 
-describe('what the bytes say', () => {
+describe('checks without the chain', () => {
   it.each<[string, () => Promise<unknown>]>([
     [
       'invalid_hex_encoding',
@@ -108,17 +108,17 @@ describe('what the bytes say', () => {
     ['invalid_sender_address', withCopy({ from: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u' })],
     ['invalid_recipient_address', withCopy({ to: '0x1234' })],
     ['invalid_contract_address', withCopy({ contractAddress: 'nowhere' })],
-    ['transaction_verification_failed', withCopy({ from: stranger.address })],
-    ['transaction_verification_failed', withCopy({ to: stranger.address })],
-    ['transaction_verification_failed', withCopy({ contractAddress: stranger.address })],
+    ['transaction_verification_failed', withCopy({ from: otherKey.address })],
+    ['transaction_verification_failed', withCopy({ to: otherKey.address })],
+    ['transaction_verification_failed', withCopy({ contractAddress: otherKey.address })],
     ['transaction_verification_failed', withCopy({ amount: '10001' })],
     ['transaction_verification_failed', withCopy({ expiration: Date.now() })],
     ['transaction_verification_failed', withCopy({ timestamp: 1 })],
     ['transaction_verification_failed', withCopy({ refBlockBytes: 'ffff' })],
     ['transaction_verification_failed', withCopy({ refBlockHash: '00'.repeat(8) })],
-    ['unsupported_asset', async () => withRequirements(await plan(), { asset: stranger.address })],
-    ['asset_mismatch', () => plan({ contract: stranger.address })],
-    ['recipient_mismatch', () => plan({ to: stranger.address })],
+    ['unsupported_asset', async () => withRequirements(await plan(), { asset: otherKey.address })],
+    ['asset_mismatch', () => plan({ contract: otherKey.address })],
+    ['recipient_mismatch', () => plan({ to: otherKey.address })],
     ['insufficient_amount', () => plan({ amount: 9_999n })],
     ['authorization_expired', () => plan({ lifetimeMs: -1 })],
     ['authorization_expires_too_late', () => plan({ lifetimeMs: 66_000 })],
@@ -128,7 +128,7 @@ describe('what the bytes say', () => {
       async () =>
         withPayload(await plan(), (p) => ({
           ...p,
-          signedTransaction: signedBySomebodyElse(p.signedTransaction, stranger),
+          signedTransaction: signWithOtherKey(p.signedTransaction, otherKey),
         })),
     ],
     [
@@ -136,20 +136,20 @@ describe('what the bytes say', () => {
       async () =>
         withPayload(await plan(), (p) => ({ ...p, signedTransaction: toHighS(p.signedTransaction) })),
     ],
-  ])('is refused as %s without a question to the chain', async (reason, make) => {
+  ])('refuse as %s before any request about the payment', async (reason, make) => {
     const body = await make()
     const before = chain.requests.length
     expect(await verify(body)).toMatchObject({ isValid: false, reason })
     expect(chain.requests.slice(before).filter((path) => !path.endsWith('/getblock'))).toEqual([])
   })
 
-  it('is refused as insufficient_amount where nothing is asked and nothing is paid', async () => {
+  it('refuse an amount of zero as insufficient_amount', async () => {
     expect(await verify(await plan({ amount: 0n }, { amount: 0n }))).toMatchObject({
       reason: 'insufficient_amount',
     })
   })
 
-  it('is refused as self_payment where the payer is the payee', async () => {
+  it('refuse a payment to the payer as self_payment', async () => {
     const payer = createTronKey()
     expect(await verify(await plan({}, { payer, payTo: payer.address }))).toMatchObject({
       reason: 'self_payment',
@@ -157,7 +157,7 @@ describe('what the bytes say', () => {
     })
   })
 
-  it('is refused by settle where it lives no six seconds more', async () => {
+  it('refuse to settle a transaction that expires within six seconds', async () => {
     const body = readBody(await plan({ lifetimeMs: 5_500 }))
     const recorder = opened.lanes.openRecorder({})
     expect(await opened.scheme.settle(body, recorder, { waitUntil: AbortSignal.timeout(1_000) })).toEqual({
@@ -167,7 +167,7 @@ describe('what the bytes say', () => {
   })
 })
 
-describe('what the chain says', () => {
+describe('checks of the chain state', () => {
   const payFrom = async (prepare: (payer: TronKey) => void | Promise<void>, options: Plan = {}) => {
     const payer = createTronKey()
     const body = await plan({}, { payer, ...options })
@@ -175,7 +175,7 @@ describe('what the chain says', () => {
     return await verify(body)
   }
 
-  it('of a block that is not on this chain: reference_block_mismatch', async () => {
+  it('refuse an unknown reference block as reference_block_mismatch', async () => {
     expect(await verify(await plan({ refBlockHash: 'de'.repeat(8) }))).toMatchObject({
       reason: 'reference_block_mismatch',
     })
@@ -184,65 +184,65 @@ describe('what the chain says', () => {
     })
   })
 
-  it('of an account that was never used: account_not_activated', async () => {
+  it('refuse an account that does not exist as account_not_activated', async () => {
     expect(await verify(await plan({}, { sun: 0 }))).toMatchObject({ reason: 'account_not_activated' })
   })
 
-  it('of an account whose key was exchanged: account_permission_mismatch', async () => {
+  it('refuse a replaced owner key as account_permission_mismatch', async () => {
     const verdict = await payFrom((payer) =>
       chain.setOwnerPermission(payer.address, {
         threshold: 1,
-        keys: [{ address: stranger.hexAddress, weight: 1 }],
+        keys: [{ address: otherKey.hexAddress, weight: 1 }],
       }),
     )
     expect(verdict).toMatchObject({ reason: 'account_permission_mismatch' })
   })
 
-  it('of an account that needs another key as well: account_permission_mismatch', async () => {
+  it('refuse a missing second signature as account_permission_mismatch', async () => {
     const verdict = await payFrom((payer) =>
       chain.setOwnerPermission(payer.address, {
         threshold: 2,
-        keys: [payer, stranger].map(({ hexAddress }) => ({ address: hexAddress, weight: 1 })),
+        keys: [payer, otherKey].map(({ hexAddress }) => ({ address: hexAddress, weight: 1 })),
       }),
     )
     expect(verdict).toMatchObject({ reason: 'account_permission_mismatch' })
   })
 
-  it('of a payer who owns too little: insufficient_balance', async () => {
+  it('refuse a low token balance as insufficient_balance', async () => {
     expect(await payFrom(() => undefined, { balance: 9_999n })).toMatchObject({
       reason: 'insufficient_balance',
     })
   })
 
-  it('of a payer whom the token blocks: invalid_exact_tron_transaction_simulation_failed', async () => {
+  it('refuse a blacklisted payer as invalid_exact_tron_transaction_simulation_failed', async () => {
     const verdict = await payFrom((payer) =>
       chain.send(token, 'setBlackListed(address,bool)', [payer.address, 1n]),
     )
     expect(verdict).toMatchObject({ reason: 'invalid_exact_tron_transaction_simulation_failed' })
   })
 
-  it('of a payer without energy and TRX: insufficient_energy', async () => {
+  it('refuse a payer without energy and TRX as insufficient_energy', async () => {
     expect(await payFrom(() => undefined, { sun: 1_000 })).toMatchObject({ reason: 'insufficient_energy' })
   })
 
-  it('of a payer without TRX whose own energy is enough: nothing', async () => {
+  it('accept a payer without TRX who has enough energy', async () => {
     expect(await payFrom((payer) => chain.stake(payer.address, 100_000_000_000), { sun: 1 })).toMatchObject({
       isValid: true,
     })
   })
 
-  it('of a fee limit below what the energy costs: fee_limit_too_low', async () => {
+  it('refuse a fee limit below the energy cost as fee_limit_too_low', async () => {
     expect(await verify(await plan({ feeLimit: 100_000 }))).toMatchObject({ reason: 'fee_limit_too_low' })
   })
 
-  it('of a fee limit that does not cover staked energy either: fee_limit_too_low', async () => {
+  it('refuse a fee limit that does not cover staked energy as fee_limit_too_low', async () => {
     const payer = createTronKey()
     chain.stake(payer.address, 100_000_000_000)
     const body = await plan({ feeLimit: 1_000_000 }, { payer, sun: 1 })
     expect(await verify(body)).toMatchObject({ reason: 'fee_limit_too_low' })
   })
 
-  it('of a token that keeps a fee: transfer_event_mismatch', async () => {
+  it('refuse a token with a transfer fee as transfer_event_mismatch', async () => {
     await chain.send(token, 'setFee(uint256)', [10n])
     try {
       expect(await verify(await plan())).toMatchObject({ reason: 'transfer_event_mismatch' })
@@ -251,24 +251,24 @@ describe('what the chain says', () => {
     }
   })
 
-  it.each([1n, 2n, 3n])('of a token that lies (%s): transfer_event_mismatch', async (lie) => {
-    const liar = await chain.deploy('LyingTrc20')
-    const other = await openScheme(nileEnvironment(chain.url, liar))
+  it.each([1n, 2n, 3n])('refuse a dishonest token (%s) as transfer_event_mismatch', async (lie) => {
+    const dishonestToken = await chain.deploy('LyingTrc20')
+    const other = await openScheme(nileEnvironment(chain.url, dishonestToken))
     try {
-      const body = await plan({}, { token: liar })
+      const body = await plan({}, { token: dishonestToken })
       expect(await verify(body, other)).toMatchObject({ isValid: true })
-      await chain.send(liar, 'setLie(uint8)', [lie])
+      await chain.send(dishonestToken, 'setLie(uint8)', [lie])
       expect(await verify(body, other)).toMatchObject({ reason: 'transfer_event_mismatch' })
     } finally {
       await other.close()
     }
   })
 
-  it('of an asset without code, where any is taken: asset_not_deployed_contract', async () => {
+  it('refuse an asset without code as asset_not_deployed_contract when any token is accepted', async () => {
     const other = await openScheme(nileEnvironment(chain.url, '*'))
     try {
-      const body = await plan({ contract: stranger.address })
-      const asked = withRequirements(body, { asset: stranger.address })
+      const body = await plan({ contract: otherKey.address })
+      const asked = withRequirements(body, { asset: otherKey.address })
       expect(await verify(asked, other)).toMatchObject({ reason: 'asset_not_deployed_contract' })
     } finally {
       await other.close()

@@ -11,7 +11,7 @@ import { decodeTransaction } from '../../../support/tron/transaction.js'
 import { startTronChain } from '../../../support/tron/tronChain.js'
 import { nileEnvironment, openScheme } from '../openScheme.js'
 
-/** The same authorization: hex and addresses in another form, keys reversed, v as 0 or 1. */
+/** The same authorization: other letter case and key order, v as 0 or 1. */
 const respell = ({ paymentPayload, paymentRequirements }: TronPaymentBody): SchemeBody => {
   const { accepted, payload, ...rest } = paymentPayload
   const { refBlockHash, ...values } = payload.authorization

@@ -18,8 +18,8 @@ const readGood = (hex: string) => {
   return reading.transfer
 }
 
-describe('a signed transfer', () => {
-  it('is read as another codec wrote it', () => {
+describe('decoding a signed transfer', () => {
+  it('reads what another codec wrote', () => {
     const hex = craftTransfer()
     expect(readGood(hex)).toMatchObject({
       transaction: decodeTransaction(hex).id,
@@ -33,12 +33,12 @@ describe('a signed transfer', () => {
     })
   })
 
-  it('is the same in capitals and behind 0x', () => {
+  it('accepts upper case and a 0x prefix', () => {
     const hex = craftTransfer()
     expect(readGood(`0x${hex.toUpperCase()}`)).toEqual(readGood(hex))
   })
 
-  it('keeps its id and its signer in every form of its signature, and has no signer in the twin of it', () => {
+  it('finds the same id and signer in every accepted signature form, and no signer in the high-s form', () => {
     const hex = craftTransfer()
     const forms = [hex, toZeroBasedRecovery(hex), toHighS(hex)].map(readGood)
     expect(new Set(forms.map(({ transaction }) => transaction)).size).toBe(1)
@@ -50,7 +50,7 @@ describe('a signed transfer', () => {
   })
 })
 
-describe('bytes that are not exactly one transfer', () => {
+describe('decoding anything else', () => {
   const padded = parties.payee.hexAddress.slice(2).padStart(64, '0')
   const amount = goodCall.slice(72)
   it.each<[string, string, string]>([
@@ -60,11 +60,11 @@ describe('bytes that are not exactly one transfer', () => {
     ['two signatures', craftTransfer({ signatureCount: 2 }), 'must have exactly one signature'],
     ['no contract', craftTransfer({ contractCount: 0 }), 'is too short'],
     ['two contracts', craftTransfer({ contractCount: 2 }), 'must have exactly one contract'],
-    ['another kind of contract', craftTransfer({ contract: { type: 1 } }), 'must be a TriggerSmartContract'],
+    ['another contract type', craftTransfer({ contract: { type: 1 } }), 'must be a TriggerSmartContract'],
     [
       'another type in its parameter',
       craftTransfer({ typeUrl: 'type.googleapis.com/protocol.TransferContract' }),
-      'names another type than that of its contract',
+      'names a type other than that of its contract',
     ],
     [
       'an active permission',
@@ -83,12 +83,12 @@ describe('bytes that are not exactly one transfer', () => {
       'has fields that a transfer does not need',
     ],
     [
-      'the name of a contract',
+      'a contract name',
       craftTransfer({ contract: { ContractName: fromHex('00') } }),
       'has fields that a transfer does not need',
     ],
     ['a negative fee limit', craftTransfer({ raw: { fee_limit: -1 } }), 'has numbers out of range'],
-    ['coins', craftTransfer({ trigger: { call_value: 1 } }), 'must carry no value but the transfer'],
+    ['a TRX amount', craftTransfer({ trigger: { call_value: 1 } }), 'must carry no value but the transfer'],
     [
       'another token',
       craftTransfer({ trigger: { call_token_value: 1, token_id: 1_000_001 } }),
@@ -108,24 +108,24 @@ describe('bytes that are not exactly one transfer', () => {
       ['another function', `095ea7b3${padded}${amount}`],
       ['a call that is too long', `${goodCall}00`],
       ['a call that is too short', goodCall.slice(0, -2)],
-      ['dirt before the address', `a9059cbb${'00'.repeat(11)}41${padded.slice(24)}${amount}`],
-      ['no call', ''],
+      ['non-zero padding of the address', `a9059cbb${'00'.repeat(11)}41${padded.slice(24)}${amount}`],
+      ['no call data', ''],
     ].map(([what = '', data = '']): [string, string, string] => [
       what,
       craftTransfer({ data }),
       'must call transfer(address,uint256) and nothing else',
     ]),
-  ])('with %s are refused', (_what, hex, problem) => {
+  ])('refuses %s', (_what, hex, problem) => {
     expect(problemOf(hex)).toBe(problem)
   })
 
-  it('in another order of fields are refused', () => {
+  it('refuses reordered fields', () => {
     const hex = craftTransfer()
-    // The signature, 67 bytes with its head, in front of what it signs.
+    // The signature field (67 bytes) before raw_data.
     expect(problemOf(`${hex.slice(-134)}${hex.slice(0, -134)}`)).toBe('is not in canonical encoding')
   })
 
-  it('whatever they are, throw nothing', () => {
+  it('never throws for arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 0, maxLength: 1_100 }), (bytes) => {
         expect('reason' in decodeTransfer(Buffer.from(bytes).toString('hex'))).toBe(true)
@@ -139,7 +139,7 @@ describe('bytes that are not exactly one transfer', () => {
     )
   })
 
-  it('that differ in one bit from a good one are never the payer’s word', () => {
+  it('never recovers the owner after a single-bit change', () => {
     const good = fromHex(craftTransfer())
     fc.assert(
       fc.property(fc.nat(good.length - 1), fc.nat(7), (at, bit) => {

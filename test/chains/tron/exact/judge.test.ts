@@ -17,13 +17,13 @@ const good = {
 }
 const [topic = '', from = '', to = ''] = good.topics
 
-describe('a receipt', () => {
-  it('pays by the token’s own event of exactly this transfer', () => {
+describe('judgeReceipt', () => {
+  it('is paid with a Transfer event of exactly this payment', () => {
     expect(judgeReceipt({ result: 'SUCCESS', logs: [good] }, expected)).toBe('paid')
   })
 
   it.each(['OUT_OF_ENERGY', 'REVERT', 'OUT_OF_TIME', null])(
-    'that says %s does not pay, whatever its events',
+    'is failed with the result %s, whatever the events',
     (result) => {
       expect(judgeReceipt({ result, logs: [good] }, expected)).toBe('failed')
     },
@@ -32,17 +32,17 @@ describe('a receipt', () => {
   it.each([
     ['of another contract', { ...good, address: 'd'.repeat(40) }],
     ['of another kind', { ...good, topics: ['0'.repeat(64), from, to] }],
-    ['from somebody else', { ...good, topics: [topic, toWord(address('d')), to] }],
-    ['to somebody else', { ...good, topics: [topic, from, toWord(address('d'))] }],
-    ['of less', { ...good, data: word(9_999n) }],
-    ['of more', { ...good, data: word(10_001n) }],
+    ['from another payer', { ...good, topics: [topic, toWord(address('d')), to] }],
+    ['to another recipient', { ...good, topics: [topic, from, toWord(address('d'))] }],
+    ['of a lower amount', { ...good, data: word(9_999n) }],
+    ['of a higher amount', { ...good, data: word(10_001n) }],
     ['without a value', { ...good, data: '' }],
     ['without parties', { ...good, topics: [topic] }],
-  ])('with an event %s does not pay', (_what, log) => {
+  ])('is unpaid with an event %s', (_what, log) => {
     expect(judgeReceipt({ result: 'SUCCESS', logs: [log] }, expected)).toBe('unpaid')
   })
 
-  it('without any event does not pay', () => {
+  it('is unpaid without events', () => {
     expect(judgeReceipt({ result: 'SUCCESS', logs: [] }, expected)).toBe('unpaid')
   })
 })

@@ -16,14 +16,13 @@ afterEach(async () => {
 })
 afterAll(() => scene.close())
 
-const impatient = { environment: { SETTLE_WAIT_SECONDS: '3' } }
+const shortWait = { environment: { SETTLE_WAIT_SECONDS: '3' } }
 const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
 const countSuccesses = (answers: readonly SettleResult[]) => answers.filter(({ success }) => success).length
 
 const find = (service: AskedCore, { settlementId = '' }: SettleResult) =>
   service.core.useCases.core.getSettlement(settlementId)
 
-/** Runs the reconciler until the settlement has that status. */
 const reconcileUntil = (service: AskedCore, result: SettleResult, status: string) =>
   pollUntil(async () => {
     await service.reconcile()
@@ -32,7 +31,7 @@ const reconcileUntil = (service: AskedCore, result: SettleResult, status: string
   }, status)
 
 describe('a settlement', () => {
-  it('moves exactly what was signed and tells the transaction', async () => {
+  it('moves exactly the signed amount and returns the transaction', async () => {
     const service = await scene.open()
     const { body, payer, payTo } = await scene.plan()
     expect(await service.verify(body)).toEqual({ isValid: true, payer: payer.address })
@@ -49,18 +48,18 @@ describe('a settlement', () => {
     expect(await balanceOf(payer.address)).toBe(15_000n)
   })
 
-  it('answers with the name of the network that the caller used', async () => {
+  it('is answered under the network name that the caller used', async () => {
     const service = await scene.open()
     const { body } = await scene.plan()
     const requirements = { ...body.paymentRequirements, network: 'tron:0xcd8690dc' }
-    const respelled = {
+    const renamed = {
       paymentPayload: { ...body.paymentPayload, accepted: requirements },
       paymentRequirements: requirements,
     }
-    expect(await service.settle(respelled)).toMatchObject({ success: true, network: 'tron:0xcd8690dc' })
+    expect(await service.settle(renamed)).toMatchObject({ success: true, network: 'tron:0xcd8690dc' })
   })
 
-  it('asked for ten times at once succeeds once and moves the money once', async () => {
+  it('succeeds once for ten concurrent requests, and moves the money once', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan()
     const answers = await Promise.all(Array.from({ length: 10 }, () => service.settle(body)))
@@ -69,7 +68,7 @@ describe('a settlement', () => {
     expect(await balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('asked for by two instances at once succeeds once', async () => {
+  it('succeeds once for concurrent requests to two instances', async () => {
     const [one, other] = [await scene.open(), await scene.open()]
     const { body, payTo } = await scene.plan()
     const answers = await Promise.all([one, other, one, other].map((service) => service.settle(body)))
@@ -77,19 +76,19 @@ describe('a settlement', () => {
     expect(await balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('asked for again later is a duplicate, in whatever form the signature is written', async () => {
+  it('is a duplicate when repeated, in any letter case of the transaction', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan()
     const first = await service.settle(body)
     const { payload } = body.paymentPayload
-    const shouted = {
+    const upperCase = {
       ...body,
       paymentPayload: {
         ...body.paymentPayload,
         payload: { ...payload, signedTransaction: payload.signedTransaction.toUpperCase() },
       },
     }
-    for (const again of [body, shouted]) {
+    for (const again of [body, upperCase]) {
       expect(await service.settle(again)).toMatchObject({
         success: false,
         errorReason: 'duplicate_settlement',
@@ -100,13 +99,13 @@ describe('a settlement', () => {
   })
 })
 
-describe('a transaction that somebody else sends', () => {
+describe('a transaction that is broadcast externally', () => {
   const sendAsPayer = async (signedTransaction: string) => {
     const { refusal } = scene.chain.ledger.submit(signedTransaction)
     expect(refusal).toBeNull()
   }
 
-  it('before we ever see it, and that stands in a block, is refused as it may be paid to somebody already', async () => {
+  it('is refused when it was included before we verified it: another facilitator may have reported success', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan()
     await sendAsPayer(body.paymentPayload.payload.signedTransaction)
@@ -117,7 +116,7 @@ describe('a transaction that somebody else sends', () => {
     })
   })
 
-  it('while it waits for a block counts as this payment, once', async () => {
+  it('counts once when it is included while our settlement is open', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan()
     scene.chain.pause()
@@ -132,10 +131,10 @@ describe('a transaction that somebody else sends', () => {
   })
 })
 
-describe('a transaction whose broadcast is in doubt', () => {
-  it('as its node says, which is too busy and has it all the same, is pending, and then paid', async () => {
+describe('a transaction with an unknown broadcast result', () => {
+  it('is pending after SERVER_BUSY, and confirmed once it is included', async () => {
     const proxy = await scene.openProxy()
-    const service = await scene.open({ url: proxy.url, ...impatient })
+    const service = await scene.open({ url: proxy.url, ...shortWait })
     const { body, payTo } = await scene.plan()
     proxy.setFault('/wallet/broadcasthex', {
       kind: 'tamper',
@@ -152,15 +151,15 @@ describe('a transaction whose broadcast is in doubt', () => {
 })
 
 describe('a transaction that fails in its block', () => {
-  it('is failed when the block is not taken back any more, and not before', async () => {
-    const service = await scene.open(impatient)
-    const liar = await scene.chain.deploy('LyingTrc20')
-    const open = await scene.open({ environment: { ...impatient.environment, TRON_TOKENS_nile: '*' } })
-    const { body, payTo } = await scene.plan({ token: liar })
+  it('is failed when the block is solid, and not before', async () => {
+    const service = await scene.open(shortWait)
+    const dishonestToken = await scene.chain.deploy('LyingTrc20')
+    const open = await scene.open({ environment: { ...shortWait.environment, TRON_TOKENS_nile: '*' } })
+    const { body, payTo } = await scene.plan({ token: dishonestToken })
     scene.chain.pause()
     const settling = open.settle(body)
     await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the broadcast')
-    await scene.chain.send(liar, 'setLie(uint8)', [4n])
+    await scene.chain.send(dishonestToken, 'setLie(uint8)', [4n])
     await scene.chain.mine(1)
     const result = await settling
     expect(result).toMatchObject({ success: false, errorReason: 'settlement_pending' })
@@ -170,10 +169,10 @@ describe('a transaction that fails in its block', () => {
     expect(await reconcileUntil(service, result, 'failed')).toMatchObject({
       errorReason: 'transaction_failed',
     })
-    expect(await scene.chain.balanceOf(liar, payTo)).toBe(0n)
+    expect(await scene.chain.balanceOf(dishonestToken, payTo)).toBe(0n)
   })
 
-  it('is failed when the payer spends his energy meanwhile: OUT_OF_ENERGY', async () => {
+  it('is failed with OUT_OF_ENERGY when the payer uses the energy elsewhere', async () => {
     const service = await scene.open()
     const { body, payer, payTo } = await scene.plan()
     scene.chain.pause()
@@ -188,16 +187,16 @@ describe('a transaction that fails in its block', () => {
     expect(await balanceOf(payTo)).toBe(0n)
   })
 
-  it.each([1n, 2n, 3n])('in that the token lies (%s) is no success', async (lie) => {
-    const liar = await scene.chain.deploy('LyingTrc20')
+  it.each([1n, 2n, 3n])('is no success with a dishonest token (%s)', async (lie) => {
+    const dishonestToken = await scene.chain.deploy('LyingTrc20')
     const service = await scene.open({ environment: { TRON_TOKENS_nile: '*' } })
-    const { body, payTo } = await scene.plan({ token: liar })
+    const { body, payTo } = await scene.plan({ token: dishonestToken })
     scene.chain.pause()
     const settling = service.settle(body)
     await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the broadcast')
-    await scene.chain.send(liar, 'setLie(uint8)', [lie])
+    await scene.chain.send(dishonestToken, 'setLie(uint8)', [lie])
     await scene.chain.mine(21)
     expect(await settling).toMatchObject({ success: false, errorReason: 'transfer_event_mismatch' })
-    expect(await scene.chain.balanceOf(liar, payTo)).toBeLessThan(10_000n)
+    expect(await scene.chain.balanceOf(dishonestToken, payTo)).toBeLessThan(10_000n)
   })
 })

@@ -14,10 +14,10 @@ const sign = (digest: string, privateKey: string) => {
   return { rs: signature.toCompactHex(), recovery }
 }
 
-describe('the signer of a transaction', () => {
-  it('is the same by libsecp256k1 and by JavaScript', () => {
+describe('signer recovery', () => {
+  it('gives the same result natively and in JavaScript', () => {
     const native = loadNativeRecover()
-    if (native === null) throw new Error('No addon fits this machine')
+    if (native === null) throw new Error('The native addon does not fit this machine')
     for (let round = 0; round < 20; round++) {
       const key = createTronKey()
       const digest = createHash('sha256').update(randomBytes(32)).digest('hex')
@@ -29,13 +29,13 @@ describe('the signer of a transaction', () => {
   })
 
   it.each([
-    ['nothing', ''],
+    ['empty', ''],
     ['zeros', '00'.repeat(65)],
     ['r beyond the order', `${'ff'.repeat(32)}${'11'.repeat(32)}1b`],
     ['another v', `${'11'.repeat(64)}1d`],
     ['64 bytes', '11'.repeat(64)],
     ['66 bytes', '11'.repeat(66)],
-  ])('of %s is nobody', (_what, signature) => {
+  ])('returns null for an invalid signature: %s', (_what, signature) => {
     expect(recoverSigner('22'.repeat(32), signature)).toBeNull()
   })
 })

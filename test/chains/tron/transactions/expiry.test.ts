@@ -6,19 +6,18 @@ import { openScene, type Scene } from '../scene.js'
 
 let scene: Scene
 
-// A chain whose clock was moved is of no use to another test.
+// A new chain per test, because its clock is moved.
 beforeEach(async () => {
   scene = await openScene()
 })
 afterEach(() => scene.close())
 
-const impatient = { environment: { SETTLE_WAIT_SECONDS: '3' } }
+const shortWait = { environment: { SETTLE_WAIT_SECONDS: '3' } }
 const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
 
 const find = (service: AskedCore, { settlementId = '' }: SettleResult) =>
   service.core.useCases.core.getSettlement(settlementId)
 
-/** Runs the reconciler until the settlement has that status. */
 const reconcileUntil = (service: AskedCore, result: SettleResult, status: string) =>
   pollUntil(async () => {
     await service.reconcile()
@@ -26,17 +25,18 @@ const reconcileUntil = (service: AskedCore, result: SettleResult, status: string
     return view?.status === status ? view : null
   }, status)
 
-describe('a transaction that expires', () => {
-  it('is failed only when it has expired on the part of the chain that is not taken back', async () => {
+describe('an expired transaction', () => {
+  it('is failed only when a solid block proves the expiration', async () => {
     const proxy = await scene.openProxy()
-    const service = await scene.open({ url: proxy.url, ...impatient })
+    const service = await scene.open({ url: proxy.url, ...shortWait })
     const { body, payTo } = await scene.plan()
     proxy.setFault('/wallet/broadcasthex', { kind: 'hang' })
     const result = await service.settle(body)
     expect(result).toMatchObject({ errorReason: 'settlement_pending' })
     scene.chain.pause()
     scene.chain.warp(95_000)
-    // The head is behind the expiration, and what is solid is not: another head could still take it in.
+    // The head is past the expiration, the solid block is not: after a reorg the transaction could still be
+    // included.
     await scene.chain.mine(5)
     proxy.setFault('/wallet/broadcasthex', { kind: 'error', code: 0, message: 'no' })
     await service.reconcile()
@@ -48,9 +48,9 @@ describe('a transaction that expires', () => {
     expect(await balanceOf(payTo)).toBe(0n)
   })
 
-  it('is not failed by the word of one node while another one knows of it', async () => {
+  it('is not failed while one endpoint still knows it', async () => {
     const proxy = await scene.openProxy()
-    const service = await scene.open({ url: `${proxy.url},${scene.chain.url}`, ...impatient })
+    const service = await scene.open({ url: `${proxy.url},${scene.chain.url}`, ...shortWait })
     const { body, payTo } = await scene.plan()
     for (const view of ['wallet', 'walletsolidity']) {
       proxy.setFault(`/${view}/gettransactioninfobyid`, { kind: 'tamper', change: () => ({}) })

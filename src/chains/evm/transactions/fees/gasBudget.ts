@@ -10,6 +10,6 @@ export const spendGasBudget = (
   { network, gasBudgetGweiPerHour }: Pick<EvmNetworkSettings, 'network' | 'gasBudgetGweiPerHour'>,
   wei: bigint,
 ): Promise<void> => {
-  const budget = { network, called: 'gas', key: `gas:${network}`, limit: gasBudgetGweiPerHour }
+  const budget = { network, purpose: 'gas', key: `gas:${network}`, limit: gasBudgetGweiPerHour }
   return spendHourlyBudget(limiter, budget, Number(wei / weiPerGwei) + 1)
 }

@@ -6,7 +6,7 @@ import {
   findTypicalTip,
   limitFees,
 } from '../../../../../src/chains/evm/transactions/fees/fees.js'
-import { RpcRefusal } from '../../../../../src/chains/nodes/endpoint.js'
+import { RpcError } from '../../../../../src/chains/nodes/endpoint.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { createManualClock } from '../../../../support/manualClock.js'
 import { refusal } from '../../../../support/refusal.js'
@@ -21,7 +21,7 @@ const history = (baseFees: readonly number[], tips: readonly number[]) => ({
   gasUsedRatio: tips.map(() => 0.5),
   reward: tips.map((tip) => [numberToHex(tip)]),
 })
-const unknownMethod = () => new RpcRefusal(-32601, 'Method not found', null)
+const unknownMethod = () => new RpcError(-32601, 'Method not found', null)
 
 const openOracle = (script: Script, maxFeePerGas: bigint | null = null) => {
   const endpoint = createFakeEndpoint('node')

@@ -1,40 +1,38 @@
 import { createHash } from 'node:crypto'
 import { VersionedTransaction } from '@solana/web3.js'
 
-/** A transaction as its bytes tell it; addresses and hashes in base58. */
+/** A decoded transaction; addresses and hashes in base58. */
 export interface Transaction {
-  /** Every account that the message names itself; the first one pays the fee. */
+  /** Static account keys; the first is the fee payer. */
   readonly keys: readonly string[]
-  /** How many of the first accounts must sign. */
+  /** The first accounts of `keys` must sign. */
   readonly requiredSignatures: number
-  /** One for each account that must sign; zeros where nobody has yet. */
+  /** One per required signer; zeros where it is missing. */
   readonly signatures: readonly Uint8Array[]
-  /** What is signed. */
   readonly message: Uint8Array
-  /** SHA-256 of the message, in hex: the identity of what was signed, whatever the signatures are. */
+  /** SHA-256 of the message in hex: the authorization's identity, independent of signatures. */
   readonly messageHash: string
   readonly blockhash: string
   readonly instructions: readonly Instruction[]
-  /** Accounts that the message names only through tables on chain. */
   readonly usesLookupTables: boolean
 }
 
-/** One instruction with its accounts by name. */
+/** An instruction with resolved account addresses. */
 export interface Instruction {
   readonly program: string
   readonly accounts: readonly string[]
   readonly data: Buffer
 }
 
-// What a packet of the network holds.
+// Maximum transaction size (PACKET_DATA_SIZE).
 const maxBytes = 1_232
 const maxBase64Length = 1_644
 
 /**
- * Reads an untrusted transaction in base64, or null. One transaction has one spelling: whatever is not the encoding
- * that reading and writing it again gives is refused, so that no two texts are the same payment in disguise.
+ * Decodes an untrusted base64 transaction; null if invalid. Only the canonical encoding is accepted, so that
+ * two different texts cannot be the same payment.
  */
-export const readTransaction = (text: string): Transaction | null => {
+export const decodeTransaction = (text: string): Transaction | null => {
   if (text.length > maxBase64Length) return null
   const bytes = Buffer.from(text, 'base64')
   if (bytes.toString('base64') !== text || bytes.length > maxBytes) return null
@@ -42,7 +40,6 @@ export const readTransaction = (text: string): Transaction | null => {
     const transaction = VersionedTransaction.deserialize(bytes)
     return bytes.equals(transaction.serialize()) ? describe(transaction) : null
   } catch {
-    // The library throws errors of many kinds at bytes that are no transaction.
     return null
   }
 }
@@ -62,7 +59,7 @@ const describe = ({ message, signatures }: VersionedTransaction): Transaction | 
     const program = keys[programIdIndex]
     const accounts = accountKeyIndexes.map((index) => keys[index])
     if (program === undefined || programIdIndex === 0) return null
-    // What a table would name stays nameless: such a transaction is refused anyway.
+    // Accounts from lookup tables stay unresolved; such a transaction is refused later.
     if (!usesLookupTables && accounts.includes(undefined)) return null
     instructions.push({
       program,
@@ -83,7 +80,7 @@ const describe = ({ message, signatures }: VersionedTransaction): Transaction | 
   }
 }
 
-/** The bytes of a transaction with these signatures, in base64. */
-export const writeTransaction = (message: Uint8Array, signatures: readonly Uint8Array[]): string =>
-  // Fewer than 128 signatures: their number takes one byte.
+/** Encodes a message with its signatures in base64. */
+export const encodeTransaction = (message: Uint8Array, signatures: readonly Uint8Array[]): string =>
+  // The compact-u16 length takes one byte below 128 signatures.
   Buffer.concat([Buffer.from([signatures.length]), ...signatures, message]).toString('base64')

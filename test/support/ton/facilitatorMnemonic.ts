@@ -1,4 +1,4 @@
-/** A mnemonic for tests, by TON's own rules; it is public, so nothing of worth may ever be at its addresses. */
-export const facilitatorWords =
+/** A public test mnemonic: never send anything of value to its addresses. */
+export const facilitatorMnemonic =
   'accident later bachelor primary ugly hover morning strong always sign prison crouch below twin wedding sell ' +
   'install cradle core story found august curtain own'

@@ -15,18 +15,18 @@ afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
 describe('a TRON network', () => {
-  it('is not opened over a node of another one', async () => {
+  it('rejects an endpoint of another network', async () => {
     const mainnet = await startTronChain({ chainId: '2b6653dc' })
     try {
       await expect(scene.open({ url: mainnet.url })).rejects.toThrow(
-        'TRON_RPC_URL_nile: the node serves chain 0x2b6653dc, not 0xcd8690dc',
+        'TRON_RPC_URL_nile: the endpoint serves chain 0x2b6653dc, not 0xcd8690dc',
       )
     } finally {
       await mainnet.stop()
     }
   })
 
-  it('whose node is away is not offered, is asked for in vain, and comes back by itself', async () => {
+  it('is not offered while its endpoint is down, reports SVC-2004, and recovers', async () => {
     const proxy = await scene.openProxy()
     proxy.setFault('*', { kind: 'refuse' })
     const service = await scene.open({ url: proxy.url })
@@ -39,7 +39,7 @@ describe('a TRON network', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('is read from a second node when the first one lies about whose receipt it has', async () => {
+  it('reads from the second endpoint when the first one returns the receipt of another transaction', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ url: `${proxy.url},${scene.chain.url}` })
     const other = await scene.plan()
@@ -53,7 +53,7 @@ describe('a TRON network', () => {
     expect(await scene.chain.balanceOf(scene.token, payTo)).toBe(10_000n)
   })
 
-  it('believes a large payment only when two of its nodes know of it', async () => {
+  it('confirms a large payment only when two endpoints report it', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({
       url: `${scene.chain.url},${proxy.url}`,
@@ -71,8 +71,8 @@ describe('a TRON network', () => {
   })
 })
 
-describe('a provider’s key', () => {
-  it('goes to the node as TRON-PRO-API-KEY, and neither it nor the URL’s path into any log', async () => {
+describe('the API key of a provider', () => {
+  it('is sent as TRON-PRO-API-KEY, and neither it nor the path of the URL is logged', async () => {
     const seen = new Set<unknown>()
     const gateway = createServer((request, response) => {
       seen.add(request.headers['tron-pro-api-key'])
@@ -90,11 +90,11 @@ describe('a provider’s key', () => {
       })
       expect([...seen]).toEqual(['provider-key-secret'])
       expect(service.core.listNetworks()).toMatchObject([{ isServing: false }])
-      const told = JSON.stringify([logger.lines, service.core.listNetworks()], (_key, value) =>
+      const reported = JSON.stringify([logger.lines, service.core.listNetworks()], (_key, value) =>
         typeof value === 'bigint' ? String(value) : value instanceof Error ? `${value.stack}` : value,
       )
-      expect(told).not.toContain('path-with-a-secret')
-      expect(told).not.toContain('provider-key-secret')
+      expect(reported).not.toContain('path-with-a-secret')
+      expect(reported).not.toContain('provider-key-secret')
     } finally {
       gateway.close()
     }

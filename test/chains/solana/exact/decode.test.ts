@@ -3,7 +3,7 @@ import { VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeBase58, encodeBase58, readAddress } from '../../../../src/chains/solana/encoding/base58.js'
-import { readTransaction, writeTransaction } from '../../../../src/chains/solana/exact/payload.js'
+import { decodeTransaction, encodeTransaction } from '../../../../src/chains/solana/exact/decode.js'
 import type { SolanaPaymentBody } from '../../../support/solana/payment.js'
 import { openScene, type SolanaScene, type SolanaService } from '../scene.js'
 
@@ -23,7 +23,7 @@ const withText = (body: SolanaPaymentBody, transaction: string) => ({
 })
 
 describe('base58', () => {
-  it('is what others write, and reads what it wrote', () => {
+  it('equals the output of a reference implementation, and round-trips', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), (bytes) => {
         const text = encodeBase58(bytes)
@@ -33,7 +33,7 @@ describe('base58', () => {
     )
   })
 
-  it('takes no letter that it does not have, and no other length as an address', () => {
+  it('refuses invalid characters, and addresses of another length', () => {
     for (const text of ['', '0', 'O', 'I', 'l', ' 1', '1'.repeat(31), '1'.repeat(33), 'z'.repeat(91)]) {
       expect(readAddress(text)).toBeNull()
     }
@@ -41,54 +41,54 @@ describe('base58', () => {
   })
 })
 
-describe('a transaction', () => {
-  it('is read as the client library wrote it, and can be written again', () => {
+describe('transaction decoding', () => {
+  it('reads what the client library wrote, and encodes it again', () => {
     const text = textOf(scene.plan().body)
     const library = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
-    const transaction = readTransaction(text)
+    const transaction = decodeTransaction(text)
     expect(transaction).toMatchObject({
       keys: library.message.staticAccountKeys.map((key) => key.toBase58()),
       requiredSignatures: 2,
       blockhash: library.message.recentBlockhash,
       usesLookupTables: false,
     })
-    expect(writeTransaction(transaction?.message ?? new Uint8Array(), library.signatures)).toBe(text)
+    expect(encodeTransaction(transaction?.message ?? new Uint8Array(), library.signatures)).toBe(text)
   })
 
-  it('is not read from whatever bytes, and nothing throws', () => {
+  it('returns null for arbitrary bytes, and never throws', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 1_400 }), (bytes) => {
-        expect(readTransaction(Buffer.from(bytes).toString('base64'))).toBeNull()
+        expect(decodeTransaction(Buffer.from(bytes).toString('base64'))).toBeNull()
       }),
     )
     fc.assert(
       fc.property(fc.string(), (text) => {
-        expect(readTransaction(text)).toBeNull()
+        expect(decodeTransaction(text)).toBeNull()
       }),
     )
   })
 
-  it('has one text only: whatever is read is written the same', () => {
+  it('accepts only canonical encodings', () => {
     const original = Buffer.from(textOf(scene.plan().body), 'base64')
     fc.assert(
       fc.property(mutation(original.length), ({ at, value }) => {
         const bytes = Buffer.from(original)
         bytes[at] = value
-        const read = readTransaction(bytes.toString('base64'))
+        const read = decodeTransaction(bytes.toString('base64'))
         if (read !== null)
-          expect(writeTransaction(read.message, read.signatures)).toBe(bytes.toString('base64'))
+          expect(encodeTransaction(read.message, read.signatures)).toBe(bytes.toString('base64'))
       }),
       { numRuns: 500 },
     )
   })
 
-  it('is refused wherever a byte of what was signed, or of the signature, is another one', async () => {
+  it('leads to a refusal after any change of a signed byte or of the signature', async () => {
     const { body } = scene.plan()
     const original = Buffer.from(textOf(body), 'base64')
     expect(await service.verify(body)).toMatchObject({ isValid: true })
     await fc.assert(
       fc.asyncProperty(mutation(original.length), async ({ at, value }) => {
-        // What stands where our signature belongs is ours to replace.
+        // The bytes at our signature are replaced anyway.
         fc.pre(original[at] !== value && (at === 0 || at > 64))
         const bytes = Buffer.from(original)
         bytes[at] = value
@@ -100,7 +100,7 @@ describe('a transaction', () => {
     )
   })
 
-  it('is refused when it is cut short or goes on', async () => {
+  it('leads to a refusal when bytes are missing or appended', async () => {
     const { body } = scene.plan()
     const original = Buffer.from(textOf(body), 'base64')
     await fc.assert(
@@ -119,14 +119,14 @@ describe('a transaction', () => {
     )
   })
 
-  it('is not read when an account stands twice in it', () => {
+  it('refuses a transaction with a duplicate account', () => {
     const { body, payer } = scene.plan()
     const original = Buffer.from(textOf(body), 'base64')
     const key = payer.publicKey.toBuffer()
     const at = original.indexOf(key)
     const doubled = Buffer.from(original)
     doubled.set(key, at + 32)
-    expect(readTransaction(doubled.toString('base64'))).toBeNull()
+    expect(decodeTransaction(doubled.toString('base64'))).toBeNull()
   })
 })
 

@@ -14,8 +14,8 @@ beforeAll(async () => {
 afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
-/** Payments of as many payers, each to a recipient of its own. */
-const planMany = (count: number) =>
+/** One payer and one recipient each. */
+const planPayments = (count: number) =>
   Promise.all(
     Array.from({ length: count }, async () => {
       const { chain } = scene
@@ -25,13 +25,13 @@ const planMany = (count: number) =>
     }),
   )
 
-describe('payments that wait together', () => {
-  it('travel in few messages of one wallet, and every one of them arrives', async () => {
+describe('concurrent relayed payments', () => {
+  it('share few messages, and all arrive', async () => {
     const { chain } = scene
     const proxy = await scene.openProxy()
-    // All of them are verified at once, by one virtual machine.
+    // All payments are verified at once, by a single virtual machine.
     const service = await scene.open({ url: proxy.url, environment: { TON_RPC_TIMEOUT_MS: '20000' } })
-    const plans = await planMany(20)
+    const plans = await planPayments(20)
     chain.ledger.setDelays({ inclusionMs: 300, hopMs: 0 })
     const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
     expect(answers.filter(({ success }) => !success)).toEqual([])
@@ -45,13 +45,13 @@ describe('payments that wait together', () => {
     expect(new Set(received)).toEqual(new Set([1_000_000n]))
   })
 
-  it('are shared among several wallets', async () => {
+  it('are distributed among several relay wallets', async () => {
     const { chain } = scene
     const service = await scene.open({ environment: { TON_RELAY_WALLETS: '3' } })
     const before = await Promise.all(scene.relays.map(chain.balanceOf))
     chain.ledger.setDelays({ inclusionMs: 300, hopMs: 0 })
     const settled = []
-    for (const { body } of await planMany(6)) {
+    for (const { body } of await planPayments(6)) {
       settled.push(service.settle(body))
       await pollUntil(async () => (await countRecorded()) >= settled.length, 'the next one to be recorded')
     }
@@ -61,12 +61,12 @@ describe('payments that wait together', () => {
     expect(after.map((balance, at) => balance < (before[at] ?? 0n))).toEqual([true, true, true, false])
   })
 
-  it('do not suffer from one among them that its own jetton wallet refuses', async () => {
+  it('are not affected by one that its jetton wallet rejects', async () => {
     const { chain } = scene
     const service = await scene.open({ environment: { TON_MIN_RELAY_NANOTON: '20000000' } })
     const wallet = await chain.createPayer({ nanoTon: 0n })
     const bad = await sponsoredPayment({ chain, wallet, payTo: randomAddress(), nanoTon: 21_000_000n })
-    const plans = await planMany(5)
+    const plans = await planPayments(5)
     chain.ledger.setDelays({ inclusionMs: 100, hopMs: 0 })
     const answers = await Promise.all(
       [bad, ...plans.map(({ body }) => body)].map((body) => service.settle(body)),
@@ -77,10 +77,10 @@ describe('payments that wait together', () => {
 })
 
 describe('a relay wallet', () => {
-  it('whose message the nodes lost sends it again by itself', async () => {
+  it('resends a message that the nodes lost', async () => {
     const { chain } = scene
     const service = await scene.open({ environment: { SETTLE_WAIT_SECONDS: '15' } })
-    const [plan] = await planMany(1)
+    const [plan] = await planPayments(1)
     chain.ledger.setDropping(true)
     const settling = service.settle(plan?.body)
     await pollUntil(async () => (await countPending()) === 1, 'the message to be recorded')
@@ -88,11 +88,11 @@ describe('a relay wallet', () => {
     expect(await settling).toMatchObject({ success: true })
   })
 
-  it('goes on after a message that expired before it arrived', async () => {
+  it('continues after a message that expired before it was included', async () => {
     const { chain } = scene
     const logger = createMemoryLogger()
     const service = await scene.open({ logger, environment: { SETTLE_WAIT_SECONDS: '1' } })
-    const [lost] = await planMany(1)
+    const [lost] = await planPayments(1)
     chain.ledger.setDropping(true)
     expect(await service.settle(lost?.body)).toMatchObject({ errorReason: 'settlement_pending' })
     chain.ledger.warp(300)
@@ -101,15 +101,15 @@ describe('a relay wallet', () => {
       await service.reconcile()
       return (await countPending()) === 0
     }, 'the lost payment to be given up')
-    // By itself the next one could not be sent: its number waits for the lost one's.
+    // Blocked until the lost message's seqno is used.
     const next = await scene.open({ environment: { SETTLE_WAIT_SECONDS: '15' } })
-    const [plan] = await planMany(1)
+    const [plan] = await planPayments(1)
     expect(await next.settle(plan?.body)).toMatchObject({ success: true })
     expect(logger.messages()).toContain('relay.message_replaced')
     expect(await chain.token.balanceOf(lost?.payTo ?? randomAddress())).toBe(0n)
   })
 
-  it('that owns least is where the rest of our TON is asked to go', async () => {
+  it('is announced as response destination when it has the lowest balance', async () => {
     const { chain } = scene
     const [, , third] = scene.relays
     await chain.drain(third ?? randomAddress(), 50_000_000_000n)
@@ -118,16 +118,16 @@ describe('a relay wallet', () => {
     expect(kinds[0]?.extra).toEqual({ areFeesSponsored: true, responseDestination: third?.toRawString() })
   })
 
-  it('that its owner used elsewhere goes on with the number that is next', async () => {
+  it('continues with the next seqno after it was used externally', async () => {
     const { chain } = scene
     const service = await scene.open()
-    const [first, second] = await planMany(2)
+    const [first, second] = await planPayments(2)
     expect(await service.settle(first?.body)).toMatchObject({ success: true })
-    await chain.skipNumber(scene.relays[0] ?? randomAddress())
+    await chain.skipSeqno(scene.relays[0] ?? randomAddress())
     expect(await service.settle(second?.body)).toMatchObject({ success: true })
   })
 
-  it('without TON takes the network out of /supported, and payers who pay for themselves still settle', async () => {
+  it('without TON takes the network out of /supported, while client-paid payments still settle', async () => {
     const { chain } = scene
     const [empty] = await findRelayWallets(chain.globalId)
     const balance = await chain.balanceOf(empty ?? randomAddress())
@@ -136,7 +136,7 @@ describe('a relay wallet', () => {
     const { kinds } = service.core.useCases.core.listSupported()
     expect(kinds.map(({ network }) => network)).not.toContain('ton:testnet')
     expect(service.core.listNetworks()).toMatchObject([{ balanceLevel: 'empty', isRpcReachable: true }])
-    const [plan] = await planMany(1)
+    const [plan] = await planPayments(1)
     await expect(service.verify(plan?.body)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     const wallet = await chain.createPayer()
     const body = await clientPaidPayment({ chain, wallet, payTo: randomAddress() })
@@ -144,11 +144,11 @@ describe('a relay wallet', () => {
     await chain.fund(empty ?? randomAddress(), balance)
   })
 
-  it('spends no more in an hour than the operator allows', async () => {
+  it('spends no more than the hourly budget', async () => {
     const service = await scene.open({
       environment: { TON_RELAY_BUDGET_NANOTON_PER_HOUR_testnet: '100000000' },
     })
-    const [first, second] = await planMany(2)
+    const [first, second] = await planPayments(2)
     expect(await service.settle(first?.body)).toMatchObject({ success: true })
     await expect(service.settle(second?.body)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
@@ -160,10 +160,10 @@ const count = async (condition: string): Promise<number> => {
     .query(`select count(*)::int as n from settlements where ${condition}`)
   return rows[0]?.n ?? 0
 }
-let alreadyThere = 0
-const countRecorded = async () => (await count(`state <> 'claimed'`)) - alreadyThere
+let recordedBefore = 0
+const countRecorded = async () => (await count(`state <> 'claimed'`)) - recordedBefore
 const countPending = () => count(`state = 'pending'`)
 
 afterEach(async () => {
-  alreadyThere = await count(`state <> 'claimed'`)
+  recordedBefore = await count(`state <> 'claimed'`)
 })

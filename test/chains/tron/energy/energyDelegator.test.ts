@@ -1,0 +1,160 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { pollUntil } from '../../../support/pollUntil.js'
+import { refusal } from '../../../support/refusal.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
+import { createTronKey, type TronKey } from '../../../support/tron/keys.js'
+import { openScene, type Scene } from '../scene.js'
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(async () => {
+  scene.chain.resume()
+  await scene.reset()
+})
+afterAll(() => scene.close())
+
+const stakedSun = 100_000_000_000
+
+const createSponsorAccount = (staked = stakedSun): TronKey => {
+  const sponsor = createTronKey()
+  scene.chain.fund(sponsor.address, 100_000_000)
+  scene.chain.stake(sponsor.address, staked)
+  return sponsor
+}
+
+const openSponsor = (sponsor: TronKey, environment: Readonly<Record<string, string>> = {}) =>
+  scene.open({
+    environment: { TRON_PRIVATE_KEY: sponsor.privateKey, TRON_SPONSOR_ENERGY: 'true', ...environment },
+  })
+
+const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
+const delegatedTo = ({ hexAddress }: TronKey) =>
+  [...(scene.chain.ledger.accounts().get(hexAddress)?.delegatedFrom.values() ?? [])].reduce(
+    (sum, sun) => sum + sun,
+    0,
+  )
+const accountOf = ({ hexAddress }: TronKey) => scene.chain.ledger.accounts().get(hexAddress)
+const countBroadcasts = () => scene.chain.requests.filter((path) => path.endsWith('/broadcasthex')).length
+
+/** An existing account without TRX. */
+const withoutTrx = { sun: 0 }
+const openAccountOf = (payer: TronKey) => scene.chain.fund(payer.address, 0)
+
+const planWithoutTrx = async () => {
+  const payer = createTronKey()
+  openAccountOf(payer)
+  return await scene.plan({ ...withoutTrx, payer })
+}
+
+describe('a payer without energy and TRX', () => {
+  it('is refused as insufficient_energy without sponsoring', async () => {
+    const service = await scene.open()
+    const { body } = await planWithoutTrx()
+    expect(await service.verify(body)).toMatchObject({ invalidReason: 'insufficient_energy' })
+  })
+
+  it('pays with delegated energy, which is undelegated afterwards', async () => {
+    const sponsor = createSponsorAccount()
+    const service = await openSponsor(sponsor)
+    const { body, payer, payTo } = await planWithoutTrx()
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await balanceOf(payTo)).toBe(10_000n)
+    await pollUntil(() => delegatedTo(payer) === 0, 'the energy to be undelegated')
+    expect(accountOf(payer)?.balance).toBe(0)
+    expect(accountOf(sponsor)?.staked).toBe(stakedSun)
+  })
+
+  it('receives no more energy than the transfer needs', async () => {
+    const sponsor = createSponsorAccount()
+    const service = await openSponsor(sponsor)
+    const { body, payer } = await planWithoutTrx()
+    scene.chain.pause()
+    const settling = service.settle(body)
+    await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the delegation to be pending')
+    await scene.chain.mine(1)
+    // 10 energy per TRX; a transfer to a new holder needs tens of thousands.
+    expect(delegatedTo(payer)).toBeGreaterThan(1_000_000_000)
+    expect(delegatedTo(payer)).toBeLessThan(15_000_000_000)
+    scene.chain.resume()
+    expect(await settling).toMatchObject({ success: true })
+  })
+
+  it('receives energy for one of two concurrent settlements', async () => {
+    const sponsor = createSponsorAccount()
+    const [one, other] = [await openSponsor(sponsor), await openSponsor(sponsor)]
+    const { body, payer, payTo } = await planWithoutTrx()
+    const answers = await Promise.all([one, other].map((service) => service.settle(body)))
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    expect(await balanceOf(payTo)).toBe(10_000n)
+    await pollUntil(() => delegatedTo(payer) === 0, 'the energy to be undelegated')
+  })
+})
+
+describe('energy delegation', () => {
+  it('is skipped for a payer with energy', async () => {
+    const service = await openSponsor(createSponsorAccount())
+    const payer = createTronKey()
+    scene.chain.stake(payer.address, stakedSun)
+    const { body } = await scene.plan({ ...withoutTrx, payer })
+    const before = countBroadcasts()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(countBroadcasts() - before).toBe(1)
+  })
+
+  it('stays within the hourly budget, and records nothing beyond it', async () => {
+    const service = await openSponsor(createSponsorAccount(), { TRON_SPONSOR_ENERGY_PER_HOUR: '1000' })
+    const { body, payer } = await planWithoutTrx()
+    expect(await refusal(service.settle(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(delegatedTo(payer)).toBe(0)
+    const { rows } = await scene.database
+      .pool()
+      .query('select state from settlements where payer = $1', [payer.address])
+    expect(rows.filter(({ state }) => state !== 'failed')).toEqual([])
+  })
+
+  it('is not available without staked TRX', async () => {
+    const service = await openSponsor(createSponsorAccount(0))
+    const { body } = await planWithoutTrx()
+    expect(await service.verify(body)).toMatchObject({ invalidReason: 'insufficient_energy' })
+  })
+
+  it('is revoked by a later process after the delegating one ended', async () => {
+    const sponsor = createSponsorAccount()
+    const service = await openSponsor(sponsor)
+    const { body, payer } = await planWithoutTrx()
+    scene.chain.pause()
+    const settling = service.settle(body)
+    await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the delegation to be pending')
+    await scene.chain.mine(1)
+    expect(delegatedTo(payer)).toBeGreaterThan(0)
+    await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the payment to be pending')
+    scene.chain.ledger.dropWaiting()
+    // A pending transaction keeps its energy when the process ends.
+    expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
+    await scene.reset()
+    await scene.chain.mine(1)
+    expect(delegatedTo(payer)).toBeGreaterThan(0)
+
+    scene.chain.resume()
+    const clock = shiftedClock()
+    const later = await scene.open({
+      clock,
+      environment: { TRON_PRIVATE_KEY: sponsor.privateKey, TRON_SPONSOR_ENERGY: 'true' },
+    })
+    expect(later.core.listNetworks()).toHaveLength(1)
+    clock.shift(200_000)
+    await pollUntil(() => delegatedTo(payer) === 0, 'a later check to undelegate it')
+  })
+
+  it('is announced in /supported, with its account among the signers', async () => {
+    const sponsor = createSponsorAccount()
+    const service = await openSponsor(sponsor)
+    const { kinds, signers } = service.core.useCases.core.listSupported()
+    expect(kinds[0]?.extra).toMatchObject({ defaultAsset: scene.token, gasSponsor: sponsor.address })
+    expect(JSON.stringify(signers)).toContain(sponsor.address)
+  })
+})
