@@ -1,4 +1,4 @@
-# .ci/image runs the same steps without a container engine: change both together.
+# Keep in sync with .ci/image, which runs the same steps without a container engine.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -20,5 +20,5 @@ USER node
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# Young objects get 32 MiB: requests in flight are copied half as often.
+# 32 MiB semi-space: objects of requests in flight are copied half as often by the scavenger.
 CMD ["node", "--max-semi-space-size=32", "dist/main.js"]

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** A kept-alive HTTP connection that carries one request at a time. */
 export interface Connection {
-  /** Sends the bytes of a whole request and answers the response's body; throws when the connection breaks. */
+  /** Sends a complete request and returns the response body; rejects if the connection breaks. */
   exchange(request: Buffer): Promise<string>
   readonly isOpen: boolean
   close(): void
@@ -16,10 +15,7 @@ interface Waiter {
 
 const nothing = Buffer.alloc(0)
 
-/**
- * Opens a connection that is cut when it stays silent for longer than the deadline. Barely an HTTP client: it
- * shares the machine with what it measures, and Node's own takes several times as long for each request.
- */
+/** Minimal HTTP: it shares the CPU with the service under test, and Node's client is several times slower. */
 export const openConnection = async (url: URL, deadlineMs: number): Promise<Connection> => {
   const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true })
   await once(socket, 'connect')
@@ -31,7 +27,7 @@ export const openConnection = async (url: URL, deadlineMs: number): Promise<Conn
     waiter = null
     socket.destroy()
   }
-  socket.setTimeout(deadlineMs, () => fail(new Error(`no answer within ${deadlineMs} ms`)))
+  socket.setTimeout(deadlineMs, () => fail(new Error(`no response within ${deadlineMs} ms`)))
   socket.on('error', fail)
   socket.on('close', () => fail(new Error('the server closed the connection')))
   socket.on('data', (chunk) => {
@@ -60,12 +56,12 @@ export const openConnection = async (url: URL, deadlineMs: number): Promise<Conn
   }
 }
 
-/** The response's body, or null while a part of it is missing. */
+/** Null while the response is incomplete. */
 const readBody = (received: Buffer): string | null => {
   const headEnd = received.indexOf('\r\n\r\n')
   if (headEnd === -1) return null
   const length = /\r\ncontent-length: (\d+)/i.exec(received.toString('latin1', 0, headEnd))?.[1]
-  if (length === undefined) throw new Error('the answer does not say its length')
+  if (length === undefined) throw new Error('the response has no Content-Length')
   const start = headEnd + 4
   const end = start + Number(length)
   return received.length < end ? null : received.toString('utf8', start, end)

@@ -6,15 +6,12 @@ import { findFreePort } from '../test/support/freePort.js'
 import { type Contender, launch, root } from './launch.js'
 import { makeFolder } from './makeFolder.js'
 
-/** What a contender is started with. */
 export interface ContenderOptions {
   readonly rpcUrl: string
   readonly key: FacilitatorKey
-  /** Variables over the usual ones. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Starts our service on an EVM chain. */
 export const startOurs = (
   { rpcUrl, key, environment = {} }: ContenderOptions,
   databaseUrl?: string,
@@ -22,13 +19,13 @@ export const startOurs = (
   startService({
     EVM_PRIVATE_KEY: key.privateKey,
     EVM_RPC_URL_84532: rpcUrl,
-    // A run spends in a minute what the default lets strangers spend in an hour.
+    // A run spends more gas than the default hourly budget.
     EVM_GAS_BUDGET_GWEI_PER_HOUR_84532: '1000000000000',
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     ...environment,
   })
 
-/** Starts our service as it is built, with the defaults of its settings but for the limits against strangers. */
+/** The built service with default settings, except for rate limits. */
 export const startService = async (environment: Readonly<Record<string, string>>): Promise<Contender> => {
   const port = await findFreePort()
   const folder = await makeFolder()
@@ -42,7 +39,7 @@ export const startService = async (environment: Readonly<Record<string, string>>
       HOST: '127.0.0.1',
       LOG_LEVEL: 'error',
       DATA_FOLDER: folder.path,
-      // Counted, as in production, but out of reach.
+      // Counted as in production, but never reached.
       ANONYMOUS_REQUESTS_PER_MINUTE: '1000000000',
       ANONYMOUS_SETTLES_PER_MINUTE: '1000000000',
       SETTLES_PER_PAYER_PER_HOUR: '0',
@@ -59,7 +56,7 @@ export const startService = async (environment: Readonly<Record<string, string>>
   }
 }
 
-/** How `npm start` calls node. */
+/** Arguments of node in `npm start`. */
 const readStartArgs = (): readonly string[] => {
   const { scripts } = startable.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
   const [, ...args] = scripts.start.split(' ')
@@ -68,7 +65,7 @@ const readStartArgs = (): readonly string[] => {
 
 const startable = z.object({ scripts: z.object({ start: z.string() }) })
 
-/** Starts the protocol's reference facilitator from its npm packages. */
+/** The reference facilitator of the protocol, from its npm packages. */
 export const startReference = async ({ rpcUrl, key }: ContenderOptions): Promise<Contender> => {
   const port = await findFreePort()
   return await launch({

@@ -8,7 +8,6 @@ import type { PayerWallet } from '../test/support/evm/wallets.js'
 type Sign = (digest: Uint8Array, privateKey: Uint8Array) => { signature: Uint8Array; recid: number }
 type CreatePublicKey = (privateKey: Uint8Array, compressed: boolean) => Uint8Array
 
-// The package has no types.
 const { ecdsaSign, publicKeyCreate } = z
   .object({
     ecdsaSign: z.custom<Sign>((value) => typeof value === 'function'),
@@ -16,7 +15,7 @@ const { ecdsaSign, publicKeyCreate } = z
   })
   .parse(createRequire(import.meta.url)('secp256k1'))
 
-/** A payer with an ordinary key, who signs several times as fast as viem does: a run takes thousands. */
+/** An EOA that signs several times faster than viem: a run needs thousands of signatures. */
 export const createPayer = (): PayerWallet => {
   const privateKey = randomBytes(32)
   return {

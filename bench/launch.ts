@@ -3,33 +3,28 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { readResidentMib } from './readUsage.js'
 
-/** A facilitator that is measured, in a process of its own. */
 export interface Contender {
   readonly name: string
   readonly url: string
   readonly pid: number
-  /** What it holds before the first request. */
+  /** Memory before the first request. */
   readonly idleMib: number
   stop(): Promise<void>
 }
 
-/** How a contender is started. */
 export interface Launch {
   readonly name: string
   readonly port: number
-  /** Arguments of node. */
   readonly args: readonly string[]
-  /** A path that answers 200 once the contender can work. */
   readonly readyPath: string
   readonly environment: Readonly<Record<string, string>>
 }
 
 const startDeadlineMs = 60_000
 
-/** The repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Starts a contender and waits until it is ready. Whatever ends this process, the contender ends too. */
+/** Starts a facilitator and waits until it is ready. It is killed when this process exits. */
 export const launch = async ({ name, port, args, readyPath, environment }: Launch): Promise<Contender> => {
   const child = spawn(process.execPath, [...args], {
     cwd: root,

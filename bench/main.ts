@@ -13,8 +13,8 @@ import { type Part, readOptions, type Scale } from './options.js'
 import type { Verdict } from './verdict.js'
 
 /*
- * Quittance beside the protocol's reference facilitator: on the same chain, in the same run, each a process of its
- * own with one key. Figures of one machine compare; the ratio is what travels.
+ * quittance against the reference facilitator: same chain, same run, one process and key each. Ratios are
+ * comparable, figures are not.
  */
 
 const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Verdict[]>>> = {
@@ -31,7 +31,6 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   ton: measureTon,
 }
 
-// Ending at once ends what was started too: each part does that when this process exits.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
 const { chosen, scale } = readOptions(process.argv.slice(2))

@@ -2,16 +2,15 @@ import { rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { makeTemporaryFolder } from '../test/support/temporaryFolder.js'
 
-/** An empty folder that is gone after the run. */
 export interface Folder {
   readonly path: string
   remove(): Promise<void>
 }
 
-/** Makes an empty folder, on disk, so that a commit costs what it costs. */
+/** On disk, so that commits have realistic cost. */
 export const makeFolder = async (): Promise<Folder> => {
   const path = await makeTemporaryFolder('quittance-bench-', { onDisk: true })
-  // For a run that is broken off: whatever writes here is being killed at the same moment.
+  // For aborted runs; processes writing here are being killed as well.
   const removeNow = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   process.once('exit', removeNow)
   return {

@@ -8,7 +8,6 @@ import { facilitatorColumn, figure, printTable, times, toColumns } from './table
 import { atMost, type Verdict } from './verdict.js'
 
 const bursts = [1, 10, 50, 100] as const
-/** The burst whose largest transaction is as full as one can be. */
 const fullBurst = 100
 const repetitions = 4
 const limitMs = 30_000
@@ -17,18 +16,16 @@ interface GasUse {
   readonly payments: number
   readonly transactions: number
   readonly gasPerPayment: number
-  /** The fullest of the transactions. */
   readonly largest: { readonly payments: number; readonly gasPerPayment: number }
 }
 
-/** Compares what a settlement costs on chain when payments come alone and when they come at once. */
 export const measureGas = async (): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = []
   await withStage({}, async ({ chain, ours, reference }) => {
     const settle = createSettler(chain)
     const table = printTable(
       'Gas of a settlement',
-      `Payments of distinct payers that arrive at once, to a recipient who held the token before; ${repetitions} bursts each.`,
+      `Concurrent payments of distinct payers to a recipient with an existing balance; ${repetitions} bursts each.`,
       [
         ...toColumns('at once'),
         facilitatorColumn,

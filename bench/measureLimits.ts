@@ -16,11 +16,10 @@ interface Route {
   readonly body: string
 }
 
-/** A service, and who asks it. */
 interface Setup {
   readonly name: string
   readonly contender: Contender
-  /** Taken in turn, so that no account comes to the end of its tier; none: nobody says who he is. */
+  /** Used in turn, so that no account exceeds its tier; empty: anonymous requests. */
   readonly apiKeys: readonly string[]
 }
 
@@ -39,11 +38,11 @@ const keyAndLimits = 'key and limits on Redis'
 
 const routes: readonly Route[] = [
   { name: 'GET /tiers, 1 window', line: 'GET /tiers', body: '' },
-  // Refused for its body, after key and limits: what is measured is the difference.
+  // Rejected because of its body, after authentication and limits; only the difference matters.
   { name: 'POST /settle, 2 windows', line: 'POST /settle', body: '{}' },
 ]
 
-/** Measures what keys and limits add to a request: our service in several ways beside itself without any. */
+/** Measures the cost of keys and limits per request, against the service without them. */
 export const measureLimits = async (scale: Scale): Promise<readonly Verdict[]> => {
   const redis = await startTestRedis()
   if (redis === null) return [{ text: 'limits: not measured, there is no redis-server', isMet: false }]
@@ -122,7 +121,7 @@ interface Turn {
   readonly scale: Scale
 }
 
-/** In turn, so that whatever else the machine does meets all of them. */
+/** Interleaved, so that other load on the machine affects all setups. */
 const measureInTurn = async (
   setups: readonly Setup[],
   { route, observer, scale }: Turn,
@@ -178,7 +177,7 @@ const measureRound = async (
   }
 }
 
-/** Scripts that were called, whole or by their hash; what they call in turn is no round trip. */
+/** Calls of EVAL and EVALSHA; commands within a script are not round trips. */
 const countDraws = async (observer: Redis): Promise<number> => {
   const calls = [...(await observer.info('commandstats')).matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)]
   return calls.reduce((sum, [, count]) => sum + Number(count), 0)

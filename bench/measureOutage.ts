@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChaosDatabase, throughPort } from '../test/chaos/database.js'
+import { startChaosDatabase, withPort } from '../test/chaos/database.js'
 import { randomAddress } from '../test/support/evm/authorization.js'
 import { startLocalChain } from '../test/support/evm/localChain.js'
 import { startTestRedis } from '../test/support/redis.js'
 import { startTcpProxy } from '../test/support/tcpProxy.js'
+import { compareWithChain } from './compareWithChain.js'
 import { startOurs } from './contenders.js'
 import type { Scale } from './options.js'
 import { type OutageClients, type Reply, startOutageClients } from './outageClients.js'
-import { proveOnChain } from './proveOnChain.js'
 import { createPayers, signPayments } from './signPayments.js'
 import { figure, printTable, toColumns } from './table.js'
 import type { Verdict } from './verdict.js'
@@ -18,14 +18,12 @@ const quietMs = 5_000
 const downMs = 10_000
 const backMs = 8_000
 
-/** What is done to the stores, in its order. */
 interface Episode {
   readonly event: string
   readonly ms: number
   readonly begin?: () => Promise<void>
 }
 
-/** Stops Redis and then Postgres for ten seconds each under load, and prints every second of it. */
 export const measureOutage = async (scale: Scale): Promise<readonly Verdict[]> => {
   const redis = await startTestRedis()
   if (redis === null) return [{ text: 'outage: not measured, there is no redis-server', isMet: false }]
@@ -36,7 +34,7 @@ export const measureOutage = async (scale: Scale): Promise<readonly Verdict[]> =
   if (key === undefined) throw new Error('keys are missing')
   const ours = await startOurs(
     { rpcUrl: chain.url, key, environment: { REDIS_URL: redis.url } },
-    throughPort(database, proxy.port),
+    withPort(database, proxy.port),
   )
   try {
     const payTo = randomAddress()
@@ -50,7 +48,7 @@ export const measureOutage = async (scale: Scale): Promise<readonly Verdict[]> =
     })
     let restarted: Promise<void> = Promise.resolve()
     const events = await play([
-      { event: 'all is well', ms: quietMs },
+      { event: 'no fault', ms: quietMs },
       { event: 'Redis is stopped', ms: downMs, begin: redis.stop },
       { event: 'Redis is back', ms: backMs, begin: redis.restart },
       {
@@ -67,12 +65,12 @@ export const measureOutage = async (scale: Scale): Promise<readonly Verdict[]> =
     const exchanges = [...clients.lastAnswers].map(([index, answer]) => ({
       ...{ index, answer, latencyMs: 0, endedAtMs: 0 },
     }))
-    const disagreements = await proveOnChain(chain, {
+    const mismatches = await compareWithChain(chain, {
       ...{ payTo, balanceBefore: 1n },
       payments: signed,
       measurement: { exchanges },
     })
-    return judge(clients, disagreements)
+    return judge(clients, mismatches)
   } finally {
     await ours.stop()
     await proxy.close()
@@ -101,13 +99,13 @@ const play = async (episodes: readonly Episode[]): Promise<readonly Event[]> => 
 const printSeconds = (replies: readonly Reply[], events: readonly Event[]): void => {
   const table = printTable(
     'Outage',
-    '4 clients verify, 8 settle with an Idempotency-Key and ask again after 250 ms, 1 asks for /tiers. Each second:\n' +
-      'the answers that came, the slowest of them, and what failed.',
+    '4 clients verify, 8 settle with an Idempotency-Key and retry after 250 ms, 1 requests /tiers. For each second:\n' +
+      'responses, the slowest of them, and other results.',
     [
       { name: 'second', width: 6 },
       ...toColumns('verified', 'slowest', 'settled', 'slowest', 'tiers', 'slowest'),
-      { name: 'not answered as usual', width: 44 },
-      { name: 'what happened', width: 20 },
+      { name: 'other results', width: 44 },
+      { name: 'event', width: 20 },
     ],
   )
   const last = Math.max(...replies.map(({ endedAtMs }) => endedAtMs))
@@ -146,16 +144,16 @@ const countOthers = (replies: readonly Reply[]): string => {
   return [...counts].map(([name, count]) => `${count} × ${name}`).join(', ')
 }
 
-const judge = ({ replies, lastAnswers }: OutageClients, disagreements: readonly string[]) => {
+const judge = ({ replies, lastAnswers }: OutageClients, mismatches: readonly string[]) => {
   const slowest = Math.max(...replies.map(({ latencyMs }) => latencyMs))
   const unanswered = replies.filter(({ outcome }) => outcome === 'none').length
   return [
     {
-      text: `outage: of ${lastAnswers.size} payments all are told truly: ${disagreements.join('; ') || 'yes'}`,
-      isMet: disagreements.length === 0,
+      text: `outage: responses to ${lastAnswers.size} payments match the chain: ${mismatches.join('; ') || 'yes'}`,
+      isMet: mismatches.length === 0,
     },
     {
-      text: `outage: no request without an answer: ${unanswered}, the slowest after ${figure(slowest)} ms`,
+      text: `outage: requests without a response: ${unanswered}, slowest response after ${figure(slowest)} ms`,
       isMet: unanswered === 0,
     },
   ]

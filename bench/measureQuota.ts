@@ -15,10 +15,10 @@ const claimsOneByOne = 1_500
 const warmUps = 200
 const atOnce = 200
 const rowMs = 4_000
-// As the service opens it.
+// Pool size of the service.
 const maxConnections = 10
 
-/** Measures what a quota adds to the claim of a settlement, and how many claims a second one account can make. */
+/** Measures the cost of a quota per claim, and the claim rate of one account. */
 export const measureQuota = async (scale: Scale): Promise<readonly Verdict[]> => {
   const database = await startDatabase()
   const pool = openPool({ url: database.url, maxConnections, onError: () => undefined })
@@ -28,11 +28,9 @@ export const measureQuota = async (scale: Scale): Promise<readonly Verdict[]> =>
     const [journal, other] = [await open(), await open()]
     await timeClaims(journal, warmUps)
 
-    const single = printTable(
-      'Claims one by one',
-      'Each waits for the one before; with and without in turn.',
-      [...toColumns('claim', 'p50 ms', 'p99 ms')],
-    )
+    const single = printTable('Claims one by one', 'Sequential; with and without quota in turn.', [
+      ...toColumns('claim', 'p50 ms', 'p99 ms'),
+    ])
     const { without, counted } = await timeClaims(journal, Math.ceil(claimsOneByOne * scale))
     single.row('no quota', figure(percentile(without, 50)), figure(percentile(without, 99)))
     single.row('quota', figure(percentile(counted, 50)), figure(percentile(counted, 99)))
@@ -80,7 +78,6 @@ const timeClaims = async (journal: SettlementJournal, count: number) => {
   return { without, counted }
 }
 
-/** Claims a second. */
 const countClaims = async (
   journals: readonly SettlementJournal[],
   quota: CountedUse | null,

@@ -1,4 +1,4 @@
-import { countReasons } from './countReasons.js'
+import { countFailureReasons } from './countFailureReasons.js'
 import { createSettler, type SettleMeasurement, type Settler } from './createSettler.js'
 import type { Contender } from './launch.js'
 import type { Scale } from './options.js'
@@ -15,14 +15,12 @@ import {
 } from './table.js'
 import { atLeast, atMost, noFailures, type Verdict } from './verdict.js'
 
-/** How blocks come: one for each transaction, or one a second. */
 export type Mining = 'automine' | '1 s blocks'
 
-/** A row takes at most so many payments. */
 interface Row {
   readonly connections: number
   readonly ours: number
-  /** Few, because it settles some ten a second; null where it is not run. */
+  /** Few, because it settles about ten per second; null: not run. */
   readonly reference: number | null
 }
 
@@ -36,11 +34,11 @@ const rows: readonly Row[] = [
 const leastConnectionsOnPostgres = 128
 const rowMs = 8_000
 const captions = [
-  'Valid payments, each sent once, all to one recipient who held the token before. Latencies are those of',
-  'successes, CPU is that of the facilitator’s process. Each row is proven on chain afterwards.',
+  'Valid payments, each sent once, all to one recipient with an existing balance. Latencies are those of',
+  'successes, CPU is that of the facilitator process. Each row is compared with the chain afterwards.',
 ] as const
 
-/** Compares `/settle` on both databases of ours and on the reference, and holds every answer against the chain. */
+/** Compares `/settle` on both databases and on the reference, and checks every response against the chain. */
 export const measureSettle = async (mining: Mining, scale: Scale): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = []
   const blocks = mining === 'automine' ? {} : { blockTimeSeconds: 1 }
@@ -70,7 +68,6 @@ interface RowContext {
   readonly scale: Scale
   readonly settle: Settler
   readonly table: Table
-  /** Receives why payments were not settled, and loudly what the chain says otherwise. */
   readonly notes: string[]
 }
 
@@ -87,13 +84,13 @@ const measureRow = async (stage: Stage, context: RowContext): Promise<readonly V
   const verdicts: Verdict[] = []
 
   const us = await measureContender(stage.ours, row.ours, context)
-  verdicts.push(noFailures(name, us, us.disagreements), ...judge(name, us, { connections, mining }))
+  verdicts.push(noFailures(name, us, us.mismatches), ...judge(name, us, { connections, mining }))
   if (stage.oursOnPostgres !== null && connections >= leastConnectionsOnPostgres) {
     const onPostgres = await measureContender(stage.oursOnPostgres, row.ours, context)
-    verdicts.push(noFailures(`${name}, on Postgres`, onPostgres, onPostgres.disagreements))
+    verdicts.push(noFailures(`${name}, on Postgres`, onPostgres, onPostgres.mismatches))
   }
   if (row.reference === null) {
-    table.row(String(connections), 'reference', 'not run: it would take for ever')
+    table.row(String(connections), 'reference', 'not run: it would take too long')
     return verdicts
   }
   const them = await measureContender(stage.reference, row.reference, context)
@@ -122,9 +119,9 @@ const measureContender = async (
     ...[figure(result.cpuMsPerRequest), String(result.sent)],
   )
   const who = `${contender.name}, ${describeConnections(connections)}, ${mining}`
-  const reasons = countReasons(result.exchanges)
+  const reasons = countFailureReasons(result.exchanges)
   if (reasons.length > 0) notes.push(`${who}, not settled: ${reasons.join(', ')}`)
-  for (const disagreement of result.disagreements) notes.push(`!!! ${who}: ${disagreement} !!!`)
+  for (const mismatch of result.mismatches) notes.push(`!!! ${who}: ${mismatch} !!!`)
   return result
 }
 

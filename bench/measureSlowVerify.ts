@@ -10,13 +10,12 @@ const rpcDelayMs = 30
 const payments = 120
 const warmUps = 20
 
-/** Compares `/verify` where the node is far away: what counts is how often it is asked, one after the other. */
 export const measureSlowVerify = async (scale: Scale): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = []
   await withStage({ rpcDelayMs }, async ({ chain, ours, reference }) => {
     const table = printTable(
-      `Verify with a node that answers after ${rpcDelayMs} ms`,
-      'Valid payments, each sent once, each of a payer of its own, one at a time.',
+      `Verify with an RPC latency of ${rpcDelayMs} ms`,
+      'Valid payments, each sent once, one payer per payment, one at a time.',
       [facilitatorColumn, ...toColumns('p50 ms', 'p99 ms', 'sent', 'failures')],
     )
     const results: Measurement[] = []
@@ -36,7 +35,7 @@ export const measureSlowVerify = async (scale: Scale): Promise<readonly Verdict[
     if (us === undefined || them === undefined) return
     table.row('ratio', times(us.p50Ms, them.p50Ms), times(us.p99Ms, them.p99Ms))
     verdicts.push(
-      atMost(`verify with a node that answers after ${rpcDelayMs} ms, p50`, us.p50Ms, {
+      atMost(`verify with an RPC latency of ${rpcDelayMs} ms, p50`, us.p50Ms, {
         limit: 36,
         unit: 'ms',
       }),

@@ -5,7 +5,7 @@ import { findFreePort } from '../test/support/freePort.js'
 import { type LocalSolana, startLocalSolana } from '../test/support/solana/localChain.js'
 import { createParties, solanaPayment } from '../test/support/solana/payment.js'
 import { startService } from './contenders.js'
-import { countReasons } from './countReasons.js'
+import { countFailureReasons } from './countFailureReasons.js'
 import { type Contender, launch, root } from './launch.js'
 import { type Measurement, measureLoad } from './measureLoad.js'
 import type { Scale } from './options.js'
@@ -16,7 +16,7 @@ const amount = 1_000n
 const rowMs = 6_000
 const warmUps = 8
 
-/** A load; the reference settles few a second, so it gets few. */
+/** The reference settles few per second, so it gets fewer payments. */
 interface Row {
   readonly path: '/verify' | '/settle'
   readonly connections: number
@@ -32,11 +32,10 @@ const rows: readonly Row[] = [
 ]
 
 const captions = [
-  'Payments of SPL Token with a memo, each sent once, on a cluster in this process whose blocks come at once. The',
-  'reference is the facilitator of @x402/svm. What settle says is held against the balance of the recipient.',
+  'Payments of SPL Token with a memo, each sent once, on a cluster in this process with immediate blocks. The',
+  'reference is the facilitator of @x402/svm. Settle responses are compared with the balance of the recipient.',
 ] as const
 
-/** Compares `/verify` and `/settle` on Solana with the reference, on the same cluster in the same run. */
 export const measureSolana = async (scale: Scale): Promise<readonly Verdict[]> => {
   const started: { stop(): Promise<void> }[] = []
   const keep = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
@@ -76,17 +75,17 @@ const measureRows = async (
   for (const { path, connections, ...counts } of rows) {
     const run = async (runner: Runner, most: number): Promise<Measurement> => {
       const count = Math.max(connections, Math.ceil(most * scale))
-      const { measurement, wrongs } = await measure(chain, runner, { path, connections, count })
+      const { measurement, mismatches } = await measure(chain, runner, { path, connections, count })
       table.row(
         ...[path, String(connections), runner.contender.name],
         ...[`${figure((100 * measurement.successes) / measurement.sent)} %`, figure(measurement.perSecond)],
         ...[figure(measurement.p50Ms), figure(measurement.p99Ms), figure(measurement.cpuMsPerRequest)],
         String(measurement.sent),
       )
-      for (const wrong of wrongs) console.log(`!!! ${runner.contender.name}: ${wrong} !!!`)
+      for (const mismatch of mismatches) console.log(`!!! ${runner.contender.name}: ${mismatch} !!!`)
       if (runner === ours) {
         const name = `Solana ${path} at ${describeConnections(connections)}`
-        verdicts.push(noFailures(name, measurement, wrongs))
+        verdicts.push(noFailures(name, measurement, mismatches))
       }
       return measurement
     }
@@ -105,7 +104,7 @@ const measure = async (
   chain: LocalSolana,
   { contender, feePayer }: Runner,
   { path, connections, count }: SolanaLoad,
-): Promise<{ readonly measurement: Measurement; readonly wrongs: readonly string[] }> => {
+): Promise<{ readonly measurement: Measurement; readonly mismatches: readonly string[] }> => {
   const { payer, payTo } = createParties(chain, amount * BigInt(count))
   const bodies = Array.from({ length: count }, () =>
     JSON.stringify(solanaPayment({ chain, payer, payTo, amount, feePayer })),
@@ -113,16 +112,16 @@ const measure = async (
   const measurement = await measureLoad(contender, { path, bodies, connections, limitMs: rowMs })
   const received = chain.holdingOf(payTo)
   const expected = path === '/settle' ? BigInt(measurement.successes) * amount : 0n
-  const wrongs = received === expected ? [] : [`the recipient has ${received} and not ${expected}`]
-  const reasons = path === '/settle' ? countReasons(measurement.exchanges) : []
-  return { measurement, wrongs: [...wrongs, ...reasons] }
+  const mismatches = received === expected ? [] : [`the recipient received ${received}, expected ${expected}`]
+  const reasons = path === '/settle' ? countFailureReasons(measurement.exchanges) : []
+  return { measurement, mismatches: [...mismatches, ...reasons] }
 }
 
 const startOurs = (chain: LocalSolana, { secretKey }: Keypair): Promise<Contender> =>
   startService({
     SOLANA_PRIVATE_KEY: base58.encode(secretKey),
     SOLANA_RPC_URL_mainnet: chain.url,
-    // Blocks come at once here, and the reference asks about as often.
+    // Blocks are immediate here; the reference polls about as often.
     SOLANA_POLL_INTERVAL_MS_mainnet: '50',
     SETTLES_AT_ONCE_PER_PAYER: '0',
     SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR_mainnet: '1000000000000',

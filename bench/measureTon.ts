@@ -16,7 +16,6 @@ import type { Scale } from './options.js'
 import { figure, printTable, type Table, toColumns } from './table.js'
 import { noFailures, type Verdict } from './verdict.js'
 
-/** A form of payment, and what it is called in the table. */
 interface Form {
   readonly name: string
   sign(options: TonPaymentOptions): Promise<TonPaymentBody>
@@ -36,11 +35,11 @@ const verifyRows = [
 ] as const
 const rowMs = 15_000
 const caption = [
-  'The chain runs in the process of the bench, takes every message at once and shares the processors: these figures are',
-  'of our own work together with its virtual machine. A public network adds its blocks: some 5 s for each of 3 to 4 hops.',
+  'The chain runs in the process of the bench, accepts every message at once and shares the CPUs: these figures include',
+  'its virtual machine. A public network adds block times: about 5 s for each of 3 to 4 hops.',
 ].join('\n')
 
-/** Measures `/verify` and `/settle` on a TON network of this process, and holds what was told against its balances. */
+/** Compares the responses of a TON network in this process with its balances. */
 export const measureTon = async (scale: Scale): Promise<readonly Verdict[]> => {
   const chain = await startTonChain()
   await fundRelayWallets(chain, 2)

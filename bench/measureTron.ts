@@ -2,7 +2,7 @@ import { createTronKey } from '../test/support/tron/keys.js'
 import { tronPayment } from '../test/support/tron/payment.js'
 import { startTronChain, type TronChain } from '../test/support/tron/tronChain.js'
 import { startService } from './contenders.js'
-import { countReasons } from './countReasons.js'
+import { countFailureReasons } from './countFailureReasons.js'
 import { type Measurement, measureLoad } from './measureLoad.js'
 import type { Scale } from './options.js'
 import { figure, printTable, toColumns } from './table.js'
@@ -18,10 +18,10 @@ const settleRows = [
 const settleMs = 30_000
 const amount = 10_000n
 
-// As TRON itself has them.
+// As on TRON mainnet.
 const blockTimeMs = 3_000
 
-/** Measures `/verify` and `/settle` on a TRON chain of our own, and whether what was told is what was paid. */
+/** Compares the responses with the balances of a local TRON chain. */
 export const measureTron = async (scale: Scale): Promise<readonly Verdict[]> => {
   const chain = await startTronChain({ blockTimeMs })
   const token = await chain.deploy('TetherTrc20')
@@ -32,7 +32,7 @@ export const measureTron = async (scale: Scale): Promise<readonly Verdict[]> => 
   try {
     const verify = printTable(
       'TRON, verify',
-      'Each asks the node six questions; node and virtual machine share one process, which is the limit.',
+      'Six RPC calls per payment; the node and its virtual machine share one process, which is the bottleneck.',
       toColumns('connections', 'verified/s', 'p50 ms', 'p99 ms', 'CPU ms/req', 'sent'),
     )
     for (const connections of verifyConnections) {
@@ -45,7 +45,7 @@ export const measureTron = async (scale: Scale): Promise<readonly Verdict[]> => 
 
     const settle = printTable(
       'TRON, settle',
-      'Blocks of three seconds, as on TRON itself: a payment waits for the next one, and for our next look.',
+      'Blocks of three seconds, as on TRON mainnet: a payment waits for the next block and our next poll.',
       toColumns('connections', 'settled/s', 'p50 ms', 'p99 ms', 'CPU ms/req', 'sent'),
     )
     for (const { connections, count } of settleRows) {
@@ -55,11 +55,11 @@ export const measureTron = async (scale: Scale): Promise<readonly Verdict[]> => 
       settle.row(...toCells(connections, load))
       const paid = ((await chain.balanceOf(token, payTo)) - before) / amount
       const isTrue = paid === BigInt(load.sent - load.failures)
-      const told = `${load.sent - load.failures} told, ${paid} paid`
+      const mismatch = `${load.sent - load.failures} reported, ${paid} paid`
       verdicts.push(
         noFailures(`TRON, settle over ${connections}`, load, [
-          ...countReasons(load.exchanges),
-          ...(isTrue ? [] : [told]),
+          ...countFailureReasons(load.exchanges),
+          ...(isTrue ? [] : [mismatch]),
         ]),
       )
     }
@@ -76,7 +76,7 @@ const toCells = (connections: number, load: Measurement): readonly string[] => [
   String(load.sent),
 ]
 
-/** Payments of payers who can afford one each, signed just now: a transfer lives for a minute. */
+/** Each payer can fund one payment. Signed just before use: a transaction expires after a minute. */
 const signPayments = async (
   chain: TronChain,
   { token, payTo, count }: { readonly token: string; readonly payTo: string; readonly count: number },

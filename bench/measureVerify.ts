@@ -15,15 +15,14 @@ const warmUpMs = 1_500
 const maxWarmUp = 2_000
 const maxPayments = 16_000
 
-/** Compares `/verify` on payments that nobody has seen before. */
 export const measureVerify = async (scale: Scale): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = []
   await withStage({}, async ({ chain, ours, reference }) => {
-    // The first row would pay for what is compiled as it becomes hot.
+    // Warm-up: otherwise the first row includes JIT compilation.
     for (const contender of [ours, reference]) await measure(chain, contender, { connections: 16, scale })
     const table = printTable(
       'Verify',
-      'Valid payments, each sent once, each of a payer of its own. CPU is that of the facilitator’s process.',
+      'Valid payments, each sent once, one payer per payment. CPU is that of the facilitator process.',
       [
         ...toColumns('connections'),
         facilitatorColumn,
@@ -67,7 +66,7 @@ const judge = (us: Measurement, them: Measurement): readonly Verdict[] => [
   atMost('verify at 64 connections, p99', us.p99Ms, { limit: 60, unit: 'ms' }),
 ]
 
-/** As many payments as the contender, once warm, is expected to judge in the time of a row. */
+/** Signs as many payments as the warm service is expected to verify in the time of a row. */
 const measure = async (
   chain: LocalChain,
   contender: Contender,

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 
-/** The parts of a run, in their order. */
 export const parts = [
   'verify',
   'verify-slow',
@@ -15,13 +14,10 @@ export const parts = [
   'ton',
 ] as const
 
-/** A part of a run. */
 export type Part = (typeof parts)[number]
 
-/** What share of its usual time each measurement takes; 1 unless the run is to be quick. */
 export type Scale = number
 
-/** What the command line asks for. */
 export interface Options {
   readonly chosen: readonly Part[]
   readonly scale: Scale
@@ -29,7 +25,7 @@ export interface Options {
 
 const quickScale = 0.2
 
-/** Reads the command line: parts by their names or by `--only <part>`, none for all, and `--quick`. */
+/** Parses the command line: part names or `--only <part>`, none for all, and `--quick`. */
 export const readOptions = (args: readonly string[]): Options => {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 
-/** One answer to a client, and when it came. */
 export interface Reply {
   readonly stream: 'verify' | 'settle' | 'tiers'
   /** `valid`, `settled`, `pending`, `refused`, a status with its code, or `none`. */
@@ -11,12 +10,11 @@ export interface Reply {
   readonly endedAtMs: number
 }
 
-/** Clients that ask again and again until they are told to stop. */
 export interface OutageClients {
   readonly replies: readonly Reply[]
-  /** The last answer to each payment of the settle stream, by its place in the list. */
+  /** Last response to each payment of the settle stream, by index. */
   readonly lastAnswers: ReadonlyMap<number, string>
-  /** Sends no new payment, and waits until the ones under way have their final answer. */
+  /** Stops new payments and waits for final results of those in progress. */
   finish(): Promise<void>
 }
 
@@ -32,8 +30,8 @@ const answer = z.looseObject({
 })
 
 /**
- * Starts clients of a service: some verify one payment for ever, some settle their own payments, each with an
- * `Idempotency-Key`, and ask again with it until they know; one asks for the tiers, which needs only the limits.
+ * Some clients verify, some settle with an `Idempotency-Key` until the result is
+ * final, one requests the tiers.
  */
 export const startOutageClients = (
   url: string,
@@ -93,7 +91,6 @@ export const startOutageClients = (
 const repeat = (count: number, work: () => Promise<void>): readonly Promise<void>[] =>
   Array.from({ length: count }, work)
 
-/** Told what became of the money, one way or the other. */
 const isFinal = (text: string): boolean => {
   const parsed = answer.safeParse(parseJson(text))
   return parsed.success && parsed.data.success !== undefined && parsed.data.status !== 'pending'

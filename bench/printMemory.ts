@@ -1,7 +1,6 @@
 import type { Contender } from './launch.js'
 import { readResidentMib } from './readUsage.js'
 
-/** Prints what each contender holds in memory now, beside what it held before its first request. */
 export const printMemory = (contenders: readonly Contender[]): void => {
   const parts = contenders.map(
     ({ name, pid, idleMib }) =>

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 
 const clockTicksPerSecond = 100
 
-/** User and system time of a process so far; not a number where the kernel has no `/proc`. */
+/** User and system time; NaN without /proc. */
 export const readCpuMs = (pid: number): number => {
   const fields = read(`/proc/${pid}/stat`).split(') ')[1]?.split(' ') ?? []
   return ((Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond) * 1_000
 }
 
-/** Memory of a process that is not swapped out; not a number where the kernel has no `/proc`. */
+/** Resident memory; NaN without /proc. */
 export const readResidentMib = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`))?.[1]) / 1_024
 

@@ -7,17 +7,13 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { baseSepolia } from 'viem/chains'
 import { z } from 'zod'
 
-/*
- * The reference: the protocol's own TypeScript facilitator from its packages, behind express, as its documentation
- * sets it up. A process of its own, so that its CPU time is its own.
- */
+/* The reference facilitator of the protocol, as documented, in a separate process to measure its CPU time. */
 const [rpcUrl = '', privateKey = '', port = '0'] = process.argv.slice(2)
 
 const account = privateKeyToAccount(`0x${privateKey.slice(2)}`)
 const client = createWalletClient({ account, chain: baseSepolia, transport: http(rpcUrl) }).extend(
   publicActions,
 )
-// The package types typed data more loosely than viem does.
 const typedData = z.custom<Parameters<typeof client.verifyTypedData>[0]>()
 const signer = toFacilitatorEvmSigner({
   address: account.address,

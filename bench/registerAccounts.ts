@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { openPool } from '../src/stores/postgres/database/pool.js'
 
-// Each may ask as often in a minute as the largest tier says; a run asks more often than that.
+// A run exceeds the rate of one account, even in the largest tier.
 const accounts = 40
 
 const registration = z.object({ apiKey: z.string() })
 
-/** Registers accounts at a service, and gives them the largest tier before anybody has asked for them. */
 export const registerAccounts = async (url: string, databaseUrl: string): Promise<readonly string[]> => {
   const apiKeys: string[] = []
   for (let index = 0; index < accounts; index += 1) {

@@ -1,30 +1,25 @@
 import { type Connection, openConnection } from './connection.js'
 
-/** A load: every body is sent once, over a fixed number of connections, as fast as the answers come. */
 export interface Load {
   readonly url: string
   readonly bodies: readonly string[]
   readonly connections: number
-  /** After this time no further body is sent. */
   readonly limitMs: number
 }
 
-/** What became of one body that was sent. */
 export interface Exchange {
-  /** The body's place in the load. */
   readonly index: number
-  /** Empty when there was no answer. */
+  /** Empty without a response. */
   readonly answer: string
   readonly latencyMs: number
-  /** When the answer came, counted from the first request. */
+  /** Time since the first request. */
   readonly endedAtMs: number
 }
 
 const answerDeadlineMs = 30_000
-/** Fewer at a time than any server's backlog of connections that it has not accepted yet. */
+/** Below the accept backlog of any server. */
 const openedAtOnce = 100
 
-/** Runs a load; the connections are open before the first request is sent. */
 export const runLoad = async ({ url, bodies, connections, limitMs }: Load): Promise<readonly Exchange[]> => {
   const target = new URL(url)
   const requests = bodies.map((body) => toRequest(target, body)).entries()

@@ -4,19 +4,16 @@ import { exactPayment } from '../test/support/evm/payment.js'
 import type { PayerWallet } from '../test/support/evm/wallets.js'
 import { createPayer } from './createPayer.js'
 
-/** A signed payment, ready to be sent. */
 export interface SignedPayment {
-  /** The body of `/verify` and `/settle`. */
   readonly body: string
   readonly payer: Address
   readonly nonce: Hex
 }
 
-/** What one payment pays, in the token's smallest unit. */
+/** Amount of a payment, in the token's smallest unit. */
 export const amount = 1_000n
 const payerFunds = 1_000_000_000n
 
-/** Creates payers who can pay for every run. */
 export const createPayers = async (chain: LocalChain, count: number): Promise<readonly PayerWallet[]> => {
   const payers = Array.from({ length: count }, createPayer)
   await chain.mint(
@@ -26,7 +23,7 @@ export const createPayers = async (chain: LocalChain, count: number): Promise<re
   return payers
 }
 
-/** Signs payments of the payers in turn, each with an authorization of its own. */
+/** Signs payments of the payers in turn, each with a new nonce. */
 export const signPayments = async (
   chain: LocalChain,
   payers: readonly PayerWallet[],

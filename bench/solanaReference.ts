@@ -4,7 +4,7 @@ import { toFacilitatorSvmSigner } from '@x402/svm'
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
 import express from 'express'
 
-/* The reference for Solana: the protocol's own facilitator from its packages, behind express, a process of its own. */
+/* The reference facilitator for Solana from its npm packages, behind express, in a separate process. */
 const [rpcUrl = '', privateKey = '', port = '0', network = ''] = process.argv.slice(2)
 
 const [namespace = '', reference = ''] = network.split(':')

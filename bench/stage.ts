@@ -4,26 +4,22 @@ import { startOurs, startReference } from './contenders.js'
 import type { Contender } from './launch.js'
 import { startDatabase } from './startDatabase.js'
 
-/** A chain of its own, and on it the facilitators, each with one key. */
 export interface Stage {
   readonly chain: LocalChain
-  /** Our service with its embedded database. */
   readonly ours: Contender
   readonly reference: Contender
-  /** Our service on a Postgres server that runs beside it; null unless asked for. */
+  /** quittance on a Postgres server; null unless requested. */
   readonly oursOnPostgres: Contender | null
 }
 
-/** What a stage has. */
 export interface StageOptions {
-  /** Mines a block every so many seconds; without it each transaction is mined at once. */
+  /** Block interval; without it each transaction is mined at once. */
   readonly blockTimeSeconds?: number
   readonly hasPostgres?: boolean
-  /** How much later than the chain's own answers those are that the facilitators get. */
   readonly rpcDelayMs?: number
 }
 
-/** Starts a stage, works on it, and ends everything that it started, in reverse order. */
+/** Stops everything that it started, in reverse order. */
 export const withStage = async (
   { blockTimeSeconds, hasPostgres = false, rpcDelayMs = 0 }: StageOptions,
   work: (stage: Stage) => Promise<void>,
@@ -57,7 +53,7 @@ export const withStage = async (
 
 const delay = async (url: string, milliseconds: number) => {
   const proxy = await startTcpProxy(Number(new URL(url).port))
-  // Half of it on the way there, half on the way back.
+  // Half in each direction.
   proxy.delay(milliseconds / 2)
   return { url: `http://127.0.0.1:${proxy.port}`, stop: () => proxy.close() }
 }

@@ -4,10 +4,9 @@ import { openPool } from '../src/stores/postgres/database/pool.js'
 import { startEmbeddedPostgres } from '../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 import { makeFolder } from './makeFolder.js'
 
-/** An empty database on a Postgres server that runs beside our service. */
 export interface Database {
   readonly url: string
-  /** Removes the database, and the server when it is ours. */
+  /** Drops the database, and stops the server if it is ours. */
   stop(): Promise<void>
 }
 
@@ -16,10 +15,7 @@ interface Server {
   stop(): Promise<void>
 }
 
-/**
- * Creates a database on the server that `BENCH_DATABASE_URL` names, whose user must be allowed to, else on a
- * server of our own with the durability of its defaults.
- */
+/** On `BENCH_DATABASE_URL` (its user needs CREATEDB), otherwise on a local server with default durability. */
 export const startDatabase = async (): Promise<Database> => {
   const borrowed = process.env.BENCH_DATABASE_URL
   const server = borrowed ? { url: borrowed, stop: async () => undefined } : await startServer()

@@ -3,13 +3,11 @@ import { findFreePort } from '../test/support/freePort.js'
 import { type Contender, launch, root } from './launch.js'
 import { makeFolder } from './makeFolder.js'
 
-/** How requests are limited in one contender. */
 export interface LimitedOptions {
   readonly name: string
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Starts our service without a chain; its limits are counted but out of reach. */
 export const startLimited = async ({ name, environment }: LimitedOptions): Promise<Contender> => {
   const port = await findFreePort()
   const folder = await makeFolder()

@@ -1,19 +1,15 @@
 import type { Exchange } from './runLoad.js'
 
-/** What a load says about the server that answered it. */
 export interface LoadSummary {
   readonly sent: number
-  /** Requests whose answer was what the load expects. */
   readonly successes: number
   readonly failures: number
-  /** Successes per second until the last of them, so that a request that hangs does not slow down the others. */
+  /** Measured until the last success, so that a hanging request does not distort the rate. */
   readonly perSecond: number
-  /** Of the successes. */
   readonly p50Ms: number
   readonly p99Ms: number
 }
 
-/** Counts and times the exchanges of one load. */
 export const summarizeLoad = (
   exchanges: readonly Exchange[],
   isSuccess: (answer: string) => boolean,

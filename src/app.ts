@@ -1,27 +1,26 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
+import { createReadKeyViewer } from './http/auth/keyViewer.js'
+import { createOperatorGate } from './http/auth/operatorGate.js'
 import { type ReceivingBounds, usualReceivingBounds } from './http/bodyReceiver.js'
 import { createFastifyLogger } from './http/fastifyLogger.js'
-import { createReadKeyViewer } from './http/keyViewer.js'
-import { createOperatorGate } from './http/operatorGate.js'
 import { authentication } from './http/plugins/authentication.js'
+import { authFailureLimit } from './http/plugins/authFailureLimit.js'
 import { cors } from './http/plugins/cors.js'
-import { draining } from './http/plugins/draining.js'
-import { answerBrokenRequest, answerUnroutable, errorAnswers } from './http/plugins/errorAnswers.js'
+import { errorResponses, sendBrokenRequestError, sendUnroutableError } from './http/plugins/errorResponses.js'
+import { gracefulShutdown } from './http/plugins/gracefulShutdown.js'
 import { jsonBodies } from './http/plugins/jsonBodies.js'
-import { measureRequest, measureRequests } from './http/plugins/metrics.js'
 import { openapi, referenceRoutes } from './http/plugins/openapi.js'
-import { operatorAccess } from './http/plugins/operatorAccess.js'
 import { type RateLimitsDependencies, rateLimits } from './http/plugins/rateLimits.js'
-import { refusedKeys } from './http/plugins/refusedKeys.js'
 import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
-import { tallyRequest, tallyRequests } from './http/plugins/tallyRequests.js'
+import { measureRequest, measureRequests } from './http/plugins/requestMetrics.js'
+import { countRequest, requestStatistics } from './http/plugins/requestStatistics.js'
 import { accountRoutes } from './http/routes/accounts.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
 import { dashboardRoutes } from './http/routes/dashboard.js'
 import { statsRoutes } from './http/routes/stats.js'
 import { webhookRoutes } from './http/routes/webhooks.js'
-import { keepRouteTable } from './http/routeTable.js'
+import { addRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
 import { compileValidator } from './http/validation.js'
 import { silentLogger } from './platform/logger.js'
@@ -30,37 +29,34 @@ import type { Secret } from './platform/secret.js'
 import type { Logger } from './ports/logger.js'
 import { bodyLimits } from './protocol/bodyLimits.js'
 import type { UseCases } from './usecases/useCases.js'
-import './http/access.js'
+import './http/auth/access.js'
 
-/** What an operator can set about the HTTP side. */
 export interface AppSettings {
-  /** The proxies whose `X-Forwarded-For` is believed, as addresses and CIDR blocks; empty: nobody's. */
+  /** Proxies whose `X-Forwarded-For` is trusted, as addresses and CIDR blocks; empty: none. */
   readonly trustProxy: readonly string[]
-  /** The largest body of /verify and /settle. */
+  /** Largest body of /verify and /settle. */
   readonly maxPaymentBodyBytes: number
-  /** How long a request may take to arrive; 15 s unless told. */
+  /** Time for a request to arrive; default 15 s. */
   readonly requestTimeoutMs?: number
-  /** What bounds unfinished bodies; `usualReceivingBounds` unless told. */
+  /** Bounds of unfinished bodies; default `usualReceivingBounds`. */
   readonly receiving?: ReceivingBounds
-  /** What an operator shows to be one; without it nobody is. */
+  /** Null or absent: operator endpoints are disabled. */
   readonly operatorToken?: Secret | null
-  /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; none unless told. */
+  /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; default none. */
   readonly accountOrigins?: readonly string[]
-  /** Whether payments are only taken from callers with an API key; false unless told. */
+  /** Whether payment endpoints require an API key; default false. */
   readonly apiKeyRequired?: boolean
 }
 
-/** What the HTTP side is made of. */
 export interface AppDependencies {
   readonly useCases: UseCases
   readonly settings: AppSettings
   readonly logger?: Logger
   readonly metrics: Metrics
-  /** Null, or absent: requests are not limited. */
+  /** Null or absent: no rate limits. */
   readonly limits?: RateLimitsDependencies | null
 }
 
-/** Builds the HTTP side: listens to nothing yet. */
 export const buildApp = ({
   useCases,
   settings,
@@ -70,23 +66,23 @@ export const buildApp = ({
 }: AppDependencies): FastifyInstance => {
   const app = fastify({
     ...timeouts(settings.requestTimeoutMs ?? 15_000),
-    // Of every route that does not set its own: those of payments do.
+    // Payment routes set their own.
     bodyLimit: bodyLimits.account,
-    // A list, never a number: fastify takes a number of hops and then trusts nobody, without a word.
+    // Never a number: with a hop count Fastify silently trusts no proxy.
     trustProxy: settings.trustProxy.length === 0 ? false : [...settings.trustProxy],
     genReqId: chooseRequestId,
     loggerInstance: createFastifyLogger(logger),
     logController: new LogController({ disableRequestLogging: true }),
     return503OnClosing: false,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: sendBrokenRequestError,
     frameworkErrors: (error, request, reply) => {
       logRequest(logger, request, reply)
       measureRequest(metrics, request, reply)
-      tallyRequest(useCases.stats, request, reply)
-      answerUnroutable(error, request, reply)
+      countRequest(useCases.stats, request, reply)
+      sendUnroutableError(error, request, reply)
     },
   })
-  keepRouteTable(app)
+  addRouteTable(app)
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
   app.decorateRequest('caller', 'anonymous')
@@ -96,16 +92,15 @@ export const buildApp = ({
   app.register(requestId)
   app.register(logRequests, { logger })
   app.register(measureRequests, { metrics })
-  app.register(tallyRequests, { tally: useCases.stats })
+  app.register(requestStatistics, { counter: useCases.stats })
   app.register(cors, { accountOrigins: settings.accountOrigins ?? [] })
-  app.register(errorAnswers, { logger })
-  app.register(draining)
-  if (limits !== null) app.register(refusedKeys, { ...limits, logger })
-  const { isOperator, requireOperator } = createOperatorGate(settings.operatorToken ?? null)
-  app.register(operatorAccess, { requireOperator })
+  app.register(errorResponses, { logger })
+  app.register(gracefulShutdown)
+  if (limits !== null) app.register(authFailureLimit, { ...limits, logger })
+  const operatorGate = createOperatorGate(settings.operatorToken ?? null)
   app.register(authentication, {
     authenticate: useCases.dashboard.authenticate,
-    isOperator,
+    operatorGate,
     apiKeyRequired: settings.apiKeyRequired ?? false,
   })
   if (limits !== null) app.register(rateLimits, limits)
@@ -115,11 +110,14 @@ export const buildApp = ({
   app.register(paymentRoutes, {
     useCases: useCases.core,
     metrics,
-    requireOperator,
+    requireOperator: operatorGate.requireOperator,
     maxBodyBytes: settings.maxPaymentBodyBytes,
   })
   app.register(serviceRoutes, { useCases: useCases.core, metrics })
-  const readKeyViewer = createReadKeyViewer({ trustProxy: settings.trustProxy, isOperator })
+  const readKeyViewer = createReadKeyViewer({
+    trustProxy: settings.trustProxy,
+    isOperator: operatorGate.isOperator,
+  })
   app.register(accountRoutes, { useCases: useCases.dashboard, readKeyViewer })
   app.register(dashboardRoutes, { useCases: useCases.dashboard, readKeyViewer })
   app.register(statsRoutes, { useCases: useCases.stats })
@@ -130,14 +128,14 @@ export const buildApp = ({
 
 const timeouts = (requestTimeoutMs: number) => ({
   requestTimeout: requestTimeoutMs,
-  // A socket is silent while a settle waits for its receipt: 25 s, or 60 s where an operator wants it so.
+  // A socket is idle while a settle waits for its receipt: 25 s by default, up to 60 s.
   connectionTimeout: 90_000,
-  // Longer than load balancers keep idle connections (60 s), so that they never send into a closing one.
+  // Longer than the usual idle timeout of load balancers (60 s), so that they never reuse a closing socket.
   keepAliveTimeout: 75_000,
   http: {
     requestTimeout: requestTimeoutMs,
     headersTimeout: requestTimeoutMs,
-    // How often node looks for requests that are late; its own 30 s would make the timeout a wish.
+    // Node checks for late requests at this interval; its default of 30 s is longer than the timeout.
     connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
   },
 })

@@ -59,7 +59,7 @@ export interface Core {
   /** One round of the reconciler; the signal ends it early. */
   reconcileSettlements(stopped?: AbortSignal): Promise<void>
   /** One round of looking after the blocks of confirmed payments. */
-  recheckBlocks(stopped?: AbortSignal): Promise<void>
+  detectReorgs(stopped?: AbortSignal): Promise<void>
   /** Starts the timed work and answers how to stop it. */
   startJobs(): () => Promise<void>
   close(): Promise<void>
@@ -112,7 +112,7 @@ export const compose = async (config: Config): Promise<Service> => {
 export const composeCore = async (config: Config, surroundings: Environment): Promise<Core> => {
   const { clock, logger, measuresProcess = true, webhookTransport = createGuardedFetch() } = surroundings
   const sealers = await openSealers(config, logger)
-  const stores = await openStores({ ...config.stores, sealingMark: sealers.mark }, clock, logger)
+  const stores = await openStores({ ...config.stores, sealingMark: sealers.keyCheckValue }, clock, logger)
   let chains: readonly OpenChain[]
   try {
     chains = await openChains(config.chains, { clock, logger, lanes: stores.lanes, limiter: stores.limiter })
@@ -157,7 +157,7 @@ export const composeCore = async (config: Config, surroundings: Environment): Pr
     logger,
     deadlineMs: resolveDeadlineMs,
   })
-  const recheckBlocks = createDetectReorgs({
+  const detectReorgs = createDetectReorgs({
     registry,
     blocks: confirmedBlocks,
     counter: metrics,
@@ -165,7 +165,7 @@ export const composeCore = async (config: Config, surroundings: Environment): Pr
     logger,
     deadlineMs: resolveDeadlineMs,
   })
-  const measureOpenSettlements = createMeasureOpenSettlements(overview, metrics.showOpenSettlements)
+  const measureOpenSettlements = createMeasureOpenSettlements(overview, metrics.setOpenSettlements)
   const tally = createRequestTally(statistics)
   const sealer = sealers.sealerFor('webhook-secret')
   const sendWebhook = createSendWebhook({ transport: webhookTransport, sealer, clock })
@@ -212,12 +212,12 @@ export const composeCore = async (config: Config, surroundings: Environment): Pr
     limiter,
     listNetworks: readHealth,
     reconcileSettlements: (stopped = new AbortController().signal) => reconcileSettlements(stopped),
-    recheckBlocks: (stopped = new AbortController().signal) => recheckBlocks(stopped),
+    detectReorgs: (stopped = new AbortController().signal) => detectReorgs(stopped),
     startJobs: () =>
       startJobs(
         listJobs({
           reconcileSettlements,
-          recheckBlocks,
+          detectReorgs,
           deliverWebhooks: createDeliverWebhooks({
             outbox: stores.webhooks,
             sendWebhook,

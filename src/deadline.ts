@@ -1,7 +1,7 @@
-/** Waits for work no longer than a signal allows; the work itself goes on. */
+/** Rejects when the signal aborts; the work itself is not cancelled. */
 export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   if (signal.aborted) {
-    // Nobody waits for the work any more, so nobody would see it fail.
+    // Prevents an unhandled rejection.
     work.catch(() => undefined)
     throw signal.reason
   }
@@ -17,7 +17,7 @@ export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-/** Sleeps; false when the signal ended the sleep. */
+/** Resolves to false if the signal ended the sleep. */
 export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) {
@@ -35,15 +35,15 @@ export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boole
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 
-/** How long work may take, and what ends it before. */
+/** A time limit, and a signal that ends the work earlier. */
 export interface Deadline {
   readonly milliseconds: number
   readonly stopped: AbortSignal
 }
 
 /**
- * Runs work with a signal that fires when its time is up or when it is stopped. Not `AbortSignal.any` with
- * `AbortSignal.timeout`: Node 20 collects those as garbage while they are waited for, and they never fire.
+ * The signal aborts at the deadline or when stopped. Not `AbortSignal.any` with `timeout`: Node 20
+ * garbage-collects them while awaited.
  */
 export const withinDeadline = async <T>(
   { milliseconds, stopped }: Deadline,

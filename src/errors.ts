@@ -1,4 +1,3 @@
-/** Every error code that an answer may carry, and the HTTP status that goes with it. */
 export const errorStatus = {
   INVALID_REQUEST: 400,
   INVALID_IDEMPOTENCY_KEY: 400,
@@ -21,20 +20,17 @@ export const errorStatus = {
   SERVICE_UNAVAILABLE: 503,
 } as const
 
-/** A key of the error table. */
 export type ErrorCode = keyof typeof errorStatus
 
-/** What an error may carry besides its sentence. */
 export interface AppErrorOptions {
-  /** What went wrong underneath; logged, never answered. */
+  /** Logged, never sent to the caller. */
   readonly cause?: unknown
-  /** After how many seconds a retry makes sense; becomes `Retry-After`. */
+  /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** The specification's `SVC-…` code where one applies. */
+  /** `SVC-…` code of the specification. */
   readonly operationalCode?: string
 }
 
-/** A caller's mistake or our own failure, told to the caller as `{ code, message }`. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly retryAfterSeconds: number | null

@@ -1,28 +1,27 @@
 import { existsSync } from 'node:fs'
 import closeWithGrace from 'close-with-grace'
 import { UsageError } from './admin/command.js'
-import { runAdmin } from './admin/runAdmin.js'
-import { createTerminal } from './admin/terminal.js'
+import { createTerminal, runAdmin } from './admin/runAdmin.js'
 import { compose } from './compose.js'
 import { ConfigError, readConfig } from './config.js'
 import { scrubText } from './platform/scrub.js'
 import { openAccounts } from './stores/openAccounts.js'
 
-// Longer than any settle: what has been accepted is answered.
+// Longer than any settle: accepted requests are completed.
 const drainMs = 40_000
 
 const start = async (): Promise<void> => {
-  // Variables that are set already win over the file.
+  // Existing variables take precedence over the file.
   if (existsSync('.env')) process.loadEnvFile('.env')
   const config = readConfig(process.env)
-  const [first, ...words] = process.argv.slice(2)
+  const [first, ...args] = process.argv.slice(2)
   if (first === 'admin') {
     const terminal = createTerminal({
       input: process.stdin,
       output: process.stdout,
-      complaints: process.stderr,
+      prompts: process.stderr,
     })
-    await runAdmin(words, terminal, () => openAccounts(config.stores))
+    await runAdmin(args, terminal, () => openAccounts(config.stores))
     return
   }
   const { app, close } = await compose(config)
@@ -35,7 +34,7 @@ const start = async (): Promise<void> => {
 
 start().catch((error: unknown) => {
   const message = error instanceof Error ? error.message : 'The service could not start'
-  // A library's words may hold a URL with its key; our own list of bad variables holds no value.
+  // Messages of libraries may contain URLs with keys; our own errors contain no values.
   const isOurs = error instanceof ConfigError || error instanceof UsageError
   process.stderr.write(`${isOurs ? message : scrubText(message)}\n`)
   process.exit(1)

@@ -23,7 +23,7 @@ describe('accounts of instances that share a database', () => {
   })
   afterAll(() => database.drop())
 
-  it('are the same on both, and a key that one rotates dies on the other', async () => {
+  it('are the same on both, and a key rotated on one is invalid on the other', async () => {
     const logger = createMemoryLogger()
     const ours = await open({ KEY_ENCRYPTION_SECRET: secret }, logger)
     const theirs = await open({ KEY_ENCRYPTION_SECRET: secret }, logger)
@@ -53,7 +53,7 @@ describe('accounts of instances that share a database', () => {
     }
   })
 
-  it('stop the start of an instance that has another secret', async () => {
+  it('prevent the start of an instance with another encryption secret', async () => {
     const other = { KEY_ENCRYPTION_SECRET: 'x'.repeat(32) }
     await expect(open(other, createMemoryLogger())).rejects.toThrow(/encrypted with another secret/)
   })

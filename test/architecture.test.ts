@@ -11,7 +11,6 @@ const source = readSourceFiles('src')
 const byPath = new Map(source.map((file) => [file.path, file]))
 const guide = readText('src/README.md')
 
-/** `src/http/json.ts` belongs to the layer `http`, `src/main.ts` to `main`. */
 const layerOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\.ts$/, '')
 
 const layers = new Map(
@@ -27,7 +26,7 @@ const packages = new Map(
   ]),
 )
 
-/** `viem/accounts` is of the package `viem`, `@fastify/cors` of itself; Node's own modules are of none. */
+/** Package name of an import; null for Node modules and relative paths. */
 const packageOf = (specifier: string): string | null =>
   specifier.startsWith('node:') ? null : (/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? null)
 
@@ -65,14 +64,14 @@ describe('layers', () => {
     expect(missing.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
   })
 
-  it.each(['protocol', 'errors', 'deadline'])('%s is pure: no file, no network, no machine', (layer) => {
+  it.each(['protocol', 'errors', 'deadline'])('%s imports no Node module', (layer) => {
     const used = listImports(source).filter(
       ({ from, specifier }) => layerOf(from) === layer && /^node:/.test(specifier),
     )
     expect(used.map(({ from, specifier }) => `${from} imports ${specifier}`)).toEqual([])
   })
 
-  it('keep code out of the ports', () => {
+  it('have no code in ports', () => {
     const ports = source.filter(({ path }) => layerOf(path) === 'ports')
     const isDeclaration = (statement: ts.Statement) =>
       ts.isInterfaceDeclaration(statement) ||
@@ -85,17 +84,17 @@ describe('layers', () => {
     ).toEqual([])
   })
 
-  it('have no cycles, not even of types', () => {
+  it('have no import cycles, including type imports', () => {
     expect(findCycles()).toEqual([])
   })
 })
 
 describe('chain families', () => {
-  /** `src/chains/evm/open.ts` is of the family `evm`, `src/chains/chain.ts`, `src/chains/common/` and `src/chains/nodes/` of none. */
+  /** `src/chains/evm/open.ts` is in family `evm`; `chain.ts`, `common/` and `nodes/` are in none. */
   const familyOf = (path: string | null): string | null =>
     /^src\/chains\/(?!nodes\/|common\/)([^/]+)\//.exec(path ?? '')?.[1] ?? null
 
-  it('are known to the list of families and to nobody else, and only by their manifest', () => {
+  it('are imported only by the list of families, and only through their manifest', () => {
     const intruders = listImports(source).filter(({ from, target }) => {
       const family = familyOf(target)
       if (family === null || family === familyOf(from)) return false
@@ -104,7 +103,7 @@ describe('chain families', () => {
     expect(intruders.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
   })
 
-  it('cost nothing while they are off: what is loaded before uses no package but zod', () => {
+  it('load no package but zod while they are disabled', () => {
     const manifests = source.filter(({ path }) =>
       /^src\/chains\/([^/]+\/(index|settings|networks)|index)\.ts$/.test(path),
     )
@@ -138,14 +137,14 @@ describe('packages', () => {
     expect(strays.map(({ from, specifier }) => `${from} imports ${specifier}`)).toEqual([])
   })
 
-  it('give compose.ts the types of Fastify and nothing that runs', () => {
+  it('let compose.ts import only types of Fastify', () => {
     const compose = listImports(source).filter(({ from }) => from === 'src/compose.ts')
     expect(compose.filter(({ specifier, isTypeOnly }) => specifier === 'fastify' && !isTypeOnly)).toEqual([])
   })
 })
 
 describe('every file', () => {
-  it('leaves the environment to main.ts', () => {
+  it('does not read the environment, except main.ts', () => {
     const others = source.filter(({ path }) => path !== 'src/main.ts')
     const names = ['env', 'loadEnvFile']
     expect(
@@ -165,12 +164,12 @@ describe('every file', () => {
     expect(findNodes(source, isUnchecked)).toEqual([])
   })
 
-  it('silences no compiler error', () => {
+  it('suppresses no compiler error', () => {
     const silenced = source.filter(({ tree }) => /@ts-(ignore|expect-error|nocheck)/.test(tree.text))
     expect(silenced.map(({ path }) => path)).toEqual([])
   })
 
-  it('logs through the logger, never through the console', () => {
+  it('does not use the console', () => {
     expect(
       findNodes(
         source,
@@ -179,13 +178,13 @@ describe('every file', () => {
     ).toEqual([])
   })
 
-  it('says of everything that it exports what it promises', () => {
-    expect(source.flatMap((file) => listUndocumented(file))).toEqual([])
+  it('has no doc comment that only repeats the name of its export', () => {
+    expect(source.flatMap((file) => listRedundantDocs(file))).toEqual([])
   })
 })
 
 describe('tests', () => {
-  it('all run: none stands alone by `.only`', () => {
+  it('do not use `.only`', () => {
     expect(
       findNodes(
         readSourceFiles('test'),
@@ -207,7 +206,7 @@ describe('the guides', () => {
   })
 })
 
-/** Named from the guide's folder, from src or from the root; a manifest's name alone stands for every family's. */
+/** Paths are relative to the guide, to src, to the root, or to a chain family. */
 const exists = (name: string, folder: string): boolean =>
   [folder, 'src', '.', 'src/chains/evm'].some((base) =>
     existsSync(fileURLToPath(new URL(`../${posix.join(base, name)}`, import.meta.url))),
@@ -223,18 +222,25 @@ const isExported = (node: ts.Node): boolean =>
   ts.canHaveModifiers(node) &&
   (ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false)
 
-const listUndocumented = (file: SourceFile): readonly string[] => {
-  const documented = new Set<string>()
-  const undocumented: string[] = []
-  for (const statement of file.tree.statements) {
-    if (!isExported(statement)) continue
+/** Such as "The settings of a chain." for `ChainSettings`: all words except fillers are part of the name. */
+const listRedundantDocs = (file: SourceFile): readonly string[] =>
+  file.tree.statements.filter(isExported).flatMap((statement) => {
     const name = nameOf(statement)
-    // Of several signatures of one function the first speaks for all.
-    if (ts.getJSDocCommentsAndTags(statement).some(ts.isJSDoc)) documented.add(name)
-    else if (!documented.has(name)) undocumented.push(`${locate(file, statement)} ${name}`)
-  }
-  return undocumented
-}
+    const docs = ts.getJSDocCommentsAndTags(statement).filter(ts.isJSDoc)
+    const words = docs.flatMap(({ comment }) => ts.getTextOfJSDocComment(comment)?.match(/[A-Za-z]+/g) ?? [])
+    const stems = words.map(stemOf).filter((stem) => !fillers.has(stem))
+    const named = new Set((name.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? []).map(stemOf))
+    const isRedundant = docs.length > 0 && stems.every((stem) => named.has(stem))
+    return isRedundant ? [`${locate(file, statement)} ${name}`] : []
+  })
+
+const stemOf = (word: string): string => word.toLowerCase().replace(/(ies|es|s|ing|ed|e|y)$/, '')
+
+const fillers = new Set(
+  'a all an and are as build by creat for from has i in is it made need of on or return that th thi to us what which with'.split(
+    ' ',
+  ),
+)
 
 const nameOf = (statement: ts.Statement): string => {
   if (ts.isVariableStatement(statement))
@@ -251,7 +257,6 @@ const nameOf = (statement: ts.Statement): string => {
   return 'export'
 }
 
-/** What Node loads when it loads a file: everything that it imports for its values, without `import()`. */
 const listLoaded = (path: string, seen: Set<string> = new Set()): readonly SourceFile[] => {
   const file = byPath.get(path)
   if (file === undefined || seen.has(path)) return []

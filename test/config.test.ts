@@ -8,7 +8,6 @@ import { ConfigError, readConfig, serviceVariables } from '../src/config.js'
 const key = `0x${'ab'.repeat(32)}`
 const token = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 
-/** The problems of an environment; none when it can be used. */
 const problemsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
   try {
     readConfig(environment)
@@ -19,7 +18,6 @@ const problemsOf = (environment: Readonly<Record<string, string>>): readonly str
   }
 }
 
-/** The EVM family's settings, where the environment configures it. */
 const evmOf = (environment: Readonly<Record<string, string>>) => {
   const reading = readEvmSettings(environment)
   if ('problems' in reading) throw new Error(reading.problems.join('\n'))
@@ -37,7 +35,7 @@ const networkOf = (environment: Readonly<Record<string, string>>) => {
 }
 
 describe('an empty environment', () => {
-  it('is enough to start: embedded database, limits of this process, no chain', () => {
+  it('is valid: embedded database, in-process limits, no chain', () => {
     expect(readConfig({})).toEqual({
       server: { host: '0.0.0.0', port: 8_080, trustProxy: [], maxPaymentBodyBytes: 65_536 },
       operatorToken: null,
@@ -64,12 +62,12 @@ describe('an empty environment', () => {
     })
   })
 
-  it.each(['', ' ', '\t\n'])('is what a value of %j counts as', (blank) => {
+  it.each(['', ' ', '\t\n'])('is equivalent to a value of %j', (blank) => {
     const names = [...serviceVariables, ...evmVariables.family, 'EVM_RPC_URL_8453', 'EVM_TOKENS_8453']
     expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])))).toEqual(readConfig({}))
   })
 
-  it('is what variables of others leave it', () => {
+  it('ignores unrelated variables', () => {
     expect(readConfig({ PATH: '/bin', HOSTNAME: 'box', PORTS: 'x', constructor: 'x' })).toEqual(
       readConfig({}),
     )
@@ -79,7 +77,7 @@ describe('an empty environment', () => {
 describe('API keys', () => {
   const mail = { SMTP_URL: 'smtps://u:hunter2@mail.example', MAIL_FROM: 'Payments <keys@example.com>' }
 
-  it('that are required demand that somebody says who gets one', () => {
+  it('must not be required without a REGISTRATION mode', () => {
     expect(problemsOf({ API_KEY_REQUIRED: 'true' })).toEqual([
       'REGISTRATION: must be set, to once, open or verified, when API_KEY_REQUIRED is true',
     ])
@@ -95,7 +93,7 @@ describe('API keys', () => {
     })
   })
 
-  it('that go by mail demand a server and a sender', () => {
+  it('sent by mail require an SMTP server and a sender', () => {
     expect(problemsOf({ REGISTRATION: 'verified' })).toEqual([
       'SMTP_URL: must be set when REGISTRATION is verified: keys go by mail',
       'MAIL_FROM: must be set when REGISTRATION is verified',
@@ -106,7 +104,7 @@ describe('API keys', () => {
     expect(inspect(accounts)).not.toContain('hunter2')
   })
 
-  it('that are required of several instances demand the secret that they share', () => {
+  it('required on several instances need a shared encryption secret', () => {
     const several = {
       API_KEY_REQUIRED: 'true',
       REGISTRATION: 'open',
@@ -121,20 +119,20 @@ describe('API keys', () => {
 })
 
 describe('a value', () => {
-  it('is read without the white space around it', () => {
+  it('is trimmed', () => {
     expect(readConfig({ PORT: ' 9000 ', HOST: '\t::1\n' }).server).toMatchObject({ host: '::1', port: 9_000 })
   })
 
   it.each([
     ['true', true],
     ['false', false],
-  ])('API_KEY_REQUIRED=%s is read as %s', (API_KEY_REQUIRED, apiKeyRequired) => {
+  ])('API_KEY_REQUIRED=%s is parsed as %s', (API_KEY_REQUIRED, apiKeyRequired) => {
     expect(readConfig({ API_KEY_REQUIRED, REGISTRATION: 'open' })).toMatchObject({
       accounts: { apiKeyRequired },
     })
   })
 
-  it('is read in its unit', () => {
+  it('is converted to its unit', () => {
     const config = readConfig({ SETTLE_WAIT_SECONDS: '40', VERIFY_DEADLINE_SECONDS: '3' })
     expect(config).toMatchObject({ settleWaitMs: 40_000, verifyDeadlineMs: 3_000 })
   })
@@ -198,13 +196,13 @@ describe('a value', () => {
     ['EVM_FINALITY_DEPTH_8453', '0', 'must be between 1 and 100000'],
     ['EVM_POLL_INTERVAL_MS_8453', '9', 'must be between 10 and 60000'],
     ['EVM_GAS_BUDGET_GWEI_PER_HOUR_8453', '0', 'must be between 1 and 1000000000000'],
-  ])('%s=%s is refused: %s', (name, value, problem) => {
+  ])('%s=%s is rejected: %s', (name, value, problem) => {
     expect(problemsOf({ EVM_PRIVATE_KEY: key, [name]: value })).toEqual([`${name}: ${problem}`])
   })
 })
 
-describe('a bad environment', () => {
-  it('is refused with every bad variable at once, one a line', () => {
+describe('an invalid environment', () => {
+  it('is rejected with all invalid variables, one per line', () => {
     const bad = {
       PORT: 'eighty',
       LOG_LEVEL: 'loud',
@@ -225,13 +223,13 @@ describe('a bad environment', () => {
     expect(() => readConfig(bad)).toThrow(/^The configuration is not usable:\n( {2}\w+: .+\n?){10}$/)
   })
 
-  it('never prints a value, whatever is wrong with it', () => {
+  it('is reported without values', () => {
     const names = [...serviceVariables, ...evmVariables.family].concat(
       evmVariables.perNetwork.map((name) => name.replace('<chain id>', '8453')),
       'EVM_RPC_URL_BASE',
       'EVM_SECRET',
     )
-    // Long and odd enough to stand in no message by chance.
+    // Long and unusual enough not to occur in a message by chance.
     const secret = fc
       .tuple(
         fc.constantFrom('', 'https://', 'postgres://', '0x', '10.0.0.0/', 'true,'),
@@ -308,11 +306,11 @@ describe('the EVM networks', () => {
     expect(readConfig({ EVM_PRIVATE_KEY: key }).chains.map(({ namespace }) => namespace)).toEqual(['eip155'])
   })
 
-  it('are those that have an endpoint, where any has', () => {
+  it('are those with an endpoint, if any endpoint is set', () => {
     expect(networksOf({ EVM_PRIVATE_KEY: key, EVM_RPC_URL_84532: 'https://node' })).toEqual([84532])
   })
 
-  it('are those that are named, each once, endpoint or not', () => {
+  it('are those listed, each once, with or without an endpoint', () => {
     const named = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453, 1,8453', EVM_RPC_URL_10: 'https://node' }
     expect(networksOf(named)).toEqual([8453, 1])
   })
@@ -320,11 +318,11 @@ describe('the EVM networks', () => {
   it.each([
     ['an endpoint', { EVM_RPC_URL_8453: 'https://node' }],
     ['a list of networks', { EVM_NETWORKS: '8453' }],
-  ])('need a key where %s is set', (_, environment) => {
+  ])('require a key if %s is set', (_, environment) => {
     expect(problemsOf(environment)).toEqual(['EVM_PRIVATE_KEY: is required to settle on EVM networks'])
   })
 
-  it('need an endpoint where nothing is known of them', () => {
+  it('require an endpoint if they are not built in', () => {
     expect(problemsOf({ EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453,31337,4242' })).toEqual([
       'EVM_RPC_URL_31337: is required for a network that is not built in',
       'EVM_RPC_URL_4242: is required for a network that is not built in',
@@ -337,13 +335,13 @@ describe('the EVM networks', () => {
     })
   })
 
-  it('use a public endpoint where none is given, and say so', () => {
+  it('fall back to a public endpoint with a warning', () => {
     const network = networkOf({ EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453' })
     expect(network.usesPublicRpc).toBe(true)
     expect(network.rpcUrls.map((url) => url.reveal())).toEqual(['https://mainnet.base.org'])
   })
 
-  it('keep their endpoints in the order of preference', () => {
+  it('keep the order of their endpoints', () => {
     const urls = 'https://a.example/k1, https://b.example/k2'
     const network = networkOf({ EVM_PRIVATE_KEY: key, EVM_RPC_URL_8453: urls })
     expect(network.rpcUrls.map((url) => url.reveal())).toEqual([
@@ -352,7 +350,7 @@ describe('the EVM networks', () => {
     ])
   })
 
-  it('take several keys, each once, with and without 0x, in any letter case', () => {
+  it('accept several keys, deduplicated, with or without 0x, in any letter case', () => {
     const other = '12'.repeat(32)
     const { privateKeys } = evmOf({ EVM_PRIVATE_KEY: `${key},${key.slice(2).toUpperCase()}, ${other}` })
     expect(privateKeys.map((each) => each.reveal())).toEqual([key, `0x${other}`])
@@ -368,7 +366,7 @@ describe('the EVM networks', () => {
   })
 
   it.each(['EVM_PRIVATE_KEYS', 'EVM_NETWORK', 'EVM_RPC_URLS_8453', 'EVM_constructor'])(
-    'refuse the slip %s',
+    'reject the misspelled variable %s',
     (name) => {
       expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is not a known setting`])
     },
@@ -412,7 +410,7 @@ describe('the tokens of a network', () => {
       `${token}, *,${other}`,
       { tokens: [{ address: token }, { address: other }], acceptsAny: true },
     ],
-  ])('are, from %s, those offered', (_, chainId, tokens, expected) => {
+  ])('are, with %s configured, those offered', (_, chainId, tokens, expected) => {
     expect(tokensOf(chainId, tokens)).toEqual(expected)
   })
 
@@ -435,7 +433,7 @@ describe('the configuration', () => {
     EVM_RPC_URL_8453: 'https://node.example/v2/hunter2',
   }
 
-  it('is frozen all the way down', () => {
+  it('is deeply frozen', () => {
     const isFrozen = (value: unknown): boolean =>
       typeof value !== 'object' ||
       value === null ||
@@ -443,7 +441,7 @@ describe('the configuration', () => {
     expect(isFrozen(readConfig(environment))).toBe(true)
   })
 
-  it('reveals its secrets when it is asked to, and only then', () => {
+  it('reveals secrets only through reveal()', () => {
     const { stores, operatorToken } = readConfig({ ...environment, OPERATOR_TOKEN: 'an-operator-token' })
     expect(operatorToken?.reveal()).toBe('an-operator-token')
     expect(`${operatorToken}`).toBe('[secret]')
@@ -476,12 +474,12 @@ describe('the configuration', () => {
       'an inspection without custom forms',
       (value: unknown) => inspect(value, { depth: null, customInspect: false }),
     ],
-  ])('as a whole shows no secret in %s', (_, print) => {
+  ])('as a whole contains no secret in %s', (_, print) => {
     const printed = `${print(readConfig(environment))} ${print(evmOf(environment))}`
     for (const secret of ['hunter2', key.slice(2)]) expect(printed).not.toContain(secret)
   })
 
-  it('opens nothing while it is read', () => {
+  it('opens no connection while it is read', () => {
     let loads = 0
     const family = defineChain({
       namespace: 'toy',
@@ -495,7 +493,7 @@ describe('the configuration', () => {
     expect(loads).toBe(0)
   })
 
-  it("lists the problems of every family beside the service's own", () => {
+  it('reports problems of all families and of the service together', () => {
     const broken = (name: string) =>
       defineChain({
         namespace: name,

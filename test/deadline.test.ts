@@ -3,7 +3,7 @@ import { withinDeadline } from '../src/deadline.js'
 
 const never = new AbortController().signal
 
-/** Work that ends when it is told to, and says why. */
+/** Resolves with the abort reason. */
 const untilAborted = (signal: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve(signal.reason)
@@ -11,12 +11,12 @@ const untilAborted = (signal: AbortSignal): Promise<unknown> =>
   })
 
 describe('work within a deadline', () => {
-  it('is told when its time is up', async () => {
+  it('is aborted at the deadline', async () => {
     const reason = await withinDeadline({ milliseconds: 20, stopped: never }, untilAborted)
     expect(reason).toEqual(new Error('The deadline passed'))
   })
 
-  it('is told when it is stopped, also when that was before', async () => {
+  it('is aborted when stopped, also if that was before the start', async () => {
     const stopping = new AbortController()
     const work = withinDeadline({ milliseconds: 600_000, stopped: stopping.signal }, untilAborted)
     stopping.abort('closing')
@@ -26,7 +26,7 @@ describe('work within a deadline', () => {
     )
   })
 
-  it('answers and fails as the work does', async () => {
+  it('passes on results and errors', async () => {
     const deadline = { milliseconds: 600_000, stopped: never }
     expect(await withinDeadline(deadline, async () => 7)).toBe(7)
     await expect(withinDeadline(deadline, () => Promise.reject(new Error('no')))).rejects.toThrow('no')

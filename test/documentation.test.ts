@@ -16,7 +16,7 @@ const settings = [
   ...families.flatMap(({ family, perNetwork }) => [...family, ...perNetwork]),
 ]
 
-/** `EVM_TOKENS_8453` shows what `EVM_TOKENS_<chain id>` is, `TRON_TOKENS_mainnet` what `TRON_TOKENS_<network>` is. */
+/** `EVM_TOKENS_8453` stands for `EVM_TOKENS_<chain id>`. */
 const generalName = (name: string): string => {
   const stem = name.replace(/_(?:[1-9][0-9]*|[a-z]+)$/, '_<')
   return settings.find((setting) => stem.endsWith('<') && setting.startsWith(stem)) ?? name
@@ -28,7 +28,7 @@ const listTwice = (named: readonly string[]) => named.filter((name, at) => named
 
 describe('.env.example', () => {
   const text = readText('.env.example')
-  // `parseEnv` gives plain strings to a null prototype.
+  // `parseEnv` returns an object without a prototype.
   const shown = Object.entries(parseEnv(text.replaceAll(/^#(?=[A-Z]\w*=)/gm, ''))).map(([name, value]) => ({
     name,
     value: value ?? '',
@@ -36,27 +36,27 @@ describe('.env.example', () => {
   const named = shown.map(({ name }) => generalName(name))
   const environment = Object.fromEntries(shown.map(({ name, value }) => [name, value]))
 
-  it('shows every setting of the schema', () => {
+  it('contains every setting of the schema', () => {
     expect(listMissing(named), 'not in .env.example').toEqual([])
   })
 
-  it('shows nothing that is no setting, and nothing twice', () => {
+  it('contains only settings of the schema, each once', () => {
     const lines = [...text.matchAll(/^#([A-Z]\w*)=/gm)].map(([, name]) => generalName(name ?? ''))
     expect(listUnknown(lines), 'no setting').toEqual([])
     expect(listTwice(lines), 'stands twice').toEqual([])
   })
 
-  it('sets nothing: every line is commented out', () => {
+  it('has every setting commented out', () => {
     expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([])
   })
 
-  it('says something of each setting, with its default', () => {
+  it('describes each setting with its default', () => {
     const blocks = text.split(/\n\n+/).filter((block) => /^#[A-Z]\w*=/m.test(block))
     expect(blocks).toHaveLength(shown.length)
     expect(blocks.filter((block) => !/^# .*\bDefault: /ms.test(block))).toEqual([])
   })
 
-  it('shows the true defaults of the service', () => {
+  it('shows the actual defaults of the service', () => {
     const { EVM_PRIVATE_KEY: _none, ...rest } = environment
     const service = Object.fromEntries(
       Object.entries(rest).filter(([name]) => serviceVariables.includes(name)),
@@ -64,7 +64,7 @@ describe('.env.example', () => {
     expect(readConfig(service)).toEqual(readConfig({}))
   })
 
-  it('shows the true defaults of the EVM family', () => {
+  it('shows the actual defaults of the EVM family', () => {
     const least = { EVM_PRIVATE_KEY: '11'.repeat(32), EVM_NETWORKS: '8453' }
     const family = Object.fromEntries(
       shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
@@ -72,7 +72,7 @@ describe('.env.example', () => {
     expect(readEvmSettings({ ...family, ...least })).toEqual(readEvmSettings(least))
   })
 
-  it('shows the true defaults of the Solana family', () => {
+  it('shows the actual defaults of the Solana family', () => {
     const least = { SOLANA_PRIVATE_KEY: JSON.stringify(Array(64).fill(1)), SOLANA_NETWORKS: 'mainnet' }
     const family = Object.fromEntries(
       shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
@@ -80,7 +80,7 @@ describe('.env.example', () => {
     expect(readSolanaSettings({ ...family, ...least })).toEqual(readSolanaSettings(least))
   })
 
-  it('shows the true defaults of the TRON family', () => {
+  it('shows the actual defaults of the TRON family', () => {
     const least = { TRON_RPC_URL_mainnet: 'https://node.example' }
     const family = Object.fromEntries(
       shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
@@ -88,7 +88,7 @@ describe('.env.example', () => {
     expect(readTronSettings({ ...family, ...least })).toEqual(readTronSettings(least))
   })
 
-  it('shows the true defaults of the TON family', () => {
+  it('shows the actual defaults of the TON family', () => {
     const least = { TON_MNEMONIC: Array(24).fill('word').join(' '), TON_NETWORKS: 'mainnet' }
     const family = Object.fromEntries(
       shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
@@ -112,7 +112,7 @@ describe("the README's configuration table", () => {
     expect(listMissing(readNamed()), 'not in the README').toEqual([])
   })
 
-  it('has no row for what is no setting, and none twice', () => {
+  it('has only rows for settings of the schema, each once', () => {
     const named = readNamed()
     expect(listUnknown(named), 'no setting').toEqual([])
     expect(listTwice(named), 'stands twice').toEqual([])

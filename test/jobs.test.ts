@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listJobs, startJobs } from '../src/jobs.js'
-import { createManualClock, settleDown } from './support/manualClock.js'
+import { createManualClock, drainEventLoop } from './support/manualClock.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
 
 const setup = () => {
@@ -14,7 +14,6 @@ const setup = () => {
   return { clock, logger, job, countRuns: () => runs }
 }
 
-/** A promise that a test ends when it likes. */
 const gate = () => {
   let open: () => void = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -24,10 +23,10 @@ const gate = () => {
 }
 
 describe('startJobs', () => {
-  it('runs a job at once and again each time its pause is over', async () => {
+  it('runs a job immediately and again after each interval', async () => {
     const { clock, logger, job, countRuns } = setup()
     const stop = startJobs([job], clock, logger)
-    await settleDown()
+    await drainEventLoop()
     expect(countRuns()).toBe(1)
     await clock.advance(999)
     expect(countRuns()).toBe(1)
@@ -38,7 +37,7 @@ describe('startJobs', () => {
     await stop()
   })
 
-  it('gives each job its own pause', async () => {
+  it('gives each job its own interval', async () => {
     const { clock, logger, job, countRuns } = setup()
     const slow = gate()
     const stop = startJobs([{ name: 'slow', everyMs: 1, run: () => slow.opened }, job], clock, logger)
@@ -49,7 +48,7 @@ describe('startJobs', () => {
     await stop()
   })
 
-  it('never lets a job overlap itself', async () => {
+  it('never runs a job concurrently with itself', async () => {
     const { clock, logger } = setup()
     let running = 0
     let most = 0
@@ -75,10 +74,10 @@ describe('startJobs', () => {
         throw new Error('broken')
       },
     ],
-  ])('goes on with a job that %s, and says so by its name', async (_, run) => {
+  ])('continues a job that %s, and logs its name', async (_, run) => {
     const { clock, logger, job, countRuns } = setup()
     const stop = startJobs([{ name: 'broken', everyMs: 1_000, run }, job], clock, logger)
-    await settleDown()
+    await drainEventLoop()
     await clock.advance(1_000)
     await stop()
     expect(countRuns()).toBe(2)
@@ -90,11 +89,11 @@ describe('startJobs', () => {
     expect(logger.lines).toEqual([said, said])
   })
 
-  it('stops only when what runs has ended, and starts nothing more', async () => {
+  it('stops when running jobs have finished, and starts no more', async () => {
     const { clock, logger, job, countRuns } = setup()
     const slow = gate()
     const stop = startJobs([{ name: 'slow', everyMs: 1, run: () => slow.opened }, job], clock, logger)
-    await settleDown()
+    await drainEventLoop()
     let isStopped = false
     const stopping = stop().then(() => {
       isStopped = true
@@ -110,11 +109,11 @@ describe('startJobs', () => {
 })
 
 describe('listJobs', () => {
-  it('asks the chain about open settlements and unfinal blocks often, and clears old keys now and then', async () => {
+  it('reconciles and detects reorgs every few seconds, and purges hourly', async () => {
     const calls: string[] = []
     const jobs = listJobs({
       reconcileSettlements: async () => void calls.push('reconcile'),
-      recheckBlocks: async () => void calls.push('recheck'),
+      detectReorgs: async () => void calls.push('recheck'),
       deliverWebhooks: async () => void calls.push('deliver'),
       measureOpenSettlements: async () => void calls.push('measure'),
       purgeIdempotencyKeys: async () => void calls.push('purge keys'),

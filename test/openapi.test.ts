@@ -62,7 +62,7 @@ describe('openapi/openapi.yaml', () => {
     expect(committed).toBe(await renderDocument())
   })
 
-  it('is generated the same way twice', async () => {
+  it('is generated deterministically', async () => {
     expect(await renderDocument()).toBe(await renderDocument())
   })
 
@@ -73,17 +73,17 @@ describe('openapi/openapi.yaml', () => {
     expect(document.openapi).toMatch(/^3\.1\./)
   })
 
-  it('has no anchors, no aliases and no reference into nothing', () => {
+  it('has no anchors, no aliases and no dangling references', () => {
     expect(committed).not.toMatch(/: [&*]a\d/)
     const named = [...committed.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name)
     expect(new Set(named)).toEqual(new Set(Object.keys(document.components.schemas)))
   })
 
-  it('has no word of the libraries that made it', () => {
+  it('contains no extension fields of the generator', () => {
     expect(committed).not.toMatch(/Default Response|zod|fastify|__/i)
   })
 
-  it('is what the service serves', async () => {
+  it('is the document that the service serves', async () => {
     const app = testApp()
     const yaml = await app.inject('/api/openapi.yaml')
     expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8')
@@ -95,7 +95,7 @@ describe('openapi/openapi.yaml', () => {
 })
 
 describe('every route', () => {
-  it('is in the document, and the document has no other', async () => {
+  it('is in the document, and vice versa', async () => {
     const app = testApp()
     await app.ready()
     const served = app
@@ -105,13 +105,13 @@ describe('every route', () => {
     expect(operations.map(({ name }) => name).sort()).toEqual([...served].sort())
   })
 
-  it('has an id of its own and belongs to a known group', () => {
+  it('has a unique operationId and a known tag', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
     const groups = document.tags.map(({ name }) => name)
     for (const { tags } of operations) expect(groups).toEqual(expect.arrayContaining(tags))
   })
 
-  it.each(operations)('$name has a summary, a description, and examples of its answers', (described) => {
+  it.each(operations)('$name has a summary, a description, and response examples', (described) => {
     expect(described.summary.length).toBeGreaterThan(10)
     expect(described.summary.length).toBeLessThan(80)
     expect(described.description.length).toBeGreaterThan(40)
@@ -140,7 +140,7 @@ describe('every route', () => {
   )
 })
 
-describe('what callers must show', () => {
+describe('security requirements', () => {
   const eitherHeader = [{ bearer: [] }, { header: [] }]
   const expected = {
     dashboard: eitherHeader,
@@ -159,7 +159,7 @@ describe('what callers must show', () => {
     ['GET /dashboard/keys', [...eitherHeader, { ...operator, header: [] }]],
   ])
 
-  it('is said of every route that asks for a key, by its access', async () => {
+  it('are declared for every route that uses a key, by its access', async () => {
     const app = testApp()
     await app.ready()
     for (const { method, path, access } of app.listRoutes()) {
@@ -174,7 +174,7 @@ describe('what callers must show', () => {
     }
   })
 
-  it('is a header in every scheme, never the query', () => {
+  it('use headers in every scheme, never the query', () => {
     expect(Object.values(document.components.securitySchemes)).toEqual([
       { type: 'http', scheme: 'bearer', description: expect.any(String) },
       { type: 'apiKey', in: 'header', name: 'X-API-Key', description: expect.any(String) },
@@ -190,7 +190,7 @@ describe('the examples', () => {
         ?.examples ?? {},
     ).map(({ value }) => value)
 
-  it.each(Object.entries(paymentRequests))('%s is a payment that the service reads', (_name, { value }) => {
+  it.each(Object.entries(paymentRequests))('%s is a payment that the service accepts', (_name, { value }) => {
     const payment = readPayment(wirePaymentRequest.parse(value))
     expect(isRefused(payment)).toBe(false)
     expect(payment).toMatchObject({
@@ -204,7 +204,7 @@ describe('the examples', () => {
     { name: 'POST /settle', schemas: [settleResult] },
     { name: 'GET /v1/settlements/{id}', schemas: [settlementView] },
     { name: 'GET /v1/settlements', schemas: [settlementView, settlementPage] },
-  ])('of the answers of $name are such answers', ({ name, schemas }) => {
+  ])('of $name match the response schemas', ({ name, schemas }) => {
     const values = exampleValues(name, '200')
     expect(values.length).toBeGreaterThan(1)
     const shapes = z.union(schemas.map(({ shape }) => z.strictObject(shape)))
@@ -220,7 +220,7 @@ describe('the examples', () => {
     ['GET /dashboard/usage', '200', usage],
     ['POST /dashboard/rotate', '200', rotatedKey],
     ['POST /dashboard/restrictions', '200', restrictions],
-  ])('of %s %s are answers as its schema has them', (name, status, { shape }) => {
+  ])('of %s %s match the response schema', (name, status, { shape }) => {
     const values = exampleValues(name, status)
     expect(values.length).toBeGreaterThan(0)
     for (const value of values) expect(z.strictObject(shape).parse(value)).toEqual(value)

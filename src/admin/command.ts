@@ -1,24 +1,21 @@
 import { parseArgs } from 'node:util'
 import { type TierName, tiers } from '../protocol/tiers.js'
 
-/** What an operator asked for. */
 export type Command =
   | { readonly verb: 'list'; readonly isJson: boolean }
   | { readonly verb: 'set-tier'; readonly id: string; readonly tier: TierName; readonly isJson: boolean }
   | { readonly verb: 'unrestrict'; readonly id: string; readonly isJson: boolean }
   | { readonly verb: 'revoke'; readonly id: string; readonly isConfirmed: boolean; readonly isJson: boolean }
 
-/** How the command is called. */
 export const usage = `Usage: npm run admin -- keys <command>
 
   keys list [--json]                          every account, oldest first
   keys set-tier <account> <tier> [--json]     ${Object.keys(tiers).join(', ')}
-  keys unrestrict <account> [--json]          lifts allowedIPs and allowedRef, for owners who locked themselves out
-  keys revoke <account> [--yes] [--json]      its key is nobody's from now on, for good; asks unless --yes
+  keys unrestrict <account> [--json]          removes allowedIPs and allowedRef, for owners who locked themselves out
+  keys revoke <account> [--yes] [--json]      permanently invalidates its key; asks for confirmation unless --yes
 
 <account> is the id that \`keys list\` shows.`
 
-/** The command cannot be understood; the message says why. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(`${message}\n\n${usage}`)
@@ -28,12 +25,12 @@ export class UsageError extends Error {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Reads the words behind `admin`. Throws `UsageError`. */
-export const readCommand = (words: readonly string[]): Command => {
-  const { values, positionals } = parseWords(words)
+/** Parses the arguments after `admin`. Throws `UsageError`. */
+export const readCommand = (args: readonly string[]): Command => {
+  const { values, positionals } = parseOptions(args)
   const { json: isJson, yes: isConfirmed } = values
   const [noun, verb, ...rest] = positionals
-  if (noun !== 'keys') throw new UsageError('There is one noun: keys.')
+  if (noun !== 'keys') throw new UsageError('Unknown command: the first word must be keys.')
   switch (verb) {
     case 'list':
       expectCount(rest, 0)
@@ -52,24 +49,24 @@ export const readCommand = (words: readonly string[]): Command => {
   }
 }
 
-const parseWords = (words: readonly string[]) => {
+const parseOptions = (args: readonly string[]) => {
   try {
     return parseArgs({
-      args: [...words],
+      args: [...args],
       allowPositionals: true,
       options: { json: { type: 'boolean', default: false }, yes: { type: 'boolean', default: false } },
     })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'The options cannot be read.')
+    throw new UsageError(error instanceof Error ? error.message : 'The options cannot be parsed.')
   }
 }
 
-const expectCount = (words: readonly string[], count: number): void => {
-  if (words.length !== count) throw new UsageError(`This command takes ${count} words.`)
+const expectCount = (args: readonly string[], count: number): void => {
+  if (args.length !== count) throw new UsageError(`This command takes ${count} arguments.`)
 }
 
 const readId = (text = ''): string => {
-  if (!uuid.test(text)) throw new UsageError('An account is named by the id that `keys list` shows.')
+  if (!uuid.test(text)) throw new UsageError('An account must be given by its id, as shown by `keys list`.')
   return text
 }
 

@@ -1,23 +1,23 @@
+import { createInterface } from 'node:readline/promises'
+import type { Readable, Writable } from 'node:stream'
 import type { Account, AccountStore } from '../ports/accountStore.js'
 import { type Command, readCommand } from './command.js'
 
-/** Where the command speaks and listens. */
 export interface Terminal {
   print(line: string): void
-  /** Null when nobody is there to answer. */
+  /** Null if the input is not a terminal. */
   ask(question: string): Promise<string | null>
 }
 
-/** What the command works on; opened only for a command that was understood. */
 export type OpenAccountStore = () => Promise<{ readonly accounts: AccountStore; close(): Promise<void> }>
 
-/** Runs one command of an operator. Throws a sentence when it cannot be done. */
+/** Throws an operator-facing error if the command fails. */
 export const runAdmin = async (
-  words: readonly string[],
+  args: readonly string[],
   terminal: Terminal,
   open: OpenAccountStore,
 ): Promise<void> => {
-  const command = readCommand(words)
+  const command = readCommand(args)
   const { accounts, close } = await open()
   try {
     const found = await run(command, accounts, terminal)
@@ -27,7 +27,6 @@ export const runAdmin = async (
   }
 }
 
-/** Answers the accounts that the command was about, as they are now. */
 const run = async (
   command: Command,
   accounts: AccountStore,
@@ -55,13 +54,13 @@ const run = async (
 
 const find = async (accounts: AccountStore, id: string): Promise<Account> => {
   const account = await accounts.find(id)
-  if (account === null) throw new Error(`There is no account ${id}.`)
+  if (account === null) throw new Error(`Account ${id} does not exist.`)
   return account
 }
 
 const confirm = async ({ email, project }: Account, { ask }: Terminal): Promise<void> => {
-  const answer = await ask(`Revoke the key of "${project}" (${email}) for good? Write yes: `)
-  if (answer === null) throw new Error('Nobody is there to confirm it: nothing was revoked. Say --yes.')
+  const answer = await ask(`Permanently revoke the key of "${project}" (${email})? Type yes: `)
+  if (answer === null) throw new Error('Nothing was revoked. Not a terminal: pass --yes to confirm.')
   if (answer.trim() !== 'yes') throw new Error('Nothing was revoked.')
 }
 
@@ -88,3 +87,23 @@ const writeTable = (accounts: readonly Account[]): string => {
     )
     .join('\n')
 }
+
+/** Questions are written to `prompts`, so that output can be piped. */
+export interface Streams {
+  readonly input: Readable & { readonly isTTY?: boolean }
+  readonly output: Writable
+  readonly prompts: Writable
+}
+
+export const createTerminal = ({ input, output, prompts }: Streams): Terminal => ({
+  print: (line) => void output.write(`${line}\n`),
+  ask: async (question) => {
+    if (input.isTTY !== true) return null
+    const lines = createInterface({ input, output: prompts })
+    try {
+      return await lines.question(question)
+    } finally {
+      lines.close()
+    }
+  },
+})

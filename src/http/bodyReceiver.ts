@@ -41,7 +41,7 @@ export const createBodyReceiver = ({ deadlineMs, maxHeldBytes }: ReceivingBounds
   let heldBytes = 0
   let sweeper: NodeJS.Timeout | null = null
 
-  /** One timer for all: one for each would cost every request as much as its body's parsing. */
+  /** One timer for all: one for each body is a measurable part of a small request. */
   const refuseLate = (): void => {
     const lateSinceMs = performance.now() - deadlineMs
     for (const arrival of arrivals) {

@@ -2,10 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { describeError } from '../platform/scrub.js'
 import type { Logger } from '../ports/logger.js'
 
-/**
- * Lets fastify write its few own lines (an answer after the answer, a broken stream) into our log. Of the
- * objects that it would log, requests and replies among them, nothing is taken over but the error.
- */
+/** Logs only the error of a logged object: requests and replies contain secrets. */
 export const createFastifyLogger = (logger: Logger): FastifyBaseLogger => {
   const write =
     (log: Logger['info']) =>
@@ -30,10 +27,10 @@ const pickFields = (parts: readonly unknown[]): Record<string, unknown> => {
   return error instanceof Error ? { error: describeError(error) } : {}
 }
 
-const findError = (given: unknown): unknown => {
-  if (typeof given !== 'object' || given === null) return null
-  if ('err' in given) return given.err
-  return 'error' in given ? given.error : given
+const findError = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return null
+  if ('err' in value) return value.err
+  return 'error' in value ? value.error : value
 }
 
 const pickMessage = (parts: readonly unknown[]): string =>

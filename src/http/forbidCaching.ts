@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Keeps an answer out of every cache: it is true now, or for one caller. */
+/** For responses that are specific to a caller or to a moment. */
 export const forbidCaching = (reply: FastifyReply): void => {
   reply.header('cache-control', 'no-store')
 }

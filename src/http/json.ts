@@ -40,9 +40,7 @@ export const readJson = (bytes: Buffer): unknown => {
 const readPlainly = (text: string): unknown => {
   if (text.includes('\\') || text.includes('proto') || spaceAfterQuote.test(text)) return undefined
   const containers = count(text, '{', maxJsonDepth) + count(text, '[', maxJsonDepth)
-  // Every value but the root stands behind a bracket or a comma.
-  if (containers > maxJsonDepth || containers + count(text, ',', maxJsonValues) > maxJsonValues)
-    return undefined
+  if (containers > maxJsonDepth || hasManyValues(text, containers)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return countKeys(value) === count(text, '":', maxJsonValues) ? value : undefined
@@ -50,6 +48,10 @@ const readPlainly = (text: string): unknown => {
     return undefined
   }
 }
+
+/** Every value but the root stands behind a bracket or a comma, and between two commas is at least one character. */
+const hasManyValues = (text: string, containers: number): boolean =>
+  containers + text.length / 2 > maxJsonValues && containers + count(text, ',', maxJsonValues) > maxJsonValues
 
 const spaceAfterQuote = /"[ \t\r\n]/
 

@@ -3,5 +3,5 @@ import { unlimitedPaths } from '../protocol/requestLimits.js'
 
 const probes = new Set<string | undefined>(unlimitedPaths)
 
-/** Whether a request comes from what watches the process: every few seconds for ever, and answered whatever fails. */
+/** /health, /ready and /metrics: served without limits or keys. */
 export const isProbe = ({ routeOptions }: FastifyRequest): boolean => probes.has(routeOptions.url)

@@ -5,44 +5,41 @@ import {
   unlimitedPaths,
 } from '../protocol/requestLimits.js'
 
-/** A window of a route, but for whom it counts. */
 export interface RouteWindow {
-  /** What stands before the address or the account in the name of the bucket. */
+  /** Prefix of the bucket key, before the address or account id. */
   readonly prefix: string
   readonly limit: number
   readonly windowMs: number
   readonly per: LimitShare
 }
 
-/** What a route's requests draw from. */
 export interface RouteLimits {
   readonly anonymous: readonly RouteWindow[]
   readonly keyed: readonly RouteWindow[]
-  /** Whether a caller with a key draws from its tier's rate as well. */
-  readonly isOfTier: boolean
-  /** Whether nobody may pass while limits cannot be shared. */
-  readonly needsSharedCount: boolean
+  /** Whether requests with a key also count against the rate of its tier. */
+  readonly countsTierRate: boolean
+  /** Whether the route is closed while limits cannot be shared between instances. */
+  readonly requiresSharedStore: boolean
 }
 
 const dashboard = '/dashboard/'
 
-/** Picks from the table what binds a route; null for one that has no limits. */
 export const findRouteLimits = (
   table: readonly RequestLimit[],
   { method, path }: { readonly method: string; readonly path: string },
 ): RouteLimits | null => {
-  // A preflight is a browser's question, not the caller's; browsers remember the answer.
+  // Preflights are sent by browsers, which cache the response.
   if (method === 'OPTIONS' || unlimitedPaths.includes(path)) return null
-  const isOfDashboard = path.startsWith(dashboard)
+  const isDashboard = path.startsWith(dashboard)
   const names = ['*', `${method === 'HEAD' ? 'GET' : method} ${path}`]
-  if (isOfDashboard) names.push(`${dashboard}*`)
+  if (isDashboard) names.push(`${dashboard}*`)
   const rows = table.filter(({ endpoint }) => names.includes(endpoint))
   return {
     anonymous: rows.filter(({ binds }) => binds !== 'keyed').map(toWindow),
     keyed: rows.filter(({ binds }) => binds !== 'anonymous').map(toWindow),
-    // Whoever looks at its figures goes on being paid.
-    isOfTier: !isOfDashboard,
-    needsSharedCount: sharedOnlyPaths.includes(path),
+    // Dashboard requests must not use up the rate for payments.
+    countsTierRate: !isDashboard,
+    requiresSharedStore: sharedOnlyPaths.includes(path),
   }
 }
 

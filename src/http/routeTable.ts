@@ -1,30 +1,28 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { Access } from './access.js'
+import type { Access } from './auth/access.js'
 
-/** A route that the service serves. */
 export interface ServedRoute {
   readonly method: string
-  /** The pattern in the form of OpenAPI: `/v1/settlements/{id}`. */
+  /** OpenAPI pattern: `/v1/settlements/{id}`. */
   readonly path: string
   readonly access: Access
-  /** What it is for, in a few words; empty where it has no place in the reference. */
+  /** Empty for undocumented routes. */
   readonly summary: string
-  /** Whether the reference names it. */
   readonly isDocumented: boolean
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Every route, once the app is ready. */
+    /** All routes; available once the app is ready. */
     listRoutes(): readonly ServedRoute[]
   }
 }
 
 /**
- * Keeps the list of all routes, and stops the start when one of them does not say who may call it. No plugin:
- * those load later, and a route that was declared before would be missed.
+ * Startup fails if a route lacks `config.access`. Not a plugin: plugins load later
+ * and would miss earlier routes.
  */
-export const keepRouteTable = (app: FastifyInstance): void => {
+export const addRouteTable = (app: FastifyInstance): void => {
   const declared: DeclaredRoute[] = []
   app.addHook('onRoute', (route) => {
     declared.push({ url: route.url, route })
@@ -37,9 +35,9 @@ export const keepRouteTable = (app: FastifyInstance): void => {
 }
 
 interface DeclaredRoute {
-  /** As declared; fastify goes on to use the options of `/docs` for `/docs/`. */
+  /** Copied: Fastify reuses the options object of `/docs` for `/docs/`. */
   readonly url: string
-  /** By reference: what a plugin adds to its routes afterwards is seen as well. */
+  /** Not copied: plugins modify it after registration. */
   readonly route: RouteOptions
 }
 
@@ -50,7 +48,7 @@ const listMethods = ({ url, route }: DeclaredRoute): readonly ServedRoute[] => {
 
 const describeRoute = (method: string, url: string, { config, schema }: RouteOptions): ServedRoute => {
   const access = config?.access
-  if (access === undefined) throw new Error(`${method} ${url} does not say who may call it (config.access)`)
+  if (access === undefined) throw new Error(`${method} ${url} has no config.access`)
   return {
     method,
     path: url.replaceAll(/:([A-Za-z0-9_]+)/g, '{$1}'),

@@ -3,17 +3,16 @@ import type { FastifySerializerCompiler } from 'fastify'
 import { z } from 'zod'
 
 /**
- * Compiles a zod response schema into a JSON serializer, once, at the start. Fields that the schema does not
- * name are left out, so that nothing spills that a store or a library put beside them. It writes and does not
- * validate: zod's own serializer costs several times as much per answer.
+ * Drops fields that the schema does not name, so internal fields cannot leak. Does not validate: zod's
+ * serializer costs several times as much.
  */
 export const compileSerializer: FastifySerializerCompiler<unknown> = ({ schema }) => {
-  if (!(schema instanceof z.ZodType)) throw new Error('Response schemas are zod schemas')
+  if (!(schema instanceof z.ZodType)) throw new Error('Response schemas must be zod schemas')
   return fastJson(toSerializerSchema(schema))
 }
 
 const toSerializerSchema = (schema: z.ZodType): Schema =>
-  // The two libraries type the same JSON Schema differently; as plain JSON it is neither's.
+  // zod and fast-json-stringify type JSON Schema differently.
   JSON.parse(
     JSON.stringify(
       z.toJSONSchema(schema, {
@@ -21,7 +20,7 @@ const toSerializerSchema = (schema: z.ZodType): Schema =>
         io: 'output',
         unrepresentable: 'any',
         reused: 'inline',
-        // Ids and formats document; to the serializer an id is an address, and a date-time goes unescaped.
+        // fast-json-stringify treats ids as references and does not escape date-time strings.
         metadata: z.registry(),
         override: ({ jsonSchema }) => {
           delete jsonSchema.format

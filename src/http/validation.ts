@@ -7,21 +7,21 @@ import { describePath } from './json.js'
 
 const maxIssues = 3
 
-/** Schemas whose usual values are known without them; see `protocol/usual.ts`. */
+/** Cheap checks that accept the most frequent values without zod; see `protocol/fastPath.ts`. */
 const shortcuts = new Map<z.ZodType, (input: unknown) => boolean>([[wirePaymentRequest, isCommonRequest]])
 
-/** Compiles a zod schema into fastify's validator; what does not fit is INVALID_REQUEST with the fields' paths. */
+/** Errors are INVALID_REQUEST with the paths of the fields. */
 export const compileValidator: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
-  // Schemas of headers document; what matters in a header is read before the body, by the route's own hook.
+  // Documentation only: required headers are checked before the body, in the route's own hook.
   if (httpPart === 'headers') return (headers: unknown) => ({ value: headers })
-  if (!(schema instanceof z.ZodType)) throw new Error('Route schemas are zod schemas')
+  if (!(schema instanceof z.ZodType)) throw new Error('Route schemas must be zod schemas')
   const whole = httpPart === 'body' ? 'The body' : 'The request'
-  const isUsual = shortcuts.get(schema)
+  const isCommon = shortcuts.get(schema)
   return (input: unknown) => {
-    if (isUsual?.(input) === true) return { value: input }
+    if (isCommon?.(input) === true) return { value: input }
     const parsed = schema.safeParse(input)
     if (parsed.success) return { value: parsed.data }
-    // Sentences only where they are needed: asking for them makes the library slower.
+    // Parsed again with messages only on failure: a custom error function slows down every parse.
     const issues = (schema.safeParse(input, { error: describeIssue }).error ?? parsed.error).issues.slice(
       0,
       maxIssues,
@@ -53,7 +53,7 @@ const formatNames: Readonly<Record<string, string>> = {
   datetime: 'a time in ISO 8601',
 }
 
-/** The sentence of an issue in our own words; a message that stands in the schema itself goes before it. */
+/** Messages defined in a schema take precedence over these. */
 const describeIssue = (issue: z.core.$ZodRawIssue): string => {
   if (issue.input === undefined) return 'is required'
   switch (issue.code) {
@@ -68,7 +68,7 @@ const describeIssue = (issue: z.core.$ZodRawIssue): string => {
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     case 'unrecognized_keys':
-      return 'has a field that does not belong there'
+      return 'has an unknown field'
     default:
       return 'has the wrong form'
   }

@@ -10,11 +10,11 @@ interface Block {
 
 const mappedBits = 96
 
-/** IP addresses as ipaddr.js reads them, without the spellings that only some programs understand. */
+/** Accepts dotted-quad IPv4 and IPv6 only, not the other spellings that ipaddr.js parses. */
 export const createAddressBlocks = (): AddressBlocks => {
-  // An account that is remembered is asked about often, and its list of blocks is the same object.
+  // Keyed by array identity: a cached account keeps the same list object between requests.
   const parsed = new WeakMap<readonly string[], readonly Block[]>()
-  const parseOnce = (blocks: readonly string[]): readonly Block[] => {
+  const parseCached = (blocks: readonly string[]): readonly Block[] => {
     const known = parsed.get(blocks)
     if (known !== undefined) return known
     const all = blocks.map(parseBlock).filter((block) => block !== null)
@@ -28,12 +28,12 @@ export const createAddressBlocks = (): AddressBlocks => {
     },
     include: (blocks, text) => {
       const address = parseAddress(text)
-      return address !== null && parseOnce(blocks).some((block) => contains(block, unmap(address)))
+      return address !== null && parseCached(blocks).some((block) => contains(block, unmap(address)))
     },
   }
 }
 
-/** Not octal, not hexadecimal, not three parts, and no zone, which means something on one machine only. */
+/** Rejects octal, hexadecimal and short IPv4 forms, and zone ids, which are local to one machine. */
 const parseAddress = (text: string): Address | null => {
   if (text.includes('%')) return null
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
@@ -56,7 +56,7 @@ const parseBlock = (text: string): Block | null => {
   const prefix = prefixText === undefined ? bits : Number(prefixText)
   if (prefix > bits) return null
   if (!isMapped(address)) return { network: clearHostBits(address, prefix), prefix }
-  // A wider block would reach beyond the v4 addresses.
+  // A wider block would include addresses that are not IPv4-mapped.
   if (prefix < mappedBits) return null
   const v4 = prefix - mappedBits
   return { network: clearHostBits(address.toIPv4Address(), v4), prefix: v4 }

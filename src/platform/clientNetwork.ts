@@ -2,23 +2,23 @@ import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 const networkBits = 64
-const unreadable = 'unknown'
-const maxRemembered = 10_000
-// The longest IPv6 address with an IPv4 part has 45 characters; a zone may have any number.
-const maxRememberedLength = 64
-// Reading an IPv6 address takes longer than all other work of the limits, and callers come again.
-const remembered = new Map<string, string>()
+const unknownClient = 'unknown'
+const maxCached = 10_000
+// The longest IPv6 text has 45 characters, but a zone id can have any length.
+const maxCachedLength = 64
+// Parsing an IPv6 address dominates the cost of rate limiting, and clients repeat.
+const cache = new Map<string, string>()
 
 /**
- * Whom an address is counted as: an IPv4 address as itself, in whatever form it comes, an IPv6 address as its /64,
- * because that is what one customer gets. What is no address is one and the same client.
+ * The subject of per-address limits: IPv4 addresses, IPv6 /64 networks (the usual allocation per customer).
+ * Unparsable addresses share one subject.
  */
 export const readClientNetwork = (address: string | undefined): string => {
-  if (address === undefined) return unreadable
-  const known = remembered.get(address)
+  if (address === undefined) return unknownClient
+  const known = cache.get(address)
   if (known !== undefined) return known
-  if (isIPv4(address)) return remember(address, address)
-  return isIPv6(address) ? remember(address, readIPv6(address)) : unreadable
+  if (isIPv4(address)) return cacheNetwork(address, address)
+  return isIPv6(address) ? cacheNetwork(address, readIPv6(address)) : unknownClient
 }
 
 const readIPv6 = (address: string): string => {
@@ -28,9 +28,9 @@ const readIPv6 = (address: string): string => {
   return `${groups.map((group) => group.toString(16)).join(':')}::/${networkBits}`
 }
 
-const remember = (address: string, network: string): string => {
-  if (address.length > maxRememberedLength) return network
-  if (remembered.size >= maxRemembered) remembered.clear()
-  remembered.set(address, network)
+const cacheNetwork = (address: string, network: string): string => {
+  if (address.length > maxCachedLength) return network
+  if (cache.size >= maxCached) cache.clear()
+  cache.set(address, network)
   return network
 }

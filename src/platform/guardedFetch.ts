@@ -1,19 +1,22 @@
+import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector, Client } from 'undici'
 import { withinDeadline } from '../deadline.js'
 import type { WebhookAnswer, WebhookMessage, WebhookTransport } from '../ports/webhookTransport.js'
 import { isPublicAddress } from './publicAddress.js'
-import { type ResolveHost, resolvePublicHost } from './resolvePublicHost.js'
 
-/** What differs where receivers stand on this machine: in tests, and nowhere else. */
+/** Rejects, or resolves to an empty list, if the host has no address. */
+type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
+
+/** Overrides for tests with receivers on loopback. */
 export interface GuardedFetchDependencies {
   readonly deadlineMs?: number
   readonly resolveHost?: ResolveHost
-  /** Which addresses may be connected to; those of the internet unless told. */
+  /** Defaults to public addresses. */
   readonly isAllowed?: (address: string) => boolean
-  /** Which ports may be connected to; 443 and 8443 unless told. */
+  /** Defaults to 443 and 8443. */
   readonly allowsPort?: (port: number) => boolean
-  /** Certificates to trust in place of the well-known ones. */
+  /** Replaces the well-known certificate authorities. */
   readonly ca?: string
 }
 
@@ -24,16 +27,14 @@ const ports = [443, 8_443]
 
 const notPublic = 'The host has no public address'
 
-/** An address that must not be connected to. */
 class AddressRefusedError extends Error {}
 
-/** Time that was up. */
 class DeadlineError extends Error {}
 
 /**
- * Posts over HTTPS to hosts that strangers named. Every address that a name has is judged inside the look-up that
- * the connection itself uses, so that no second answer of a name server can slip in between. Redirects are not
- * followed, each request has a connection of its own, and one deadline ends it all.
+ * Posts over HTTPS to URLs of users (SSRF protection). Addresses are checked inside the DNS
+ * lookup of the connection, so rebinding has no effect. No redirects, no connection reuse, one
+ * deadline for the whole exchange.
  */
 export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}): WebhookTransport => {
   const { deadlineMs = defaultDeadlineMs, resolveHost = resolvePublicHost, ca } = dependencies
@@ -43,11 +44,11 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
     if (!URL.canParse(text)) return 'must be a URL'
     const url = new URL(text)
     if (url.protocol !== 'https:') return 'must begin with https://'
-    if (url.username !== '' || url.password !== '') return 'must not hold a user or a password'
+    if (url.username !== '' || url.password !== '') return 'must not contain a user or password'
     if (!allowsPort(portOf(url))) return `must have port ${ports.join(' or ')}`
     const host = hostOf(url)
-    // The parser has written every spelling of an address (decimal, octal, hex, full-width) in its usual form.
-    if (isIP(host) !== 0 && !isAllowed(host)) return 'must not name a private or reserved address'
+    // `URL` has already normalized every spelling of an IP address (decimal, octal, hex, full-width).
+    if (isIP(host) !== 0 && !isAllowed(host)) return 'must not point to a private or reserved address'
     return null
   }
 
@@ -56,9 +57,9 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
       resolveHost(hostname, signal).then(
         (addresses) => {
           const [first] = addresses
-          // One that is refused refuses them all: who mixes them wants to be asked at that one.
+          // One refused address refuses the host: mixing public and private addresses is an attack.
           if (first === undefined || !addresses.every(isAllowed)) callback(new AddressRefusedError(), '', 0)
-          else if (options.all === true) callback(null, addresses.map(toEntry))
+          else if (options.all === true) callback(null, addresses.map(toLookupAddress))
           else callback(null, first, isIP(first))
         },
         () => callback(new AddressRefusedError(), '', 0),
@@ -73,7 +74,7 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
       ...(ca === undefined ? {} : { ca }),
     })
     const client = new Client(url.origin, {
-      // A literal address is connected to without any look-up.
+      // IP literals are connected to without a DNS lookup.
       connect: (options, callback) => {
         const host = options.hostname.replaceAll(/^\[|\]$/g, '')
         if (isIP(host) !== 0 && !isAllowed(host)) callback(new AddressRefusedError(), null)
@@ -91,10 +92,10 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
         body: message.body,
         signal,
       })
-      await readAway(body)
+      await drainBody(body)
       return statusCode
     } finally {
-      // Also ends a connection that is only half made; nothing waits for it.
+      // Also aborts a connection that is still being established.
       client.destroy().catch(() => undefined)
     }
   }
@@ -102,8 +103,8 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
   return {
     findUrlProblem,
     post: async (message, stopped): Promise<WebhookAnswer> => {
-      const flaw = findUrlProblem(message.url)
-      if (flaw !== null) return { status: null, error: `The URL ${flaw}` }
+      const problem = findUrlProblem(message.url)
+      if (problem !== null) return { status: null, error: `The URL ${problem}` }
       try {
         const status = await withinDeadline({ milliseconds: deadlineMs, stopped }, async (signal) => {
           try {
@@ -125,10 +126,10 @@ const portOf = (url: URL): number => (url.port === '' ? 443 : Number(url.port))
 
 const hostOf = (url: URL): string => url.hostname.replaceAll(/^\[|\]$/g, '')
 
-const toEntry = (address: string) => ({ address, family: isIP(address) })
+const toLookupAddress = (address: string) => ({ address, family: isIP(address) })
 
-/** The answer is its status: of a body only so much is read as lets a polite receiver finish. */
-const readAway = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
+/** Reads a bounded part of the body so that a well-behaved receiver can finish. */
+const drainBody = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
   let read = 0
   try {
     for await (const chunk of body) {
@@ -136,11 +137,11 @@ const readAway = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
       if (read >= maxAnswerBytes) return
     }
   } catch {
-    // It has answered; how it goes on is its own affair.
+    // The status has been received; errors in the body do not matter.
   }
 }
 
-/** A library's words may hold addresses of our own network; its codes tell an owner enough. */
+/** Returns error codes only: messages of libraries may contain internal addresses. */
 const describe = (error: unknown, deadlineMs: number): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AddressRefusedError) return notPublic
@@ -148,4 +149,17 @@ const describe = (error: unknown, deadlineMs: number): string => {
     if ('code' in cause && typeof cause.code === 'string') return `No answer: ${cause.code}`
   }
   return 'No answer'
+}
+
+/** Not `dns.lookup`: it blocks one of libuv's four threads per slow name server, and resolves /etc/hosts. */
+const resolvePublicHost: ResolveHost = async (hostname, signal) => {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  const cancel = () => resolver.cancel()
+  signal.addEventListener('abort', cancel, { once: true })
+  try {
+    const results = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+    return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
 }

@@ -3,18 +3,17 @@ import type { Logger } from '../ports/logger.js'
 import type { Mailer } from '../ports/mailer.js'
 import type { Secret } from './secret.js'
 
-/** Which server takes the letters, and who they are from. */
 export interface MailerSettings {
-  /** `smtp://` (STARTTLS where it is offered, or nothing without it by `?requireTLS=true`) or `smtps://`, with user and password. */
+  /** `smtp://` (STARTTLS if offered; required with `?requireTLS=true`) or `smtps://`, with credentials. */
   readonly url: Secret
   readonly from: string
 }
 
 const deadlineMs = 15_000
-// Letters beyond this are dropped: a server that hangs must not fill the memory.
-const maxUnderWay = 1_000
+// Further mails are dropped, so that a hanging server cannot exhaust memory.
+const maxInFlight = 1_000
 
-/** Sends letters through an SMTP server, a few at once, over connections that are kept. */
+/** Sends over pooled SMTP connections. `post` does not wait; failures are only logged. */
 export const createMailer = ({ url, from }: MailerSettings, logger: Logger): Mailer => {
   const transport = createTransport({
     url: url.reveal(),
@@ -24,14 +23,14 @@ export const createMailer = ({ url, from }: MailerSettings, logger: Logger): Mai
     greetingTimeout: deadlineMs,
     socketTimeout: deadlineMs,
     dnsTimeout: deadlineMs,
-    // Letters hold texts of strangers: none of them may name a file or an address to read from.
+    // Mails contain user input, which must not reference files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   return {
     post: ({ to, subject, text }) => {
-      if (underWay.size >= maxUnderWay) {
+      if (inFlight.size >= maxInFlight) {
         logger.error({}, 'mail.dropped')
         return
       }
@@ -41,11 +40,11 @@ export const createMailer = ({ url, from }: MailerSettings, logger: Logger): Mai
           () => logger.info({}, 'mail.sent'),
           (error: unknown) => logger.error({ error }, 'mail.failed'),
         )
-        .finally(() => underWay.delete(sent))
-      underWay.add(sent)
+        .finally(() => inFlight.delete(sent))
+      inFlight.add(sent)
     },
     close: async () => {
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
       transport.close()
     },
   }

@@ -9,19 +9,16 @@ import {
 import type { SettlementCounter } from '../ports/settlementCounter.js'
 import type { WebhookCounter } from '../ports/webhookCounter.js'
 
-/** A scheme on a network, as a label may name it. */
 export interface MeasuredKind {
   readonly scheme: string
   readonly network: string
 }
 
-/** What came of a verify. */
 export type VerifyLabel = 'valid' | 'invalid' | 'aborted' | 'error'
 
-/** What came of a settle. */
 export type SettleLabel = 'confirmed' | 'pending' | 'failed' | 'replayed' | 'error'
 
-/** An answered HTTP request. `endpoint` is the pattern of a route, never a path. */
+/** `endpoint` is the route pattern, never a path. */
 export interface MeasuredRequest {
   readonly method: string
   readonly endpoint: string
@@ -29,7 +26,6 @@ export interface MeasuredRequest {
   readonly durationSeconds: number
 }
 
-/** How a network does at the moment when it is asked. */
 export interface MeasuredNetwork {
   readonly network: string
   readonly isServing: boolean
@@ -46,7 +42,6 @@ export interface MeasuredNetwork {
   }[]
 }
 
-/** How many settlements of a network are open in one state, and the age of the oldest. */
 export interface MeasuredOpen {
   readonly network: string
   readonly state: 'claimed' | 'pending'
@@ -54,36 +49,35 @@ export interface MeasuredOpen {
   readonly oldestSeconds: number
 }
 
-/** What the service counts, and the page that a scraper reads. */
 export interface Metrics extends SettlementCounter, WebhookCounter {
   readonly registry: Registry
   countRequestStarted(): void
   countRequestEnded(request: MeasuredRequest): void
   countVerify(kind: MeasuredKind, result: VerifyLabel): void
   countSettle(kind: MeasuredKind, result: SettleLabel): void
-  /** What is not named is none. */
-  showOpenSettlements(open: readonly MeasuredOpen[]): void
+  /** Replaces all values; pairs that are not listed become 0. */
+  setOpenSettlements(open: readonly MeasuredOpen[]): void
 }
 
-/** Which labels may appear, and whether the process itself is measured. */
+/** Label values are limited to `kinds`. */
 export interface MetricsSettings {
-  /** Every kind that is registered; what a caller names beyond them counts as `other`. */
+  /** Registered kinds; other schemes and networks are counted as `other`. */
   readonly kinds: readonly MeasuredKind[]
-  /** Memory, event loop and garbage collection of this process; on unless told. */
+  /** Node process metrics; default true. */
   readonly measuresProcess?: boolean
-  /** Asked whenever somebody reads the page; their names come from the configuration, never from callers. */
+  /** Called on every scrape. Names come from the configuration, never from callers. */
   readonly listNetworks?: () => readonly MeasuredNetwork[]
-  /** Asked as well: whether each instance counts limits for itself, because their store is down. */
+  /** Called on every scrape: whether this instance limits on its own because Redis is down. */
   readonly isLimiterDegraded?: () => boolean
 }
 
 const openStates = ['claimed', 'pending'] as const
 const webhookOutcomes = ['delivered', 'waiting', 'failed'] as const
 const methods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
-// Answers come in microseconds (a refused body) to 25 s (a settle that waits for its receipt).
+// From below 1 ms (a rejected body) to 25 s (a settle that waits for its receipt).
 const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 40]
 
-/** Creates the registry. A label's values are bounded here, so that no caller can fill the memory with new ones. */
+/** Label values are bounded, so that callers cannot create unlimited time series. */
 export const createMetrics = ({
   kinds,
   measuresProcess = true,
@@ -92,38 +86,38 @@ export const createMetrics = ({
 }: MetricsSettings): Metrics => {
   const registry = new Registry()
   const registers = [registry]
-  gaugeNetworks(registry, listNetworks)
+  registerNetworkGauges(registry, listNetworks)
   if (measuresProcess) collectDefaultMetrics({ register: registry })
 
-  const requests = createTally({
+  const requests = createBufferedCounter({
     name: 'facilitator_requests_total',
-    help: 'Answered HTTP requests',
+    help: 'HTTP requests that were responded to',
     labelNames: ['method', 'endpoint', 'status'],
     registers,
   })
   const durations = new Histogram({
     name: 'facilitator_request_duration_seconds',
-    help: 'Time from the first byte of a request to the last byte of its answer',
+    help: 'Time from receiving a request to the end of its response',
     labelNames: ['method', 'endpoint'],
     buckets: durationBuckets,
     registers,
   })
-  const verifies = createTally({
+  const verifies = createBufferedCounter({
     name: 'facilitator_verify_total',
-    help: 'Verifications by what came of them',
+    help: 'Verifications by result',
     labelNames: ['network', 'scheme', 'result'],
     registers,
   })
   const settles = new Counter({
     name: 'facilitator_settle_total',
-    help: 'Settlements by what the caller was told',
+    help: 'Settlements by result returned to the caller',
     labelNames: ['network', 'scheme', 'result'],
     registers,
   })
   let activeRequests = 0
   new Gauge({
     name: 'facilitator_active_requests',
-    help: 'HTTP requests that are not answered yet',
+    help: 'HTTP requests in progress',
     registers,
     collect() {
       this.set(activeRequests)
@@ -132,7 +126,7 @@ export const createMetrics = ({
 
   new Gauge({
     name: 'quittance_limiter_degraded',
-    help: 'Whether this instance counts limits for itself because Redis is down: 1 or 0',
+    help: 'Whether this instance counts rate limits on its own because Redis is down: 1 or 0',
     registers,
     collect() {
       this.set(Number(isLimiterDegraded()))
@@ -141,32 +135,32 @@ export const createMetrics = ({
 
   const open = new Gauge({
     name: 'quittance_settlements_open',
-    help: 'Settlements whose fate is open; claimed: nothing was sent, pending: sent',
+    help: 'Open settlements; claimed: nothing was sent, pending: sent',
     labelNames: ['network', 'state'],
     registers,
   })
   const oldest = new Gauge({
     name: 'quittance_settlements_open_oldest_seconds',
-    help: 'Age of the oldest settlement whose fate is open',
+    help: 'Age of the oldest open settlement',
     labelNames: ['network', 'state'],
     registers,
   })
   const reorged = new Counter({
     name: 'quittance_settlements_reorged_total',
-    help: 'Confirmed settlements whose block was taken back by its network',
+    help: 'Confirmed settlements whose block was removed by a reorg',
     labelNames: ['network'],
     registers,
   })
   const lost = new Counter({
     name: 'quittance_settlements_lost_total',
-    help: 'Settlements that somebody was told success for and that came to nothing',
+    help: 'Settlements that were reported as success and later failed',
     labelNames: ['network'],
     registers,
   })
 
   const webhooks = new Counter({
     name: 'quittance_webhook_attempts_total',
-    help: 'Attempts to deliver an event; waiting: failed and to be tried again, failed: given up',
+    help: 'Webhook delivery attempts; waiting: failed and will be retried, failed: given up',
     labelNames: ['outcome'],
     registers,
   })
@@ -174,13 +168,13 @@ export const createMetrics = ({
 
   const networks = new Set(kinds.map(({ network }) => network))
   const schemes = new Set(kinds.map(({ scheme }) => scheme))
-  const nameNetwork = (network: string) => (networks.has(network) ? network : 'other')
+  const labelNetwork = (network: string) => (networks.has(network) ? network : 'other')
   const kindLabels = ({ scheme, network }: MeasuredKind) => ({
-    network: nameNetwork(network),
+    network: labelNetwork(network),
     scheme: schemes.has(scheme) ? scheme : 'other',
   })
 
-  // An alarm on a rise needs the zero before it.
+  // Prometheus alerts on increase need an initial zero.
   for (const network of networks) {
     reorged.inc({ network }, 0)
     lost.inc({ network }, 0)
@@ -199,18 +193,18 @@ export const createMetrics = ({
     },
     countVerify: (kind, result) => verifies.count({ ...kindLabels(kind), result }),
     countSettle: (kind, result) => settles.inc({ ...kindLabels(kind), result }),
-    countReorged: (network) => reorged.inc({ network: nameNetwork(network) }),
-    countLost: (network) => lost.inc({ network: nameNetwork(network) }),
+    countReorged: (network) => reorged.inc({ network: labelNetwork(network) }),
+    countLost: (network) => lost.inc({ network: labelNetwork(network) }),
     countWebhook: (outcome) => webhooks.inc({ outcome }),
-    showOpenSettlements: (counts) => {
+    setOpenSettlements: (counts) => {
       for (const gauge of [open, oldest]) {
         gauge.reset()
         for (const network of networks) for (const state of openStates) gauge.set({ network, state }, 0)
       }
-      // Networks that are not served any more share one name.
+      // Networks that are no longer configured share the label `other`.
       const ages = new Map<string, number>()
       for (const { network, state, count, oldestSeconds } of counts) {
-        const labels = { network: nameNetwork(network), state }
+        const labels = { network: labelNetwork(network), state }
         const key = `${labels.network} ${state}`
         const age = Math.max(ages.get(key) ?? 0, oldestSeconds)
         ages.set(key, age)
@@ -222,17 +216,16 @@ export const createMetrics = ({
 }
 
 /**
- * A counter for what every request counts. The library checks and hashes the labels each time, at several
- * microseconds; here that happens once for each value and reading of the page.
+ * Buffers counts until the next scrape: prom-client takes microseconds per call to validate and hash labels.
  */
-const createTally = <Label extends string>(configuration: CounterConfiguration<Label>) => {
-  const tallies = new Map<string, { readonly labels: Readonly<Record<Label, string>>; count: number }>()
+const createBufferedCounter = <Label extends string>(configuration: CounterConfiguration<Label>) => {
+  const counts = new Map<string, { readonly labels: Readonly<Record<Label, string>>; count: number }>()
   new Counter({
     ...configuration,
     collect() {
-      for (const tally of tallies.values()) {
-        if (tally.count > 0) this.inc(tally.labels, tally.count)
-        tally.count = 0
+      for (const entry of counts.values()) {
+        if (entry.count > 0) this.inc(entry.labels, entry.count)
+        entry.count = 0
       }
     },
   })
@@ -240,9 +233,9 @@ const createTally = <Label extends string>(configuration: CounterConfiguration<L
     count: (labels: Readonly<Record<Label, string>>): void => {
       let key = ''
       for (const name in labels) key += `${labels[name]}\n`
-      const tally = tallies.get(key)
-      if (tally === undefined) tallies.set(key, { labels, count: 1 })
-      else tally.count += 1
+      const entry = counts.get(key)
+      if (entry === undefined) counts.set(key, { labels, count: 1 })
+      else entry.count += 1
     },
   }
 }
@@ -252,8 +245,8 @@ interface Sample {
   readonly value: number | bigint | null
 }
 
-/** Gauges that are read when the page is; what is not known has no sample, rather than a zero. */
-const gaugeNetworks = (registry: Registry, listNetworks: () => readonly MeasuredNetwork[]): void => {
+/** Gauges that are computed on scrape. Unknown values have no sample instead of 0. */
+const registerNetworkGauges = (registry: Registry, listNetworks: () => readonly MeasuredNetwork[]): void => {
   const gauge = (
     name: string,
     help: string,
@@ -283,7 +276,7 @@ const gaugeNetworks = (registry: Registry, listNetworks: () => readonly Measured
       endpoints.map((endpoint) => ({ labels: { network, host: endpoint.host }, value: value(endpoint) })),
   })
 
-  gauge('quittance_network_serving', 'Whether a network is offered: 1 or 0', {
+  gauge('quittance_network_serving', 'Whether the network is offered: 1 or 0', {
     labelNames: ['network'],
     sample: ({ network, isServing }) => [{ labels: { network }, value: Number(isServing) }],
   })
@@ -294,22 +287,22 @@ const gaugeNetworks = (registry: Registry, listNetworks: () => readonly Measured
   )
   gauge(
     'quittance_signer_balance',
-    'What a signer owns of the coin of a network, in its smallest unit',
+    "Balance of a signer in the network's native coin, in its smallest unit",
     ofSigners(({ balance }) => balance),
   )
   gauge(
     'quittance_rpc_endpoint_up',
-    'Whether an endpoint answers, serves the right chain and is at its head: 1 or 0',
+    'Whether an endpoint responds, serves the right chain and is in sync: 1 or 0',
     ofEndpoints(({ isUp }) => Number(isUp)),
   )
   gauge(
     'quittance_rpc_endpoint_head',
-    'Number of the newest block that an endpoint told',
+    'Latest block number reported by an endpoint',
     ofEndpoints(({ head }) => head),
   )
   gauge(
     'quittance_rpc_endpoint_latency_seconds',
-    'How long an endpoint usually takes to answer a small question',
+    'Typical latency of a small request to an endpoint',
     ofEndpoints(({ latencyMs }) => (latencyMs === null ? null : latencyMs / 1_000)),
   )
 }

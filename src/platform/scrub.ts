@@ -1,20 +1,15 @@
-/*
- * Logs are read by more people than keys are meant for. Texts that other libraries wrote (messages, stacks)
- * carry RPC URLs with their keys, raw transactions and, at worst, a private key; here they lose them.
- */
+/* Messages and stacks of libraries contain RPC URLs with API keys, raw transactions and even private keys. */
 
-/** An error as a log line may show it: every text is scrubbed, and nothing but these fields is taken over. */
 export interface ErrorDescription {
   readonly type: string
   readonly message: string
   readonly code?: string
   readonly stack?: string
   readonly cause?: ErrorDescription
-  /** What an AggregateError gathered. */
   readonly errors?: readonly ErrorDescription[]
 }
 
-/** Describes anything that was thrown, with its causes, without secrets. */
+/** Describes any thrown value, including its causes, without secrets. */
 export const describeError = (error: unknown): ErrorDescription => describe(error, maxCauses)
 
 const maxCauses = 6
@@ -36,7 +31,7 @@ const describe = (error: unknown, causesLeft: number): ErrorDescription => {
   }
 }
 
-/** A thrown object is not printed: nobody knows what it holds. */
+/** Thrown objects are not printed: their content is unknown. */
 const describeThrown = (thrown: unknown): string =>
   typeof thrown === 'object' || typeof thrown === 'function' ? 'not an Error' : String(thrown)
 
@@ -46,15 +41,14 @@ const readCode = (code: unknown): string | null => {
 }
 
 /**
- * Takes out of a text what may be a secret: URLs are cut to their origin; bearer tokens, API keys, named
- * passwords, word phrases and long runs of hex or base64 digits are replaced. A transaction hash looks like a
- * private key, so a text loses both: log a hash as a field of its own.
+ * Replaces URLs by their origin, and tokens, keys, passwords, seed phrases and long hex or base64 strings.
+ * Transaction hashes look like private keys: log them as separate fields.
  */
 export const scrubText = (text: string): string => {
   return rules.reduce((scrubbed, { pattern, replace }) => scrubbed.replace(pattern, replace), shorten(text))
 }
 
-/** Cuts before a word, never through one: half of a key would not be recognised any more. */
+/** Cuts at a space: a truncated key would no longer be recognized. */
 const shorten = (text: string): string => {
   if (text.length <= maxTextLength) return text
   return `${text.slice(0, text.lastIndexOf(' ', maxTextLength) + 1)}…`
@@ -66,7 +60,7 @@ interface Rule {
 }
 
 const keepOrigin = (url: string): string => {
-  // Stack traces of ECMAScript modules name files by URL.
+  // Stack traces of ES modules contain file URLs.
   if (url.startsWith('file://')) return url
   if (!URL.canParse(url)) return '[url]'
   const { protocol, host } = new URL(url)
@@ -82,18 +76,17 @@ const rules: readonly Rule[] = [
       /((?:api[-_ ]?key|access[-_ ]?token|auth[-_ ]?token|secret|password|passphrase|private[-_ ]?key|mnemonic|seed)["']?\s*[:=]\s*["']?)[^\s"',;&]+/gi,
     replace: (_match, name = '') => `${name}[redacted]`,
   },
-  // Twelve and more short lower-case words in a row: a wallet's recovery phrase, hardly ever a sentence.
+  // Twelve or more short lower-case words: a BIP-39 seed phrase, hardly ever a sentence.
   { pattern: /\b(?:[a-z]{3,8}[ ,]+){11,}[a-z]{3,8}\b/g, replace: () => '[words]' },
   {
     pattern: /(?:0x)?[0-9a-f]{64,}/gi,
-    // An amount may have up to 78 decimal digits; a key has letters.
+    // Amounts have up to 78 decimal digits; a key also has letters.
     replace: (match) => (/^[0-9]+$/.test(match) ? match : '[hex]'),
   },
-  // Base58 keys of 64 bytes, and payment headers in base64. File paths hold dots and dashes and stay.
+  // Base58 keys of 64 bytes, and base64 payment headers. File paths contain dots and dashes and are kept.
   { pattern: /[A-Za-z0-9]{80,}|[A-Za-z0-9+/=]{120,}/g, replace: () => '[encoded]' },
 ]
 
-// The names of fields that are never printed, in lower case without dashes and underscores.
 const secretFields = new Set([
   'authorization',
   'proxyauthorization',
@@ -121,7 +114,7 @@ const secretFields = new Set([
   'seed',
 ])
 
-// Fields that may hold 32 bytes in hex because their name says that it is no key.
+// May contain 32 bytes in hex, because they are identifiers and not keys.
 const identifierFields = new Set([
   'transaction',
   'transactions',
@@ -132,7 +125,7 @@ const identifierFields = new Set([
   'settlementid',
   'requestid',
   'nonce',
-  // Accounts of some networks are named by such a hash.
+  // On some networks, accounts are identified by such a hash.
   'payer',
   'payto',
   'asset',
@@ -143,7 +136,7 @@ const normalName = (name: string): string => name.toLowerCase().replaceAll(/[-_]
 
 const maxFieldDepth = 6
 
-/** The fields of a log line without secrets: by name where the name tells, else by what the text looks like. */
+/** Removes secrets from log fields, by field name or else by the form of the text. */
 export const scrubFields = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   scrubObject(fields, maxFieldDepth)
 
@@ -165,7 +158,7 @@ const scrubField = (name: string, value: unknown, depthLeft: number): unknown =>
   if (typeof value !== 'object') return value
   if (depthLeft === 0) return '[deep]'
   if (Array.isArray(value)) return value.map((one) => scrubField(name, one, depthLeft - 1))
-  // What knows how to print itself does so: a Secret prints [secret].
+  // Values with toJSON serialize themselves: a Secret becomes [secret].
   if ('toJSON' in value && typeof value.toJSON === 'function') return value
   return scrubObject(value, depthLeft - 1)
 }

@@ -2,11 +2,10 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import type { Sealer, SealPurpose } from '../ports/sealer.js'
 import type { Secret } from './secret.js'
 
-/** What one secret gives to all who seal with it. */
 export interface Sealers {
   sealerFor(purpose: SealPurpose): Sealer
-  /** Tells secrets apart without telling them: instances that share a database compare it. */
-  readonly mark: Uint8Array
+  /** Key check value: instances that share a database compare it to detect different secrets. */
+  readonly keyCheckValue: Uint8Array
 }
 
 const version = 1
@@ -16,7 +15,7 @@ const headerLength = 1 + ivLength + tagLength
 const algorithm = 'aes-256-gcm'
 const options = { authTagLength: tagLength }
 
-/** Derives what is needed from the secret; a sub-key for each use, so that none tells another. */
+/** Derives one sub-key per use (HKDF-SHA256). */
 export const createSealers = (secret: Secret): Sealers => {
   const derive = (use: string) => Buffer.from(hkdfSync('sha256', secret.reveal(), '', `quittance ${use}`, 32))
   const sealingKey = derive('seal')
@@ -32,7 +31,8 @@ export const createSealers = (secret: Secret): Sealers => {
         return Buffer.concat([Buffer.of(version), iv, cipher.getAuthTag(), encrypted])
       },
       open: (sealed) => {
-        if (sealed.length < headerLength || sealed[0] !== version) throw new Error('This was not sealed here')
+        if (sealed.length < headerLength || sealed[0] !== version)
+          throw new Error('Not a sealed value of this version')
         const decipher = createDecipheriv(algorithm, sealingKey, sealed.subarray(1, 1 + ivLength), options)
         decipher.setAAD(associated).setAuthTag(sealed.subarray(1 + ivLength, headerLength))
         const text = Buffer.concat([decipher.update(sealed.subarray(headerLength)), decipher.final()])
@@ -41,5 +41,5 @@ export const createSealers = (secret: Secret): Sealers => {
       fingerprint: (text) => createHmac('sha256', fingerprintKey).update(`${purpose}\n${text}`).digest(),
     }
   }
-  return { sealerFor, mark: derive('mark') }
+  return { sealerFor, keyCheckValue: derive('mark') }
 }

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { Secret } from './secret.js'
 
 /**
- * The secret of a data folder: made at the first call, the same ever after, readable by its owner alone.
- *
- * @throws a sentence when the folder cannot be used or the file holds something else
+ * Created on first use, with mode 0600.
+ * @throws an operator-facing error if the folder is not usable or the file is invalid
  */
 export const getSealingSecret = async (folder: string): Promise<Secret> => {
   const path = join(folder, 'key-encryption-secret')
@@ -17,10 +16,10 @@ export const getSealingSecret = async (folder: string): Promise<Secret> => {
   }
   try {
     await mkdir(folder, { recursive: true })
-    await writeOnce(path)
+    await createExclusively(path)
   } catch (cause) {
-    const advice = 'Set KEY_ENCRYPTION_SECRET, or name a DATA_FOLDER that can be written.'
-    throw new Error(`The secret that API keys are encrypted with cannot be kept in ${path}. ${advice}`, {
+    const advice = 'Set KEY_ENCRYPTION_SECRET, or set DATA_FOLDER to a writable folder.'
+    throw new Error(`Cannot store the encryption secret for API keys in ${path}. ${advice}`, {
       cause,
     })
   }
@@ -30,15 +29,15 @@ export const getSealingSecret = async (folder: string): Promise<Secret> => {
 const readSecret = async (path: string): Promise<Secret> => {
   const text = (await readFile(path, 'utf8')).trim()
   if (!/^[0-9a-f]{64}$/.test(text))
-    throw new Error(`${path} holds no secret of ours: restore it from a backup.`)
+    throw new Error(`${path} does not contain a valid secret: restore it from a backup.`)
   await chmod(path, 0o600)
   return new Secret(text)
 }
 
-/** It appears whole or not at all, and only once: of two that start together one is first. */
-const writeOnce = async (path: string): Promise<void> => {
-  const half = `${path}.${randomUUID()}`
-  const file = await open(half, 'wx', 0o600)
+/** Atomic and exclusive (write, fsync, link): of concurrent starts, the first one wins. */
+const createExclusively = async (path: string): Promise<void> => {
+  const temporary = `${path}.${randomUUID()}`
+  const file = await open(temporary, 'wx', 0o600)
   try {
     await file.writeFile(`${randomBytes(32).toString('hex')}\n`)
     await file.sync()
@@ -46,15 +45,15 @@ const writeOnce = async (path: string): Promise<void> => {
     await file.close()
   }
   try {
-    await link(half, path)
+    await link(temporary, path)
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error
+    if (!hasErrorCode(error, 'EEXIST')) throw error
   } finally {
-    await rm(half)
+    await rm(temporary)
   }
 }
 
-const hasCode = (error: unknown, code: string): boolean =>
+const hasErrorCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code
 
-const isMissing = (error: unknown): boolean => hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')
+const isMissing = (error: unknown): boolean => hasErrorCode(error, 'ENOENT') || hasErrorCode(error, 'ENOTDIR')

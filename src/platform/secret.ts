@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** A value that must never be printed: strings, JSON and inspection show `[secret]`. */
+/** Prevents accidental output: strings, JSON and inspection show `[secret]`. */
 export class Secret {
   readonly #value: string
 
@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The value itself; every call can be found by searching for `reveal(`. */
+  /** All uses can be found by searching for `reveal(`. */
   reveal(): string {
     return this.#value
   }

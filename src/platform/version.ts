@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 const manifest = z.object({ version: z.string(), description: z.string() })
 
-/** The version and the sentence of package.json, which stands beside `src` and `dist` alike. */
+/** From package.json, which is two levels up from both `src` and `dist` files. */
 export const { version, description } = manifest.parse(
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')),
 )

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 
-/** A setting that is a whole number within bounds, written in decimal digits. */
 export const wholeNumber = (minimum: number, maximum: number) =>
   z
     .string()

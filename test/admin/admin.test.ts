@@ -17,22 +17,22 @@ import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const shown = z.array(z.object({ id: z.string(), tier: z.string(), status: z.string() }).loose())
 
-/** Runs the command as an operator does; nobody sits at the terminal. */
+/** Runs the command in a process without a terminal. */
 const admin = async (words: readonly string[], environment: Readonly<Record<string, string>>) => {
   const child = spawn(process.execPath, ['--import', 'tsx', entry, 'admin', ...words], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
-  let complaints = ''
+  let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString()
   })
   child.stderr.on('data', (chunk: Buffer) => {
-    complaints += chunk.toString()
+    stderr += chunk.toString()
   })
   const [code] = await once(child, 'close')
-  return { code, output, complaints }
+  return { code, output, stderr }
 }
 
 describe('npm run admin -- keys', () => {
@@ -59,9 +59,9 @@ describe('npm run admin -- keys', () => {
     eve = await open('eve@example.com', 'stall')
   })
 
-  it('lists the accounts for people and for programs', async () => {
+  it('lists the accounts as a table and as JSON', async () => {
     const forPeople = await run('keys', 'list')
-    expect(forPeople).toMatchObject({ code: 0, complaints: '' })
+    expect(forPeople).toMatchObject({ code: 0, stderr: '' })
     const [head, first, second] = forPeople.output.split('\n')
     expect(head).toMatch(/^ACCOUNT +TIER +STATUS +CREATED +EMAIL +PROJECT$/)
     expect(first).toMatch(new RegExp(`^${ada.id} +free +active +\\S+Z +ada@example.com +engine$`))
@@ -70,7 +70,7 @@ describe('npm run admin -- keys', () => {
     expect(shown.parse(JSON.parse(output)).map(({ id }) => id)).toEqual([ada.id, eve.id])
   })
 
-  it('sets a tier and shows the account as it is then', async () => {
+  it('sets a tier and prints the updated account', async () => {
     const { code, output } = await run('keys', 'set-tier', ada.id, 'scale', '--json')
     expect(code).toBe(0)
     expect(shown.parse(JSON.parse(output))).toMatchObject([{ id: ada.id, tier: 'scale' }])
@@ -78,7 +78,7 @@ describe('npm run admin -- keys', () => {
     expect(await accounts.find(eve.id)).toMatchObject({ tier: 'free' })
   })
 
-  it('lifts the restrictions of an account whose owner has locked himself out, and of no other', async () => {
+  it('removes the restrictions of the given account only', async () => {
     for (const { id } of [ada, eve]) {
       await accounts.setRestrictions(id, { allowedIPs: ['192.0.2.1/32'], allowedRef: ['example.com'] })
     }
@@ -89,14 +89,14 @@ describe('npm run admin -- keys', () => {
     expect(await accounts.find(eve.id)).toMatchObject({ allowedIPs: ['192.0.2.1/32'] })
   })
 
-  it('revokes nothing unless somebody confirms it', async () => {
+  it('revokes nothing without confirmation', async () => {
     const unasked = await run('keys', 'revoke', ada.id)
     expect(unasked).toMatchObject({ code: 1, output: '' })
-    expect(unasked.complaints).toContain('Nobody is there to confirm it')
+    expect(unasked.stderr).toContain('pass --yes to confirm')
     expect(await accounts.find(ada.id)).toMatchObject({ status: 'active' })
 
     const confirmed = await run('keys', 'revoke', ada.id, '--yes')
-    expect(confirmed).toMatchObject({ code: 0, complaints: '' })
+    expect(confirmed).toMatchObject({ code: 0, stderr: '' })
     expect(await accounts.find(ada.id)).toMatchObject({ status: 'revoked' })
     expect(await accounts.find(eve.id)).toMatchObject({ status: 'active' })
   })
@@ -105,57 +105,60 @@ describe('npm run admin -- keys', () => {
     { answer: 'yes', status: 'revoked' },
     { answer: 'y', status: 'active' },
     { answer: '', status: 'active' },
-  ])('asks at a terminal; the answer $answer leaves the account $status', async ({ answer, status }) => {
-    const questions: string[] = []
-    const terminal = {
-      print: () => undefined,
-      ask: async (question: string) => {
-        questions.push(question)
-        return answer
-      },
-    }
-    await runAdmin(['keys', 'revoke', ada.id], terminal, async () => ({
-      accounts,
-      close: async () => undefined,
-    })).catch(() => undefined)
-    expect(questions).toEqual(['Revoke the key of "engine" (ada@example.com) for good? Write yes: '])
-    expect(await accounts.find(ada.id)).toMatchObject({ status })
-  })
+  ])(
+    'asks for confirmation on a terminal; after $answer the account is $status',
+    async ({ answer, status }) => {
+      const questions: string[] = []
+      const terminal = {
+        print: () => undefined,
+        ask: async (question: string) => {
+          questions.push(question)
+          return answer
+        },
+      }
+      await runAdmin(['keys', 'revoke', ada.id], terminal, async () => ({
+        accounts,
+        close: async () => undefined,
+      })).catch(() => undefined)
+      expect(questions).toEqual(['Permanently revoke the key of "engine" (ada@example.com)? Type yes: '])
+      expect(await accounts.find(ada.id)).toMatchObject({ status })
+    },
+  )
 
   it.each([
-    { words: [], says: 'There is one noun: keys' },
-    { words: ['keys'], says: 'The commands are' },
-    { words: ['keys', 'delete'], says: 'The commands are' },
-    { words: ['keys', 'list', 'all'], says: 'takes 0 words' },
-    { words: ['keys', 'list', '--all'], says: "Unknown option '--all'" },
-    { words: ['keys', 'revoke', 'ada@example.com'], says: 'named by the id' },
-    { words: ['keys', 'set-tier', '00000000-0000-4000-8000-000000000000', 'gold'], says: 'The tiers are' },
+    { words: [], message: 'the first word must be keys' },
+    { words: ['keys'], message: 'The commands are' },
+    { words: ['keys', 'delete'], message: 'The commands are' },
+    { words: ['keys', 'list', 'all'], message: 'takes 0 arguments' },
+    { words: ['keys', 'list', '--all'], message: "Unknown option '--all'" },
+    { words: ['keys', 'revoke', 'ada@example.com'], message: 'given by its id' },
+    { words: ['keys', 'set-tier', '00000000-0000-4000-8000-000000000000', 'gold'], message: 'The tiers are' },
     {
       words: ['keys', 'set-tier', '00000000-0000-4000-8000-000000000000', 'toString'],
-      says: 'The tiers are',
+      message: 'The tiers are',
     },
-  ])('refuses $words before it opens anything', async ({ words, says }) => {
+  ])('rejects $words before it opens the database', async ({ words, message }) => {
     const opened: string[] = []
     const refused = runAdmin(words, { print: () => undefined, ask: async () => null }, async () => {
       opened.push('opened')
       return { accounts, close: async () => undefined }
     })
-    await expect(refused).rejects.toThrow(says)
+    await expect(refused).rejects.toThrow(message)
     expect(opened).toEqual([])
   })
 
-  it('says how it is called, and that an account is not there, with code 1', async () => {
+  it('prints usage, or an unknown account, and exits with code 1', async () => {
     const misspelt = await run('keys', 'lst')
     expect(misspelt).toMatchObject({ code: 1, output: '' })
-    expect(misspelt.complaints).toContain('Usage: npm run admin -- keys <command>')
+    expect(misspelt.stderr).toContain('Usage: npm run admin -- keys <command>')
     const missing = await run('keys', 'set-tier', '00000000-0000-4000-8000-000000000000', 'scale')
     expect(missing).toMatchObject({ code: 1, output: '' })
-    expect(missing.complaints).toBe('There is no account 00000000-0000-4000-8000-000000000000.\n')
+    expect(missing.stderr).toBe('Account 00000000-0000-4000-8000-000000000000 does not exist.\n')
   })
 })
 
 describe('npm run admin -- keys, on the embedded database', () => {
-  it('works beside the service that runs on it, and without it', async () => {
+  it('works while the service is running and while it is stopped', async () => {
     const folder = await makeTemporaryFolder('quittance-admin-', { onDisk: true })
     const environment = { DATA_FOLDER: `${folder}/data` }
     try {

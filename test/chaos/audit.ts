@@ -7,7 +7,7 @@ import {
   readChainFacts,
   readMinedTransactions,
 } from './chainLedger.js'
-import { judgeAnswers } from './judgeAnswers.js'
+import { checkAnswers } from './checkAnswers.js'
 import {
   type BroadcastRow,
   type LaneRow,
@@ -20,33 +20,31 @@ import {
 import type { Payment } from './payments.js'
 import type { World } from './world.js'
 
-/** What is looked at: some payments, and the chain from a block on. */
 export interface AuditScope {
   readonly payments: readonly Payment[]
   readonly answers: readonly Answer[]
   readonly fromBlock: bigint
 }
 
-/** Everything that is known of the payments of a scope. */
-export interface Books {
+export interface AuditRecords {
   readonly settlements: readonly SettlementRow[]
   readonly broadcasts: readonly BroadcastRow[]
   readonly facts: ReadonlyMap<string, ChainFact>
   readonly mined: readonly MinedTransaction[]
 }
 
-/** A broken promise; the authorization whose history explains it, where there is one. */
+/** A violated invariant; null if it is not about one authorization. */
 export interface Violation {
   readonly rule: string
   readonly authorizationId: string | null
   readonly what: string
 }
 
-/** Compares journal, chain and answers. What is found may still be on its way, except what answers show. */
+/** Violations may be transient while work is in progress, except those in responses. */
 export const audit = async (
   world: World,
   { payments, answers, fromBlock }: AuditScope,
-): Promise<{ readonly violations: readonly Violation[]; readonly books: Books }> => {
+): Promise<{ readonly violations: readonly Violation[]; readonly books: AuditRecords }> => {
   const ids = payments.map(({ authorizationId }) => authorizationId)
   const [settlements, sums, lanes] = await Promise.all([
     readSettlements(world.pool, ids),
@@ -68,17 +66,17 @@ export const audit = async (
   return {
     books,
     violations: [
-      ...judgeRows(settlements),
-      ...judgeMoney(payments, books),
-      ...judgeSums(sums, balances),
-      ...judgeBroadcasts(books),
-      ...judgeLanes(lanes, nonces),
-      ...judgeAnswers(payments, answers, books),
+      ...checkRows(settlements),
+      ...checkTransfers(payments, books),
+      ...checkSums(sums, balances),
+      ...checkBroadcasts(books),
+      ...checkLanes(lanes, nonces),
+      ...checkAnswers(payments, answers, books),
     ],
   }
 }
 
-const judgeRows = (settlements: readonly SettlementRow[]): readonly Violation[] =>
+const checkRows = (settlements: readonly SettlementRow[]): readonly Violation[] =>
   settlements
     .filter(({ state }) => state === 'claimed' || state === 'pending')
     .map((row) => ({
@@ -87,28 +85,31 @@ const judgeRows = (settlements: readonly SettlementRow[]): readonly Violation[] 
       what: `${row.id} is still ${row.state}`,
     }))
 
-const judgeMoney = (payments: readonly Payment[], { settlements, facts }: Books): readonly Violation[] =>
+const checkTransfers = (
+  payments: readonly Payment[],
+  { settlements, facts }: AuditRecords,
+): readonly Violation[] =>
   payments.flatMap(({ authorizationId }) => {
     const rule = 'money moved on chain if and only if a row is confirmed'
-    const say = (what: string): Violation => ({ rule, authorizationId, what })
+    const violation = (what: string): Violation => ({ rule, authorizationId, what })
     const confirmed = settlements.filter(
       (row) => row.authorization_id === authorizationId && row.state === 'confirmed',
     )
     const fact = facts.get(authorizationId)
-    if (fact === undefined) return [say('the chain was not asked')]
-    if (fact.isUsed !== (fact.use !== null)) return [say('the token and its log contradict each other')]
+    if (fact === undefined) return [violation('chain state was not read')]
+    if (fact.isUsed !== (fact.use !== null)) return [violation('authorizationState and event log disagree')]
     const hasMoved = fact.use?.isPaid ?? false
-    if (confirmed.length > 1) return [say(`${confirmed.length} rows are confirmed`)]
+    if (confirmed.length > 1) return [violation(`${confirmed.length} rows are confirmed`)]
     if (hasMoved && confirmed.length === 0)
-      return [say(`${fact.use?.transaction} moved it, no row is confirmed`)]
-    if (!hasMoved && confirmed.length > 0) return [say('a row is confirmed, nothing moved')]
+      return [violation(`${fact.use?.transaction} moved funds, no row is confirmed`)]
+    if (!hasMoved && confirmed.length > 0) return [violation('a row is confirmed, no funds moved')]
     if (hasMoved && confirmed[0]?.transaction !== fact.use?.transaction) {
-      return [say(`${fact.use?.transaction} moved it, the row names ${confirmed[0]?.transaction}`)]
+      return [violation(`${fact.use?.transaction} moved funds, the row has ${confirmed[0]?.transaction}`)]
     }
     return []
   })
 
-const judgeSums = (
+const checkSums = (
   sums: ReadonlyMap<string, bigint>,
   balances: ReadonlyMap<string, bigint>,
 ): readonly Violation[] =>
@@ -120,24 +121,24 @@ const judgeSums = (
       what: `${recipient} has ${balance} on chain and ${sums.get(recipient) ?? 0n} in the journal`,
     }))
 
-const judgeBroadcasts = ({ mined, broadcasts }: Books): readonly Violation[] => {
+const checkBroadcasts = ({ mined, broadcasts }: AuditRecords): readonly Violation[] => {
   const recorded = new Set(broadcasts.map(({ transaction }) => transaction))
   return mined
     .filter(({ transaction }) => !recorded.has(transaction))
     .map(({ transaction, signer, nonce }) => ({
       rule: 'every transaction on chain was recorded',
       authorizationId: null,
-      what: `${transaction} of ${signer} with number ${nonce} is in no row of broadcasts`,
+      what: `${transaction} of ${signer} with nonce ${nonce} is not in broadcasts`,
     }))
 }
 
-const judgeLanes = (lanes: readonly LaneRow[], nonces: ReadonlyMap<string, number>): readonly Violation[] =>
+const checkLanes = (lanes: readonly LaneRow[], nonces: ReadonlyMap<string, number>): readonly Violation[] =>
   lanes
     .filter(({ signer, next_nonce }) => nonces.get(signer) !== next_nonce)
     .map(({ signer, next_nonce }) => ({
-      rule: 'no lane has a hole',
+      rule: 'no lane has a nonce gap',
       authorizationId: null,
-      what: `${signer} is at ${nonces.get(signer)} on chain, and its lane at ${next_nonce}`,
+      what: `${signer} has nonce ${nonces.get(signer)} on chain, its lane ${next_nonce}`,
     }))
 
 const readNonces = async (

@@ -3,15 +3,13 @@ import { usdcAbi } from '../support/evm/localChain.js'
 import type { Payment } from './payments.js'
 import type { World } from './world.js'
 
-/** What the chain itself says of an authorization. */
 export interface ChainFact {
-  /** The token's own word. */
+  /** `authorizationState` of the token. */
   readonly isUsed: boolean
-  /** The transaction that used it, and whether the token's next event was the payment. */
+  /** The transaction that used it, and whether the next event of the token is the expected Transfer. */
   readonly use: { readonly transaction: Hex; readonly isPaid: boolean } | null
 }
 
-/** A transaction of one of our signers that is on the chain. */
 export interface MinedTransaction {
   readonly transaction: Hex
   readonly signer: Address
@@ -19,7 +17,7 @@ export interface MinedTransaction {
   readonly block: bigint
 }
 
-/** Reads what became of each payment on chain, in one state of it. */
+/** Reads all payments at the same block. */
 export const readChainFacts = async (
   { chain }: World,
   payments: readonly Payment[],
@@ -67,7 +65,6 @@ export const readChainFacts = async (
   return new Map(facts)
 }
 
-/** What our signers have on the chain from a block on. */
 export const readMinedTransactions = async (
   { chain }: World,
   fromBlock: bigint,
@@ -84,7 +81,6 @@ export const readMinedTransactions = async (
   return found
 }
 
-/** What each recipient has on chain. */
 export const readBalances = async ({ chain, recipients }: World): Promise<ReadonlyMap<string, bigint>> =>
   new Map(
     await Promise.all(

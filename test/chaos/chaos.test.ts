@@ -3,9 +3,9 @@ import { faultKinds } from './faults.js'
 import { describeRun } from './report.js'
 import { runChaos } from './run.js'
 
-describe('two instances, whatever breaks beneath them', () => {
-  // The full form is `npm run test:chaos`: a hundred rounds, larger ones, and every kind of fault several times.
-  it('lose nothing, pay nothing twice and tell nobody a lie', async () => {
+describe('two instances under injected faults', () => {
+  // `npm run test:chaos` is the full run: 100 larger rounds, every kind of fault several times.
+  it('lose no payment, settle none twice and report no wrong result', async () => {
     const seed = Number(process.env.CHAOS_SEED || Date.now() % 1_000_000)
     const result = await runChaos({
       seed,
@@ -14,11 +14,10 @@ describe('two instances, whatever breaks beneath them', () => {
       windowMs: 1_500,
       longestFaultMs: 1_500,
       closeMs: 60_000,
-      onUntidy: (error) => expect.fail(String(error)),
+      onStopFailure: (error) => expect.fail(String(error)),
       kinds: faultKinds,
     })
     expect(result.failure, `CHAOS_SEED=${seed}\n${describeRun(result)}`).toBeNull()
-    // A suite that moves no money proves nothing.
     expect(
       result.rounds.flatMap(({ books }) => books.settlements).some(({ state }) => state === 'confirmed'),
     ).toBe(true)

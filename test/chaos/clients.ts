@@ -3,16 +3,13 @@ import { type Answer, isFinal } from './answers.js'
 import type { Payment } from './payments.js'
 import type { World } from './world.js'
 
-/** What the clients of a round share. */
-export interface ClientSurroundings {
+export interface ClientContext {
   readonly instances: World['instances']
-  /** Receives every answer when it arrives. */
   readonly onAnswer: (answer: Answer) => void
-  /** Aborted when nobody asks again. */
-  readonly patience: AbortSignal
+  readonly stopRetrying: AbortSignal
 }
 
-interface Asking {
+interface Attempt {
   readonly instance: 0 | 1
   readonly key: string | null
   readonly hangUpAfterMs?: number
@@ -22,26 +19,26 @@ const answerDeadlineMs = 15_000
 
 let requests = 0
 
-/** Lives one client's life: asks as its habit says, until it has its answer or nobody is patient any more. */
-export const runClient = async (payment: Payment, surroundings: ClientSurroundings): Promise<void> => {
-  const { random, habit, first } = payment
+/** Runs one client until its result is final or retries are stopped. */
+export const runClient = async (payment: Payment, context: ClientContext): Promise<void> => {
+  const { random, behavior, first } = payment
   const other = first === 0 ? 1 : 0
   const key = `${payment.name}-${random.hex(4).slice(2)}`
   const rivalKey = `${key}-rival`
   const hangUp = { hangUpAfterMs: random.integer(5, 1_500) }
   const [mine, theirs] = [random.fork(), random.fork()]
-  const until = (asking: Asking, choices = mine) =>
-    askUntilFinal(payment, asking, { ...surroundings, choices })
+  const until = (attempt: Attempt, choices = mine) =>
+    requestUntilFinal(payment, attempt, { ...context, choices })
 
-  switch (habit) {
+  switch (behavior) {
     case 'once':
-      await ask(payment, { instance: first, key: null }, surroundings)
+      await sendRequest(payment, { instance: first, key: null }, context)
       return
     case 'persistent':
       await until({ instance: first, key: null })
       return
     case 'hangsUp':
-      await ask(payment, { instance: first, key: null, ...hangUp }, surroundings)
+      await sendRequest(payment, { instance: first, key: null, ...hangUp }, context)
       await until({ instance: other, key: null })
       return
     case 'keyed':
@@ -49,7 +46,7 @@ export const runClient = async (payment: Payment, surroundings: ClientSurroundin
       await until({ instance: other, key })
       return
     case 'keyedHangsUp':
-      await ask(payment, { instance: first, key, ...hangUp }, surroundings)
+      await sendRequest(payment, { instance: first, key, ...hangUp }, context)
       await until({ instance: other, key })
       return
     case 'twins':
@@ -64,30 +61,36 @@ export const runClient = async (payment: Payment, surroundings: ClientSurroundin
   }
 }
 
-const askUntilFinal = async (
+const requestUntilFinal = async (
   payment: Payment,
-  asking: Asking,
-  { choices, ...surroundings }: ClientSurroundings & { readonly choices: Payment['random'] },
+  attempt: Attempt,
+  { choices, ...context }: ClientContext & { readonly choices: Payment['random'] },
 ): Promise<void> => {
-  let { instance } = asking
+  let { instance } = attempt
   for (;;) {
-    const answer = await ask(payment, { ...asking, instance }, surroundings)
-    if (isFinal(answer) || surroundings.patience.aborted) return
+    const answer = await sendRequest(payment, { ...attempt, instance }, context)
+    if (isFinal(answer) || context.stopRetrying.aborted) return
     await sleep(choices.integer(100, 800))
     instance = choices.pick([0, 1])
   }
 }
 
-const ask = async (
+const sendRequest = async (
   { name, authorizationId, body }: Payment,
-  { instance, key, hangUpAfterMs = answerDeadlineMs }: Asking,
-  { instances, onAnswer }: ClientSurroundings,
+  { instance, key, hangUpAfterMs = answerDeadlineMs }: Attempt,
+  { instances, onAnswer }: ClientContext,
 ): Promise<Answer> => {
   requests += 1
-  const asked = { payment: name, authorizationId, key, consumer: key ?? `request ${requests}` }
+  const request = { payment: name, authorizationId, key, consumer: key ?? `request ${requests}` }
   const sentAt = Date.now()
-  const told = await post(instances[instance].url, { body, key, deadlineMs: hangUpAfterMs })
-  const answer = { ...asked, instance: instances[instance].name, sentAt, receivedAt: Date.now(), ...told }
+  const received = await post(instances[instance].url, { body, key, deadlineMs: hangUpAfterMs })
+  const answer = {
+    ...request,
+    instance: instances[instance].name,
+    sentAt,
+    receivedAt: Date.now(),
+    ...received,
+  }
   onAnswer(answer)
   return answer
 }

@@ -5,34 +5,31 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
-import { makeOwnFolder } from './ownFolder.js'
+import { makeLockedFolder } from './lockedFolder.js'
 
-/** How Postgres goes down: it rolls back and closes, it drops everything, or the kernel ends it. */
-export const databaseEnds = ['fast', 'immediate', 'killed'] as const
+/** SIGINT (fast), SIGQUIT (immediate) or SIGKILL. */
+export const shutdownModes = ['fast', 'immediate', 'killed'] as const
 
-/** One of `databaseEnds`. */
-export type DatabaseEnd = (typeof databaseEnds)[number]
+export type ShutdownMode = (typeof shutdownModes)[number]
 
-/** A Postgres of our own that a test may take down. */
 export interface ChaosDatabase {
-  /** Where it is reached now; the port changes when it is restarted, for another process may have taken the old one. */
+  /** Changes on restart, because another process may have taken the old port. */
   readonly url: string
-  /** Takes it down, leaves it down, and starts it again with the same data. */
-  restart(end: DatabaseEnd, downMs: number): Promise<void>
-  /** Ends it and removes its folder. */
+  /** Stops the server, waits, and starts it with the same data. */
+  restart(end: ShutdownMode, downMs: number): Promise<void>
   stop(): Promise<void>
 }
 
 const signals = { immediate: 'SIGQUIT', killed: 'SIGKILL' } as const
 
-/** Starts a Postgres whose commits survive its own crash, as those of any server do. */
+/** Commits survive a server crash, but not a machine crash. */
 export const startChaosDatabase = async (): Promise<ChaosDatabase> => {
-  const parent = await makeOwnFolder()
+  const parent = await makeLockedFolder()
   const folder = join(parent.path, 'postgres')
   const start = (): Promise<EmbeddedPostgres> =>
     startEmbeddedPostgres({
       folder,
-      // The machine does not crash here, only its processes: what is written to the kernel is kept.
+      // Only processes are killed, so data in the page cache is kept.
       settings: { fsync: 'off', full_page_writes: 'off', max_connections: '100' },
       initdbArgs: ['--no-sync'],
       log: () => undefined,
@@ -41,7 +38,7 @@ export const startChaosDatabase = async (): Promise<ChaosDatabase> => {
     Number((await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0])
 
   let server = await start()
-  const end = async (how: DatabaseEnd): Promise<void> => {
+  const end = async (how: ShutdownMode): Promise<void> => {
     if (how !== 'fast') {
       const ended = new Promise((resolve) => server.onExit(resolve))
       process.kill(await readPid(), signals[how])
@@ -65,8 +62,8 @@ export const startChaosDatabase = async (): Promise<ChaosDatabase> => {
   }
 }
 
-/** Puts a proxy's port, which stays, in the place of the database's own. */
-export const throughPort = ({ url }: ChaosDatabase, port: number): string => {
+/** Replaces the port by that of a proxy, which does not change. */
+export const withPort = ({ url }: ChaosDatabase, port: number): string => {
   const through = new URL(url)
   through.port = String(port)
   return through.href

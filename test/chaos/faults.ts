@@ -1,7 +1,6 @@
-import { type DatabaseEnd, databaseEnds } from './database.js'
+import { type ShutdownMode, shutdownModes } from './database.js'
 import type { Random } from './random.js'
 
-/** Everything that goes wrong in a round, by name. */
 export const faultKinds = [
   'instance.killed',
   'instance.clock_shifted',
@@ -19,27 +18,25 @@ export const faultKinds = [
   'chain.reorganised',
 ] as const
 
-/** One of `faultKinds`. */
 export type FaultKind = (typeof faultKinds)[number]
 
-/** Which of an instance's two nodes a fault strikes. */
-export type StruckNodes = 'first' | 'both'
+export type FaultyNodes = 'first' | 'both'
 
-/** A fault of a round, as data: the same seed plans the same. */
+/** Deterministic for a seed. */
 export type PlannedFault = {
-  /** From the round's beginning. */
+  /** From the start of the round. */
   readonly atMs: number
   readonly lastsMs: number
 } & (
   | { readonly kind: 'instance.killed'; readonly instance: 0 | 1 }
   | { readonly kind: 'instance.clock_shifted'; readonly instance: 0 | 1; readonly shiftMs: number }
   | { readonly kind: 'instance.cut_from_database'; readonly instance: 0 | 1; readonly isReset: boolean }
-  | { readonly kind: 'postgres.restarted'; readonly end: DatabaseEnd }
+  | { readonly kind: 'postgres.restarted'; readonly end: ShutdownMode }
   | { readonly kind: 'redis.flushed' | 'redis.restarted' }
   | {
       readonly kind: 'rpc.hung' | 'rpc.refused' | 'rpc.stale'
       readonly instance: 0 | 1
-      readonly nodes: StruckNodes
+      readonly nodes: FaultyNodes
     }
   | {
       readonly kind: 'rpc.send_answer_lost'
@@ -51,7 +48,6 @@ export type PlannedFault = {
   | { readonly kind: 'chain.reorganised'; readonly depth: number }
 )
 
-/** What nodes say when they do not take a transaction. */
 const refusals = [
   'txpool is full',
   'nonce too low',
@@ -59,13 +55,12 @@ const refusals = [
   'internal error',
 ] as const
 
-/** When faults begin and how long they last, at most. */
+/** Latest start and longest duration. */
 export interface FaultTimes {
   readonly windowMs: number
   readonly longestMs: number
 }
 
-/** Plans one fault of a kind. */
 export const planFault = (random: Random, kind: FaultKind, times: FaultTimes): PlannedFault => {
   const at = {
     atMs: random.integer(0, times.windowMs),
@@ -80,7 +75,7 @@ export const planFault = (random: Random, kind: FaultKind, times: FaultTimes): P
     case 'instance.cut_from_database':
       return { ...at, kind, instance, isReset: random.chance(0.5) }
     case 'postgres.restarted':
-      return { ...at, kind, end: random.pick(databaseEnds) }
+      return { ...at, kind, end: random.pick(shutdownModes) }
     case 'rpc.hung':
     case 'rpc.refused':
     case 'rpc.stale':
@@ -99,11 +94,9 @@ export const planFault = (random: Random, kind: FaultKind, times: FaultTimes): P
   }
 }
 
-/** A planned fault as one line. */
 export const describeFault = ({ kind, atMs, lastsMs, ...details }: PlannedFault): string => {
   const words = Object.entries(details).map(([name, value]) => `${name} ${value}`)
   return [`${kind} at ${atMs} ms for ${lastsMs} ms`, ...words].join(', ')
 }
 
-/** Whether there is such a kind. */
 export const isFaultKind = (text: string): text is FaultKind => faultKinds.some((kind) => kind === text)

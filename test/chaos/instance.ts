@@ -4,39 +4,33 @@ import { type FacilitatorProcess, startFacilitator } from '../support/facilitato
 import { findFreePort } from '../support/freePort.js'
 import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
-import { type ChaosDatabase, throughPort } from './database.js'
+import { type ChaosDatabase, withPort } from './database.js'
 
-/** One instance of the service under a supervisor, with a network of its own that can be broken. */
 export interface Instance {
   readonly name: string
-  /** Where it is reached now; each start takes a port that is free then. */
+  /** Changes on each start. */
   readonly url: string
-  /** Its two nodes, of one chain. */
   readonly nodes: readonly [RpcProxy, RpcProxy]
-  /** Its way to the database. */
   readonly database: TcpProxy
-  /** Ends it the hard way; false when it is down already. */
+  /** SIGKILL; false if it is not running. */
   kill(): Promise<boolean>
-  /** Starts it, as often as it takes; at once when it runs. */
-  revive(): Promise<void>
-  /** Makes its wall clock wrong by so much, also after a restart. */
+  /** Starts it with retries unless it is running. */
+  ensureRunning(): Promise<void>
+  /** Offsets its wall clock, also after a restart. */
   shiftClock(milliseconds: number): void
-  /** What it logged that names one of these words, newest last. */
   findLogLines(words: readonly string[]): readonly string[]
-  figures(): InstanceFigures
+  readStats(): InstanceStats
   stop(): Promise<void>
 }
 
-/** What an instance has cost and gone through so far. */
-export interface InstanceFigures {
+export interface InstanceStats {
   readonly starts: number
   readonly cpuMs: number
-  /** Ends that nobody asked for, with the last lines of the log. */
+  /** Unexpected exits, with the last lines of the log. */
   readonly crashes: readonly string[]
 }
 
-/** What an instance is made of. */
-export interface InstanceParts {
+export interface InstanceOptions {
   readonly name: string
   readonly chainUrl: string
   readonly chainId: number
@@ -46,17 +40,16 @@ export interface InstanceParts {
 
 const preload = new URL('./shiftClock.ts', import.meta.url)
 const keptLogLines = 5_000
-const reviveDeadlineMs = 90_000
+const startDeadlineMs = 90_000
 
-/** Starts an instance whose every connection leads through a proxy. */
-export const startInstance = async (parts: InstanceParts): Promise<Instance> => {
+export const startInstance = async (parts: InstanceOptions): Promise<Instance> => {
   const { name, chainUrl, chainId } = parts
   const nodes = [await startRpcProxy(chainUrl), await startRpcProxy(chainUrl)] as const
   const database = await startTcpProxy(() => Number(new URL(parts.postgres.url).port))
   const environment = {
     ...parts.environment,
     HOST: '127.0.0.1',
-    DATABASE_URL: throughPort(parts.postgres, database.port),
+    DATABASE_URL: withPort(parts.postgres, database.port),
     KEY_ENCRYPTION_SECRET: 'instances-of-a-round-share-this-secret',
     [`EVM_RPC_URL_${chainId}`]: nodes.map(({ url }) => url).join(','),
   }
@@ -64,11 +57,11 @@ export const startInstance = async (parts: InstanceParts): Promise<Instance> => 
   const log: string[] = []
   const crashes: string[] = []
   let running: FacilitatorProcess | null = null
-  let reviving: Promise<void> | null = null
+  let starting: Promise<void> | null = null
   let url = ''
   let clockShiftMs = 0
   let starts = 0
-  let cpuMsOfThePast = 0
+  let previousCpuMs = 0
 
   const remember = (line: string) => {
     if (log.push(line) > keptLogLines) log.splice(0, keptLogLines / 2)
@@ -77,7 +70,7 @@ export const startInstance = async (parts: InstanceParts): Promise<Instance> => 
     const code = await facilitator.ended
     if (running !== facilitator) return
     running = null
-    crashes.push(`${name} ended with code ${code}; it said last:\n${log.slice(-5).join('\n')}`)
+    crashes.push(`${name} ended with code ${code}; last log lines:\n${log.slice(-5).join('\n')}`)
   }
   const start = async (deadline: number): Promise<void> => {
     try {
@@ -85,32 +78,31 @@ export const startInstance = async (parts: InstanceParts): Promise<Instance> => 
       const port = String(await findFreePort())
       url = `http://127.0.0.1:${port}`
       const facilitator = await startFacilitator({ ...environment, PORT: port }, remember, { preload })
-      facilitator.tell(String(clockShiftMs))
+      facilitator.sendMessage(String(clockShiftMs))
       running = facilitator
       void watch(facilitator)
     } catch (error) {
-      // Without a database, for example; whoever runs services tries again.
+      // For example without a database: retry like a supervisor.
       if (Date.now() > deadline) throw error
       await sleep(200)
       await start(deadline)
     }
   }
-  const revive = async (): Promise<void> => {
+  const ensureRunning = async (): Promise<void> => {
     if (running !== null) return
-    reviving ??= start(Date.now() + reviveDeadlineMs).finally(() => {
-      reviving = null
+    starting ??= start(Date.now() + startDeadlineMs).finally(() => {
+      starting = null
     })
-    await reviving
+    await starting
   }
-  /** Takes the process out of service, so that its end is nobody's surprise. */
-  const take = (): FacilitatorProcess | null => {
+  const detach = (): FacilitatorProcess | null => {
     const facilitator = running
     running = null
-    if (facilitator !== null) cpuMsOfThePast += readCpuMs(facilitator.pid)
+    if (facilitator !== null) previousCpuMs += readCpuMs(facilitator.pid)
     return facilitator
   }
 
-  await revive()
+  await ensureRunning()
   return {
     name,
     get url() {
@@ -119,24 +111,24 @@ export const startInstance = async (parts: InstanceParts): Promise<Instance> => 
     nodes,
     database,
     kill: async () => {
-      const facilitator = take()
+      const facilitator = detach()
       await facilitator?.kill()
       return facilitator !== null
     },
-    revive,
+    ensureRunning,
     shiftClock: (milliseconds) => {
       clockShiftMs = milliseconds
-      running?.tell(String(milliseconds))
+      running?.sendMessage(String(milliseconds))
     },
     findLogLines: (words) => log.filter((line) => words.some((word) => line.includes(word))),
-    figures: () => ({
+    readStats: () => ({
       starts,
-      cpuMs: cpuMsOfThePast + (running === null ? 0 : readCpuMs(running.pid)),
+      cpuMs: previousCpuMs + (running === null ? 0 : readCpuMs(running.pid)),
       crashes: [...crashes],
     }),
     stop: async () => {
-      await reviving?.catch(() => undefined)
-      await take()?.stop()
+      await starting?.catch(() => undefined)
+      await detach()?.stop()
       await Promise.all([...nodes.map((node) => node.stop()), database.close()])
     },
   }
@@ -144,7 +136,7 @@ export const startInstance = async (parts: InstanceParts): Promise<Instance> => 
 
 const clockTicksPerSecond = 100
 
-/** User and system time of a process so far, where the kernel tells it. */
+/** User and system time from /proc; 0 if unavailable. */
 const readCpuMs = (pid: number): number => {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []

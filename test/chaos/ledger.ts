@@ -1,10 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 
-/*
- * The only file of the suite that knows the tables. It reads no more than what it needs: how broadcasts and
- * settlements are joined is the journal's own affair, `transactions` says it as well.
- */
+/* The only file of the suite that reads tables. */
 
 const settlementRow = z.object({
   id: z.string(),
@@ -21,7 +18,6 @@ const settlementRow = z.object({
   closed_at: z.date().nullable(),
 })
 
-/** A row of the journal as the database has it. */
 export type SettlementRow = z.infer<typeof settlementRow>
 
 const broadcastRow = z.object({
@@ -31,18 +27,15 @@ const broadcastRow = z.object({
   recorded_at: z.date(),
 })
 
-/** A recorded transaction as the database has it. */
 export type BroadcastRow = z.infer<typeof broadcastRow>
 
 const laneRow = z.object({ signer: z.string(), next_nonce: z.coerce.number() })
 
-/** A lane as the database has it. */
 export type LaneRow = z.infer<typeof laneRow>
 
 const settlementColumns = `id, authorization_id, pay_to, amount::text as amount, state, transaction, transactions,
   reason, consumed_by, created_at, recorded_at, closed_at`
 
-/** Reads the rows of some authorizations, oldest first. */
 export const readSettlements = async (
   pool: Pool,
   authorizationIds: readonly string[],
@@ -54,7 +47,6 @@ export const readSettlements = async (
   return rows.map((row) => settlementRow.parse(row))
 }
 
-/** How many rows are not closed. */
 export const countOpen = async (pool: Pool): Promise<number> => {
   const { rows } = await pool.query(
     "select count(*)::int as open from settlements where state in ('claimed', 'pending')",
@@ -62,7 +54,6 @@ export const countOpen = async (pool: Pool): Promise<number> => {
   return z.object({ open: z.number() }).parse(rows[0]).open
 }
 
-/** What the journal says that each recipient was paid, all in all. */
 export const sumConfirmed = async (pool: Pool): Promise<ReadonlyMap<string, bigint>> => {
   const { rows } = await pool.query(
     "select lower(pay_to) as pay_to, sum(amount)::text as amount from settlements where state = 'confirmed' group by 1",
@@ -71,7 +62,6 @@ export const sumConfirmed = async (pool: Pool): Promise<ReadonlyMap<string, bigi
   return new Map(sums.map(({ pay_to, amount }) => [pay_to, amount]))
 }
 
-/** Reads those of some transactions that were recorded. */
 export const readBroadcasts = async (
   pool: Pool,
   transactions: readonly string[],
@@ -83,7 +73,6 @@ export const readBroadcasts = async (
   return rows.map((row) => broadcastRow.parse(row))
 }
 
-/** Reads the numbering of our signers. */
 export const readLanes = async (pool: Pool): Promise<readonly LaneRow[]> => {
   const { rows } = await pool.query('select signer, next_nonce from signer_lanes')
   return rows.map((row) => laneRow.parse(row))
@@ -96,7 +85,6 @@ const totalsRow = z.object({
   broadcasts: z.number(),
 })
 
-/** How much there is, all in all. */
 export const readTotals = async (pool: Pool): Promise<z.infer<typeof totalsRow>> => {
   const { rows } = await pool.query(
     `select count(*)::int as settlements, count(*) filter (where state = 'confirmed')::int as confirmed,

@@ -3,8 +3,8 @@ import { describeRound, describeRun } from './report.js'
 import { runChaos } from './run.js'
 
 /*
- * The full form. CHAOS_SEED repeats a run's schedule, CHAOS_ROUNDS makes it longer or shorter, CHAOS_FAULTS names
- * the only kinds of faults, comma separated.
+ * CHAOS_SEED repeats a schedule, CHAOS_ROUNDS sets its length, CHAOS_FAULTS (comma
+ * separated) its kinds of faults.
  */
 
 const readNumber = (name: string, otherwise: number): number => {
@@ -16,7 +16,7 @@ const readNumber = (name: string, otherwise: number): number => {
 const readKinds = () => {
   const named = (process.env.CHAOS_FAULTS ?? '').split(',').filter((kind) => kind !== '')
   const known = named.filter(isFaultKind)
-  if (known.length < named.length) throw new Error('CHAOS_FAULTS names a kind that there is not')
+  if (known.length < named.length) throw new Error('CHAOS_FAULTS contains an unknown kind')
   return known.length > 0 ? known : faultKinds
 }
 
@@ -40,12 +40,12 @@ const run = async (): Promise<void> => {
     closeMs: 60_000,
     kinds: readKinds(),
     onRound: (round) => console.log(describeRound(round)),
-    onUntidy: (error) => console.log(error),
+    onStopFailure: (error) => console.log(error),
     stopped: stopped.signal,
   })
   if (result.failure !== null) console.log(`\n${result.failure}`)
   console.log(`\n${describeRun(result)}`)
-  // A connection that a fault left hanging must not keep a script that has said its last word.
+  // Hanging connections must not keep the process alive.
   process.stdout.write('', () => process.exit(result.failure === null ? 0 : 1))
 }
 

@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainControl } from '../support/evm/chainControl.js'
 
-/** What makes the blocks of the chain, so that the suite knows when none is being made. */
 export interface Miner {
-  /** Makes no blocks for a while. */
   pause(): void
   resume(): void
-  /** Runs work between two blocks. */
+  /** Runs work while no block is being mined. */
   between<T>(work: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
-/** Makes a block every so many milliseconds. */
 export const startMiner = async (control: ChainControl, blockTimeMs: number): Promise<Miner> => {
   await control.setAutomine(false)
   let isPaused = false

@@ -4,79 +4,68 @@ import { createEoa, type EoaWallet } from '../support/evm/wallets.js'
 import type { Random } from './random.js'
 import type { World } from './world.js'
 
-/** What a client does with its payment. */
-export const habits = [
-  /** Asks once, without a key, and lives with the answer. */
+export const clientBehaviors = [
+  /** One request without a key. */
   'once',
-  /** Asks without a key until the answer is final. */
+  /** Retries without a key until the result is final. */
   'persistent',
-  /** Hangs up in the middle, then asks as `persistent`. */
+  /** Aborts the first request, then as `persistent`. */
   'hangsUp',
-  /** Asks with one key until the answer is final, and once more to be sure. */
+  /** Retries with one key until the result is final, and once more. */
   'keyed',
-  /** Hangs up in the middle, then asks as `keyed`. */
+  /** Aborts the first request, then as `keyed`. */
   'keyedHangsUp',
-  /** Asks both instances at the same moment, without a key. */
+  /** Sends to both instances concurrently, without a key. */
   'twins',
-  /** The same with one key. */
+  /** As `twins`, with one key. */
   'keyedTwins',
-  /** The same with a key for each. */
+  /** As `twins`, with a key each. */
   'rivals',
 ] as const
 
-/** One of `habits`. */
-export type Habit = (typeof habits)[number]
+export type ClientBehavior = (typeof clientBehaviors)[number]
 
-/** How many keys and askers a habit has; what may be expected of the answers depends on it. */
-export const usesOneKey = (habit: Habit): boolean =>
-  habit === 'keyed' || habit === 'keyedHangsUp' || habit === 'keyedTwins'
+export const usesOneKey = (behavior: ClientBehavior): boolean =>
+  behavior === 'keyed' || behavior === 'keyedHangsUp' || behavior === 'keyedTwins'
 
-/** How much a payer has. `poor`: enough for one of its two payments. */
+/** Funds of a payer. `poor`: enough for one of its two payments. */
 export type Funds = 'rich' | 'poor' | 'none'
 
-/** A payment of the load, and what its client will do with it. */
 export interface PlannedPayment {
   readonly name: string
-  readonly habit: Habit
+  readonly behavior: ClientBehavior
   readonly payerKey: Hex
   readonly nonce: Hex
   readonly amount: bigint
   readonly recipient: Address
-  /** From the round's beginning. */
   readonly startsAtMs: number
-  /** Which instance is asked first. */
+  /** The first instance to be called. */
   readonly first: 0 | 1
-  /** The choices that the client makes on its way. */
   readonly random: Random
 }
 
-/** A payment that is signed. */
 export interface Payment extends PlannedPayment {
   readonly body: string
   readonly payer: Address
-  /** As the journal writes it. */
   readonly authorizationId: string
 }
 
-/** The load of one round. */
 export interface PlannedLoad {
   readonly payments: readonly PlannedPayment[]
   readonly wallets: readonly { readonly key: Hex; readonly balance: bigint }[]
 }
 
-/** How much of what. */
 export interface LoadOptions {
-  /** What the names of the payments begin with. */
   readonly name: string
   readonly count: number
-  /** How long clients arrive. */
+  /** Clients start within this time. */
   readonly windowMs: number
-  /** When faults begin: half of the clients come around then, so that something is under way. */
+  /** Start of the faults: half of the clients start around then, so that requests are in progress. */
   readonly moments: readonly number[]
   readonly hasPoorPayers: boolean
 }
 
-/** Plans at least so many payments, some of which share a payer that cannot pay for both. */
+/** Plans at least `count` payments; some share a payer that cannot fund both. */
 export const planLoad = (
   random: Random,
   recipients: World['recipients'],
@@ -84,7 +73,7 @@ export const planLoad = (
 ): PlannedLoad => {
   const payments: PlannedPayment[] = []
   const wallets: { key: Hex; balance: bigint }[] = []
-  // Who comes in the same moment is settled in the same transaction.
+  // Concurrent payments are batched into one transaction.
   const drawBurst = (moment: number) => Math.max(0, moment + random.integer(-600, 100))
   const bursts = [drawBurst(windowMs), ...moments.map(drawBurst)] as const
   while (payments.length < count) {
@@ -97,7 +86,7 @@ export const planLoad = (
     for (const amount of amounts) {
       payments.push({
         name: `${name}p${payments.length + 1}`,
-        habit: random.pick(habits),
+        behavior: random.pick(clientBehaviors),
         payerKey: key,
         nonce: random.hex(32),
         amount,
@@ -115,7 +104,7 @@ export const planLoad = (
   return { payments, wallets }
 }
 
-/** Signs the load and gives the payers what they are to have, deep enough for any reorganisation. */
+/** Signs the payments and funds the payers, in blocks deeper than any reorg. */
 export const prepareLoad = async (
   { chain, miner }: World,
   { payments, wallets }: PlannedLoad,

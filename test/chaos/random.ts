@@ -1,19 +1,15 @@
 import type { Hex } from 'viem'
 
-/** Numbers that look random and are the same for the same seed. */
 export interface Random {
-  /** At least the first number, at most the second, whole. */
   integer(from: number, to: number): number
-  /** True in this share of the cases. */
   chance(share: number): boolean
   pick<T>(choices: readonly [T, ...T[]]): T
   shuffle<T>(items: readonly T[]): T[]
   hex(bytes: number): Hex
-  /** A sequence of its own: what is drawn from it moves nothing here. */
+  /** An independent sequence; drawing from it does not affect this one. */
   fork(): Random
 }
 
-/** Starts the sequence of a seed (mulberry32). */
 export const createRandom = (seed: number): Random => {
   let state = seed >>> 0
   const next = (): number => {

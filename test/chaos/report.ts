@@ -4,7 +4,6 @@ import { describeFault, faultKinds } from './faults.js'
 import type { RoundResult } from './round.js'
 import type { ChaosResult } from './run.js'
 
-/** One line about a round. */
 export const describeRound = ({
   plan,
   payments,
@@ -25,7 +24,7 @@ export const describeRound = ({
 
 const shownHistories = 5
 
-/** What an engineer needs to understand a broken promise: the schedule, and the whole history of what it is about. */
+/** Everything needed to analyze a violation: the schedule, and the history of each affected authorization. */
 export const describeViolations = (
   round: RoundResult,
   logLines: (words: readonly string[]) => readonly string[],
@@ -33,12 +32,12 @@ export const describeViolations = (
   const { plan, violations, healedAt } = round
   const ids = new Set(violations.map(({ authorizationId }) => authorizationId))
   return [
-    `Round ${plan.name} broke ${violations.length} promises.`,
+    `Round ${plan.name} violated ${violations.length} invariants.`,
     ...violations.map(describeViolation),
     '',
-    'Its faults:',
+    'Faults:',
     ...plan.faults.map((fault) => `  ${describeFault(fault)}`),
-    `  all over at ${clock(healedAt)}`,
+    `  all ended at ${clock(healedAt)}`,
     ...[...ids]
       .slice(0, shownHistories)
       .flatMap((id) => (id === null ? [] : ['', ...describeHistory(round, id, logLines)])),
@@ -58,8 +57,8 @@ const describeHistory = (
   const transactions = rows.flatMap((row) => row.transactions)
   const use = books.facts.get(authorizationId)?.use
   return [
-    `The history of ${authorizationId}: ${payment?.name}, ${payment?.habit}, ${payment?.amount} to ${payment?.recipient}`,
-    '  answers, in the order of their requests:',
+    `History of ${authorizationId}: ${payment?.name}, ${payment?.behavior}, ${payment?.amount} to ${payment?.recipient}`,
+    '  responses, in request order:',
     ...describeAnswers(answers.filter((answer) => answer.authorizationId === authorizationId)),
     '  rows:',
     ...rows.map(
@@ -73,14 +72,14 @@ const describeHistory = (
     '  on chain:',
     ...books.mined
       .filter(({ transaction }) => transactions.includes(transaction))
-      .map(({ transaction, block, nonce }) => `    ${transaction} with number ${nonce} in block ${block}`),
+      .map(({ transaction, block, nonce }) => `    ${transaction} with nonce ${nonce} in block ${block}`),
     `    ${use === null || use === undefined ? 'not used' : `used by ${use.transaction}, ${use.isPaid ? 'paid' : 'not paid'}`}`,
-    '  log lines that name it:',
+    '  log lines:',
     ...logLines([authorizationId, ...rows.map(({ id }) => id), ...transactions]).map((line) => `    ${line}`),
   ]
 }
 
-/** In the order of the requests; what a patient client hears again and again is said once. */
+/** In request order; repeated identical responses are shown once. */
 const describeAnswers = (answers: readonly Answer[]): readonly string[] => {
   const inOrder = [...answers].sort((left, right) => left.sentAt - right.sentAt)
   const isRepeated = (answer: Answer, index: number) =>
@@ -95,7 +94,6 @@ const describeAnswers = (answers: readonly Answer[]): readonly string[] => {
   })
 }
 
-/** The summary and the profile of a run. */
 export const describeRun = ({ options, rounds, totals }: ChaosResult): string => {
   const answers = rounds.flatMap((round) => round.answers)
   const settlements = rounds.flatMap(({ books }) => books.settlements)
@@ -107,14 +105,14 @@ export const describeRun = ({ options, rounds, totals }: ChaosResult): string =>
     `${name.padEnd(46)} ${values.length} rows, p50 ${seconds(at(values, 0.5))}, p99 ${seconds(at(values, 0.99))}, max ${seconds(at(values, 1))}`
   return [
     `seed ${options.seed}: ${rounds.length} of ${options.rounds} rounds in ${seconds(totals.elapsedMs)}, ` +
-      `${violations.length} broken promises${totals.hasRedis ? '' : ', WITHOUT REDIS'}`,
+      `${violations.length} violations${totals.hasRedis ? '' : ', WITHOUT REDIS'}`,
     '',
-    `${'fault'.padEnd(30)} ${'count'.padStart(5)} ${'slowest row'.padStart(12)} ${'slowest rest'.padStart(13)} transactions taken`,
+    `${'fault'.padEnd(30)} ${'count'.padStart(5)} ${'slowest row'.padStart(12)} ${'slowest rest'.padStart(13)} transactions dropped`,
     ...faultKinds.map((kind) => {
       const struck = rounds.filter(({ plan }) => plan.faults.some((fault) => fault.kind === kind))
       const times = struck.flatMap(({ plan }) => plan.faults.filter((fault) => fault.kind === kind)).length
       const slowestRow = Math.max(0, ...struck.flatMap(({ closingMs }) => closingMs))
-      const taken = struck.flatMap(({ plan, taken: each }) =>
+      const taken = struck.flatMap(({ plan, transactionsDropped: each }) =>
         each.filter((_count, index) => plan.faults[index]?.kind === kind),
       )
       const slowestRest = Math.max(0, ...struck.map(({ restMs }) => restMs))
@@ -122,12 +120,12 @@ export const describeRun = ({ options, rounds, totals }: ChaosResult): string =>
     }),
     '',
     `payments ${payments.length}, requests ${answers.length}: ${count('paid')} paid, ${count('failed')} failed, ` +
-      `${count('open')} pending or duplicate, ${count('undecided')} undecided or unanswered`,
+      `${count('open')} pending or duplicate, ${count('undecided')} undecided or without response`,
     `rows ${settlements.length}: ${settlements.filter(({ state }) => state === 'confirmed').length} confirmed, ` +
       `${settlements.filter(({ state }) => state === 'failed').length} failed`,
     `lost ${countRule(violations, 'money moved on chain if and only if a row is confirmed')}, ` +
       `doubled ${countRule(violations, 'one authorization earns one success')}, ` +
-      `wrong answers ${countRule(violations, 'nothing that moved money was answered failed')}`,
+      `wrong answers ${countRule(violations, 'no payment that moved funds was reported as failed')}`,
     inTime(
       'closed after the last fault:',
       rounds.flatMap(({ closingMs }) => closingMs),
@@ -138,32 +136,32 @@ export const describeRun = ({ options, rounds, totals }: ChaosResult): string =>
         closed_at === null ? [] : [closed_at.getTime() - created_at.getTime()],
       ),
     ),
-    ...describeDoubts(rounds),
+    ...describeWarnings(rounds),
     `transactions recorded ${new Set(settlements.flatMap((row) => row.transactions)).size}`,
     ...totals.instances.map(
       ({ name, starts, cpuMs, crashes }) =>
-        `instance ${name}: ${starts} starts, ${seconds(cpuMs)} of CPU, ${crashes.length} crashes by itself`,
+        `instance ${name}: ${starts} starts, ${seconds(cpuMs)} of CPU, ${crashes.length} unexpected exits`,
     ),
     ...totals.instances.flatMap(({ crashes }) => crashes),
   ].join('\n')
 }
 
-/** No promise, but worth a look. */
-const describeDoubts = (rounds: readonly RoundResult[]): readonly string[] => {
+/** Not violations, but worth attention. */
+const describeWarnings = (rounds: readonly RoundResult[]): readonly string[] => {
   const paid = rounds.flatMap(({ payments, answers, books }) =>
     payments
       .filter(({ authorizationId }) => books.facts.get(authorizationId)?.use?.isPaid === true)
       .map((payment) => ({
         ...payment,
-        told: answers.filter(({ authorizationId }) => authorizationId === payment.authorizationId),
+        responses: answers.filter(({ authorizationId }) => authorizationId === payment.authorizationId),
         rows: books.settlements.filter((row) => row.authorization_id === payment.authorizationId),
       })),
   )
-  const untold = paid.filter(({ told }) => !told.some((answer) => readClaim(answer) === 'paid'))
-  // Of two askers at once only one records, so the other's answer says nothing.
-  const alone = paid.filter(({ habit }) => !/twins|rivals/i.test(habit))
-  const shrugged = alone.flatMap(({ told, rows }) =>
-    told.filter(
+  const unreported = paid.filter(({ responses }) => !responses.some((answer) => readClaim(answer) === 'paid'))
+  // Of two concurrent requests only one records a transaction.
+  const sequential = paid.filter(({ behavior }) => !/twins|rivals/i.test(behavior))
+  const failedAfterRecording = sequential.flatMap(({ responses, rows }) =>
+    responses.filter(
       ({ status, sentAt, receivedAt }) =>
         status !== null &&
         status >= 500 &&
@@ -174,8 +172,8 @@ const describeDoubts = (rounds: readonly RoundResult[]): readonly string[] => {
     ),
   )
   return [
-    `paid payments of which no consumer heard (answers lost, no key): ${untold.length}`,
-    `requests answered 5xx although their bytes were recorded: ${shrugged.length}`,
+    `paid payments without a reported success (response lost, no key): ${unreported.length}`,
+    `5xx responses after the transaction was recorded: ${failedAfterRecording.length}`,
   ]
 }
 

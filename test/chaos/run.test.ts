@@ -8,8 +8,8 @@ const options = { rounds: 40, paymentsPerRound: 8, windowMs: 1_000, longestFault
 const plan = (seed: number) =>
   planRounds(createRandom(seed), [...recipients], { ...options, kinds: faultKinds })
 
-describe('a plan of chaos', () => {
-  it('is the same for the same seed, and another for another', () => {
+describe('a chaos plan', () => {
+  it('is deterministic for a seed and differs between seeds', () => {
     const summarise = (seed: number) =>
       plan(seed).map(({ name, faults, load }) => [
         name,
@@ -20,12 +20,12 @@ describe('a plan of chaos', () => {
     expect(summarise(7)).not.toEqual(summarise(8))
   })
 
-  it('gives every kind of fault its turn', () => {
+  it('uses every kind of fault', () => {
     const planned = plan(7).flatMap(({ faults }) => faults.map(({ kind }) => kind))
     expect([...new Set(planned)].sort()).toEqual([...faultKinds].sort())
   })
 
-  it('lets no two faults of one kind overlap', () => {
+  it('has at most one fault of a kind per round', () => {
     for (const { faults } of plan(7)) {
       expect(new Set(faults.map(({ kind }) => kind)).size).toBe(faults.length)
     }

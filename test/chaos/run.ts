@@ -6,62 +6,56 @@ import { describeViolations } from './report.js'
 import { type PlannedRound, type RoundResult, runRound } from './round.js'
 import { startWorld, type World } from './world.js'
 
-/** How much chaos. */
 export interface ChaosOptions {
   readonly seed: number
   readonly rounds: number
   readonly paymentsPerRound: number
-  /** How long clients arrive and faults begin. */
   readonly windowMs: number
   readonly longestFaultMs: number
-  /** From the end of a round's faults until everything must be at rest. */
   readonly closeMs: number
-  /** The kinds of faults, in turn. */
+  /** Used in turn. */
   readonly kinds: readonly FaultKind[]
   readonly onRound?: (result: RoundResult) => void
-  /** Receives why something could not be stopped in order, which must not hide what the rounds have shown. */
-  readonly onUntidy: (error: unknown) => void
-  /** Ends the run after the round that is under way. */
+  /** Errors while stopping must not hide the results. */
+  readonly onStopFailure: (error: unknown) => void
   readonly stopped?: AbortSignal
 }
 
-/** What a run saw. */
 export interface ChaosResult {
   readonly options: ChaosOptions
   readonly rounds: readonly RoundResult[]
   readonly totals: WorldTotals
-  /** Null when every promise was kept; else everything that explains what was not. */
+  /** Null if no invariant was violated; otherwise the full report. */
   readonly failure: string | null
 }
 
-/** What is counted over the whole run. */
 export interface WorldTotals {
   readonly elapsedMs: number
   readonly hasRedis: boolean
   readonly instances: readonly ({ readonly name: string } & ReturnType<
-    World['instances'][number]['figures']
+    World['instances'][number]['readStats']
   >)[]
 }
 
-/** Runs rounds of chaos in a world of their own, and stops at the first that breaks a promise. */
+/** Runs rounds until the first violation. */
 export const runChaos = async (options: ChaosOptions): Promise<ChaosResult> => {
   const random = createRandom(options.seed)
   const world = await startWorld(random)
   const begun = performance.now()
   try {
-    const { rounds, failures } = await playRounds(world, random, options)
+    const { rounds, failures } = await runRounds(world, random, options)
     const totals = {
       elapsedMs: performance.now() - begun,
       hasRedis: world.redis !== null,
-      instances: world.instances.map(({ name, figures }) => ({ name, ...figures() })),
+      instances: world.instances.map(({ name, readStats }) => ({ name, ...readStats() })),
     }
     return { options, rounds, totals, failure: failures.length === 0 ? null : failures.join('\n') }
   } finally {
-    await world.stop().catch(options.onUntidy)
+    await world.stop().catch(options.onStopFailure)
   }
 }
 
-const playRounds = async (
+const runRounds = async (
   world: World,
   random: Random,
   options: ChaosOptions,
@@ -76,15 +70,14 @@ const playRounds = async (
       const failures = listFailures(world, result)
       if (failures.length > 0) return { rounds, failures }
     } catch (error) {
-      // What earlier rounds have shown is told all the same.
-      return { rounds, failures: [`Round ${plan.name} could not be played to its end: ${String(error)}`] }
+      return { rounds, failures: [`Round ${plan.name} failed: ${String(error)}`] }
     }
   }
-  return { rounds, failures: listFailures(world, await reviewRounds(world, rounds)) }
+  return { rounds, failures: listFailures(world, await auditAllRounds(world, rounds)) }
 }
 
-/** All rounds as one, when all are over: a row of long ago may have changed since. */
-const reviewRounds = async (
+/** Audits all rounds together: rows of earlier rounds may have changed. */
+const auditAllRounds = async (
   world: World,
   rounds: readonly RoundResult[],
 ): Promise<RoundResult | undefined> => {
@@ -98,12 +91,12 @@ const reviewRounds = async (
 const listFailures = ({ instances }: World, result: RoundResult | undefined): readonly string[] => {
   const findLogLines = (words: readonly string[]) =>
     instances.flatMap((instance) => instance.findLogLines(words).map((line) => `${instance.name} ${line}`))
-  const crashes = instances.flatMap(({ figures }) => figures().crashes)
+  const crashes = instances.flatMap(({ readStats }) => readStats().crashes)
   const isBroken = result !== undefined && result.violations.length > 0
   return [...(isBroken ? [describeViolations(result, findLogLines)] : []), ...crashes]
 }
 
-/** Every kind gets its turn as the main fault of a round; others join by chance. */
+/** Each kind is the main fault of a round in turn; up to two others are added at random. */
 export const planRounds = (
   random: Random,
   recipients: World['recipients'],
@@ -112,11 +105,11 @@ export const planRounds = (
   const kinds: FaultKind[] = []
   while (kinds.length < options.rounds) kinds.push(...random.shuffle(options.kinds))
   return kinds.slice(0, options.rounds).map((main, index) => {
-    // One of a kind: a server cannot be restarted while it is.
-    const others = options.kinds.filter((kind) => kind !== main)
-    const company = random.shuffle(others).slice(0, random.integer(0, 2))
+    // At most one of a kind: a server cannot be restarted twice concurrently.
+    const otherKinds = options.kinds.filter((kind) => kind !== main)
+    const others = random.shuffle(otherKinds).slice(0, random.integer(0, 2))
     const times = { windowMs: options.windowMs, longestMs: options.longestFaultMs }
-    const faults = [main, ...company].map((kind) => planFault(random, kind, times))
+    const faults = [main, ...others].map((kind) => planFault(random, kind, times))
     return {
       name: `r${index + 1}`,
       faults,
@@ -125,7 +118,7 @@ export const planRounds = (
         count: options.paymentsPerRound,
         windowMs: options.windowMs,
         moments: faults.map(({ atMs }) => atMs),
-        // After a reorganisation one of two payments may take the money of the other, whatever anybody was told.
+        // After a reorg, one of two payments may spend the funds of the other.
         hasPoorPayers: !faults.some(({ kind }) => kind === 'chain.reorganised'),
       }),
     }

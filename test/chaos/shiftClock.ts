@@ -1,7 +1,6 @@
 /*
- * Preloaded into an instance (`node --import`): its wall clock goes wrong by as many milliseconds as it is told
- * over Node's channel, and it ends when the channel does, so that no end of the suite leaves it behind.
- * What runs after it sees nothing but a machine whose time is off.
+ * Preloaded into an instance: shifts `Date` by the milliseconds received over IPC;
+ * exits when the channel closes.
  */
 
 let shiftMs = 0
@@ -12,10 +11,10 @@ globalThis.Date = new Proxy(Date, {
   get: (target, name) => (name === 'now' ? () => target.now() + shiftMs : Reflect.get(target, name)),
 })
 
-process.on('message', (told) => {
-  const toldMs = Number(told)
-  if (Number.isFinite(toldMs)) shiftMs = toldMs
+process.on('message', (message) => {
+  const receivedMs = Number(message)
+  if (Number.isFinite(receivedMs)) shiftMs = receivedMs
 })
 process.on('disconnect', () => process.exit(1))
-// Listening must not keep an instance alive that wants to end.
+// The channel must not keep the instance alive.
 process.channel?.unref()

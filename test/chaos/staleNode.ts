@@ -3,10 +3,9 @@ import type { RpcProxy } from '../support/rpcProxy.js'
 
 const unknownBlock = numberToHex(2 ** 40)
 
-/** Makes a node answer as one that has not seen a block since this one. */
 export const makeStale = (node: RpcProxy, head: bigint): void => {
   const tag = numberToHex(head)
-  /** What a method is asked about, never later than the stale head. */
+  /** Limits a block parameter to the stale head. */
   const clamp = (at: unknown): unknown => {
     if (isHex(at)) return hexToBigInt(at) > head ? unknownBlock : at
     return tag

@@ -5,22 +5,21 @@ import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { startTcpProxy } from '../support/tcpProxy.js'
-import { type ChaosDatabase, startChaosDatabase, throughPort } from './database.js'
+import { type ChaosDatabase, startChaosDatabase, withPort } from './database.js'
 import { type Instance, startInstance } from './instance.js'
 import { type Miner, startMiner } from './miner.js'
 import type { Random } from './random.js'
 
-/** Two instances of the service and everything that they stand on, all of it real and all of it breakable. */
 export interface World {
   readonly chain: LocalChain
   readonly miner: Miner
   readonly database: ChaosDatabase
-  /** Our own way to the database, which no fault of an instance touches. */
+  /** The suite's own pool, not affected by faults of instances. */
   readonly pool: Pool
-  /** Null where this machine has no Redis. */
+  /** Null without redis-server. */
   readonly redis: TestRedis | null
   readonly instances: readonly [Instance, Instance]
-  /** Whom the load pays; nobody else pays them. */
+  /** Receive payments of this load only. */
   readonly recipients: readonly [Address, ...Address[]]
   stop(): Promise<void>
 }
@@ -29,10 +28,10 @@ const stopDeadlineMs = 60_000
 const signerCount = 3
 const blockTimeMs = 400
 
-/** Starts the world; what has been started is stopped again when something cannot start. */
+/** On failure, everything that was started is stopped. */
 export const startWorld = async (random: Random): Promise<World> => {
   const closers: { readonly what: string; readonly close: () => Promise<unknown> }[] = []
-  /** In reverse order, each even when another fails or hangs. */
+  /** In reverse order, continuing after failures and timeouts. */
   const stop = async () => {
     const failures: string[] = []
     for (const { what, close } of closers.splice(0).reverse()) {
@@ -42,7 +41,7 @@ export const startWorld = async (random: Random): Promise<World> => {
     }
     if (failures.length > 0) throw new Error(`The world did not stop in order: ${failures.join('; ')}`)
   }
-  /** Whatever starts is noted at once, whether or not the others do. */
+  /** Registered as soon as it has started, even if others fail. */
   const keep = async <T>(
     what: string,
     starting: Promise<T>,
@@ -73,13 +72,13 @@ export const startWorld = async (random: Random): Promise<World> => {
         (started) => started.stop(),
       )
     const [first, second] = await allOrError([start('A'), start('B')])
-    const way = await keep(
-      'way to the database',
+    const proxy = await keep(
+      'database proxy',
       startTcpProxy(() => Number(new URL(database.url).port)),
       (started) => started.close(),
     )
     const pool = openPool({
-      url: throughPort(database, way.port),
+      url: withPort(database, proxy.port),
       maxConnections: 4,
       onError: () => undefined,
     })
@@ -100,7 +99,7 @@ export const startWorld = async (random: Random): Promise<World> => {
   }
 }
 
-/** Like `Promise.all`, but nothing is still starting when it rejects. */
+/** Like `Promise.all`, but waits for all before rejecting. */
 const allOrError = async <T extends readonly unknown[]>(
   starting: {
     readonly [K in keyof T]: Promise<T[K]>
@@ -114,9 +113,9 @@ const environmentOf = (chain: LocalChain, redis: TestRedis | null): Record<strin
   EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
   [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '100',
   [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${chain.chainId}`]: '1000000000000',
-  // A fault of a node is over before the clients give up.
+  // Shorter than the patience of clients.
   EVM_RPC_TIMEOUT_MS: '1000',
-  // About half of the load is worth a second node's word.
+  // About half of the payments are cross-checked on a second node.
   EVM_CROSS_CHECK_AMOUNT: '25000',
   SETTLE_WAIT_SECONDS: '4',
   ANONYMOUS_REQUESTS_PER_MINUTE: '1000000',

@@ -45,7 +45,7 @@ const register = async (email: string, projectName: string) => {
 }
 
 describe('the owner of a key', () => {
-  it('registers once, however often, and finds it again', async () => {
+  it('gets the same key on repeated registration and by lookup', async () => {
     const { response, apiKey } = await register('ada@example.com', 'engine')
     expect(response.statusCode).toBe(201)
     expect(apiKey).toMatch(/^qtn_sk_/)
@@ -59,7 +59,7 @@ describe('the owner of a key', () => {
     expect((await app.inject('/stats/keys')).json()).toEqual({ totalKeys: 1 })
   })
 
-  it('sees its own project in the dashboard, and nobody else’s', async () => {
+  it('sees only its own project in the dashboard', async () => {
     const bob = await register('bob@example.com', 'boat')
     const info = await get('/dashboard/info', bob.apiKey)
     expect(info.statusCode).toBe(200)
@@ -76,7 +76,7 @@ describe('the owner of a key', () => {
     expect(usage.json().usage).toHaveLength(7)
   })
 
-  it('may pay where keys are required, and nobody may without one', async () => {
+  it('can pay if keys are required; requests without a key are rejected', async () => {
     const { apiKey } = await register('cora@example.com', 'crate')
     const verify = (headers: Record<string, string>) => post('/verify', paymentBody(), headers)
     expect((await verify({})).statusCode).toBe(401)
@@ -84,7 +84,7 @@ describe('the owner of a key', () => {
     expect((await verify({ 'x-api-key': apiKey })).statusCode).toBe(200)
   })
 
-  it('rotates it, and the old one is invalid at once', async () => {
+  it('rotates the key, and the old one is invalid immediately', async () => {
     const { apiKey } = await register('dora@example.com', 'drum')
     const rotated = await app.inject({
       method: 'POST',
@@ -98,7 +98,7 @@ describe('the owner of a key', () => {
     expect((await get('/dashboard/info', next)).json()).toMatchObject({ project: 'drum' })
   })
 
-  it('restricts it to pages of a host and to addresses, and is refused from elsewhere', async () => {
+  it('restricts the key by referrer host and address; other clients are rejected', async () => {
     const { apiKey } = await register('emil@example.com', 'ear')
     const headers = { authorization: `Bearer ${apiKey}` }
     const wrong = await post(
@@ -128,8 +128,8 @@ describe('the owner of a key', () => {
   })
 })
 
-describe('a store of keys that does not answer', () => {
-  it('is 503 for those who present a key, and nothing to those who present none', async () => {
+describe('an unavailable key store', () => {
+  it('causes 503 for requests with a key and does not affect requests without one', async () => {
     const { apiKey } = await register('finn@example.com', 'fin')
     await database.drop()
     const unknown = `${apiKey.slice(0, -1)}${apiKey.endsWith('a') ? 'b' : 'a'}`

@@ -27,7 +27,6 @@ interface Answer {
   readonly tookMs: number
 }
 
-/** A payment that is settled with a key, and who gets it: nobody else pays that address. */
 interface Order {
   readonly body: ExactPaymentBody
   readonly payTo: Address
@@ -35,7 +34,7 @@ interface Order {
 }
 
 const amount = 10_000n
-// The twelve seconds of a statement, the two after which what follows an answer goes on without it, and this machine.
+// Statement timeout of 12 s, 2 s for bookkeeping after a decided response, and margin.
 const hangDeadlineMs = 20_000
 const refuseDeadlineMs = 5_000
 const recoveryDeadlineMs = 5_000
@@ -48,7 +47,7 @@ describe('the service, when its database', () => {
   let service: TestService
   let apiKey: string
   let orders: Order[] = []
-  /** Orders that were first settled without a key: only that request may be told success. */
+  /** Orders first settled without a key: only that request may receive success. */
   let withoutKey: Order[] = []
 
   beforeAll(async () => {
@@ -108,7 +107,7 @@ describe('the service, when its database', () => {
     return await ask('/verify', await exactPayment({ chain, wallet, amount }))
   }
 
-  /** One request of each kind that asks the database, all at once; `settled` was told success before. */
+  /** One request of each kind that uses the database; `settled` was reported as success before. */
   const askEverything = async (settled: Order): Promise<Readonly<Record<string, Answer>>> => {
     const requests = {
       'verify a payment': verify(amount),
@@ -135,8 +134,8 @@ describe('the service, when its database', () => {
     status === 200 && body.errorReason === 'settlement_pending' && body.transaction !== ''
   const isSuccess = ({ status, body }: Answer): boolean => status === 200 && body.success === true
 
-  /** Nothing but what is true without the database, and all of it in time. */
-  const expectHonest = (answers: Readonly<Record<string, Answer>>, deadlineMs: number): void => {
+  /** Only results that are correct without the database, within the deadline. */
+  const expectCorrect = (answers: Readonly<Record<string, Answer>>, deadlineMs: number): void => {
     const seen = Object.entries(answers).map(([name, answer]) => ({
       name,
       told: isUnavailable(answer) ? 'unavailable' : `${answer.status} ${JSON.stringify(answer.body)}`,
@@ -145,7 +144,7 @@ describe('the service, when its database', () => {
     expect(seen).toEqual(
       seen.map(({ name }) => ({
         name,
-        // The chain alone says that a payment is good; of one that is not, the journal might know that it is paid.
+        // A valid payment needs only the chain; an invalid one may be paid, which the journal knows.
         told: name === 'verify a payment' ? expect.stringContaining('"isValid":true') : 'unavailable',
         isInTime: true,
       })),
@@ -162,7 +161,7 @@ describe('the service, when its database', () => {
       recoveryDeadlineMs,
     )
 
-  /** Repeats each order as its caller would, until the truth is told, and counts what was paid. */
+  /** Retries each order until its result is final, and checks that it was paid once. */
   const expectEachPaidOnce = async (): Promise<void> => {
     for (const each of orders) {
       await pollUntil(async () => {
@@ -186,7 +185,6 @@ describe('the service, when its database', () => {
     expect(open.rowCount).toBe(0)
   }
 
-  /** A settle whose transaction is sent and in no block. */
   const settleUntilSent = async (): Promise<{ readonly answer: Promise<Answer> }> => {
     await chain.control.setAutomine(false)
     const placed = await order()
@@ -202,7 +200,7 @@ describe('the service, when its database', () => {
     return { answer }
   }
 
-  /** A settle that is claimed, and will be recorded half a second from now. */
+  /** A settle that is claimed and will be recorded half a second later. */
   const settleUntilClaimed = async (): Promise<{ readonly answer: Promise<Answer> }> => {
     node.clearCalls()
     node.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 500 })
@@ -211,7 +209,7 @@ describe('the service, when its database', () => {
     return { answer }
   }
 
-  it('is slow, is slow, and does everything that it is asked', async () => {
+  it('is slow, is slower and serves every request', async () => {
     const settled = await order()
     await settle(settled)
     network.delay(50)
@@ -227,18 +225,18 @@ describe('the service, when its database', () => {
   })
 
   it.each([
-    { fault: 'refuses connections', strike: () => network.refuse(), deadlineMs: refuseDeadlineMs },
-    { fault: 'falls silent', strike: () => network.hang(), deadlineMs: hangDeadlineMs },
+    { fault: 'refuses connections', inject: () => network.refuse(), deadlineMs: refuseDeadlineMs },
+    { fault: 'stops responding', inject: () => network.hang(), deadlineMs: hangDeadlineMs },
   ])(
-    '$fault, answers everyone in time and nobody wrongly, and recovers by itself',
-    async ({ strike, deadlineMs }) => {
+    '$fault, responds in time with no wrong result, and recovers by itself',
+    async ({ inject, deadlineMs }) => {
       const settled = await order()
       await settle(settled)
-      // Idle connections are the worst: they seem to be good.
+      // Idle connections are the hardest case: they look usable.
       await askEverything(settled)
       const sent = await settleUntilSent()
       const claimed = await settleUntilClaimed()
-      await strike()
+      await inject()
       await chain.control.setAutomine(true)
       await chain.control.mine()
       const [everything, ofSent, ofClaimed] = await Promise.all([
@@ -246,7 +244,7 @@ describe('the service, when its database', () => {
         sent.answer,
         claimed.answer,
       ])
-      expectHonest(everything, deadlineMs)
+      expectCorrect(everything, deadlineMs)
       expect(isPending(ofSent), JSON.stringify(ofSent)).toBe(true)
       expect(isUnavailable(ofClaimed) || isPending(ofClaimed), JSON.stringify(ofClaimed)).toBe(true)
       expect(Math.max(ofSent.tookMs, ofClaimed.tookMs)).toBeLessThan(deadlineMs)
@@ -259,7 +257,7 @@ describe('the service, when its database', () => {
     60_000,
   )
 
-  it('resets its connections again and again, loses no settlement and pays none twice', async () => {
+  it('repeatedly resets connections, loses no settlement and pays none twice', async () => {
     const many = await Promise.all(Array.from({ length: 40 }, order))
     const isOver = new AbortController()
     const resetting = (async () => {
@@ -278,7 +276,7 @@ describe('the service, when its database', () => {
     await resetting
     const others = answers.filter((each) => !isUnavailable(each) && !isPending(each) && !isSuccess(each))
     expect(others).toEqual([])
-    // The resets have met both those who could settle and those who could not.
+    // Some settles succeeded despite the resets and some did not.
     expect(answers.some(isUnavailable)).toBe(true)
     await recover()
     await expectEachPaidOnce()

@@ -13,7 +13,7 @@ const supported = z.object({
   signers: z.record(z.string(), z.array(z.string())),
 })
 
-describe('one service for every family of chains', () => {
+describe('one service for all chain families', () => {
   let database: TestDatabase
   let opened: ReadonlyMap<string, DemoWorld>
   let service: TestService
@@ -38,7 +38,7 @@ describe('one service for every family of chains', () => {
     await database.drop()
   })
 
-  it('offers the network of each, and names who signs for us there', async () => {
+  it('offers the network of each family with its signers', async () => {
     const response = await fetch(`${service.url}/supported`)
     const { kinds, signers } = supported.parse(await response.json())
     for (const { network } of opened.values()) {

@@ -14,8 +14,8 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 /*
- * The clients and servers here are the protocol's published packages; only the version 1 server is ours, since
- * the packages no longer have one, and it calls us through their facilitator client.
+ * Published packages; only the version 1 server is ours (the packages have none),
+ * using their facilitator client.
  */
 describe('published x402 clients and servers', () => {
   let chain: LocalChain
@@ -33,7 +33,7 @@ describe('published x402 clients and servers', () => {
     await chain.stop()
   })
 
-  const openPurse = async () => {
+  const fundPayer = async () => {
     const customer = privateKeyToAccount(generatePrivateKey())
     await chain.mint(customer.address, 1_000_000n)
     return customer
@@ -57,8 +57,8 @@ describe('published x402 clients and servers', () => {
     })
     afterAll(() => shop.close())
 
-    it('buy from @x402/express with @x402/fetch, and the merchant has the money', async () => {
-      const customer = await openPurse()
+    it('buy from @x402/express with @x402/fetch, and the merchant receives the funds', async () => {
+      const customer = await fundPayer()
       const fetchWithPayment = wrapFetchWithPaymentFromConfig(fetch, {
         schemes: [{ network: 'eip155:84532', client: new ExactEvmScheme(customer) }],
       })
@@ -71,7 +71,7 @@ describe('published x402 clients and servers', () => {
       expect(await chain.balanceOf(customer.address)).toBe(990_000n)
     })
 
-    it('do not get the resource without money', async () => {
+    it('do not get the resource without funds', async () => {
       const pauper = privateKeyToAccount(generatePrivateKey())
       const before = await chain.balanceOf(merchant)
       const fetchWithPayment = wrapFetchWithPaymentFromConfig(fetch, {
@@ -84,7 +84,7 @@ describe('published x402 clients and servers', () => {
   })
 
   describe('in version 1', () => {
-    // The published type of a network demands a colon, which names of version 1 do not have.
+    // The published network type requires a colon, which version 1 names do not have.
     const oldName: Network = JSON.parse('"base-sepolia"')
     const merchant = randomAddress()
     let server: Server
@@ -112,7 +112,7 @@ describe('published x402 clients and servers', () => {
         }
         if (typeof header !== 'string') return refuse('X-PAYMENT header is required')
         const payload = JSON.parse(Buffer.from(header, 'base64').toString('utf8'))
-        // The published types know version 2 only; what travels is version 1.
+        // The published types cover version 2 only; the wire format is version 1.
         const wire = JSON.parse(JSON.stringify(requirements))
         const { isValid, invalidReason } = await facilitator.verify(payload, wire)
         if (!isValid) return refuse(invalidReason ?? 'invalid')
@@ -130,8 +130,8 @@ describe('published x402 clients and servers', () => {
     })
     afterAll(() => new Promise((resolve) => server.close(resolve)))
 
-    it('buy with the short network name, which comes back in X-PAYMENT-RESPONSE', async () => {
-      const customer = await openPurse()
+    it('buy with the short network name, which is repeated in X-PAYMENT-RESPONSE', async () => {
+      const customer = await fundPayer()
       const fetchWithPayment = wrapFetchWithPaymentFromConfig(fetch, {
         schemes: [{ network: oldName, client: new ExactEvmSchemeV1(customer), x402Version: 1 }],
       })
@@ -143,7 +143,7 @@ describe('published x402 clients and servers', () => {
     })
   })
 
-  it('read /supported with their strict schema, in both versions', async () => {
+  it('parse /supported with their strict schema, in both versions', async () => {
     const { kinds, signers } = await new HTTPFacilitatorClient({ url: service.url }).getSupported()
     expect(kinds).toContainEqual(
       expect.objectContaining({ x402Version: 2, scheme: 'exact', network: 'eip155:84532' }),

@@ -27,13 +27,12 @@ const delivered = z.looseObject({ deliveries: z.array(z.looseObject({ id: z.stri
 
 const secretTransaction = `0x${'5e'.repeat(32)}`
 
-describe('what belongs to one account', () => {
+describe('data of one account', () => {
   let database: TestDatabase
   let core: Core
   let app: FastifyInstance
   let eve: string
   let ada: string
-  /** Whatever names something of Eve's. */
   let identifiers: readonly string[]
 
   const ask = (apiKey: string, method: 'GET' | 'POST', url: string, payload?: object) =>
@@ -93,8 +92,8 @@ describe('what belongs to one account', () => {
     await database.drop()
   })
 
-  /** Every place of the dashboard that takes a name of something, as the document lists them. */
-  const listSlots = async () => {
+  /** All dashboard parameters that take an identifier, from the OpenAPI document. */
+  const listIdParameters = async () => {
     const { paths } = documented.parse(app.swagger())
     return Object.entries(paths)
       .filter(([path]) => path.startsWith('/dashboard/'))
@@ -107,7 +106,7 @@ describe('what belongs to one account', () => {
       )
   }
 
-  const photograph = async () => {
+  const takeSnapshot = async () => {
     const tables = ['accounts', 'api_keys', 'webhook_endpoints', 'webhook_deliveries', 'settlements']
     const rows = await Promise.all(
       tables.map(async (table) => (await database.pool().query(`select * from ${table} order by 1`)).rows),
@@ -115,20 +114,20 @@ describe('what belongs to one account', () => {
     return JSON.stringify(rows)
   }
 
-  it('is opened by none of its names under another account’s key, wherever a name can be put', async () => {
-    const slots = await listSlots()
-    expect(slots.map(({ path, name }) => `${path} ${name}`)).toContain(
+  it('is not accessible by its identifiers with the key of another account, in any parameter', async () => {
+    const parameters = await listIdParameters()
+    expect(parameters.map(({ path, name }) => `${path} ${name}`)).toContain(
       '/dashboard/webhook/deliveries/{id}/redeliver id',
     )
     await ask(ada, 'POST', '/dashboard/webhook', { webhookUrl: 'https://engine.example/hook' })
-    const before = await photograph()
+    const before = await takeSnapshot()
     const told: string[] = []
-    for (const { path, method, name, place } of slots) {
+    for (const { path, method, name, place } of parameters) {
       for (const identifier of identifiers) {
         const value = encodeURIComponent(identifier)
         const url = place === 'path' ? path.replace(`{${name}}`, value) : `${path}?${name}=${value}`
         const { body, statusCode } = await ask(ada, method === 'get' ? 'GET' : 'POST', url)
-        // A refused value may be repeated; anything else of Eve's may not.
+        // Errors may repeat the rejected value, but nothing else of Eve's.
         const others = identifiers.filter((each) => each !== identifier)
         if (statusCode >= 500 || others.some((each) => body.includes(each)))
           told.push(`${method} ${url}: ${body}`)
@@ -136,10 +135,10 @@ describe('what belongs to one account', () => {
       }
     }
     expect(told).toEqual([])
-    expect(await photograph()).toBe(before)
+    expect(await takeSnapshot()).toBe(before)
   })
 
-  it('is shown in none of the dashboard’s pages to another account', async () => {
+  it('is in no dashboard response to another account', async () => {
     const pages = ['info', 'keys', 'usage', 'settlements', 'webhook/deliveries']
     for (const page of pages) {
       const { statusCode, body } = await ask(ada, 'GET', `/dashboard/${page}`)

@@ -15,7 +15,7 @@ import {
 
 const settings = { trustProxy: [], maxPaymentBodyBytes: bodyLimits.payment }
 
-/** Fastify prints a tree: a line's address is its own part after those of the lines that it hangs on. */
+/** Fastify prints a tree: the path of a line is the concatenation of its ancestors. */
 const listPrinted = (tree: string): readonly string[] => {
   const parts: string[] = []
   return tree.split('\n').flatMap((line) => {
@@ -27,7 +27,7 @@ const listPrinted = (tree: string): readonly string[] => {
 }
 
 describe('every route', () => {
-  it('says who may call it (A32)', async () => {
+  it('declares its access (A32)', async () => {
     const app = testApp()
     await app.ready()
     const listed = app.listRoutes().map(({ method, path, access }) => `${method} ${path} ${access}`)
@@ -83,18 +83,18 @@ describe('every route', () => {
     expect(listed.filter((line) => line.includes(' /docs') && !line.endsWith(' public'))).toEqual([])
   })
 
-  it('is in the list: what fastify prints has nothing more', async () => {
+  it('is in the list, which matches what Fastify prints', async () => {
     const app = testApp()
     await app.ready()
     const paths = listPrinted(app.printRoutes({ commonPrefix: false }))
     const listed = new Set(app.listRoutes().map(({ method, path }) => `${method} ${path}`))
     expect(paths.length).toBeGreaterThan(20)
-    // Below /docs it prints a wildcard in the wrong place.
+    // Below /docs Fastify prints a wildcard in the wrong place.
     const own = paths.filter((path) => !path.includes(' /docs/'))
     expect(own.filter((path) => !listed.has(path))).toEqual([])
   })
 
-  it('that does not say who may call it stops the start', async () => {
+  it('without declared access fails startup', async () => {
     const useCases = {
       core: coreUseCases(),
       dashboard: dashboardUseCases(),
@@ -104,7 +104,7 @@ describe('every route', () => {
     const app = buildApp({ useCases, settings, metrics: testMetrics() })
     app.get('/debug', async () => 'open to all')
     const started = app.ready().then(() => 'started')
-    await expect(started).rejects.toThrow('GET /debug does not say who may call it')
+    await expect(started).rejects.toThrow('GET /debug has no config.access')
   })
 })
 
@@ -118,7 +118,7 @@ describe('every route of the dashboard', () => {
     ['with a wrong key as bearer', { authorization: `Bearer ${other}` }, ''],
     ['with a wrong key in X-API-Key', { 'x-api-key': other }, ''],
     ['with an empty key', { 'x-api-key': '' }, ''],
-    ['with two keys that disagree', { authorization: `Bearer ${knownKey}`, 'x-api-key': other }, ''],
+    ['with two different keys', { authorization: `Bearer ${knownKey}`, 'x-api-key': other }, ''],
     ['with the key in the query', {}, `?${query}`],
     ['with the key in a cookie', { cookie: `apiKey=${knownKey}` }, ''],
     ['with the operator’s token', { authorization: 'Bearer an-operator-token-of-some-length' }, ''],
@@ -135,7 +135,7 @@ describe('every route of the dashboard', () => {
     return { app, routes }
   }
 
-  it.each(refused)('is answered 401 %s', async (_name, headers, search) => {
+  it.each(refused)('responds 401 %s', async (_name, headers, search) => {
     const { app, routes } = await listDashboard()
     expect(routes.length).toBeGreaterThan(7)
     for (const { method, path, access } of routes) {
@@ -148,7 +148,7 @@ describe('every route of the dashboard', () => {
     }
   })
 
-  it('lets the key’s owner in, and is kept by no cache', async () => {
+  it('accepts a valid key, uncached', async () => {
     const { app, routes } = await listDashboard()
     for (const { method, path } of routes) {
       const response = await app.inject({
@@ -157,7 +157,7 @@ describe('every route of the dashboard', () => {
         headers: { authorization: `Bearer ${knownKey}` },
         ...(method === 'POST' ? { payload: { allowedIPs: [], allowedRef: [], webhookUrl: '' } } : {}),
       })
-      // The account of these tests has no webhook to try, to rotate or to send to again.
+      // The test account has no webhook.
       const isRefused = /webhook\/(?:test|rotate|deliveries\/)/.test(path)
       expect(response.statusCode, `${method} ${path}`).toBe(isRefused ? 400 : 200)
       expect(response.headers['cache-control']).toBe('no-store')
@@ -184,5 +184,5 @@ describe('every route of the dashboard', () => {
   })
 })
 
-/** Fastify's list has plain strings. */
+/** Fastify lists methods as strings. */
 const readMethod = (method: string) => z.enum(['GET', 'HEAD', 'POST']).parse(method)

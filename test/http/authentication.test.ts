@@ -2,20 +2,18 @@ import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../src/errors.js'
 import { Secret } from '../../src/platform/secret.js'
 import type { KeyUse } from '../../src/usecases/dashboard.js'
-import { dashboardUseCases, keyOwner, knownKey, type TestAppParts, testApp } from './support/app.js'
+import { dashboardUseCases, keyOwner, knownKey, type TestAppOptions, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 import { listen, open, readAll } from './support/sockets.js'
 
 type Headers = Readonly<Record<string, string>>
 
-/** An app that counts how often a key is looked up. */
-const watched = (parts: TestAppParts = {}) => {
+const watched = (parts: TestAppOptions = {}) => {
   const authenticate = vi.fn(parts.dashboard?.authenticate ?? dashboardUseCases().authenticate)
   return { app: testApp({ ...parts, dashboard: { ...parts.dashboard, authenticate } }), authenticate }
 }
 
-/** Asks for a verify, and answers also whose request it was taken for. */
-const verify = async (headers: Headers, parts: TestAppParts = {}, query = '') => {
+const verify = async (headers: Headers, parts: TestAppOptions = {}, query = '') => {
   const verifyPayment = vi.fn(async (_request: { readonly caller: string }) => ({ isValid: true }))
   const { app, authenticate } = watched({ ...parts, core: { verifyPayment } })
   const response = await app.inject({
@@ -35,8 +33,8 @@ describe('a key', () => {
     ['as a bearer token in any letter case', { authorization: `bEARER  ${knownKey}` }],
     ['in X-API-Key', { 'x-api-key': knownKey }],
     ['in both headers', { authorization: `Bearer ${knownKey}`, 'x-api-key': knownKey }],
-    ['behind the credentials of a proxy', { authorization: 'Basic dXNlcjpwYXNz', 'x-api-key': knownKey }],
-  ])('%s makes the request its owner’s', async (_name, headers) => {
+    ['beside credentials for a proxy', { authorization: 'Basic dXNlcjpwYXNz', 'x-api-key': knownKey }],
+  ])('%s authenticates the request as its account', async (_name, headers) => {
     const { response, authenticate, caller } = await verify(headers)
     expect(response.statusCode).toBe(200)
     expect(caller).toBe(keyOwner.id)
@@ -47,7 +45,7 @@ describe('a key', () => {
     ['as a bearer token', { authorization: `Bearer ${other}` }],
     ['in X-API-Key', { 'x-api-key': other }],
     ['in both headers', { authorization: `Bearer ${other}`, 'x-api-key': other }],
-  ])('that is nobody’s, %s, is answered 401, needed or not', async (_name, headers) => {
+  ])('that is unknown, %s, is rejected with 401, required or not', async (_name, headers) => {
     for (const apiKeyRequired of [false, true]) {
       const { response, caller } = await verify(headers, { apiKeyRequired })
       expect(response.statusCode).toBe(401)
@@ -60,20 +58,20 @@ describe('a key', () => {
 
   it.each([
     ['Bearer without a key', { authorization: 'Bearer' }],
-    ['Bearer with nothing behind it', { authorization: 'Bearer ' }],
-    ['two keys behind Bearer', { authorization: `Bearer ${knownKey} ${knownKey}` }],
-    ['two keys behind Bearer, joined', { authorization: `Bearer ${knownKey},${knownKey}` }],
+    ['Bearer and a space only', { authorization: 'Bearer ' }],
+    ['two keys after Bearer', { authorization: `Bearer ${knownKey} ${knownKey}` }],
+    ['two keys after Bearer, joined by a comma', { authorization: `Bearer ${knownKey},${knownKey}` }],
     ['the key without Bearer', { authorization: knownKey }],
     ['an empty X-API-Key', { 'x-api-key': '' }],
     ['a blank X-API-Key', { 'x-api-key': ' ' }],
     ['Bearer in X-API-Key', { 'x-api-key': `Bearer ${knownKey}` }],
     ['two keys in X-API-Key', { 'x-api-key': `${knownKey}, ${knownKey}` }],
-    ['letters that are not ASCII', { 'x-api-key': 'qtn_sk_é' }],
-    ['two headers that differ', { authorization: `Bearer ${knownKey}`, 'x-api-key': other }],
-    ['two headers that differ the other way', { authorization: `Bearer ${other}`, 'x-api-key': knownKey }],
+    ['non-ASCII letters', { 'x-api-key': 'qtn_sk_é' }],
+    ['two headers with different keys', { authorization: `Bearer ${knownKey}`, 'x-api-key': other }],
+    ['two headers with different keys, swapped', { authorization: `Bearer ${other}`, 'x-api-key': knownKey }],
     ['two headers, one of them empty', { authorization: `Bearer ${knownKey}`, 'x-api-key': '' }],
-    ['two headers that differ in letter case', { authorization: 'Bearer abc', 'x-api-key': 'ABC' }],
-  ])('that nobody can be sure of (%s) is answered 401 and looked up nowhere', async (_name, headers) => {
+    ['two headers with keys that differ in letter case', { authorization: 'Bearer abc', 'x-api-key': 'ABC' }],
+  ])('that is ambiguous or malformed (%s) is rejected with 401 without a lookup', async (_name, headers) => {
     const { response, authenticate } = await verify(headers)
     expect(response.statusCode).toBe(401)
     expect(response.json().code).toBe('UNAUTHORIZED')
@@ -86,7 +84,7 @@ describe('a key', () => {
     ['X-API-Key in two letter cases', [`X-API-Key: ${knownKey}`, `x-api-key: ${other}`]],
     ['Authorization', [`Authorization: Bearer ${knownKey}`, `Authorization: Bearer ${other}`]],
     ['Authorization, once empty', [`Authorization: Bearer ${knownKey}`, 'Authorization:']],
-  ])('that stands in several headers %s is answered 401', async (_name, lines) => {
+  ])('in a repeated header %s is rejected with 401', async (_name, lines) => {
     const { app, authenticate } = watched()
     const socket = await open(await listen(app))
     const answer = readAll(socket)
@@ -105,7 +103,7 @@ describe('a key', () => {
     for (const { authenticate } of [open, closed]) expect(authenticate).not.toHaveBeenCalled()
   })
 
-  it('is judged before a body is read', async () => {
+  it('is checked before the body is read', async () => {
     const { app } = watched()
     const response = await app.inject({
       method: 'POST',
@@ -116,7 +114,7 @@ describe('a key', () => {
     expect(response.statusCode).toBe(401)
   })
 
-  it('that is kept out by its restrictions is answered 403', async () => {
+  it('that is restricted to other clients is rejected with 403', async () => {
     const authenticate = async () => {
       throw new AppError('FORBIDDEN', 'This API key may not be used from this address')
     }
@@ -128,7 +126,7 @@ describe('a key', () => {
     })
   })
 
-  it('that cannot be checked because the store is down is answered 503, not 401', async () => {
+  it('that cannot be checked because the store is down receives 503, not 401', async () => {
     const authenticate = async () => {
       throw new Error('connect ECONNREFUSED 10.0.0.3:5432')
     }
@@ -147,8 +145,8 @@ describe('a request without a key', () => {
   it.each([
     ['with no header', {}],
     ['with an empty Authorization', { authorization: '' }],
-    ['with the credentials of a proxy', { authorization: 'Basic dXNlcjpwYXNz' }],
-  ])('%s is anonymous, and no store is asked', async (_name, headers) => {
+    ['with credentials for a proxy', { authorization: 'Basic dXNlcjpwYXNz' }],
+  ])('%s is anonymous, without a lookup', async (_name, headers) => {
     const { response, authenticate, caller } = await verify(headers)
     expect(response.statusCode).toBe(200)
     expect(caller).toBe('anonymous')
@@ -166,7 +164,7 @@ describe('a request without a key', () => {
     },
   )
 
-  it('is answered as ever on public routes where keys are required', async () => {
+  it('is served on public routes even if keys are required', async () => {
     const { app } = watched({ apiKeyRequired: true })
     for (const url of ['/supported', '/info', '/tiers', '/stats/keys', '/docs']) {
       expect((await app.inject(url)).statusCode).toBe(200)
@@ -185,7 +183,7 @@ describe('the use of a key', () => {
     return authenticate.mock.calls[0]?.[0]
   }
 
-  it('names the client behind the trusted proxies', async () => {
+  it('uses the client address behind trusted proxies', async () => {
     const forwarded = { 'x-forwarded-for': '198.51.100.7' }
     expect(await useOf(forwarded)).toEqual({ apiKey: knownKey, address: '10.1.2.3', refererHost: null })
     expect(await useOf(forwarded, ['10.0.0.0/8'])).toMatchObject({ address: '198.51.100.7' })
@@ -203,13 +201,13 @@ describe('the use of a key', () => {
     [{ referer: 'about:blank', origin: 'null' }, null],
     [{ referer: '', origin: 'https://shop.example' }, 'shop.example'],
     [{ 'x-forwarded-host': 'shop.example', host: 'shop.example' }, null],
-  ])('names the host of the page in %j: %s', async (headers, refererHost) => {
+  ])('uses the referrer host of %j: %s', async (headers, refererHost) => {
     expect(await useOf(headers)).toMatchObject({ refererHost })
   })
 })
 
-describe('routes that look at no key', () => {
-  it.each(['/health', '/ready', '/metrics'])('%s answers whatever the store of keys does', async (url) => {
+describe('routes that ignore keys', () => {
+  it.each(['/health', '/ready', '/metrics'])('%s responds even if the key store is down', async (url) => {
     const { app, authenticate } = watched()
     const response = await app.inject({ url, headers: { 'x-api-key': other, authorization: 'Bearer' } })
     expect(response.statusCode).toBe(200)
@@ -220,7 +218,7 @@ describe('routes that look at no key', () => {
     ['GET', '/nothing', 404],
     ['DELETE', '/dashboard/info', 405],
     ['OPTIONS', '/dashboard/info', 204],
-  ] as const)('%s %s is answered %i, key or not', async (method, url, status) => {
+  ] as const)('%s %s responds %i, with or without a key', async (method, url, status) => {
     const { app, authenticate } = watched()
     const response = await app.inject({ method, url, headers: { 'x-api-key': other } })
     expect(response.statusCode).toBe(status)
@@ -228,7 +226,7 @@ describe('routes that look at no key', () => {
   })
 })
 
-describe('GET /v1/settlements, which serves everyone and operators', () => {
+describe('GET /v1/settlements, for everyone and for operators', () => {
   const token = 'an-operator-token-of-some-length'
   const byTransaction = '?network=a&transaction=b'
   const byStatus = '?status=pending'
@@ -255,11 +253,11 @@ describe('GET /v1/settlements, which serves everyone and operators', () => {
     ['a key by transaction', byTransaction, { authorization: `Bearer ${knownKey}` }, 404, 1],
     ['a wrong key by transaction', byTransaction, { authorization: `Bearer ${other}` }, 401, 1],
     ['the operator’s token as X-API-Key', byStatus, { 'x-api-key': token }, 401, 1],
-  ])('answers %s', async (_name, query, headers, status, lookUps) => {
+  ])('handles %s', async (_name, query, headers, status, lookUps) => {
     expect(await ask(query, headers)).toEqual({ status, lookUps })
   })
 
-  it('leaves the bearer token of a route for operators to its gate, and judges X-API-Key', async () => {
+  it('does not treat the bearer token of an operator route as a key, but checks X-API-Key', async () => {
     const { app, authenticate } = watched({ operatorToken: new Secret(token) })
     app.get('/operators-only', { config: { access: 'operator' } }, async () => ({ ok: true }))
     const authorization = `Bearer ${token}`

@@ -8,7 +8,7 @@ const policyOf = async (url: string): Promise<Map<string, string>> => {
 }
 
 describe('the reference at /docs', () => {
-  it.each(['/docs', '/docs/'])('%s is a page that loads only from this service', async (url) => {
+  it.each(['/docs', '/docs/'])('%s is a page that loads resources from this service only', async (url) => {
     const response = await testApp().inject(url)
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
     const loaded = [...response.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, target = '']) => target)
@@ -37,7 +37,7 @@ describe('the reference at /docs', () => {
     })
   })
 
-  it('reads the document from this service and asks no validator', async () => {
+  it('loads the document from this service and uses no online validator', async () => {
     const { body } = await testApp().inject('/docs/static/swagger-initializer.js')
     expect(body).toContain("url: resolveUrl('./json')")
     expect(body).toMatch(/validatorUrl: (null|undefined|false)/)

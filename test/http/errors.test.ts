@@ -37,18 +37,18 @@ const verifyThatThrows = async (error: unknown) => {
 }
 
 describe('an error', () => {
-  it('has a status in the table, and the table has no other', () => {
+  it('has a status in the specification table, and vice versa', () => {
     expect(Object.entries(errorStatus)).toEqual(statuses)
   })
 
-  it.each(statuses)('%s is answered with %i and { code, message }', async (code, status) => {
+  it.each(statuses)('%s is sent with status %i and { code, message }', async (code, status) => {
     const response = await verifyThatThrows(new AppError(code, 'What happened'))
     expect(response.statusCode).toBe(status)
     expect(response.json()).toEqual({ code, message: 'What happened' })
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
   })
 
-  it('carries its operational code, and when to come back in body and header', async () => {
+  it('carries its operational code, and Retry-After in body and header', async () => {
     const response = await verifyThatThrows(
       new AppError('SERVICE_UNAVAILABLE', 'No node answers', {
         operationalCode: 'SVC-2004',
@@ -65,30 +65,30 @@ describe('an error', () => {
   })
 
   it.each([
-    ['an Error', new Error('connect ECONNREFUSED 10.0.0.3:5432')],
-    ['an error with a status', Object.assign(new Error('upstream'), { statusCode: 418 })],
+    ['Error', new Error('connect ECONNREFUSED 10.0.0.3:5432')],
+    ['error with a status', Object.assign(new Error('upstream'), { statusCode: 418 })],
     [
-      'an error that looks like fastify’s',
+      'error that looks like one of Fastify',
       Object.assign(new Error('x'), { code: 'FST_ERR_X', statusCode: 400 }),
     ],
-    ['a reset connection of ours', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })],
-    ['a string', 'boom'],
-    ['an object', { secret: 'boom' }],
-  ])('that is %s from inside is INTERNAL_ERROR and says nothing', async (_name, error) => {
+    ['connection reset', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })],
+    ['string', 'boom'],
+    ['object', { secret: 'boom' }],
+  ])('that is an internal %s is INTERNAL_ERROR without details', async (_name, error) => {
     const response = await verifyThatThrows(error)
     expect(response.statusCode).toBe(500)
-    expect(response.json()).toEqual({ code: 'INTERNAL_ERROR', message: 'Something went wrong on our side' })
+    expect(response.json()).toEqual({ code: 'INTERNAL_ERROR', message: 'Internal error' })
   })
 
-  it('of an answer that cannot be written is INTERNAL_ERROR', async () => {
+  it('while serializing a response is INTERNAL_ERROR', async () => {
     const app = testApp({
       core: { listSupported: () => JSON.parse('{"kinds":[{}],"extensions":[],"signers":{}}') },
     })
     const response = await app.inject('/supported')
-    expect(response.json()).toEqual({ code: 'INTERNAL_ERROR', message: 'Something went wrong on our side' })
+    expect(response.json()).toEqual({ code: 'INTERNAL_ERROR', message: 'Internal error' })
   })
 
-  it('on /ready keeps the form of errors, although 503 describes a readiness there', async () => {
+  it('on /ready has the form of errors, although 503 has another schema there', async () => {
     const app = testApp({
       core: {
         checkReadiness: async () => {
@@ -100,7 +100,7 @@ describe('an error', () => {
   })
 })
 
-describe('an address', () => {
+describe('a path', () => {
   it.each([
     ['/nothing', 404, 'NOT_FOUND'],
     ['/verify/', 404, 'NOT_FOUND'],
@@ -111,7 +111,7 @@ describe('an address', () => {
     ['/%zz?a=b', 400, 'INVALID_REQUEST'],
     ['/v1/settlements/%ff', 400, 'INVALID_REQUEST'],
     [`/v1/settlements/${'a'.repeat(500)}`, 400, 'INVALID_REQUEST'],
-  ])('%s is answered %i %s', async (url, status, code) => {
+  ])('%s responds %i %s', async (url, status, code) => {
     const response = await testApp().inject(url)
     expect({ status: response.statusCode, code: response.json().code }).toEqual({ status, code })
     expect(response.headers['x-request-id']).toBeTypeOf('string')
@@ -125,14 +125,17 @@ describe('an address', () => {
     ['POST', '/health', 'GET, HEAD, OPTIONS'],
     ['PUT', '/v1/settlements/9401b76e-f466-496f-8524-886a61ebf067', 'GET, HEAD, OPTIONS'],
     ['PATCH', '/v1/settlements?network=a', 'GET, HEAD, OPTIONS'],
-  ] as const)('asked by %s %s is METHOD_NOT_ALLOWED and says what is', async (method, url, allow) => {
-    const response = await testApp().inject({ method, url })
-    expect(response.statusCode).toBe(405)
-    expect(response.headers.allow).toBe(allow)
-    if (method !== 'HEAD') expect(response.json().code).toBe('METHOD_NOT_ALLOWED')
-  })
+  ] as const)(
+    'called with %s %s responds METHOD_NOT_ALLOWED with an Allow header',
+    async (method, url, allow) => {
+      const response = await testApp().inject({ method, url })
+      expect(response.statusCode).toBe(405)
+      expect(response.headers.allow).toBe(allow)
+      if (method !== 'HEAD') expect(response.json().code).toBe('METHOD_NOT_ALLOWED')
+    },
+  )
 
-  it('that does not exist is refused before its body is looked at', async () => {
+  it('that does not exist is rejected before the body is parsed', async () => {
     const response = await testApp().inject({ method: 'POST', url: '/nothing', payload: '{{{' })
     expect(response.json().code).toBe('NOT_FOUND')
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { accountAnswers, accountRequests } from '../../src/http/schemas/accountExamples.js'
+import { accountRequests, accountResponses } from '../../src/http/schemas/accountExamples.js'
 import { paymentRequests } from '../../src/http/schemas/examples.js'
 import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { VerifyRequest } from '../../src/usecases/useCases.js'
@@ -9,11 +9,11 @@ import { knownKey, testApp } from './support/app.js'
 import { mutantsOf } from './support/mutants.js'
 
 const text = z.string().min(1).max(1_000)
-const told = z.strictObject({ email: text, projectName: text })
-const toldList = z.array(z.string().min(1).max(253)).max(100)
-const toldLists = z.strictObject({ allowedIPs: toldList, allowedRef: toldList })
+const parsedAccount = z.strictObject({ email: text, projectName: text })
+const parsedList = z.array(z.string().min(1).max(253)).max(100)
+const parsedRestrictions = z.strictObject({ allowedIPs: parsedList, allowedRef: parsedList })
 
-// As far as reading goes, a verify as it really is.
+// The real parsing of /verify.
 const app = testApp({
   core: {
     verifyPayment: async ({ body }: VerifyRequest) => {
@@ -21,14 +21,14 @@ const app = testApp({
       return isRefused(payment) ? { isValid: false, invalidReason: payment.reason } : { isValid: true }
     },
   },
-  // What the use cases are told has been judged: they throw here where it has not.
+  // Use cases must only receive validated input: they throw otherwise.
   dashboard: {
     register: async (request) => {
-      told.parse(request)
-      return accountAnswers.registered.created.value
+      parsedAccount.parse(request)
+      return accountResponses.registered.created.value
     },
     lookUp: async (email) => ({ email: text.parse(email), keys: [] }),
-    restrict: async (_account, restrictions) => toldLists.parse(restrictions),
+    restrict: async (_account, restrictions) => parsedRestrictions.parse(restrictions),
   },
 })
 
@@ -47,7 +47,7 @@ const answerTo = async (url: string, payload: Buffer) => {
   return { status: response.statusCode, body: response.json() }
 }
 
-describe('whatever is done to a good body', () => {
+describe('any mutation of a valid body', () => {
   it.each(mutantsOf(Object.values(paymentRequests).map(({ value }) => value)))(
     '%s, the answer is a verdict or names the mistake, never a failure of ours',
     async (_name, mutants) => {
@@ -73,7 +73,7 @@ const accountBodies = [
   ['/dashboard/restrictions', accountRequests.restrictions],
 ] as const
 
-describe.each(accountBodies)('whatever is done to a good body of %s', (url, examples) => {
+describe.each(accountBodies)('any mutation of a valid body of %s', (url, examples) => {
   it.each(mutantsOf(Object.values(examples).map(({ value }) => value)))(
     '%s, it is understood or the mistake is named, never a failure of ours',
     async (_name, mutants) => {
@@ -81,7 +81,9 @@ describe.each(accountBodies)('whatever is done to a good body of %s', (url, exam
         fc.asyncProperty(mutants, async (payload) => {
           const { status, body } = await answerTo(url, payload)
           if (status === 200 || status === 201) return
-          expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' })
+          const isTooLarge = payload.length > 8_192
+          const refused = isTooLarge ? [413, 'REQUEST_TOO_LARGE'] : [400, 'INVALID_REQUEST']
+          expect([status, body.code]).toEqual(refused)
           expect(body.message.length).toBeGreaterThan(10)
           expect(body.message.length).toBeLessThan(1_000)
         }),

@@ -12,7 +12,7 @@ describe('X-Request-ID', () => {
     expect(response.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/)
   })
 
-  it('is made anew for each request that has none', async () => {
+  it('is generated for requests without one', async () => {
     const app = testApp()
     const ids = await Promise.all(
       [1, 2, 3].map(async () => (await app.inject('/health')).headers['x-request-id']),
@@ -27,7 +27,7 @@ describe('X-Request-ID', () => {
     ['POST', '/verify', 400],
     ['OPTIONS', '/verify', 204],
     ['GET', '/docs/static/nothing', 404],
-  ] as const)('stands on the answer to %s %s', async (method, url, status) => {
+  ] as const)('is on the response to %s %s', async (method, url, status) => {
     const response = await testApp().inject({ method, url, headers: { 'x-request-id': 'mine' } })
     expect(response.statusCode).toBe(status)
     expect(response.headers['x-request-id']).toBe('mine')
@@ -37,7 +37,7 @@ describe('X-Request-ID', () => {
 describe('a web page of any origin', () => {
   const headers = { origin: 'https://shop.example' }
 
-  it('may read answers and errors, and the headers that matter', async () => {
+  it('can read responses, errors and exposed headers', async () => {
     for (const url of ['/supported', '/nothing', '/%']) {
       const response = await testApp().inject({ url, headers })
       expect(response.headers['access-control-allow-origin']).toBe('*')
@@ -49,7 +49,7 @@ describe('a web page of any origin', () => {
     ['POST', '/verify', 400],
     ['POST', '/nothing', 404],
     ['GET', '/verify', 405],
-  ] as const)('may read the headers that matter on the answer to %s %s', async (method, url, status) => {
+  ] as const)('can read exposed headers on the response to %s %s', async (method, url, status) => {
     const { headers: answered, statusCode } = await testApp().inject({ method, url, headers })
     expect(statusCode).toBe(status)
     expect(answered['access-control-allow-origin']).toBe('*')
@@ -75,7 +75,7 @@ describe('a web page of any origin', () => {
     'X-PAYMENT',
     'Authorization',
     'X-API-Key',
-  ])('may send %s', async (name) => {
+  ])('can send %s', async (name) => {
     const response = await testApp().inject({
       method: 'OPTIONS',
       url: '/settle',

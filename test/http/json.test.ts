@@ -15,7 +15,7 @@ const refusalOf = (bytes: string | Buffer): string => {
   throw new Error('was not refused')
 }
 
-/** Spells some characters of a key as escapes: the key stays the same. */
+/** Writes some characters of a key as escapes; the key is equal. */
 const escapeSome = (key: string, mask: readonly boolean[]): string => {
   const spelled = [...key.split('')].map((character, at) =>
     mask[at % Math.max(1, mask.length)]
@@ -36,7 +36,7 @@ const attempt = (work: () => unknown): { value: unknown } | { refused: unknown }
 const reachesForPrototype = /"(?:__proto__|prototype)"/
 
 describe('a JSON body', () => {
-  it('reads as JSON.parse reads it, whatever it is', () => {
+  it('is parsed as by JSON.parse', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 8 }), (text) => {
         fc.pre(!reachesForPrototype.test(text))
@@ -46,7 +46,7 @@ describe('a JSON body', () => {
     )
   })
 
-  it('is never read where JSON.parse refuses it, and never read differently', () => {
+  it('is rejected whenever JSON.parse rejects it, and never parsed differently', () => {
     const fragment = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', '"a"', '"b":', '1', 'null', ' ')
     fc.assert(
       fc.property(fc.array(fragment, { maxLength: 12 }), (fragments) => {
@@ -59,7 +59,7 @@ describe('a JSON body', () => {
     )
   })
 
-  it('is refused when a key stands twice in one object, at any depth and in any spelling', () => {
+  it('is rejected if an object has a duplicate key, at any depth and with any escapes', () => {
     const wrapper = fc.constantFrom(
       (inner: string) => `{"outer":${inner}}`,
       (inner: string) => `[1,${inner},{}]`,
@@ -93,7 +93,7 @@ describe('a JSON body', () => {
     ['{"\\ud83d\\ude00":1,"😀":2}', '😀: the key stands twice'],
     ['{"a\\"b":1,"a\\u0022b":2}', 'a"b: the key stands twice'],
     ['{"":1,"":2}', ': the key stands twice'],
-  ])('%s is refused with the path of the key', (text, message) => {
+  ])('%s is rejected with the path of the key', (text, message) => {
     expect(refusalOf(text)).toContain(message)
   })
 
@@ -105,7 +105,7 @@ describe('a JSON body', () => {
     '{"a":"{\\"a\\":1,\\"a\\":2}"}',
     '{"A":1,"a":2}',
     '{"a\\\\":1,"a":2}',
-  ])('%s has no key twice', (text) => {
+  ])('%s has no duplicate key', (text) => {
     expect(read(text)).toStrictEqual(JSON.parse(text))
   })
 
@@ -114,22 +114,22 @@ describe('a JSON body', () => {
     ['{"a":[{"\\u005f_proto__":1}]}', 'a[0].__proto__'],
     ['{"constructor":{"prototype":{"isAdmin":true}}}', 'constructor.prototype'],
     ['{"a":{"const\\u0072uctor":{"x":1,"prototype":{}}}}', 'a.constructor.prototype'],
-  ])('%s reaches for a prototype and is refused', (text, path) => {
+  ])('%s is rejected because of prototype pollution', (text, path) => {
     expect(refusalOf(text)).toBe(`${path}: this key is not allowed`)
   })
 
-  it('may use harmless keys of that kind', () => {
+  it('can contain similar harmless keys', () => {
     expect(read('{"constructor":"Bob","prototype":1}')).toStrictEqual({ constructor: 'Bob', prototype: 1 })
   })
 
-  it('may be nested 32 levels deep, and no deeper', () => {
+  it('can be nested 32 levels deep, and no deeper', () => {
     const nest = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     expect(read(nest(maxJsonDepth))).toStrictEqual(JSON.parse(nest(maxJsonDepth)))
     expect(refusalOf(nest(maxJsonDepth + 1))).toContain('nested deeper than 32 levels')
     expect(refusalOf(`{"a":${'{"b":'.repeat(40)}1${'}'.repeat(41)}`)).toContain(' at a.b.b')
   })
 
-  it('is not parsed at all when it is a bomb of brackets', () => {
+  it('is not parsed if its nesting is excessive', () => {
     const bomb = Buffer.from('['.repeat(1_000_000))
     const startedAt = performance.now()
     expect(refusalOf(bomb)).toContain('nested deeper')
@@ -196,26 +196,26 @@ describe('a JSON body', () => {
     [Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'an encoded surrogate'],
     [Buffer.from([0x22, 0xe2, 0x82]), 'a sequence that ends early'],
     [Buffer.from('{"a":1}', 'utf16le').subarray(1), 'UTF-16'],
-  ])('%o is no UTF-8 (%s)', (bytes) => {
+  ])('%o is rejected as invalid UTF-8 (%s)', (bytes) => {
     expect(refusalOf(bytes)).toMatch(/not valid UTF-8|not valid JSON/)
   })
 
-  it('may begin with one byte order mark, and only there', () => {
+  it('can begin with one byte order mark', () => {
     expect(read('\ufeff{"a":1}')).toStrictEqual({ a: 1 })
     expect(refusalOf('\ufeff\ufeff{}')).toContain('not valid JSON')
     expect(refusalOf('{\ufeff}')).toContain('not valid JSON')
   })
 
-  it.each(['', '\ufeff'])('%o is empty', (text) => {
+  it.each(['', '\ufeff'])('%o is rejected as empty', (text) => {
     expect(refusalOf(text)).toBe('The body is empty; a JSON object is expected')
   })
 
-  it('says where it stops being JSON, and does not quote it', () => {
+  it('is rejected with the error position, without quoting the body', () => {
     const message = refusalOf('{"apiKey": "hunter2", oops}')
     expect(message).toMatch(/^The body is not valid JSON \(at character \d+\)$/)
   })
 
-  it('gives its path in a bounded length', () => {
+  it('is reported with a path of bounded length', () => {
     const long = 'k'.repeat(100_000)
     const text = `{"${long}":{"${long}":{"${long}":{"${long}":{"a":1,"a":2}}}}}`
     expect(refusalOf(text).length).toBeLessThan(400)

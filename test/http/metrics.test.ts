@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
 import { createMetrics, type MeasuredNetwork } from '../../src/platform/metrics.js'
-import { type TestAppParts, testApp, testMetrics } from './support/app.js'
+import { type TestAppOptions, testApp, testMetrics } from './support/app.js'
 import { paymentBody, paymentBodyWith } from './support/payment.js'
 
-const measured = (parts: TestAppParts = {}) => {
+const measured = (parts: TestAppOptions = {}) => {
   const metrics = testMetrics()
   const app = testApp({ ...parts, metrics })
   return {
@@ -18,7 +18,7 @@ const measured = (parts: TestAppParts = {}) => {
 }
 
 describe('GET /metrics', () => {
-  it('answers text for a scraper', async () => {
+  it('returns Prometheus text', async () => {
     const { app } = measured()
     const response = await app.inject('/metrics')
     expect(response.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
@@ -33,7 +33,7 @@ describe('GET /metrics', () => {
     }
   })
 
-  it('counts requests by method, pattern of the route and status', async () => {
+  it('counts requests by method, route pattern and status', async () => {
     const { app, lines } = measured()
     await app.inject('/health')
     await app.inject('/v1/settlements/9401b76e-f466-496f-8524-886a61ebf067')
@@ -46,7 +46,7 @@ describe('GET /metrics', () => {
     expect(await lines('facilitator_active_requests')).toEqual(['facilitator_active_requests 0'])
   })
 
-  it('makes no label of an address that somebody guesses, nor of a strange method', async () => {
+  it('creates no labels for unknown paths and methods', async () => {
     const { app, lines } = measured()
     for (const url of ['/a', '/b?c=d', '/%', '/wp-admin/1', `/v1/settlements/${'x'.repeat(300)}`])
       await app.inject(url)
@@ -58,7 +58,7 @@ describe('GET /metrics', () => {
     ])
   })
 
-  it('counts verifications by what came of them, under the network’s one name', async () => {
+  it('counts verifications by result and canonical network name', async () => {
     const answers = [
       async () => ({ isValid: true }),
       async () => ({ isValid: false }),
@@ -79,7 +79,7 @@ describe('GET /metrics', () => {
     ])
   })
 
-  it('counts settlements by what the caller was told', async () => {
+  it('counts settlements by result returned to the caller', async () => {
     const result = { success: false, transaction: '', network: 'n' }
     const answers = [
       { result: { ...result, success: true }, isReplayed: false },
@@ -97,7 +97,7 @@ describe('GET /metrics', () => {
     )
   })
 
-  it('makes no label of a network or scheme that a caller invents (A26)', async () => {
+  it('creates no labels for unknown networks and schemes (A26)', async () => {
     const { app, lines } = measured()
     for (let round = 0; round < 200; round += 1) {
       const payload = paymentBodyWith({ network: `eip155:${round}`, scheme: `scheme-${round}` })
@@ -127,7 +127,7 @@ describe('networks in GET /metrics', () => {
     }
   }
 
-  it('are told with what each signer can pay for and how each endpoint does, as it is at that moment', async () => {
+  it('are shown with current signer balances and endpoint health', async () => {
     const read = open()
     const serving = { network, isServing: true, signers: [ours], endpoints: [node] }
     expect(await read([serving])).toEqual([
@@ -146,10 +146,10 @@ describe('networks in GET /metrics', () => {
   })
 })
 
-describe('what befalls settlements without a request', () => {
+describe('settlement metrics outside of requests', () => {
   const networks = ['eip155:84532', 'eip155:8453']
 
-  it('is shown as zero from the start, so that an alarm sees the first', async () => {
+  it('start at zero, so that alerts detect the first increase', async () => {
     const { lines, metrics } = measured()
     for (const name of ['quittance_settlements_reorged_total', 'quittance_settlements_lost_total']) {
       expect(await lines(name)).toEqual(networks.map((network) => `${name}{network="${network}"} 0`))
@@ -165,7 +165,7 @@ describe('what befalls settlements without a request', () => {
     )
   })
 
-  it('counts attempts to deliver events by what came of them', async () => {
+  it('count webhook attempts by outcome', async () => {
     const { lines, metrics } = measured()
     metrics.countWebhook('delivered')
     metrics.countWebhook('delivered')
@@ -177,10 +177,10 @@ describe('what befalls settlements without a request', () => {
     ])
   })
 
-  it('shows the open settlements as they were counted last, and none where there are none any more', async () => {
+  it('show the latest count of open settlements, and zero when there are none', async () => {
     const { lines, metrics } = measured()
     const network = 'eip155:8453'
-    metrics.showOpenSettlements([
+    metrics.setOpenSettlements([
       { network, state: 'pending', count: 3, oldestSeconds: 12.5 },
       { network: 'gone:1', state: 'claimed', count: 1, oldestSeconds: 4 },
       { network: 'gone:2', state: 'claimed', count: 2, oldestSeconds: 9 },
@@ -197,7 +197,7 @@ describe('what befalls settlements without a request', () => {
       'quittance_settlements_open_oldest_seconds{network="eip155:8453",state="pending"} 12.5',
     )
     expect(ages).toContain('quittance_settlements_open_oldest_seconds{network="other",state="claimed"} 9')
-    metrics.showOpenSettlements([])
+    metrics.setOpenSettlements([])
     expect((await lines('quittance_settlements_open')).filter((line) => !line.endsWith(' 0'))).toEqual([])
   })
 })

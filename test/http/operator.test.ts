@@ -42,7 +42,7 @@ const ask = async (query: string, authorization?: string, given: Secret | null =
 }
 
 describe('GET /v1/settlements?status=', () => {
-  it('shows an operator a page, whole', async () => {
+  it('returns a complete page to an operator', async () => {
     const { response, listSettlements } = await ask('?status=pending', `Bearer ${token}`)
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual(page)
@@ -71,7 +71,7 @@ describe('GET /v1/settlements?status=', () => {
     ['the token in another letter case', `Bearer ${token.toUpperCase()}`],
     ['the token by another scheme', `Basic ${token}`],
     ['the token alone', token],
-  ])('answers 401 to %s, and looks at nothing', async (_, authorization) => {
+  ])('responds 401 to %s without reading settlements', async (_, authorization) => {
     const { response, listSettlements } = await ask('?status=pending', authorization)
     expect(response.statusCode).toBe(401)
     expect(response.json()).toMatchObject({ code: 'UNAUTHORIZED' })
@@ -80,7 +80,7 @@ describe('GET /v1/settlements?status=', () => {
     expect(listSettlements).not.toHaveBeenCalled()
   })
 
-  it('does not take the token from the query', async () => {
+  it('does not accept the token in the query', async () => {
     const { response } = await ask(`?status=pending&token=${token}`)
     expect(response.statusCode).toBe(401)
   })
@@ -98,35 +98,35 @@ describe('GET /v1/settlements?status=', () => {
   it.each([
     ['?status=open', 'status: must be "pending" or "confirmed" or "failed"'],
     ['?status=', 'status: must be "pending" or "confirmed" or "failed"'],
-    ['?status=pending&transaction=0x1', 'transaction: does not go with status'],
-    ['?status=pending&payer=0x1', 'payer: does not go with status'],
+    ['?status=pending&transaction=0x1', 'transaction: cannot be combined with status'],
+    ['?status=pending&payer=0x1', 'payer: cannot be combined with status'],
     ['?status=pending&limit=0', 'limit: must be of another form'],
     ['?status=pending&limit=201', 'limit: must be at most 200'],
     ['?status=pending&limit=1e2', 'limit: must be of another form'],
     ['?status=pending&since=yesterday', 'since: must be a time in ISO 8601'],
     ['?status=pending&cursor=abc', 'cursor: must be a UUID'],
-    ['?network=a&transaction=b&limit=5', 'limit: goes only with status'],
-    ['?network=a&transaction=b&since=2026-01-01T00:00:00Z', 'since: goes only with status'],
-    ['?limit=5', 'limit: goes only with status; network: is required; transaction: is required'],
-  ])('refuses the query %s', async (query, message) => {
+    ['?network=a&transaction=b&limit=5', 'limit: requires status'],
+    ['?network=a&transaction=b&since=2026-01-01T00:00:00Z', 'since: requires status'],
+    ['?limit=5', 'limit: requires status; network: is required; transaction: is required'],
+  ])('rejects the query %s', async (query, message) => {
     const { response, listSettlements } = await ask(query, `Bearer ${token}`)
     expect(response.json()).toEqual({ code: 'INVALID_REQUEST', message })
     expect(listSettlements).not.toHaveBeenCalled()
   })
 
-  it('leaves the look-up by transaction open to everyone', async () => {
+  it('needs no token for the look-up by transaction', async () => {
     const { response } = await ask('?network=a&transaction=b')
     expect(response.json()).toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 
-describe('a route for operators', () => {
+describe('an operator route', () => {
   it.each([
     [200, operatorToken, `Bearer ${token}`],
     [401, operatorToken, 'Bearer wrong'],
     [401, operatorToken, ''],
     [403, undefined, `Bearer ${token}`],
-  ])('answers %i', async (status, given, authorization) => {
+  ])('responds %i', async (status, given, authorization) => {
     const app = testApp(given === undefined ? {} : { operatorToken: given })
     app.get('/operators-only', { config: { access: 'operator' } }, async () => ({ ok: true }))
     const response = await app.inject({ url: '/operators-only', headers: { authorization } })

@@ -28,13 +28,13 @@ describe('POST /verify', () => {
       payload: paymentBody(),
     })
 
-  it('answers 200 for a valid payment', async () => {
+  it('responds 200 for a valid payment', async () => {
     const response = await verify(async () => ({ isValid: true, payer }))
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual({ isValid: true, payer })
   })
 
-  it('answers 200 for a refused payment, with the reason', async () => {
+  it('responds 200 for a rejected payment, with the reason', async () => {
     const refusal = {
       isValid: false,
       payer,
@@ -47,7 +47,7 @@ describe('POST /verify', () => {
     expect(response.json()).toEqual(refusal)
   })
 
-  it('leaves out what the schema of the answer does not name', async () => {
+  it('drops fields that the response schema does not name', async () => {
     const response = await verify(async () => {
       const row = { isValid: true, payer, signature: '0xsecret', internal: { key: 1 } }
       return row
@@ -55,7 +55,7 @@ describe('POST /verify', () => {
     expect(response.json()).toEqual({ isValid: true, payer })
   })
 
-  it('escapes what the answer quotes', async () => {
+  it('escapes strings in the response', async () => {
     const invalidMessage = 'a "quote", a \\, a \n, a \u2028 and a \ud800'
     const response = await verify(async () => ({ isValid: false, invalidMessage }))
     expect(response.json()).toEqual({ isValid: false, invalidMessage })
@@ -66,7 +66,7 @@ describe('POST /verify', () => {
     expect(response.headers['cache-control']).toBe('no-store')
   })
 
-  it('is awaited while the client waits', async () => {
+  it('is reported as awaited while the client is connected', async () => {
     let isAwaited: boolean | null = null
     await verify(async (request) => {
       isAwaited = request.isAwaited()
@@ -90,7 +90,7 @@ describe('POST /settle', () => {
     isReplayed: false,
   }
 
-  it('answers the outcome, uncached', async () => {
+  it('returns the outcome, uncached', async () => {
     const response = await settle(async () => paid)
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual(paid.result)
@@ -98,7 +98,7 @@ describe('POST /settle', () => {
     expect(response.headers).not.toHaveProperty('x-idempotency-replayed')
   })
 
-  it('answers a failed settlement with 200, and its fields', async () => {
+  it('responds 200 with all fields for a failed settlement', async () => {
     const result = {
       success: false,
       transaction: '0xab',
@@ -113,18 +113,18 @@ describe('POST /settle', () => {
     expect(response.json()).toEqual(result)
   })
 
-  it('leaves out what the schema of the answer does not name', async () => {
+  it('drops fields that the response schema does not name', async () => {
     const row = { ...paid.result, bytes: '0xsigned', consumedBy: 'someone' }
     const response = await settle(async () => ({ result: row, isReplayed: false }))
     expect(response.json()).toEqual(paid.result)
   })
 
-  it('says when the answer is that of an earlier request', async () => {
+  it('marks replayed responses', async () => {
     const response = await settle(async () => ({ ...paid, isReplayed: true }))
     expect(response.headers['x-idempotency-replayed']).toBe('true')
   })
 
-  it('passes the Idempotency-Key on, or that there is none', async () => {
+  it('passes on the Idempotency-Key, or null', async () => {
     const settlePayment = vi.fn(async () => paid)
     await settle(settlePayment, { 'idempotency-key': 'Order-4711' })
     await settle(settlePayment)
@@ -135,7 +135,7 @@ describe('POST /settle', () => {
     expect(settlePayment).toHaveBeenNthCalledWith(2, expect.objectContaining({ idempotencyKey: null }))
   })
 
-  it.each(['a', '-', 'A-1', 'x'.repeat(64)])('takes the Idempotency-Key %s', async (key) => {
+  it.each(['a', '-', 'A-1', 'x'.repeat(64)])('accepts the Idempotency-Key %s', async (key) => {
     expect((await settle(async () => paid, { 'idempotency-key': key })).statusCode).toBe(200)
   })
 
@@ -150,7 +150,7 @@ describe('POST /settle', () => {
     },
   )
 
-  it('refuses a bad Idempotency-Key before it looks at the body', async () => {
+  it('rejects an invalid Idempotency-Key before it parses the body', async () => {
     const response = await testApp().inject({
       method: 'POST',
       url: '/settle',
@@ -162,7 +162,7 @@ describe('POST /settle', () => {
 })
 
 describe('GET /v1/settlements/{id}', () => {
-  it('shows the settlement, uncached', async () => {
+  it('returns the settlement, uncached', async () => {
     const getSettlement = vi.fn(async () => settlement)
     const response = await testApp({ core: { getSettlement } }).inject(
       `/v1/settlements/${settlementId.toUpperCase()}`,
@@ -172,13 +172,13 @@ describe('GET /v1/settlements/{id}', () => {
     expect(getSettlement).toHaveBeenCalledWith(settlementId)
   })
 
-  it('answers 404 for a settlement that does not exist', async () => {
+  it('responds 404 for an unknown settlement', async () => {
     const response = await testApp().inject(`/v1/settlements/${settlementId}`)
     expect(response.statusCode).toBe(404)
     expect(response.json().code).toBe('NOT_FOUND')
   })
 
-  it.each(['1', 'null', 'a b', "' or 1=1", `${settlementId}0`])('refuses the id %o', async (id) => {
+  it.each(['1', 'null', 'a b', "' or 1=1", `${settlementId}0`])('rejects the id %o', async (id) => {
     const getSettlement = vi.fn(async () => settlement)
     const response = await testApp({ core: { getSettlement } }).inject(
       `/v1/settlements/${encodeURIComponent(id)}`,
@@ -208,7 +208,7 @@ describe('GET /v1/settlements', () => {
     ['?network=&transaction=b', 'network: must not be empty'],
     ['?network=a&network=b&transaction=c', 'network: must be a string'],
     [`?network=a&transaction=${'0'.repeat(257)}`, 'transaction: must have at most 256 characters'],
-  ])('refuses the query %o', async (query, message) => {
+  ])('rejects the query %o', async (query, message) => {
     const response = await testApp().inject(`/v1/settlements${query}`)
     expect(response.json()).toEqual({ code: 'INVALID_REQUEST', message })
   })

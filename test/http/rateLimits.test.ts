@@ -4,26 +4,25 @@ import { listRequestLimits, specifiedFigures } from '../../src/protocol/requestL
 import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
 import { createManualClock } from '../support/manualClock.js'
 import { testApp } from './support/app.js'
-import { type LimitedAppParts, limitedApp } from './support/limitedApp.js'
+import { type LimitedAppOptions, limitedApp } from './support/limitedApp.js'
 import { paymentBody } from './support/payment.js'
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
 const methods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const
 
-interface Question {
+interface TestRequest {
   readonly endpoint: string
   readonly key?: string | undefined
   readonly address?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An app on a clock that stands, and limits of this process. */
-const open = (parts: Partial<LimitedAppParts> = {}) => {
+const open = (parts: Partial<LimitedAppOptions> = {}) => {
   const clock = createManualClock()
   const limiter = createMemoryRateLimiter({ clock })
   const app = limitedApp({ limiter, clock, ...parts })
-  const ask = async ({ endpoint, key, address = '203.0.113.9', headers = {} }: Question) => {
+  const ask = async ({ endpoint, key, address = '203.0.113.9', headers = {} }: TestRequest) => {
     const method = methods.find((each) => endpoint.startsWith(`${each} `))
     if (method === undefined) throw new Error(`${endpoint} has no method`)
     return await app.inject({
@@ -33,12 +32,12 @@ const open = (parts: Partial<LimitedAppParts> = {}) => {
       headers: { ...headers, ...(key === undefined ? {} : { 'x-api-key': key }) },
     })
   }
-  const askOften = async (count: number, question: (index: number) => Question) => {
+  const sendMany = async (count: number, question: (index: number) => TestRequest) => {
     const statuses: number[] = []
     for (let index = 0; index < count; index += 1) statuses.push((await ask(question(index))).statusCode)
     return statuses
   }
-  return { clock, limiter, ask, askOften }
+  return { clock, limiter, ask, sendMany }
 }
 
 const count = (statuses: readonly number[], status: number): number =>
@@ -78,19 +77,19 @@ describe("the specification's request rates", () => {
   it.each(rows)(
     '%s from %s: %i in %i ms from %s',
     async (endpoint, who, limit, windowMs, whose) => {
-      const { askOften, clock } = open()
-      const question = (index: number): Question => ({
+      const { sendMany, clock } = open()
+      const question = (index: number): TestRequest => ({
         endpoint,
         key: who === 'anonymous' ? undefined : who,
         address: whose === 'one address' ? '203.0.113.9' : differentAddress(index),
       })
-      const statuses = await askOften(limit + 3, question)
+      const statuses = await sendMany(limit + 3, question)
       expect(count(statuses.slice(0, limit), 200)).toBe(limit)
       expect(statuses.slice(limit)).toEqual([429, 429, 429])
       await clock.advance(windowMs - 1)
-      expect(await askOften(1, () => question(0))).toEqual([429])
+      expect(await sendMany(1, () => question(0))).toEqual([429])
       await clock.advance(1)
-      expect(await askOften(1, () => question(0))).toEqual([200])
+      expect(await sendMany(1, () => question(0))).toEqual([200])
     },
     60_000,
   )
@@ -98,15 +97,15 @@ describe("the specification's request rates", () => {
   it.each(['GET /health', 'GET /ready', 'GET /metrics', 'OPTIONS /verify'])(
     '%s has none',
     async (endpoint) => {
-      const { ask, askOften } = open()
-      const statuses = await askOften(1_100, () => ({ endpoint }))
+      const { ask, sendMany } = open()
+      const statuses = await sendMany(1_100, () => ({ endpoint }))
       expect(count(statuses, 429)).toBe(0)
       const { headers } = await ask({ endpoint })
       expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([])
     },
   )
 
-  it('have no more rows than are tested here', () => {
+  it('are all tested here', () => {
     const table = listRequestLimits(specifiedFigures)
     const untested = table.filter(
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
@@ -115,69 +114,69 @@ describe("the specification's request rates", () => {
     expect(table).toHaveLength(11)
   })
 
-  it('are not there where the figure is 0', async () => {
-    const { askOften } = open({ figures: { anonymousRequestsPerMinute: 0, anonymousSettlesPerMinute: 0 } })
-    expect(count(await askOften(1_100, () => ({ endpoint: 'POST /settle' })), 200)).toBe(1_100)
+  it('are disabled by 0', async () => {
+    const { sendMany } = open({ figures: { anonymousRequestsPerMinute: 0, anonymousSettlesPerMinute: 0 } })
+    expect(count(await sendMany(1_100, () => ({ endpoint: 'POST /settle' })), 200)).toBe(1_100)
   })
 })
 
 describe('callers', () => {
-  it('with different keys, with and without one, and of different addresses do not share a count', async () => {
-    const { askOften } = open()
+  it('with different keys or addresses have separate counts', async () => {
+    const { sendMany } = open()
     const endpoint = 'POST /verify'
-    expect(count(await askOften(11, () => ({ endpoint, key: 'free' })), 429)).toBe(1)
-    expect(await askOften(1, () => ({ endpoint, key: 'free 2' }))).toEqual([200])
-    expect(await askOften(1, () => ({ endpoint }))).toEqual([200])
-    expect(count(await askOften(101, () => ({ endpoint: 'POST /settle' })), 429)).toBe(1)
-    expect(await askOften(1, () => ({ endpoint: 'POST /settle', address: '203.0.113.10' }))).toEqual([200])
+    expect(count(await sendMany(11, () => ({ endpoint, key: 'free' })), 429)).toBe(1)
+    expect(await sendMany(1, () => ({ endpoint, key: 'free 2' }))).toEqual([200])
+    expect(await sendMany(1, () => ({ endpoint }))).toEqual([200])
+    expect(count(await sendMany(101, () => ({ endpoint: 'POST /settle' })), 429)).toBe(1)
+    expect(await sendMany(1, () => ({ endpoint: 'POST /settle', address: '203.0.113.10' }))).toEqual([200])
   })
 
-  it('spend their tier on everything together, but not on their dashboard', async () => {
-    const { askOften } = open()
+  it('share one tier rate across all endpoints except the dashboard', async () => {
+    const { sendMany } = open()
     const [key, other] = ['free', 'GET /dashboard/info']
-    expect(await askOften(20, () => ({ endpoint: other, key }))).not.toContain(429)
-    const spent = await askOften(10, (index) => ({
+    expect(await sendMany(20, () => ({ endpoint: other, key }))).not.toContain(429)
+    const spent = await sendMany(10, (index) => ({
       endpoint: index % 2 === 0 ? 'POST /verify' : 'GET /supported',
       key,
     }))
     expect(spent).not.toContain(429)
-    expect(await askOften(1, () => ({ endpoint: 'GET /tiers', key }))).toEqual([429])
-    expect(await askOften(1, () => ({ endpoint: other, key }))).toEqual([200])
+    expect(await sendMany(1, () => ({ endpoint: 'GET /tiers', key }))).toEqual([429])
+    expect(await sendMany(1, () => ({ endpoint: other, key }))).toEqual([200])
   })
 
-  it('register and look up from one account of tries each', async () => {
-    const { askOften } = open()
-    expect(await askOften(6, () => ({ endpoint: 'POST /register' }))).toEqual([200, 200, 200, 200, 200, 429])
-    expect(await askOften(6, () => ({ endpoint: 'POST /lookup' }))).toEqual([200, 200, 200, 200, 200, 429])
+  it('have separate counts for registration and lookup', async () => {
+    const { sendMany } = open()
+    expect(await sendMany(6, () => ({ endpoint: 'POST /register' }))).toEqual([200, 200, 200, 200, 200, 429])
+    expect(await sendMany(6, () => ({ endpoint: 'POST /lookup' }))).toEqual([200, 200, 200, 200, 200, 429])
   })
 
-  it('are counted once for HEAD as for GET', async () => {
-    const { askOften, ask } = open()
-    await askOften(3, () => ({ endpoint: 'HEAD /supported' }))
+  it('share one count for HEAD and GET', async () => {
+    const { sendMany, ask } = open()
+    await sendMany(3, () => ({ endpoint: 'HEAD /supported' }))
     expect((await ask({ endpoint: 'GET /supported' })).headers['x-ratelimit-remaining']).toBe('996')
   })
 })
 
-describe('a refused request', () => {
-  it('draws from no window: whoever has had its five leaves the thirty to others', async () => {
-    const { askOften } = open()
+describe('a rejected request', () => {
+  it('draws from no window, not even those that would allow it', async () => {
+    const { sendMany } = open()
     const endpoint = 'POST /register'
-    expect(count(await askOften(100, () => ({ endpoint })), 200)).toBe(5)
-    const others = await askOften(26, (index) => ({ endpoint, address: differentAddress(index) }))
+    expect(count(await sendMany(100, () => ({ endpoint })), 200)).toBe(5)
+    const others = await sendMany(26, (index) => ({ endpoint, address: differentAddress(index) }))
     expect(count(others.slice(0, 25), 200)).toBe(25)
     expect(others[25]).toBe(429)
   })
 
-  it('draws nothing either when the last window refuses', async () => {
-    const { askOften, ask } = open()
-    await askOften(200, () => ({ endpoint: 'POST /settle' }))
-    // 100 settles, and this one.
+  it('draws nothing if the last window rejects it', async () => {
+    const { sendMany, ask } = open()
+    await sendMany(200, () => ({ endpoint: 'POST /settle' }))
+    // 100 settles plus this one.
     expect((await ask({ endpoint: 'GET /supported' })).headers['x-ratelimit-remaining']).toBe('899')
   })
 
-  it('is answered 429 with the time after which a retry makes sense', async () => {
-    const { ask, askOften, clock } = open()
-    await askOften(10, () => ({ endpoint: 'POST /verify', key: 'free' }))
+  it('receives 429 with Retry-After', async () => {
+    const { ask, sendMany, clock } = open()
+    await sendMany(10, () => ({ endpoint: 'POST /verify', key: 'free' }))
     await clock.advance(17_500)
     const response = await ask({ endpoint: 'POST /verify', key: 'free' })
     expect(response.statusCode).toBe(429)
@@ -196,14 +195,14 @@ describe('a refused request', () => {
     })
   })
 
-  it('is told of the window that opens last when several are used up', async () => {
-    const { askOften, ask } = open({ figures: { registrationsPerMinute: 5 } })
+  it('receives the latest reset if several windows are exhausted', async () => {
+    const { sendMany, ask } = open({ figures: { registrationsPerMinute: 5 } })
     const endpoint = 'POST /register'
-    await askOften(5, () => ({ endpoint }))
+    await sendMany(5, () => ({ endpoint }))
     expect((await ask({ endpoint })).headers['retry-after']).toBe('3600')
   })
 
-  it('never reads as retry at once, or as later than its window, where clocks differ', async () => {
+  it('has a Retry-After between 1 s and the window length, even if clocks differ', async () => {
     const clock = createManualClock()
     for (const [aheadMs, seconds] of [
       [-50_000, '1'],
@@ -218,7 +217,7 @@ describe('a refused request', () => {
 })
 
 describe('X-RateLimit-*', () => {
-  it('tells a caller with a key of its tier, and one without of its address alone', async () => {
+  it('describes the tier for callers with a key, and the address limit for others', async () => {
     const { ask } = open()
     const resetsAt = String(new Date('2026-01-01T00:01:00Z').getTime() / 1_000)
     expect((await ask({ endpoint: 'POST /settle', key: 'scale' })).headers).toMatchObject({
@@ -236,11 +235,11 @@ describe('X-RateLimit-*', () => {
     expect(headers).not.toHaveProperty('x-ratelimit-tier')
   })
 
-  it('is of the window with the least remaining', async () => {
-    const { ask, askOften } = open()
+  it('describes the window with the fewest requests remaining', async () => {
+    const { ask, sendMany } = open()
     const remaining = async (endpoint: string) => (await ask({ endpoint })).headers['x-ratelimit-remaining']
     expect(await remaining('POST /settle')).toBe('99')
-    await askOften(950, () => ({ endpoint: 'GET /supported' }))
+    await sendMany(950, () => ({ endpoint: 'GET /supported' }))
     expect(await remaining('POST /settle')).toBe('48')
   })
 
@@ -248,7 +247,7 @@ describe('X-RateLimit-*', () => {
     ['GET /dashboard/info', '120'],
     ['POST /dashboard/rotate', '5'],
     ['GET /dashboard/keys', '1000'],
-  ])('of %s tells of the dashboard', async (endpoint, limit) => {
+  ])('of %s describes the dashboard limit', async (endpoint, limit) => {
     const { headers } = await open().ask({ endpoint, key: 'free' })
     expect(headers['x-ratelimit-limit']).toBe(limit)
   })
@@ -257,7 +256,7 @@ describe('X-RateLimit-*', () => {
 describe('addresses', () => {
   const settles = async (
     addresses: readonly string[],
-    parts: Partial<LimitedAppParts> = {},
+    parts: Partial<LimitedAppOptions> = {},
     forwardedFor: readonly string[] = [],
   ) => {
     const { ask } = open({ figures: { anonymousSettlesPerMinute: 1 }, ...parts })
@@ -284,7 +283,7 @@ describe('addresses', () => {
     expect(await settles(addresses)).toEqual(statuses)
   })
 
-  it('that X-Forwarded-For names count only from a trusted proxy', async () => {
+  it('in X-Forwarded-For count only from a trusted proxy', async () => {
     const claimed = ['1.1.1.1', '2.2.2.2', '3.3.3.3']
     const peers = Array.from({ length: 3 }, () => '203.0.113.9')
     expect(await settles(peers, {}, claimed)).toEqual([200, 429, 429])
@@ -292,13 +291,13 @@ describe('addresses', () => {
     expect(await settles(peers, { trustProxy: ['203.0.113.0/24'] }, claimed)).toEqual([200, 200, 200])
   })
 
-  it('that a client puts before its own do not help it', async () => {
+  it('that a client prepends to X-Forwarded-For are ignored', async () => {
     const peers = ['10.0.0.1', '10.0.0.1']
     const claimed = ['1.1.1.1, 198.51.100.7', '2.2.2.2, 198.51.100.7']
     expect(await settles(peers, { trustProxy: ['10.0.0.0/8'] }, claimed)).toEqual([200, 429])
   })
 
-  it('that are none share one count', async () => {
+  it('that are invalid share one count', async () => {
     const claimed = ['nonsense', 'x'.repeat(5_000), '999.1.1.1']
     const peers = Array.from({ length: 3 }, () => '10.0.0.1')
     expect(await settles(peers, { trustProxy: ['10.0.0.0/8'] }, claimed)).toEqual([200, 429, 429])
@@ -306,7 +305,7 @@ describe('addresses', () => {
 })
 
 describe('one request', () => {
-  it('asks the limiter once, whatever binds it', async () => {
+  it('calls the limiter once for all windows', async () => {
     const questions: (readonly LimitWindow[])[] = []
     const clock = createManualClock()
     const counting = createMemoryRateLimiter({ clock })
@@ -338,7 +337,7 @@ describe('while the shared store is down', () => {
     expect(response.json()).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 5 })
   })
 
-  it('/register is closed to the very request that finds out', async () => {
+  it('/register is closed for the request that detects the failure', async () => {
     let isDegraded = false
     const limiter: RateLimiter = {
       ...inProcess,
@@ -351,7 +350,7 @@ describe('while the shared store is down', () => {
     expect((await open({ limiter }).ask({ endpoint: 'POST /register' })).statusCode).toBe(503)
   })
 
-  it.each(['POST /verify', 'POST /settle', 'GET /supported'])('%s goes on', async (endpoint) => {
+  it.each(['POST /verify', 'POST /settle', 'GET /supported'])('%s is served', async (endpoint) => {
     const { ask } = open({ limiter: { ...inProcess, isDegraded: () => true } })
     expect((await ask({ endpoint })).statusCode).toBe(200)
   })
@@ -365,7 +364,7 @@ describe('the service', () => {
     return testApp({ limits: { limiter, clock, table } })
   }
 
-  it('refuses before it reads a body', async () => {
+  it('rejects requests before it reads the body', async () => {
     const app = limitedService()
     const headers = { ...json, origin: 'https://shop.example' }
     const post = () => app.inject({ method: 'POST', url: '/verify', payload: '{', headers })
@@ -378,7 +377,7 @@ describe('the service', () => {
     expect(refused.headers).toMatchObject({ 'access-control-allow-origin': '*', 'retry-after': '60' })
   })
 
-  it('limits the reference like every other page, and neither probes nor preflights', async () => {
+  it('limits the API reference, but neither probes nor preflights', async () => {
     const app = limitedService()
     for (const url of ['/docs/', '/api/openapi.json', '/tiers']) {
       expect((await app.inject(url)).statusCode).toBe(200)
@@ -392,7 +391,7 @@ describe('the service', () => {
     expect(statusCode).toBe(204)
   })
 
-  it('without limits tells of none', async () => {
+  it('sends no limit headers if limits are disabled', async () => {
     const response = await testApp().inject({ method: 'POST', url: '/verify', payload: paymentBody() })
     expect(Object.keys(response.headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([])
   })

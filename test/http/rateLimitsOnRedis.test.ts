@@ -24,7 +24,7 @@ describe.skipIf(startedServer === null)('four instances on one Redis', () => {
     ['an anonymous caller', ''],
     ['a key of the tier scale', 'scale'],
   ])(
-    'that get 4,000 requests of %s allow exactly 1,000',
+    'allow exactly 1,000 of 4,000 requests of %s',
     async (_who, key) => {
       const keyPrefix = `test:${randomUUID()}:`
       const children = await Promise.all(Array.from({ length: 4 }, startChild))
@@ -73,13 +73,13 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
 
   const faults: readonly (readonly [string, () => void | Promise<void>, () => void | Promise<void>])[] = [
     ['the network hangs', () => proxy.hang(), () => proxy.pass()],
-    ['answers come too late', () => proxy.delay(400), () => proxy.pass()],
+    ['responses are too late', () => proxy.delay(400), () => proxy.pass()],
     ['connections are refused', () => proxy.refuse(), () => proxy.pass()],
     ['the server hangs', () => getServer().hang(), () => getServer().resume()],
     ['the server is killed', () => getServer().stop(), () => getServer().restart()],
   ]
 
-  it('goes on counting there, a little later, while answers are slow', async () => {
+  it('keeps counting in Redis while responses are slow', async () => {
     await remainingOf(service)
     proxy.delay(30)
     const slow = await timed(() => remainingOf(service))
@@ -88,7 +88,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
     expect(await readStore(service)).toEqual({ status: 200, store: 'ok', gauge: '0' })
   })
 
-  it('answers every request while connections are reset, and counts there again at once', async () => {
+  it('serves every request while connections are reset, and then counts in Redis again', async () => {
     const address = '203.0.113.77'
     await remainingOf(service, address)
     for (let round = 0; round < 5; round += 1) {
@@ -102,7 +102,6 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
       expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(500)
     }
     await pollUntil(async () => (await readStore(service)).store === 'ok', 'the recovery', 5_000)
-    // What was counted there before is still known.
     expect(await remainingOf(service, address)).toBeLessThan(999)
   })
 
@@ -111,7 +110,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
     await proxy.refuse()
     expect(await remainingOf(second)).toBe(499)
     expect(await remainingOf(second)).toBe(498)
-    // The first learns of the second by its next heartbeat.
+    // The first instance detects the second at its next heartbeat.
     let stranger = 0
     const askAsStranger = () => {
       stranger += 1
@@ -139,10 +138,10 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
         return counts
       })
       expect(rest.value).toEqual(Array.from({ length: 30 }, (_, index) => 998 - index))
-      // A few milliseconds each, and together about one deadline of a command: none of them has waited for Redis.
+      // Together about one command timeout: no request waited for Redis.
       expect(rest.ms).toBeLessThan(300)
       expect(await readStore(service)).toEqual({ status: 200, store: 'degraded', gauge: '1' })
-      // Where the route exists it is closed; it must never be open.
+      // The route, if registered, must be closed.
       expect([404, 503]).toContain((await register()).statusCode)
 
       await heal()

@@ -22,7 +22,7 @@ const post = async (payload: string | Buffer, headers: Record<string, string> = 
 }
 
 describe('a body of /verify', () => {
-  it('is passed on as it was sent', async () => {
+  it('is passed on unchanged', async () => {
     const verifyPayment = vi.fn(async () => ({ isValid: true }))
     const payload = paymentBody()
     await testApp({ core: { verifyPayment } }).inject({ method: 'POST', url: '/verify', payload })
@@ -43,7 +43,7 @@ describe('a body of /verify', () => {
     ['an empty object', '{}', 'paymentPayload: is required; paymentRequirements: is required'],
     ['a key twice', '{"paymentPayload":{},"paymentPayload":{}}', 'paymentPayload: the key stands twice'],
     ['a prototype', '{"__proto__":{}}', '__proto__: this key is not allowed'],
-  ])('that is %s is an INVALID_REQUEST', async (_name, payload, message) => {
+  ])('that is %s is rejected with INVALID_REQUEST', async (_name, payload, message) => {
     const { status, body, calls } = await post(payload)
     expect({ status, code: body.code, calls }).toEqual({ status: 400, code: 'INVALID_REQUEST', calls: 0 })
     expect(body.message).toContain(message)
@@ -64,14 +64,14 @@ describe('a body of /verify', () => {
     [{ maxTimeoutSeconds: 0 }, 'paymentRequirements.maxTimeoutSeconds: must be greater than 0'],
     [{ maxTimeoutSeconds: '60' }, 'paymentRequirements.maxTimeoutSeconds: must be a number'],
     [{ extra: [] }, 'paymentRequirements.extra: '],
-  ])('with the requirements %o names the field', async (requirements, message) => {
+  ])('with requirements %o is rejected with the path of the field', async (requirements, message) => {
     const { status, body, calls } = await post(JSON.stringify(paymentBodyWith(requirements)))
     expect({ status, code: body.code, calls }).toEqual({ status: 400, code: 'INVALID_REQUEST', calls: 0 })
     expect(body.message).toContain(message)
     expect(body.message).not.toMatch(/invalid input|expected|received|zod/i)
   })
 
-  it('with a payload of any content is not refused here: a stranger wrote it', async () => {
+  it('with any payload content is accepted: the payload is untrusted and verified later', async () => {
     const body = { ...paymentBody(), paymentPayload: { anything: [1, null] } }
     expect((await post(JSON.stringify(body))).status).toBe(200)
   })
@@ -83,7 +83,7 @@ describe('a body of /verify', () => {
     'APPLICATION/JSON',
     'application/vnd.x402+json',
     'application/problem+json; charset="utf-8"',
-  ])('is read as %s', async (contentType) => {
+  ])('is accepted as %s', async (contentType) => {
     const { status } = await post(JSON.stringify(paymentBody()), { 'content-type': contentType })
     expect(status).toBe(200)
   })
@@ -99,17 +99,17 @@ describe('a body of /verify', () => {
     'application/json; charset=latin1',
     'nonsense',
     '/',
-  ])('is not read as %s', async (contentType) => {
+  ])('is rejected as %s', async (contentType) => {
     const { status, body } = await post(JSON.stringify(paymentBody()), { 'content-type': contentType })
     expect({ status, code: body.code }).toEqual({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' })
   })
 
-  it('without a content type is not read', async () => {
+  it('without a content type is rejected', async () => {
     const { status, body } = await post(Buffer.from(JSON.stringify(paymentBody())), {})
     expect({ status, code: body.code }).toEqual({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' })
   })
 
-  it('that is compressed is refused, with the encoding that would have done', async () => {
+  it('that is compressed is rejected with Accept-Encoding', async () => {
     const { status, body, response } = await post(gzipSync(JSON.stringify(paymentBody())), {
       ...json,
       'content-encoding': 'gzip',
@@ -124,7 +124,7 @@ describe('a body of /verify', () => {
     expect(body.message).toContain('65536 bytes')
   })
 
-  it('of just the limit is read', async () => {
+  it('exactly at the limit is accepted', async () => {
     const body = paymentBody()
     const missing = 65_536 - JSON.stringify({ ...body, filler: '' }).length
     expect((await post(JSON.stringify({ ...body, filler: 'x'.repeat(missing) }))).status).toBe(200)

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { accountAnswers } from '../../src/http/schemas/accountExamples.js'
+import { accountResponses } from '../../src/http/schemas/accountExamples.js'
 import { createLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
 import type { DashboardUseCases, KeyUse } from '../../src/usecases/dashboard.js'
@@ -24,7 +24,6 @@ const secrets = {
 }
 const rpcUrl = `https://user:${secrets.password}@base.rpc.example/v2/${secrets.rpcKey}?apikey=${secrets.rpcKey}`
 
-/** An app whose log a test can read. */
 const observed = (
   core: Partial<CoreUseCases>,
   { operatorToken, dashboard = {} }: { operatorToken?: string; dashboard?: Partial<DashboardUseCases> } = {},
@@ -55,8 +54,8 @@ const expectNoSecret = (text: string) => {
   }
 }
 
-/** An error as viem throws them, with everything in it that must not get out. */
-const spillingError = () =>
+/** An error as thrown by viem, containing secrets. */
+const errorWithSecrets = () =>
   new Error('HTTP request failed.', {
     cause: Object.assign(
       new Error(
@@ -82,14 +81,16 @@ const spillingError = () =>
 
 describe('secrets in an error (A33)', () => {
   it.each([
-    ['that nobody expected', () => spillingError()],
+    ['in an unexpected error', () => errorWithSecrets()],
     [
-      'behind one of ours',
+      'in the cause of an AppError',
       () =>
-        new AppError('VERIFICATION_FAILED', 'The payment could not be verified', { cause: spillingError() }),
+        new AppError('VERIFICATION_FAILED', 'The payment could not be verified', {
+          cause: errorWithSecrets(),
+        }),
     ],
-    ['among several', () => new AggregateError([spillingError()], `all of ${rpcUrl} failed`)],
-  ])('%s reach neither the answer nor the log', async (_name, makeError) => {
+    ['among several', () => new AggregateError([errorWithSecrets()], `all of ${rpcUrl} failed`)],
+  ])('%s reach neither the response nor the log', async (_name, makeError) => {
     const { app, readLog } = observed({
       verifyPayment: async () => {
         throw makeError()
@@ -139,9 +140,9 @@ describe('secrets in a request (A33)', () => {
   it.each([
     ['of a known key', { authorization: `Basic ${secrets.bearer}`, 'x-api-key': secrets.apiKey }],
     ['of a wrong key', { authorization: `Bearer ${secrets.bearer}` }],
-    ['of two keys that differ', { authorization: `Bearer ${secrets.bearer}`, 'x-api-key': secrets.apiKey }],
+    ['of two different keys', { authorization: `Bearer ${secrets.bearer}`, 'x-api-key': secrets.apiKey }],
     ['of a malformed key', { 'x-api-key': `${secrets.apiKey}, ${secrets.bearer}` }],
-  ])('%s reach neither the answer nor the log, wherever they stand', async (_name, keys) => {
+  ])('%s reach neither the response nor the log, in any part of the request', async (_name, keys) => {
     const { app, readLog } = observed(
       {},
       {
@@ -167,9 +168,9 @@ describe('secrets in a request (A33)', () => {
     ).toHaveLength(requests.length)
   })
 
-  it('reach neither the answer nor the log when the store of keys fails with the key in its error', async () => {
+  it('reach neither the response nor the log if the key store fails with the key in its error', async () => {
     const authenticate = async ({ apiKey }: KeyUse) => {
-      throw new Error(`no row for ${apiKey}`, { cause: spillingError() })
+      throw new Error(`no row for ${apiKey}`, { cause: errorWithSecrets() })
     }
     const { app, readLog } = observed({}, { dashboard: { authenticate } })
     const response = await app.inject({
@@ -183,7 +184,7 @@ describe('secrets in a request (A33)', () => {
   })
 })
 
-describe('what belongs to one owner of a key', () => {
+describe('data of one account', () => {
   const tenants = ['a', 'b'].map((name) => ({
     apiKey: `qtn_sk_${name.repeat(64)}`,
     account: {
@@ -194,9 +195,13 @@ describe('what belongs to one owner of a key', () => {
       allowedIPs: [`${name}-block`],
     },
   }))
-  const marksOf = ({ apiKey, account }: (typeof tenants)[number]) => [apiKey, account.email, account.project]
+  const identifiersOf = ({ apiKey, account }: (typeof tenants)[number]) => [
+    apiKey,
+    account.email,
+    account.project,
+  ]
   const find = (apiKey: string) => tenants.find((tenant) => tenant.apiKey === apiKey)
-  /** An answer with everything beside it that a careless store could leave there. */
+  /** A result with additional fields that a store could leak. */
   const careless = <Answer extends object>(answer: Answer): Answer => ({
     ...answer,
     sealed: tenants.map(({ apiKey }) => apiKey),
@@ -204,7 +209,6 @@ describe('what belongs to one owner of a key', () => {
   })
   const dashboard: Partial<DashboardUseCases> = {
     authenticate: async ({ apiKey }) => {
-      // Others are served meanwhile.
       await new Promise(setImmediate)
       const account = find(apiKey)?.account
       if (account === undefined) throw new AppError('UNAUTHORIZED', 'This API key is not valid')
@@ -212,7 +216,7 @@ describe('what belongs to one owner of a key', () => {
     },
     readInfo: async ({ email, project, allowedIPs }) =>
       careless({
-        ...accountAnswers.info.info.value,
+        ...accountResponses.info.info.value,
         email,
         project,
         allowedIPs: [...(allowedIPs ?? [])],
@@ -220,15 +224,15 @@ describe('what belongs to one owner of a key', () => {
       }),
     listKeys: async ({ email, project, id }) => {
       const apiKey = tenants.find(({ account }) => account.id === id)?.apiKey ?? ''
-      const listed = { ...accountAnswers.keys.keys.value.keys[0], apiKey, project }
+      const listed = { ...accountResponses.keys.keys.value.keys[0], apiKey, project }
       return careless({ email, keys: [careless(listed)] })
     },
-    readUsage: async () => careless(accountAnswers.usage.week.value),
+    readUsage: async () => careless(accountResponses.usage.week.value),
     rotateKey: async ({ project }, apiKey) => careless({ apiKey: `${apiKey}2`, project, message: 'Rotated' }),
     restrict: async (_account, restrictions) => careless(restrictions),
   }
 
-  it('is in no answer to another, however many ask at once', async () => {
+  it('is in no response to another account under concurrency', async () => {
     const { app, readLog } = observed({}, { dashboard })
     await app.ready()
     const routes = app
@@ -253,7 +257,7 @@ describe('what belongs to one owner of a key', () => {
     for (const { path, tenant, response } of answers) {
       if (!path.includes('/webhook')) expect(response.statusCode, path).toBe(200)
       for (const stranger of tenants.filter((each) => each !== tenant)) {
-        for (const mark of marksOf(stranger)) expect(response.body, path).not.toContain(mark)
+        for (const mark of identifiersOf(stranger)) expect(response.body, path).not.toContain(mark)
       }
     }
     const shown = answers.find(({ path, tenant }) => path === '/dashboard/keys' && tenant === tenants[1])
@@ -263,7 +267,7 @@ describe('what belongs to one owner of a key', () => {
 })
 
 describe('a request’s line in the log', () => {
-  it('names who asked for what and what became of it', async () => {
+  it('contains client, method, path and status', async () => {
     const { app, readLog } = observed({})
     await app.inject({
       url: '/v1/settlements?network=a',
@@ -291,15 +295,15 @@ describe('a request’s line in the log', () => {
     expect(JSON.parse(readLog())).toMatchObject({ level: 'debug', path: url })
   })
 
-  it('cannot be broken up by what the caller sends', async () => {
+  it('cannot be split by request content', async () => {
     const { app, readLog } = observed({})
     await app.inject({ url: '/a%0a{"level":"error"}', headers: { 'x-request-id': 'a\tb' } })
     expect(readLog().trimEnd().split('\n')).toHaveLength(1)
   })
 })
 
-describe('a log line of our own', () => {
-  it('loses secrets by the name of the field and by their look, and keeps identifiers', () => {
+describe('an application log line', () => {
+  it('has secrets removed by field name and by form, and keeps identifiers', () => {
     const { logger, readLog } = observed({})
     const hash = `0x${'cd'.repeat(32)}`
     logger.info(
@@ -318,7 +322,7 @@ describe('a log line of our own', () => {
         nested: { deep: [{ private_key: secrets.privateKey }, secrets.bareKey] },
         signed: { bytes: '0x02f8', transaction: hash },
         payload: paymentBody(),
-        error: spillingError(),
+        error: errorWithSecrets(),
       },
       `message with ${secrets.privateKey}`,
     )

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testApp } from './support/app.js'
 
 describe('GET /health', () => {
-  it('answers ok as long as the process runs', async () => {
+  it('responds ok as long as the process runs', async () => {
     const response = await testApp().inject('/health')
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual({ status: 'ok' })
@@ -10,13 +10,13 @@ describe('GET /health', () => {
 })
 
 describe('GET /ready', () => {
-  it('answers 200 with every check when all is well', async () => {
+  it('responds 200 with all checks if ready', async () => {
     const response = await testApp().inject('/ready')
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual({ status: 'ready', checks: { store: 'ok', rpc: 'ok' } })
   })
 
-  it('answers 503 with every check when one fails', async () => {
+  it('responds 503 with all checks if one fails', async () => {
     const readiness = { status: 'unready', checks: { store: 'ok', rpc: 'unreachable' } } as const
     const response = await testApp({ core: { checkReadiness: async () => readiness } }).inject('/ready')
     expect(response.statusCode).toBe(503)
@@ -25,7 +25,7 @@ describe('GET /ready', () => {
 })
 
 describe('GET /supported', () => {
-  it('answers kinds, extensions and signers, with whatever stands in extra', async () => {
+  it('returns kinds, extensions and signers, with any extra data', async () => {
     const supported = {
       kinds: [
         {
@@ -46,7 +46,7 @@ describe('GET /supported', () => {
 })
 
 describe('GET /tiers', () => {
-  it('answers the specification’s four tiers', async () => {
+  it('returns the four tiers of the specification', async () => {
     expect((await testApp().inject('/tiers')).json()).toEqual({
       tiers: {
         free: { name: 'Free', monthlyQuota: 1_000, rpmLimit: 10, feeRate: 0, priceCents: 0 },
@@ -71,14 +71,14 @@ describe('GET /tiers', () => {
 })
 
 describe('GET /info', () => {
-  it('lists the endpoints that are really served, each with what it is for', async () => {
+  it('lists the endpoints that are served, with descriptions', async () => {
     const app = testApp()
     const { endpoints, ...rest } = (await app.inject('/info')).json()
     expect(rest).toEqual({ name: 'quittance', version: '0.1.0', description: 'A facilitator', features: {} })
     expect(endpoints).toContainEqual({
       method: 'POST',
       path: '/verify',
-      description: 'Judge a payment without moving funds',
+      description: 'Verify a payment without moving funds',
     })
     const listed = endpoints.map(({ method, path }: { method: string; path: string }) => `${method} ${path}`)
     expect(listed).toEqual([
@@ -125,7 +125,7 @@ describe('every GET', () => {
     '/stats/keys',
     '/api/openapi.yaml',
     '/docs',
-  ])('%s answers HEAD with the same status and no body', async (url) => {
+  ])('%s responds to HEAD with the same status and no body', async (url) => {
     const response = await testApp().inject({ method: 'HEAD', url })
     expect(response.statusCode).toBe(200)
     expect(response.body).toBe('')

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SettleAnswer } from '../../src/usecases/useCases.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { type TestAppParts, testApp } from './support/app.js'
+import { type TestAppOptions, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 import { deferred, listen, open, readAll } from './support/sockets.js'
 
 let app: FastifyInstance | null = null
 
-const start = async (parts: TestAppParts = {}): Promise<number> => {
+const start = async (parts: TestAppOptions = {}): Promise<number> => {
   app = testApp(parts)
   return await listen(app)
 }
@@ -30,7 +30,7 @@ const request = (path: string, body: string, length = Buffer.byteLength(body)): 
 
 const payment = JSON.stringify(paymentBody())
 
-describe('a client that hangs up', () => {
+describe('a client that disconnects', () => {
   it('cancels its verify', async () => {
     const begun = deferred<() => boolean>()
     const port = await start({
@@ -73,7 +73,7 @@ describe('a client that hangs up', () => {
     expect(await settled.promise).toBe('settled')
   })
 
-  it('in the middle of its body leaves the service as it was', async () => {
+  it('while sending its body does not affect the service', async () => {
     const port = await start()
     const socket = await open(port)
     socket.write(request('/verify', '{"paymentPayload":', 5_000))
@@ -84,7 +84,7 @@ describe('a client that hangs up', () => {
 })
 
 describe('a client that waits', () => {
-  it('is not taken for one that hung up, although its body was read long ago', async () => {
+  it('is not treated as disconnected after its body was read', async () => {
     const port = await start({
       core: {
         verifyPayment: async ({ isAwaited }) => {
@@ -102,8 +102,8 @@ describe('a client that waits', () => {
   })
 })
 
-describe('a request that does not arrive', () => {
-  it('is answered and closed when its body is too slow', async () => {
+describe('an incomplete request', () => {
+  it('receives a response and is closed if its body is too slow', async () => {
     const port = await start({ requestTimeoutMs: 300 })
     const socket = await open(port)
     socket.write(request('/verify', '{"paymentPayload":', 5_000))
@@ -113,7 +113,7 @@ describe('a request that does not arrive', () => {
     expect(answer).toMatch(/x-request-id: \S+/i)
   })
 
-  it('is answered and closed when its headers are too slow', async () => {
+  it('receives a response and is closed if its headers are too slow', async () => {
     const port = await start({ requestTimeoutMs: 300 })
     const socket = await open(port)
     socket.write('POST /verify HTTP/1.1\r\nHost: localhost\r\nX-Slow: ')
@@ -121,7 +121,7 @@ describe('a request that does not arrive', () => {
   })
 })
 
-describe('bytes that are no HTTP', () => {
+describe('bytes that are not valid HTTP', () => {
   it.each([
     ['garbage', 'hello\r\n\r\n', 400, 'INVALID_REQUEST'],
     ['a TLS greeting', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000', 400, 'INVALID_REQUEST'],
@@ -150,7 +150,7 @@ describe('bytes that are no HTTP', () => {
       413,
       'REQUEST_TOO_LARGE',
     ],
-  ])('such as %s are answered in our form', async (_name, bytes, status, code) => {
+  ])('such as %s receive { code, message }', async (_name, bytes, status, code) => {
     const port = await start()
     const socket = await open(port)
     socket.write(Buffer.from(bytes, 'latin1'))
@@ -164,7 +164,7 @@ describe('bytes that are no HTTP', () => {
 describe('a body of 2 MB', () => {
   const twoMegabytes = JSON.stringify({ filler: 'x'.repeat(2 * 1_048_576) })
 
-  it('is answered 413 that the client gets to read', async () => {
+  it('receives a readable 413', async () => {
     const port = await start()
     for (let round = 0; round < 5; round += 1) {
       const response = await fetch(`http://127.0.0.1:${port}/settle`, {
@@ -177,7 +177,7 @@ describe('a body of 2 MB', () => {
     }
   })
 
-  it('that hides its length in chunks is answered 413 as well', async () => {
+  it('in chunked encoding also receives 413', async () => {
     const port = await start()
     const stream = new ReadableStream({
       start: (controller) => {
@@ -197,7 +197,7 @@ describe('a body of 2 MB', () => {
 })
 
 describe('a server that closes', () => {
-  it('does not wait for a connection that never asked anything', async () => {
+  it('does not wait for a connection without a request', async () => {
     const port = await start()
     const silent = await open(port)
     const hungUp = readAll(silent)
@@ -207,7 +207,7 @@ describe('a server that closes', () => {
     expect(performance.now() - startedAt).toBeLessThan(1_000)
   })
 
-  it('waits a few seconds for a request that is half there, not for ever', async () => {
+  it('waits at most a few seconds for an incomplete request', async () => {
     const port = await start()
     const slow = await open(port)
     const hungUp = readAll(slow)
@@ -219,7 +219,7 @@ describe('a server that closes', () => {
     expect(performance.now() - startedAt).toBeLessThan(6_000)
   })
 
-  it('answers what it is working on and refuses what comes after', async () => {
+  it('completes requests in progress and rejects new ones', async () => {
     const begun = deferred<void>()
     const goOn = deferred<void>()
     const port = await start({
@@ -234,7 +234,7 @@ describe('a server that closes', () => {
     const [settling, late] = [await open(port), await open(port)]
     const [answer, refusal] = [readAll(settling), readAll(late)]
     settling.write(request('/settle', payment))
-    // A connection that has begun a request is not idle, so it outlives the beginning of the end.
+    // A connection with an incomplete request is not idle, so it survives the start of the shutdown.
     late.write('GET /health HTTP/1.1\r\nHost: localhost\r\n')
     await begun.promise
     await new Promise((resolve) => setTimeout(resolve, 100))

@@ -4,28 +4,28 @@ import { testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 
 describe('statistics', () => {
-  it('GET /stats/requests answers the specified fields', async () => {
+  it('GET /stats/requests returns the specified fields', async () => {
     const answer = { totalRequests: 9, successfulRequests: 7, failedRequests: 2, avgDurationMs: 12.5 }
     const app = testApp({ stats: { readRequestStatistics: async () => answer } })
     const response = await app.inject('/stats/requests')
     expect([response.statusCode, response.json()]).toEqual([200, answer])
   })
 
-  it('GET /stats/settlements answers the specified fields', async () => {
+  it('GET /stats/settlements returns the specified fields', async () => {
     const answer = { confirmed: 5, failed: 1, pending: 2 }
     const app = testApp({ stats: { readSettlementStatistics: async () => answer } })
     const response = await app.inject('/stats/settlements')
     expect([response.statusCode, response.json()]).toEqual([200, answer])
   })
 
-  it('say nothing of why they cannot be read', async () => {
+  it('do not reveal why they cannot be read', async () => {
     const readSettlementStatistics = () => Promise.reject(new Error('relation "settlements" is gone'))
     const response = await testApp({ stats: { readSettlementStatistics } }).inject('/stats/settlements')
     expect(response.statusCode).toBe(500)
     expect(response.body).not.toContain('relation')
   })
 
-  it('count each request once with its status and duration, and no probe', async () => {
+  it('count each request once with status and duration, except probes', async () => {
     const counted: TalliedRequest[] = []
     const app = testApp({
       stats: { countRequest: (request) => void counted.push(request) },

@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/platform/logger.js'
 import type { Logger } from '../../src/ports/logger.js'
 import { testApp } from './support/app.js'
 
-/** Whom the service takes for the client, as its log line says. */
+/** The client address in the request log. */
 const findClient = async (trustProxy: readonly string[], peer: string, forwardedFor: string) => {
   const seen: unknown[] = []
   const logger: Logger = { ...silentLogger, info: (fields) => seen.push(fields.remoteAddress) }
@@ -22,20 +22,20 @@ describe('X-Forwarded-For', () => {
     ['203.0.113.9', '127.0.0.1'],
     ['203.0.113.9', '10.0.0.1, 1.2.3.4'],
     ['2001:db8::1', '1.2.3.4'],
-  ])('means nothing when no proxy is trusted (from %s, claiming %s)', async (peer, claimed) => {
+  ])('is ignored if no proxy is trusted (from %s, with %s)', async (peer, claimed) => {
     expect(await findClient([], peer, claimed)).toBe(peer)
   })
 
-  it('means nothing from a peer that is not in TRUST_PROXY', async () => {
+  it('is ignored from a peer that is not in TRUST_PROXY', async () => {
     expect(await findClient(['10.0.0.0/8'], '203.0.113.9', '1.2.3.4')).toBe('203.0.113.9')
   })
 
-  it('names the client when the peer is in TRUST_PROXY', async () => {
+  it('determines the client if the peer is in TRUST_PROXY', async () => {
     expect(await findClient(['10.0.0.0/8'], '10.1.2.3', '198.51.100.7')).toBe('198.51.100.7')
     expect(await findClient(['fd00::/8'], 'fd00::1', '2001:db8::7')).toBe('2001:db8::7')
   })
 
-  it('cannot be lengthened by the client: the rightmost address that is no proxy of ours counts', async () => {
+  it('cannot be spoofed: the rightmost address that is not a trusted proxy counts', async () => {
     expect(await findClient(['10.0.0.0/8'], '10.1.2.3', '1.2.3.4, 198.51.100.7, 10.9.9.9')).toBe(
       '198.51.100.7',
     )

@@ -17,14 +17,14 @@ describe('an address or block', () => {
     ['::ffff:10.0.0.1', '10.0.0.1'],
     ['::ffff:a00:1', '10.0.0.1'],
     ['::ffff:10.1.2.3/104', '10.0.0.0/8'],
-  ])('%s is written %s', (text, written) => expect(normalize(text)).toBe(written))
+  ])('%s is normalized to %s', (text, written) => expect(normalize(text)).toBe(written))
 
   it.each([
     ...['', ' ', 'localhost', '10.0.0', '10.0.0.256', '010.0.0.1', '0x7f.0.0.1', '2130706433', '1e3'],
     ...['10.0.0.1/33', '10.0.0.1/-1', '10.0.0.1/', '10.0.0.1/08', '10.0.0.1/8/8', '10.0.0.1/255.0.0.0'],
     ...['::1/129', 'fe80::1%eth0', ':::', '1::2::3', '12345::', '::ffff:10.0.0.1/95', '[::1]', '10.0.0.1:80'],
     ...['10.0.0.1\n', '10.0.0.1 ', '１０.0.0.1', '*', '10.*.0.0', '10.0.0.1-10.0.0.9', 'x'.repeat(10_000)],
-  ])('%j is none', (text) => expect(normalize(text)).toBeNull())
+  ])('%j is invalid', (text) => expect(normalize(text)).toBeNull())
 })
 
 describe('blocks', () => {
@@ -42,9 +42,9 @@ describe('blocks', () => {
     ['10.0.0.0/8', '', false],
     ['10.0.0.0/8', 'unknown', false],
     ['10.0.0.0/8', '10.1', false],
-  ])('%s: %s is in it: %s', (block, address, isIn) => expect(include([block], address)).toBe(isIn))
+  ])('%s contains %s: %s', (block, address, isIn) => expect(include([block], address)).toBe(isIn))
 
-  it('include what any of them includes', () => {
+  it('contain an address if any of them does', () => {
     const blocks = ['10.0.0.1', '192.168.0.0/16']
     expect(['10.0.0.1', '192.168.7.7', '10.0.0.2'].map((address) => include(blocks, address))).toEqual([
       true,

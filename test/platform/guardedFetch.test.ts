@@ -11,7 +11,7 @@ import {
 const running = new AbortController().signal
 const message = (url: string) => ({ url, headers: { 'content-type': 'application/json' }, body: '{"a":1}' })
 
-/** Production's own rules about addresses, on the receiver's port and with its certificate. */
+/** Production address rules, with the port and certificate of the test receiver. */
 const createStrictFetch = (addresses: readonly string[] = ['127.0.0.1']) =>
   createGuardedFetch({
     ca: testCertificate,
@@ -28,7 +28,7 @@ describe('the guarded fetch', () => {
   })
   afterEach(() => receiver.close())
 
-  it('posts over TLS and answers the status', async () => {
+  it('posts over TLS and returns the status', async () => {
     receiver.answer(() => ({ status: 202, body: 'thanks' }))
     const answer = await createLoopbackFetch().post(message(`${receiver.url}?a=b#c`), running)
     expect(answer).toEqual({ status: 202, error: null })
@@ -37,7 +37,7 @@ describe('the guarded fetch', () => {
     ])
   })
 
-  it('trusts no certificate that is not vouched for', async () => {
+  it('rejects a certificate of an unknown authority', async () => {
     const trusting = createGuardedFetch({
       resolveHost: async () => ['127.0.0.1'],
       isAllowed: () => true,
@@ -48,7 +48,7 @@ describe('the guarded fetch', () => {
     expect(receiver.received).toEqual([])
   })
 
-  it('trusts no certificate of another name', async () => {
+  it('rejects a certificate for another name', async () => {
     const url = `https://other.test:${receiver.port}/`
     expect(await createLoopbackFetch().post(message(url), running)).toEqual({
       status: null,
@@ -67,13 +67,13 @@ describe('the guarded fetch', () => {
       ['a public one beside a private one', ['93.184.216.34', '127.0.0.1']],
       ['a private one beside a public one', ['127.0.0.1', '93.184.216.34']],
       ['none', []],
-    ])('that a name has: %s', async (_, addresses) => {
+    ])('resolved from a name: %s', async (_, addresses) => {
       const answer = await createStrictFetch(addresses).post(message(receiver.url), running)
       expect(answer).toEqual({ status: null, error: 'The host has no public address' })
       expect(receiver.countConnections()).toBe(0)
     })
 
-    it('that a name has by the time of the connection (rebinding)', async () => {
+    it('that a name resolves to at connection time (DNS rebinding)', async () => {
       const answers = [['127.0.0.1'], ['10.0.0.1']]
       const asked: string[] = []
       const rebinding = createLoopbackFetch({
@@ -86,7 +86,7 @@ describe('the guarded fetch', () => {
       expect(await rebinding.post(message(receiver.url), running)).toMatchObject({
         error: 'The host has no public address',
       })
-      // One look-up for each connection: what was judged is what was connected to.
+      // One lookup per connection: the checked address is the one connected to.
       expect(asked).toEqual(['receiver.test', 'receiver.test'])
       expect(receiver.received).toHaveLength(1)
     })
@@ -123,13 +123,13 @@ describe('the guarded fetch', () => {
       '[2001:0:7f00:1::]',
       '[fd00:ec2::254]',
       '[fe80::1]',
-    ])('that a URL spells as %s', async (host) => {
+    ])('written in a URL as %s', async (host) => {
       const url = `https://${host}:${receiver.port}/hook`
       const fetch = createStrictFetch()
-      expect(fetch.findUrlProblem(url)).toBe('must not name a private or reserved address')
+      expect(fetch.findUrlProblem(url)).toBe('must not point to a private or reserved address')
       expect(await fetch.post(message(url), running)).toEqual({
         status: null,
-        error: 'The URL must not name a private or reserved address',
+        error: 'The URL must not point to a private or reserved address',
       })
       expect(receiver.countConnections()).toBe(0)
     })
@@ -141,7 +141,7 @@ describe('the guarded fetch', () => {
       'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ',
       '127.0.0.1.nip.io',
       'metadata.google.internal',
-    ])('that the name %s stands for', async (host) => {
+    ])('of the name %s', async (host) => {
       const url = `https://${host}:${receiver.port}/hook`
       expect(await createStrictFetch().post(message(url), running)).toEqual({
         status: null,
@@ -164,17 +164,17 @@ describe('the guarded fetch', () => {
     ['file:///etc/passwd', 'must begin with https://'],
     ['javascript:alert(1)', 'must begin with https://'],
     ['gopher://receiver.test/', 'must begin with https://'],
-    ['https://user@receiver.test/', 'must not hold a user or a password'],
-    ['https://user:password@receiver.test/', 'must not hold a user or a password'],
-    ['https://receiver.test@127.0.0.1/', 'must not hold a user or a password'],
+    ['https://user@receiver.test/', 'must not contain a user or password'],
+    ['https://user:password@receiver.test/', 'must not contain a user or password'],
+    ['https://receiver.test@127.0.0.1/', 'must not contain a user or password'],
     ['https://receiver.test:80/', 'must have port 443 or 8443'],
     ['https://receiver.test:22/', 'must have port 443 or 8443'],
     ['https://receiver.test:6379/', 'must have port 443 or 8443'],
-    ['https://127.0.0.1/', 'must not name a private or reserved address'],
-    ['https://2130706433/', 'must not name a private or reserved address'],
-    ['https:\\\\127.0.0.1/', 'must not name a private or reserved address'],
-    ['https:127.0.0.1', 'must not name a private or reserved address'],
-  ])('finds the flaw of %s', (url, flaw) => {
+    ['https://127.0.0.1/', 'must not point to a private or reserved address'],
+    ['https://2130706433/', 'must not point to a private or reserved address'],
+    ['https:\\\\127.0.0.1/', 'must not point to a private or reserved address'],
+    ['https:127.0.0.1', 'must not point to a private or reserved address'],
+  ])('rejects the URL %s', (url, flaw) => {
     expect(createGuardedFetch().findUrlProblem(url)).toBe(flaw)
   })
 
@@ -184,7 +184,7 @@ describe('the guarded fetch', () => {
     'https://receiver.test:8443/a?b',
     'https://bücher.example/',
     'https://8.8.8.8/',
-  ])('finds no flaw in %s', (url) => {
+  ])('accepts the URL %s', (url) => {
     expect(createGuardedFetch().findUrlProblem(url)).toBeNull()
   })
 
@@ -194,13 +194,13 @@ describe('the guarded fetch', () => {
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook'])
   })
 
-  it('waits for an answer no longer than its deadline', async () => {
+  it('waits for a response until its deadline', async () => {
     receiver.answer(() => new Promise(() => undefined))
     const answer = await createLoopbackFetch({ deadlineMs: 200 }).post(message(receiver.url), running)
     expect(answer).toEqual({ status: null, error: 'No answer within 0.2 s' })
   })
 
-  it('waits for a name server no longer than its deadline', async () => {
+  it('waits for a name server until its deadline', async () => {
     const resolveHost = () => new Promise<readonly string[]>(() => undefined)
     const hanging = createLoopbackFetch({ deadlineMs: 200, resolveHost })
     expect(await hanging.post(message(receiver.url), running)).toMatchObject({
@@ -208,7 +208,7 @@ describe('the guarded fetch', () => {
     })
   })
 
-  it('waits for TLS no longer than its deadline', async () => {
+  it('waits for TLS until its deadline', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const address = silent.address()
@@ -221,7 +221,7 @@ describe('the guarded fetch', () => {
     expect(answer).toMatchObject({ error: 'No answer within 0.2 s' })
   })
 
-  it('reads no more of an answer than 64 kB: it does not wait for the end of one that has none', async () => {
+  it('reads at most 64 kB of a response', async () => {
     receiver.answer(() => ({ status: 200, body: 'x'.repeat(70_000), isEndless: true }))
     const fetch = createLoopbackFetch({ deadlineMs: 15_000 })
     const late = new Promise((resolve) => setTimeout(resolve, 7_000, 'still reading'))
@@ -229,13 +229,13 @@ describe('the guarded fetch', () => {
     expect(answer).toEqual({ status: 200, error: null })
   })
 
-  it('takes the status of an answer whose end does not come in time', async () => {
+  it('returns the status of a response whose body does not end in time', async () => {
     receiver.answer(() => ({ status: 200, body: 'x', isEndless: true }))
     const answer = await createLoopbackFetch({ deadlineMs: 300 }).post(message(receiver.url), running)
     expect(answer).toEqual({ status: 200, error: null })
   })
 
-  it('gives up headers without end', async () => {
+  it('rejects endless headers', async () => {
     receiver.answer(() => ({ status: 200, headers: { long: 'x'.repeat(50_000) } }))
     expect(await createLoopbackFetch().post(message(receiver.url), running)).toMatchObject({
       status: null,
@@ -243,7 +243,7 @@ describe('the guarded fetch', () => {
     })
   })
 
-  it('says of a host that nobody listens at only that', async () => {
+  it('reports only a connection error for a host without a listener', async () => {
     await receiver.close()
     expect(await createLoopbackFetch().post(message(receiver.url), running)).toEqual({
       status: null,
@@ -251,7 +251,7 @@ describe('the guarded fetch', () => {
     })
   })
 
-  it('throws what it was stopped with', async () => {
+  it('throws the abort reason', async () => {
     const stopping = new AbortController()
     receiver.answer(() => {
       stopping.abort(new Error('closing'))
@@ -262,7 +262,7 @@ describe('the guarded fetch', () => {
     )
   })
 
-  it('refuses loopback in production, whatever its name says', async () => {
+  it('rejects loopback in production', async () => {
     const answer = await createGuardedFetch({ resolveHost: async () => ['127.0.0.1'] }).post(
       message('https://receiver.test/'),
       running,

@@ -7,7 +7,7 @@ import { startSmtpServer, type TestSmtpServer } from '../support/smtpServer.js'
 
 const mail = { to: 'ada@example.com', subject: 'Your API key', text: 'engine: qtn_sk_abc' }
 
-describe('letters', () => {
+describe('mails', () => {
   let server: TestSmtpServer
   let logger: MemoryLogger
   const open = (url = server.url) =>
@@ -19,7 +19,7 @@ describe('letters', () => {
   })
   afterEach(() => server.close())
 
-  it('reach the server, from the sender to the one address', async () => {
+  it('reach the server with sender and recipient', async () => {
     const mailer = open()
     mailer.post(mail)
     await mailer.close()
@@ -33,14 +33,18 @@ describe('letters', () => {
 
   it.each([
     { what: 'refuses them', url: () => server.url, prepare: () => server.refuse() },
-    { what: 'does not know us', url: () => server.url.replace('mail-password', 'wrong'), prepare: () => {} },
     {
-      what: 'offers no TLS, and the URL demands it',
+      what: 'rejects our credentials',
+      url: () => server.url.replace('mail-password', 'wrong'),
+      prepare: () => {},
+    },
+    {
+      what: 'offers no TLS although the URL requires it',
       url: () => `${server.url}?requireTLS=true`,
       prepare: () => {},
     },
-    { what: 'is not there', url: () => 'smtp://127.0.0.1:1', prepare: () => {} },
-  ])('that cannot be sent are logged without what they hold: the server $what', async ({ url, prepare }) => {
+    { what: 'is unreachable', url: () => 'smtp://127.0.0.1:1', prepare: () => {} },
+  ])('that cannot be sent are logged without their content: the server $what', async ({ url, prepare }) => {
     prepare()
     const mailer = open(url())
     mailer.post(mail)

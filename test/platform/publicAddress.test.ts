@@ -10,7 +10,7 @@ describe('isPublicAddress', () => {
     '172.32.0.1',
     '2606:4700::1111',
     '2a00:1450:4001::1',
-  ])('knows %s as public', (address) => {
+  ])('accepts %s', (address) => {
     expect(isPublicAddress(address)).toBe(true)
   })
 
@@ -24,17 +24,17 @@ describe('isPublicAddress', () => {
     ['private, class B, last', '172.31.255.255'],
     ['private, class C', '192.168.1.1'],
     ['link-local', '169.254.0.1'],
-    ['metadata of clouds', '169.254.169.254'],
-    ['metadata of containers', '169.254.170.2'],
-    ['shared by carriers', '100.64.0.1'],
-    ['metadata of Alibaba', '100.100.100.200'],
-    ['metadata of Oracle', '192.0.0.192'],
-    ['a virtual machine’s host at Azure', '168.63.129.16'],
+    ['cloud metadata', '169.254.169.254'],
+    ['container metadata (ECS)', '169.254.170.2'],
+    ['carrier-grade NAT', '100.64.0.1'],
+    ['Alibaba metadata', '100.100.100.200'],
+    ['Oracle metadata', '192.0.0.192'],
+    ['Azure platform services', '168.63.129.16'],
     ['protocol assignments', '192.0.0.1'],
     ['documentation', '192.0.2.1'],
     ['documentation, second', '198.51.100.1'],
     ['documentation, third', '203.0.113.1'],
-    ['relays of 6to4', '192.88.99.1'],
+    ['6to4 relays', '192.88.99.1'],
     ['benchmarks', '198.18.0.1'],
     ['multicast', '224.0.0.1'],
     ['reserved', '240.0.0.1'],
@@ -55,7 +55,7 @@ describe('isPublicAddress', () => {
     ['Teredo', '2001::7f00:1'],
     ['unique local', 'fd00::1'],
     ['unique local, lower half', 'fc00::1'],
-    ['metadata of Amazon, IPv6', 'fd00:ec2::254'],
+    ['Amazon metadata, IPv6', 'fd00:ec2::254'],
     ['link-local, IPv6', 'fe80::1'],
     ['link-local with a zone', 'fe80::1%eth0'],
     ['site-local', 'fec0::1'],
@@ -65,7 +65,7 @@ describe('isPublicAddress', () => {
     ['documentation, IPv6', '2001:db8::1'],
     ['documentation, IPv6, second', '3fff::1'],
     ['benchmarks, IPv6', '2001:2::1'],
-    ['not given out', '4000::1'],
+    ['unallocated', '4000::1'],
     ['a number', '2130706433'],
     ['hex', '0x7f000001'],
     ['hex of a public one', '0x08080808'],
@@ -74,7 +74,7 @@ describe('isPublicAddress', () => {
     ['fewer parts', '127.1'],
     ['a name', 'localhost'],
     ['nothing', ''],
-  ])('knows %s as not public: %s', (_, address) => {
+  ])('rejects %s: %s', (_, address) => {
     expect(isPublicAddress(address)).toBe(false)
   })
 })

@@ -16,7 +16,7 @@ describe('a text', () => {
     ['https://[2001:db8::1]:8545/key', 'https://[2001:db8::1]:8545'],
     ['two: http://a/b http://c/d', 'two: http://a http://c'],
     ['http://:0/key', '[url]'],
-  ])('keeps of the URL in %o no more than its origin', (text, expected) => {
+  ])('keeps only the origin of the URL in %o', (text, expected) => {
     expect(scrubText(text).startsWith(expected)).toBe(true)
     expect(scrubText(text)).not.toMatch(/key|word|admin|quittance/)
   })
@@ -36,7 +36,7 @@ describe('a text', () => {
     'EVM_PRIVATE_KEY=tooShortToBeAKey',
     '{"password": "letmein", "api_key":"abc"}',
     'legal winner thank year wave sausage worth useful legal winner thank yellow',
-  ])('loses what may be a secret: %s', (secret) => {
+  ])('has possible secrets removed: %s', (secret) => {
     const scrubbed = scrubText(`before ${secret} after`)
     const kept = scrubbed.split(/[^A-Za-z0-9]+/).filter((word) => word.length > 3 && secret.includes(word))
     const harmless = ['Bearer', 'Basic', 'Authorization', 'password', 'PRIVATE', 'key=', 'before', 'after']
@@ -49,17 +49,17 @@ describe('a text', () => {
     'at /srv/quittance/node_modules/fastify/lib/some-longer-folder-name/another_folder/yet-another/handle-request.js:1:1',
     `amount ${2n ** 256n - 1n} is too large`,
     'The node did not answer within 5000 ms',
-  ])('keeps what is none: %s', (text) => {
+  ])('is kept without secrets: %s', (text) => {
     expect(scrubText(text)).toBe(text)
   })
 
-  it('is cut when it is endless, and never through a word', () => {
+  it('is truncated, never within a word', () => {
     const scrubbed = scrubText(`${'word '.repeat(799)}0x${hex}${hex}`)
     expect(scrubbed).not.toContain('abab')
     expect(scrubbed.length).toBeLessThan(4_100)
   })
 
-  it('takes time in proportion to its length, however it is made', () => {
+  it('is scrubbed in linear time', () => {
     const nasty = [
       'a'.repeat(1e6),
       'a://'.repeat(2e5),
@@ -74,7 +74,7 @@ describe('a text', () => {
 })
 
 describe('an error', () => {
-  it('is described with its causes, without anything but name, message, code and stack', () => {
+  it('is described with its causes, by name, message, code and stack only', () => {
     const cause = Object.assign(new TypeError('fetch failed at https://rpc.example/key'), {
       code: 'ECONNREFUSED',
       request: { body: hex },
@@ -92,13 +92,13 @@ describe('an error', () => {
     })
   })
 
-  it('that is its own cause is described all the same', () => {
+  it('that is its own cause is described', () => {
     const error = new Error('round')
     error.cause = error
     expect(JSON.stringify(describeError(error)).length).toBeLessThan(50_000)
   })
 
-  it('that gathers others shows some of them', () => {
+  it('that aggregates others shows some of them', () => {
     const error = new AggregateError(
       Array.from({ length: 100 }, (_, at) => new Error(`node ${at}`)),
       'all failed',
@@ -113,25 +113,25 @@ describe('an error', () => {
     [undefined, { type: 'undefined', message: 'undefined' }],
     [{ privateKey: hex }, { type: 'object', message: 'not an Error' }],
     [`0x${hex}`, { type: 'string', message: '[hex]' }],
-  ])('that is none, such as %o, is described without what it holds', (thrown, description) => {
+  ])('that is a thrown value such as %o is described without its content', (thrown, description) => {
     expect(describeError(thrown)).toEqual(description)
   })
 })
 
 describe('the fields of a log line', () => {
-  it('keep numbers, booleans, dates and what is empty', () => {
+  it('keep numbers, booleans, dates and empty values', () => {
     const fields = { count: 3, isServing: true, at: new Date(0), reason: null, missing: undefined }
     expect(scrubFields(fields)).toEqual(fields)
   })
 
-  it('print amounts in digits and secrets as themselves', () => {
+  it('print bigints in digits and Secret as [secret]', () => {
     const printed = JSON.parse(
       JSON.stringify(scrubFields({ amount: 10n ** 30n, mail: new Secret('letmein') })),
     )
     expect(printed).toEqual({ amount: '1000000000000000000000000000000', mail: '[secret]' })
   })
 
-  it('end where they are too deep, or round', () => {
+  it('are cut if they are too deep or cyclic', () => {
     const round: Record<string, unknown> = {}
     round.self = round
     expect(JSON.stringify(scrubFields(round))).toContain('[deep]')

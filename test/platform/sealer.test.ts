@@ -7,31 +7,31 @@ const sealers = createSealers(new Secret('s'.repeat(32)))
 const keys = sealers.sealerFor('api-key')
 
 describe('a sealer', () => {
-  it('opens what was sealed with the same secret, in another process too', () => {
+  it('opens values sealed with the same secret, also by another instance', () => {
     const elsewhere = createSealers(new Secret('s'.repeat(32)))
     expect(elsewhere.sealerFor('api-key').open(keys.seal(text))).toBe(text)
     expect(elsewhere.sealerFor('api-key').fingerprint(text)).toEqual(keys.fingerprint(text))
-    expect(elsewhere.mark).toEqual(sealers.mark)
+    expect(elsewhere.keyCheckValue).toEqual(sealers.keyCheckValue)
   })
 
-  it.each(['', 'ünïcode ✓', 'x'.repeat(10_000)])('gives every text back as it was', (any) => {
+  it.each(['', 'ünïcode ✓', 'x'.repeat(10_000)])('returns every text unchanged', (any) => {
     expect(keys.open(keys.seal(any))).toBe(any)
   })
 
-  it('seals the same text to other bytes each time, none of which show it', () => {
+  it('produces different ciphertexts for the same text', () => {
     const [first, second] = [keys.seal(text), keys.seal(text)]
     expect(first).not.toEqual(second)
     expect(Buffer.from(first).includes('qtn_sk_')).toBe(false)
   })
 
-  it('opens nothing that was sealed for another purpose or with another secret', () => {
+  it('rejects values sealed for another purpose or with another secret', () => {
     const other = createSealers(new Secret('t'.repeat(32)))
     expect(() => sealers.sealerFor('webhook-secret').open(keys.seal(text))).toThrow()
     expect(() => other.sealerFor('api-key').open(keys.seal(text))).toThrow()
-    expect(other.mark).not.toEqual(sealers.mark)
+    expect(other.keyCheckValue).not.toEqual(sealers.keyCheckValue)
   })
 
-  it('notices every changed byte, and bytes that are missing', () => {
+  it('detects every modified byte and truncation', () => {
     const sealed = keys.seal(text)
     for (let index = 0; index < sealed.length; index += 1) {
       const changed = Uint8Array.from(sealed)
@@ -43,7 +43,7 @@ describe('a sealer', () => {
     }
   })
 
-  it('gives each purpose fingerprints of its own', () => {
+  it('has different fingerprints per purpose', () => {
     expect(keys.fingerprint(text)).toHaveLength(32)
     expect(keys.fingerprint(text)).not.toEqual(keys.fingerprint(`${text} `))
     expect(sealers.sealerFor('webhook-secret').fingerprint(text)).not.toEqual(keys.fingerprint(text))

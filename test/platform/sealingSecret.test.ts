@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { getSealingSecret } from '../../src/platform/sealingSecret.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
-describe("a data folder's secret", () => {
+describe('the encryption secret of a data folder', () => {
   let parent: string
   let folder: string
   let path: string
@@ -17,7 +17,7 @@ describe("a data folder's secret", () => {
   })
   afterEach(() => rm(parent, { recursive: true }))
 
-  it('is made once, readable by its owner alone, and stays the same', async () => {
+  it('is created once, readable by its owner only', async () => {
     const first = await getSealingSecret(folder)
     expect(first.reveal()).toMatch(/^[0-9a-f]{64}$/)
     expect((await stat(path)).mode & 0o777).toBe(0o600)
@@ -25,7 +25,7 @@ describe("a data folder's secret", () => {
     expect((await readFile(path, 'utf8')).trim()).toBe(first.reveal())
   })
 
-  it('is the same for all that start within a moment, and leaves nothing else behind', async () => {
+  it('is the same for concurrent starts, without leftover files', async () => {
     for (let round = 0; round < 10; round += 1) {
       const own = join(folder, String(round))
       const all = await Promise.all(
@@ -39,7 +39,7 @@ describe("a data folder's secret", () => {
     }
   })
 
-  it('is closed again to those to whom somebody opened it', async () => {
+  it('gets its file mode restored', async () => {
     await getSealingSecret(folder)
     await chmod(path, 0o644)
     await getSealingSecret(folder)
@@ -51,12 +51,12 @@ describe("a data folder's secret", () => {
     async (text) => {
       await getSealingSecret(folder)
       await writeFile(path, text)
-      await expect(getSealingSecret(folder)).rejects.toThrow(/holds no secret of ours/)
+      await expect(getSealingSecret(folder)).rejects.toThrow(/does not contain a valid secret/)
       expect(await readFile(path, 'utf8')).toBe(text)
     },
   )
 
-  it('that cannot be kept names the way out', async () => {
+  it('that cannot be stored fails with instructions', async () => {
     await writeFile(folder, 'a file where the folder should be')
     await expect(getSealingSecret(folder)).rejects.toThrow(/Set KEY_ENCRYPTION_SECRET/)
   })

@@ -16,7 +16,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 
 const newKey = (): SealedKey => ({ fingerprint: randomBytes(32), sealed: randomBytes(80) })
 
-/** An instance as the service builds it, whose questions to the database are counted. */
+/** An instance as in production, with a count of database queries. */
 interface Instance {
   readonly accounts: AccountStore
   readonly changes: AccountChanges
@@ -56,7 +56,7 @@ const openInstance = async (database: TestDatabase): Promise<Instance> => {
   }
 }
 
-describe('two instances that remember accounts', () => {
+describe('two instances that cache accounts', () => {
   let database: TestDatabase
   let ours: Instance
   let theirs: Instance
@@ -79,12 +79,11 @@ describe('two instances that remember accounts', () => {
   const open = async () => {
     const key = newKey()
     const { account } = await ours.accounts.register({ email: 'ada@example.com', project: 'engine' }, key)
-    // Both have it in memory.
     for (const { accounts } of [ours, theirs]) await accounts.findByKey(key.fingerprint)
     return { key, account }
   }
 
-  it('ask the database once for a key that is used often', async () => {
+  it('query the database once for a frequently used key', async () => {
     const { key, account } = await open()
     const before = theirs.countLookUps()
     for (let turn = 0; turn < 100; turn += 1) {
@@ -93,13 +92,13 @@ describe('two instances that remember accounts', () => {
     expect(theirs.countLookUps()).toBe(before)
   })
 
-  it('remember nothing of keys that are nobody’s', async () => {
+  it('do not cache unknown keys', async () => {
     const { fingerprint } = newKey()
     for (let turn = 0; turn < 3; turn += 1) expect(await ours.accounts.findByKey(fingerprint)).toBeNull()
     expect(ours.countLookUps()).toBe(3)
   })
 
-  it('both refuse a rotated key: here at once, there as soon as the commit is heard', async () => {
+  it('both reject a rotated key: the rotating one immediately, the other on notification', async () => {
     const { key, account } = await open()
     const fresh = newKey()
     await ours.accounts.rotate(account.id, key.fingerprint, fresh)
@@ -109,21 +108,21 @@ describe('two instances that remember accounts', () => {
       async () => (await theirs.accounts.findByKey(key.fingerprint)) === null,
       'the other instance',
     )
-    // Long before the next sign of life of its connection, so it was told.
+    // Earlier than the next heartbeat of its connection, so by notification.
     expect(performance.now() - rotatedAt).toBeLessThan(450)
     expect(await theirs.accounts.findByKey(fresh.fingerprint)).toMatchObject({ id: account.id })
   })
 
   it.each([
     { change: 'revoked', sql: "update accounts set status = 'revoked'", seen: null },
-    { change: 'put in another tier', sql: "update accounts set tier = 'scale'", seen: { tier: 'scale' } },
+    { change: 'moved to another tier', sql: "update accounts set tier = 'scale'", seen: { tier: 'scale' } },
     {
       change: 'restricted',
       sql: "update accounts set allowed_ips = '{10.0.0.1}'",
       seen: { allowedIPs: ['10.0.0.1'] },
     },
     { change: 'without its key', sql: "update api_keys set status = 'revoked'", seen: null },
-  ])('see an account that was $change by hand', async ({ sql, seen }) => {
+  ])('see an account that was $change by SQL', async ({ sql, seen }) => {
     const { key } = await open()
     await database.pool().query(sql)
     await pollUntil(async () => {
@@ -132,7 +131,7 @@ describe('two instances that remember accounts', () => {
     }, 'the change')
   })
 
-  it('ask the database while the listening connection is down, and remember again afterwards', async () => {
+  it('query the database while the listening connection is down, and cache again afterwards', async () => {
     const { key, account } = await open()
     await theirs.network.refuse()
     await pollUntil(() => !theirs.changes.isCurrent(), 'the loss to be noticed')
@@ -145,7 +144,7 @@ describe('two instances that remember accounts', () => {
     expect(theirs.logger.messages()).toEqual(['accounts.listener_lost', 'accounts.listener_restored'])
   })
 
-  it('trust a connection that has fallen silent no longer than two seconds', async () => {
+  it('stop caching within two seconds if the listening connection stops responding', async () => {
     const { key, account } = await open()
     theirs.network.hang()
     await ours.accounts.rotate(account.id, key.fingerprint, newKey())
@@ -158,7 +157,7 @@ describe('two instances that remember accounts', () => {
   })
 })
 
-describe('what is remembered', () => {
+describe('the cache', () => {
   const account = {
     id: 'a',
     email: 'ada@example.com',
@@ -170,7 +169,7 @@ describe('what is remembered', () => {
     allowedRef: null,
   } as const
 
-  it('is not what was read before a change and arrived after it', async () => {
+  it('does not keep a read that started before a change and finished after it', async () => {
     const { fingerprint } = newKey()
     let announce = (_id: string): void => undefined
     let arrive = (): void => undefined

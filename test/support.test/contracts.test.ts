@@ -59,7 +59,7 @@ const transfersOf = ({ logs }: TransactionReceipt) =>
   parseEventLogs({ abi: usdcAbi, eventName: 'Transfer', logs }).map(({ args }) => args)
 
 describe('the compiled contracts', () => {
-  it('are what the sources compile to', () => {
+  it('match their sources', () => {
     const written = readFileSync(new URL('../support/contracts/artifacts.json', import.meta.url), 'utf8')
     expect(compileContracts() === written, 'artifacts.json is old: npm run contracts').toBe(true)
   }, 30_000)
@@ -105,7 +105,7 @@ describe('LyingToken', () => {
 })
 
 describe('GasBurnerToken', () => {
-  it('burns the gas that it was told to', async () => {
+  it('burns the configured amount of gas', async () => {
     const token = await deployTestToken(chain, 'GasBurnerToken', [0n])
     const modest = await settle((await paymentOf(token)).body)
     await token.write('setGasToBurn', [2_000_000n])
@@ -117,7 +117,7 @@ describe('GasBurnerToken', () => {
 })
 
 describe('SenderDependentToken', () => {
-  it('lets a transfer through depending on its sender', async () => {
+  it('accepts transfers depending on the sender', async () => {
     const known = createEoa()
     const token = await deployTestToken(chain, 'SenderDependentToken', [
       senderRules.indexOf('onlyKnownSender'),
@@ -132,7 +132,7 @@ describe('SenderDependentToken', () => {
     expect((await settle(another)).status).toBe('success')
   })
 
-  it('lets a simulation through and no transaction', async () => {
+  it('accepts simulations but no transactions', async () => {
     const token = await deployTestToken(chain, 'SenderDependentToken', [
       senderRules.indexOf('onlySimulation'),
       randomAddress(),
@@ -144,7 +144,7 @@ describe('SenderDependentToken', () => {
 })
 
 describe('LegacyToken3009', () => {
-  it('knows the form with v, r and s only', async () => {
+  it('supports only the form with v, r and s', async () => {
     const token = await deployTestToken(chain, 'LegacyToken3009')
     const { body, payTo } = await paymentOf(token)
     expect((await settle(body)).status).toBe('reverted')
@@ -154,7 +154,7 @@ describe('LegacyToken3009', () => {
 })
 
 describe('No3009Token', () => {
-  it('knows no form at all', async () => {
+  it('supports neither form', async () => {
     const { body } = await paymentOf(await deployTestToken(chain, 'No3009Token'))
     expect((await settle(body)).status).toBe('reverted')
     expect((await settle(body, 'vrs')).status).toBe('reverted')
@@ -162,7 +162,7 @@ describe('No3009Token', () => {
 })
 
 describe('RouterGatedOnFacilitator', () => {
-  it('gives its tokens away when the facilitator itself calls what a payer names as a factory', async () => {
+  it('loses its tokens if the facilitator itself calls the factory named by a payer', async () => {
     const facilitator = await fundedEoa()
     const thief = randomAddress()
     const router = await chain.deploy({
@@ -196,7 +196,7 @@ describe('HostileFactory', () => {
     return receipt
   }
 
-  it('remembers who called it, and can deploy nothing', async () => {
+  it('records its caller and deploys nothing', async () => {
     await call(encodeFunctionData({ abi, functionName: 'deployNothing' }))
   })
 
@@ -206,7 +206,7 @@ describe('HostileFactory', () => {
     expect((await call(data)).gasUsed).toBeGreaterThan(2_000_000n)
   })
 
-  it('calls what it is told to before it deploys the wallet that it promised', async () => {
+  it('makes an arbitrary call before it deploys the promised wallet', async () => {
     const wallet = await createMoodyWallet(chain, 'acceptsAll')
     const { args } = decodeFunctionData({ abi, data: wallet.deployment.factoryData })
     if (args?.length !== 2) throw new Error('The factory is not asked to deploy')
@@ -218,7 +218,7 @@ describe('HostileFactory', () => {
     expect(await chain.client.getCode({ address: wallet.address })).toBeDefined()
   })
 
-  it('makes no payment when it deploys nothing', async () => {
+  it('makes no payment if it deploys nothing', async () => {
     const wallet = await createMoodyWallet(chain, 'acceptsAll')
     await chain.mint(wallet.address, 10_000n)
     const factoryData = encodeFunctionData({ abi, functionName: 'deployNothing' })
@@ -229,7 +229,7 @@ describe('HostileFactory', () => {
 })
 
 describe('a wallet that burns gas', () => {
-  it('lets the payment through at a high price', async () => {
+  it('accepts the payment at a high gas cost', async () => {
     const wallet = await deployWallet(chain, await createMoodyWallet(chain, 'burnsGas'))
     await chain.mint(wallet.address, 10_000n)
     const receipt = await settle(await exactPayment({ chain, wallet }))
@@ -239,7 +239,7 @@ describe('a wallet that burns gas', () => {
 })
 
 describe('a Solady wallet', () => {
-  it("takes its owner's bare signature in a simulation that no gas is paid for, and in no transaction", async () => {
+  it("accepts its owner's plain signature in simulations with gas price 0, but in no transaction", async () => {
     const counterfactual = await createSoladyWallet(chain)
     const wallet = await deployWallet(chain, counterfactual)
     await chain.mint(wallet.address, 10_000n)

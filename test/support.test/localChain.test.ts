@@ -37,7 +37,7 @@ const settle = async (
   form: TransferForm = 'bytes',
 ): Promise<'success' | 'reverted'> => {
   const body = await exactPayment({ chain, ...options })
-  // A fixed gas limit sends what an estimate would refuse.
+  // A fixed gas limit skips estimation, which would fail.
   const { status } = await chain.send({
     account: await relayer(),
     gas: 2_000_000n,
@@ -66,7 +66,7 @@ describe('a local chain', () => {
     }
   })
 
-  it('can be another chain, and mine in intervals', async () => {
+  it('can have another chain id and interval mining', async () => {
     const other = await startLocalChain({ chainId: 8453, blockTimeSeconds: 0.2, facilitatorCount: 1 })
     try {
       const before = await other.control.getHead()
@@ -108,17 +108,17 @@ describe('a local chain', () => {
     expect((await chain.control.getHead()).number).toBe(number)
   })
 
-  it('says which chains have no known USDC', async () => {
+  it('rejects chains without a known USDC', async () => {
     await expect(startLocalChain({ chainId: 31337 })).rejects.toThrow('Chain 31337 has no known USDC')
   })
 
-  it('fails with what anvil said when anvil does not start', async () => {
+  it('fails with the output of anvil if it does not start', async () => {
     await expect(startAnvil({ chainId: 1, extraArgs: ['--no-such-option'] })).rejects.toThrow(
       'no-such-option',
     )
   })
 
-  it('ends with the process that started it, even when that is killed', async () => {
+  it('ends with the process that started it, even after SIGKILL', async () => {
     const module = new URL('../support/evm/anvil.ts', import.meta.url).href
     const script = `
       const { startAnvil } = await import('${module}')
@@ -157,14 +157,14 @@ describe('a payment', () => {
     expect(await chain.balanceOf(wallet.address)).toBe(15_000n)
   })
 
-  it('of an EOA moves USDC in the form with v, r and s', async () => {
+  it('of an EOA moves USDC with v, r and s', async () => {
     const wallet = createEoa()
     await chain.mint(wallet.address, 10_000n)
     expect(await settle({ wallet }, 'vrs')).toBe('success')
     expect(await chain.balanceOf(wallet.address)).toBe(0n)
   })
 
-  it('of a delegated EOA that checks no signatures reverts, though its key signed', async () => {
+  it('of a delegated EOA without signature checks reverts, although its key signed', async () => {
     const wallet = await createDelegatedEoa(chain, { checksSignatures: false })
     await chain.mint(wallet.address, 10_000n)
     expect(await settle({ wallet })).toBe('reverted')
@@ -172,7 +172,7 @@ describe('a payment', () => {
     expect(await chain.balanceOf(wallet.address)).toBe(10_000n)
   })
 
-  it('of a wallet that accepts in simulation only reverts when it is mined', async () => {
+  it('of a wallet that accepts only simulations reverts when it is mined', async () => {
     const wallet = await deployWallet(chain, await createMoodyWallet(chain, 'acceptsInSimulation'))
     await chain.mint(wallet.address, 10_000n)
     const body = await exactPayment({ chain, wallet })
@@ -198,7 +198,7 @@ describe('a payment', () => {
     ['is more than any balance', { amount: maxUint256 }],
     ['has expired', { now: unixNow() - 1_000 }],
     ['has not started', { now: unixNow() + 10_000 }],
-    ['is signed by someone else', { authorization: { from: randomAddress() } }],
+    ['is signed by another key', { authorization: { from: randomAddress() } }],
   ])('that %s reverts', async (_name, options) => {
     const wallet = createEoa()
     await chain.mint(wallet.address, 10_000n)
@@ -217,7 +217,7 @@ describe('a payment', () => {
     expect(await settle({ wallet })).toBe('success')
   })
 
-  it('can be made once', async () => {
+  it('can be settled once', async () => {
     const wallet = createEoa()
     await chain.mint(wallet.address, 50_000n)
     const { authorization } = (await exactPayment({ chain, wallet })).paymentPayload.payload
@@ -226,7 +226,7 @@ describe('a payment', () => {
   })
 })
 
-describe('control of the chain', () => {
+describe('chain control', () => {
   const send = async (from = randomAddress()) => {
     await chain.fundGas(from)
     return chain.control.sendAs({ from, to: chain.token.verifyingContract, gas: 100_000n, value: 0n })
@@ -234,7 +234,7 @@ describe('control of the chain', () => {
   const isKnown = async (hash: string) =>
     (await callRpc(chain.url, 'eth_getTransactionByHash', [hash])) !== null
 
-  it('goes back to a snapshot', async () => {
+  it('reverts to a snapshot', async () => {
     const owner = randomAddress()
     const snapshot = await chain.control.snapshot()
     await chain.mint(owner, 1n)
@@ -243,7 +243,7 @@ describe('control of the chain', () => {
     await expect(chain.control.revert(snapshot)).rejects.toThrow('no snapshot')
   })
 
-  it('holds transactions back, drops one and mines the others', async () => {
+  it('holds transactions in the mempool, drops one and mines the others', async () => {
     await chain.control.setAutomine(false)
     const [dropped, kept] = [await send(), await send()]
     await chain.control.dropTransaction(dropped)
@@ -253,7 +253,7 @@ describe('control of the chain', () => {
     expect(await callRpc(chain.url, 'eth_getTransactionReceipt', [kept])).not.toBeNull()
   })
 
-  it('takes mined transactions back by a reorganisation', async () => {
+  it('removes mined transactions by a reorg', async () => {
     const wallet = createEoa()
     const payTo = randomAddress()
     await chain.mint(wallet.address, 10_000n)
@@ -270,7 +270,7 @@ describe('control of the chain', () => {
     expect(await chain.balanceOf(payTo)).toBe(0n)
   })
 
-  it('mines given transactions in the blocks of a reorganisation', async () => {
+  it('mines given transactions in the blocks of a reorg', async () => {
     const payer = createEoa()
     const payTo = randomAddress()
     await chain.mint(payer.address, 10_000n)
@@ -299,7 +299,7 @@ describe('control of the chain', () => {
     await chain.control.revert(snapshot)
   })
 
-  it('sends as an address without its key', async () => {
+  it('sends from an address without its key', async () => {
     const holder = randomAddress()
     const payTo = randomAddress()
     await chain.mint(holder, 3n)

@@ -30,7 +30,7 @@ describe('the local Solana cluster', () => {
     chain.behaviour.landSlots = 0
     chain.behaviour.dropsSends = false
   })
-  // The library goes on asking for a while after it has its answer: one chain serves all tests.
+  // The library polls for a while after it has its result: one chain serves all tests.
   afterAll(() => chain.stop())
 
   const firstFeePayer = (): Keypair => {
@@ -39,7 +39,7 @@ describe('the local Solana cluster', () => {
     return feePayer
   }
 
-  /** A payment with both signatures, as a facilitator sends it. */
+  /** A payment with both signatures. */
   const signFully = (amount = 1_000n): { transaction: VersionedTransaction; payTo: string } => {
     const { payer, payTo } = createParties(chain, amount)
     const transaction = signTransaction({ chain, payer, payTo, amount })
@@ -55,7 +55,7 @@ describe('the local Solana cluster', () => {
     expect(chain.network).toBe('solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp')
   })
 
-  it('moves lamports and confirms by websocket, as the ordinary client does', async () => {
+  it('transfers lamports and confirms by websocket with the standard client', async () => {
     const to = Keypair.generate().publicKey
     const transfer = SystemProgram.transfer({
       fromPubkey: chain.authority.publicKey,
@@ -69,7 +69,7 @@ describe('the local Solana cluster', () => {
     expect(await connection.getBalance(to)).toBe(5_000_000)
   })
 
-  it('runs Token-2022 for the ordinary token library', async () => {
+  it('runs Token-2022 with the standard token library', async () => {
     const mint = await createMint(
       connection,
       chain.authority,
@@ -112,7 +112,7 @@ describe('the local Solana cluster', () => {
     )
   })
 
-  it('moves tokens once, and refuses the same transaction a second time', async () => {
+  it('transfers tokens once, and rejects the same transaction a second time', async () => {
     const signed = signFully()
     await send(signed)
     await expect(send(signed)).rejects.toThrow('already been processed')
@@ -120,14 +120,14 @@ describe('the local Solana cluster', () => {
     expect(chain.holdingOf(signed.payTo)).toBe(1_000n)
   })
 
-  it('refuses a signature that does not fit', async () => {
+  it('rejects an invalid signature', async () => {
     const { transaction } = signFully()
     const bytes = transaction.serialize()
     bytes[70] = (bytes[70] ?? 0) ^ 1
     await expect(connection.sendRawTransaction(bytes)).rejects.toThrow('signature verification failure')
   })
 
-  it('refuses a blockhash after 150 blocks', async () => {
+  it('rejects a blockhash after 150 blocks', async () => {
     const signed = signFully()
     chain.slots.warp(151)
     await expect(send(signed)).rejects.toThrow('Blockhash not found')
@@ -135,7 +135,7 @@ describe('the local Solana cluster', () => {
     expect(value).toBe(false)
   })
 
-  it('puts a transaction that fails in a block, and takes its fee', async () => {
+  it('includes a failed transaction in a block and charges its fee', async () => {
     const { payer, payTo } = createParties(chain, 10n)
     const transaction = signTransaction({ chain, payer, payTo, amount: 11n })
     transaction.sign([firstFeePayer()])
@@ -147,7 +147,7 @@ describe('the local Solana cluster', () => {
     expect(before - chain.balanceOf(feePayer)).toBe(10_001n)
   })
 
-  it('lands late, or never, where it is told to', async () => {
+  it('lands transactions late or never on request', async () => {
     chain.behaviour.landSlots = 5
     const late = signFully()
     const signature = await send(late)
@@ -162,9 +162,9 @@ describe('the local Solana cluster', () => {
     expect(chain.holdingOf(dropped.payTo)).toBe(0n)
   })
 
-  it('takes a block back with all that was in it, and may land it again', async () => {
+  it('removes a block with its transactions, and can land them again', async () => {
     const signed = signFully()
-    // Its blockhash is of a block that stays.
+    // Its blockhash is of a block that is not removed.
     chain.slots.warp(2)
     const signature = await send(signed)
     const slot = (await connection.getSignatureStatus(signature)).value?.slot ?? 0

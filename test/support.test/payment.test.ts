@@ -66,7 +66,7 @@ describe('exactPayment', () => {
     expect(await recoverTypedDataAddress({ ...typedData, signature })).toBe(wallet.address)
   })
 
-  it('applies changes of the requirements to both copies, and of what was accepted to one', async () => {
+  it('applies changes of requirements to both copies, and of `accepted` to one', async () => {
     const options = { chain, wallet: createEoa() }
     const changed = await exactPayment({ ...options, requirements: { maxTimeoutSeconds: 5 } })
     expect(changed.paymentPayload.accepted).toEqual(changed.paymentRequirements)
@@ -84,7 +84,7 @@ describe('exactPayment', () => {
 })
 
 describe('toV1', () => {
-  it('names the network shortly and puts the resource into the requirements', async () => {
+  it('uses the short network name and moves the resource into the requirements', async () => {
     const { body } = await build()
     expect(toV1(body)).toEqual({
       x402Version: 1,
@@ -109,7 +109,7 @@ describe('toV1', () => {
     })
   })
 
-  it('refuses a network that version 1 has no name for', async () => {
+  it('rejects a network without a version 1 name', async () => {
     const body = await exactPayment({ chain, wallet: createEoa(), requirements: { network: 'eip155:57073' } })
     expect(() => toV1(body)).toThrow('eip155:57073')
   })

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { callRpc, callRpcBatch, RpcError } from '../support/evm/jsonRpc.js'
 import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 
-// A server that answers each call with its own method and remembers what it was asked.
+// A server that echoes the method of each call and records its calls.
 let target: Server
 const asked: string[] = []
 let proxy: RpcProxy
@@ -77,7 +77,7 @@ describe('the RPC proxy', () => {
     expect(proxy.count('eth_chainId')).toBe(0)
   })
 
-  it('answers with an error of its own', async () => {
+  it('responds with an error', async () => {
     proxy.setFault('eth_call', { kind: 'error', code: -32005, message: 'limit exceeded' })
     await expect(callRpc(proxy.url, 'eth_call')).rejects.toThrow(
       new RpcError('eth_call', -32005, 'limit exceeded'),
@@ -86,14 +86,14 @@ describe('the RPC proxy', () => {
     expect(await callRpc(proxy.url, 'eth_chainId')).toBe('eth_chainId')
   })
 
-  it('answers one call of a batch with an error', async () => {
+  it('responds to one call of a batch with an error', async () => {
     proxy.setFault('eth_call', { kind: 'error', code: 3, message: 'execution reverted' })
     const batch = callRpcBatch(proxy.url, [{ method: 'eth_chainId' }, { method: 'eth_call' }])
     await expect(batch).rejects.toThrow('eth_call: execution reverted')
     expect(asked).toEqual(['eth_chainId'])
   })
 
-  it('fails by path where a node has a path for each question', async () => {
+  it('fails by path for nodes with REST paths', async () => {
     const ask = async (path: string, body: object) => {
       const response = await fetch(`${proxy.url}${path}`, { method: 'POST', body: JSON.stringify(body) })
       return await response.json()
@@ -113,7 +113,7 @@ describe('the RPC proxy', () => {
     expect(proxy.count('/wallet/block')).toBe(3)
   })
 
-  it('answers as a gateway that has no JSON', async () => {
+  it('responds like a gateway without JSON', async () => {
     proxy.setFault('*', { kind: 'status', status: 502 })
     const response = await fetch(proxy.url, {
       method: 'POST',
@@ -145,13 +145,13 @@ describe('the RPC proxy', () => {
     expect(asked).toEqual([])
   })
 
-  it('loses an answer after the call was forwarded', async () => {
+  it('loses a response after the call was forwarded', async () => {
     proxy.setFault('eth_call', { kind: 'loseAnswer' })
     await expect(callRpc(proxy.url, 'eth_call')).rejects.toThrow('fetch failed')
     expect(asked).toEqual(['eth_call'])
   })
 
-  it('loses an answer in silence', async () => {
+  it('loses a response without closing the connection', async () => {
     proxy.setFault('eth_call', { kind: 'loseAnswer', connection: 'silent' })
     const call = callRpc(proxy.url, 'eth_call')
     expect(await settlesWithin(call, 80)).toBe(false)
@@ -173,7 +173,7 @@ describe('the RPC proxy', () => {
     await front.stop()
   })
 
-  it('ends a fault after so many calls, or when it is told to', async () => {
+  it('ends a fault after a number of calls, or on request', async () => {
     proxy.setFault('*', { kind: 'error', code: 1, message: 'no' }, { times: 1 })
     await expect(callRpc(proxy.url, 'eth_call')).rejects.toThrow('no')
     expect(await callRpc(proxy.url, 'eth_call')).toBe('eth_call')

@@ -22,8 +22,8 @@ const openPayer = async () => {
   return { payer, tronWeb }
 }
 
-/** tronweb, unmodified: what it takes and understands has the shape of TRON's own nodes. */
-describe('tronweb on the chain of the tests', () => {
+/** Unmodified tronweb: if it works, the responses have the form of TRON nodes. */
+describe('tronweb on the test chain', () => {
   it('transfers TRX', async () => {
     const { tronWeb } = await openPayer()
     const to = createTronKey().address
@@ -33,7 +33,7 @@ describe('tronweb on the chain of the tests', () => {
     expect(await tronWeb.trx.getBalance(to)).toBe(5_000_000)
   })
 
-  it('transfers a token by a transaction that it builds, signs and sends', async () => {
+  it('builds, signs and sends a token transfer', async () => {
     const { payer, tronWeb } = await openPayer()
     const payTo = createTronKey().address
     const { signedTransaction } = await signTransfer({ chain, payer, payTo, token, amount: 20_000n })
@@ -44,14 +44,14 @@ describe('tronweb on the chain of the tests', () => {
     const id = String(Reflect.get(sent, 'txid'))
     const info = await tronWeb.trx.getUnconfirmedTransactionInfo(id)
     expect(info).toMatchObject({ id, receipt: { result: 'SUCCESS' } })
-    // As Tether's: false, although it succeeded.
+    // Like Tether's: returns false although it succeeded.
     expect(info.contractResult).toEqual(['0'.repeat(64)])
     expect(await tronWeb.trx.getTransactionInfo(id)).toEqual({})
     await chain.mine(19)
     expect(await tronWeb.trx.getTransactionInfo(id)).toMatchObject({ id })
   })
 
-  it('asks a contract without a transaction', async () => {
+  it('calls a contract without a transaction', async () => {
     const { payer, tronWeb } = await openPayer()
     const answer = await tronWeb.transactionBuilder.triggerConstantContract(
       token,
@@ -63,7 +63,7 @@ describe('tronweb on the chain of the tests', () => {
     expect(BigInt(`0x${answer.constant_result[0]}`)).toBe(50_000n)
   })
 
-  it('lends energy and takes it back', async () => {
+  it('delegates energy and undelegates it', async () => {
     const { payer, tronWeb } = await openPayer()
     const friend = createTronKey()
     chain.fund(friend.address, 1)
@@ -88,7 +88,7 @@ describe('tronweb on the chain of the tests', () => {
     ['DUP_TRANSACTION_ERROR', {}, true],
     ['TAPOS_ERROR', { refBlockHash: 'de'.repeat(8) }, false],
     ['TRANSACTION_EXPIRATION_ERROR', { lifetimeMs: -60_000 }, false],
-  ])('is refused as %s in the words of a node', async (code, fields, isTwice) => {
+  ])('is rejected with %s as by a node', async (code, fields, isTwice) => {
     const { payer, tronWeb } = await openPayer()
     const options = { chain, payer, payTo: createTronKey().address, token, amount: 1n }
     const { signedTransaction } = await signTransfer(options, fields)
@@ -96,7 +96,7 @@ describe('tronweb on the chain of the tests', () => {
     expect(await tronWeb.trx.sendHexTransaction(signedTransaction)).toMatchObject({ code })
   })
 
-  it('sees a transaction that runs out of energy in its block, and nothing moved', async () => {
+  it('sees an out-of-energy transaction in its block, without a transfer', async () => {
     const { payer, tronWeb } = await openPayer()
     const payTo = createTronKey().address
     const options = { chain, payer, payTo, token, amount: 1n }
@@ -109,8 +109,8 @@ describe('tronweb on the chain of the tests', () => {
   })
 })
 
-describe('blocks that are taken back', () => {
-  it('take money with them, and a solid one is not taken back', async () => {
+describe('reorged blocks', () => {
+  it('revert transfers, and a solid block is not reorged', async () => {
     const { payer, tronWeb } = await openPayer()
     const payTo = createTronKey().address
     const { signedTransaction } = await signTransfer({ chain, payer, payTo, token, amount: 1n })

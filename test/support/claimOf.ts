@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { SettlementClaim } from '../../src/ports/settlementJournal.js'
 
-/** A claim of an authorization of its own; a test says what matters to it. */
 export const claimOf = (changes: Partial<SettlementClaim> = {}): SettlementClaim => ({
   authorizationId: randomUUID(),
   scheme: 'exact',

@@ -7,19 +7,17 @@ import type { Logger } from '../../src/ports/logger.js'
 import type { WebhookTransport } from '../../src/ports/webhookTransport.js'
 import type { LocalChain } from './evm/localChain.js'
 
-/** What a core under test is made of. */
 export interface CoreOptions {
-  /** An EVM chain; chains of other families are told by the environment. */
+  /** An EVM chain; other families are configured by `environment`. */
   readonly chain?: Pick<LocalChain, 'chainId' | 'url' | 'facilitators'>
   readonly databaseUrl: string
-  /** Variables over those that the chain and the database give. */
+  /** Overrides the variables derived from chain and database. */
   readonly environment?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly logger?: Logger
   readonly webhookTransport?: WebhookTransport
 }
 
-/** The environment of a service under test. */
 export const environmentFor = ({
   chain,
   databaseUrl,
@@ -34,12 +32,12 @@ export const environmentFor = ({
         [`EVM_RPC_URL_${chain.chainId}`]: chain.url,
         [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '50',
       }),
-  // A test sends from one address what the default allows many.
+  // All requests of a test come from one address.
   RATE_LIMITS: 'off',
   ...environment,
 })
 
-/** Opens the service without its HTTP side: real chain, real database. */
+/** The service without HTTP, on a real chain and database. */
 export const openCore = (options: CoreOptions): Promise<Core> =>
   composeCore(readConfig(environmentFor(options)), {
     clock: options.clock ?? systemClock,

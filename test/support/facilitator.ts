@@ -3,30 +3,27 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** The facilitator as its users run it: a process of its own. */
 export interface FacilitatorProcess {
   readonly url: string
   readonly pid: number
-  /** Resolves with the code with which the process ended; null when a signal ended it. */
+  /** Exit code; null if terminated by a signal. */
   readonly ended: Promise<number | null>
-  /** Asks it to finish its work and end. */
+  /** SIGTERM: graceful shutdown. */
   stop(): Promise<void>
-  /** Ends it the hard way, in the middle of whatever it does. */
+  /** SIGKILL. */
   kill(): Promise<void>
-  /** Tells the preloaded module something; without one nobody listens. */
-  tell(message: string): void
+  /** Sends an IPC message to the preloaded module; ignored without one. */
+  sendMessage(message: string): void
 }
 
-/** How the process is prepared. */
 export interface FacilitatorOptions {
-  /** A module that runs before the service, in its process; it is told messages over Node's own channel. */
   readonly preload?: URL
 }
 
 const startDeadlineMs = 60_000
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Starts the service with exactly this configuration and waits until it is ready; every log line is handed on. */
+/** Starts the service with only these variables and waits until it is ready. */
 export const startFacilitator = async (
   environment: Readonly<Record<string, string>>,
   onLogLine: (line: string) => void,
@@ -38,12 +35,12 @@ export const startFacilitator = async (
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : ['ipc' as const])],
   })
-  const complaints: string[] = []
+  const errorLines: string[] = []
   if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', onLogLine)
   if (child.stderr !== null) {
-    createInterface({ input: child.stderr }).on('line', (line) => complaints.push(line))
+    createInterface({ input: child.stderr }).on('line', (line) => errorLines.push(line))
   }
-  // Whatever ends this process, the other one must not be left behind.
+  // Do not leave an orphaned process.
   const endWithUs = () => child.kill('SIGTERM')
   process.once('exit', endWithUs)
   const ended = once(child, 'exit').then(([code]) => {
@@ -59,7 +56,7 @@ export const startFacilitator = async (
   const deadline = Date.now() + startDeadlineMs
   while (!(await isReady(url))) {
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`The facilitator did not start:\n${complaints.join('\n')}`)
+      throw new Error(`The facilitator did not start:\n${errorLines.join('\n')}`)
     if (Date.now() > deadline) {
       await stop()
       throw new Error(`The facilitator was not ready within ${startDeadlineMs / 1_000} s`)
@@ -70,11 +67,11 @@ export const startFacilitator = async (
     child.kill('SIGKILL')
     await ended
   }
-  const tell = (message: string) => {
-    // One that has just ended needs to be told nothing.
+  const sendMessage = (message: string) => {
+    // The process may have just exited.
     if (child.connected) child.send(message, () => undefined)
   }
-  return { url, pid: child.pid ?? 0, ended, stop, kill, tell }
+  return { url, pid: child.pid ?? 0, ended, stop, kill, sendMessage }
 }
 
 const isReady = async (url: string): Promise<boolean> => {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** A port on loopback that was free a moment ago. */
+/** Another process can take the port before it is used. */
 export const findFreePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer()

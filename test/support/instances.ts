@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Instance } from '../../src/stores/postgres/database/instance.js'
 
-/** A process without a heartbeat of its own: it lives until the test says otherwise. */
+/** An instance row without a heartbeat process. */
 export const addInstance = async (pool: Pool): Promise<Instance> => {
   const id = randomUUID()
   await pool.query('insert into instances (id) values ($1)', [id])
   return { id, close: async () => undefined }
 }
 
-/** Silences a process for longer than a living one may be silent. */
 export const killInstance = async (pool: Pool, { id }: Instance): Promise<void> => {
   await pool.query("update instances set seen_at = now() - interval '11 seconds' where id = $1", [id])
 }

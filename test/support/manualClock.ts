@@ -1,10 +1,7 @@
 import type { Clock } from '../../src/ports/clock.js'
 
-/** A clock that stands until it is moved. */
 export interface ManualClock extends Clock {
-  /** Moves time on, wakes who has slept long enough, and lets them run until they sleep again. */
   advance(milliseconds: number): Promise<void>
-  /** How many sleep. */
   countSleepers(): number
 }
 
@@ -13,7 +10,6 @@ interface Sleeper {
   readonly wake: (isRested: boolean) => void
 }
 
-/** Creates a clock that shows a given moment. */
 export const createManualClock = (start: Date = new Date('2026-01-01T00:00:00Z')): ManualClock => {
   let nowMs = start.getTime()
   const sleepers = new Set<Sleeper>()
@@ -40,14 +36,14 @@ export const createManualClock = (start: Date = new Date('2026-01-01T00:00:00Z')
     advance: async (milliseconds) => {
       nowMs += milliseconds
       for (const sleeper of [...sleepers]) if (sleeper.wakesAtMs <= nowMs) sleeper.wake(true)
-      await settleDown()
+      await drainEventLoop()
     },
     countSleepers: () => sleepers.size,
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
-export const settleDown = (): Promise<void> =>
+/** Runs all pending microtasks and immediates. */
+export const drainEventLoop = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve))
   })

@@ -1,7 +1,5 @@
-/** A row of a table, by the heading of each column. */
 export type TableRow = Readonly<Record<string, string>>
 
-/** The rows of every table of a Markdown text that has a column with this heading. */
 export const readTable = (markdown: string, heading: string): readonly TableRow[] => {
   const tables = markdown
     .split(/\n(?!\|)/)
@@ -20,6 +18,5 @@ const readCells = (line: string): readonly string[] =>
     .split('|')
     .map((cell) => cell.trim())
 
-/** What stands between backticks. */
 export const readCodeSpans = (text: string): readonly string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span ?? '')

@@ -2,8 +2,8 @@ import type { ConfirmedBlock, ConfirmedBlocks } from '../../src/ports/confirmedB
 import type { Settlement } from '../../src/ports/settlementJournal.js'
 import type { MemoryJournal } from './memoryJournal.js'
 
-/** The blocks of the payments in a journal of one test. */
-export const createMemoryPaidBlocks = (journal: MemoryJournal): ConfirmedBlocks => {
+/** The ConfirmedBlocks port on an in-memory journal. */
+export const createMemoryConfirmedBlocks = (journal: MemoryJournal): ConfirmedBlocks => {
   const listRows = ({ network, block }: ConfirmedBlock): readonly Settlement[] =>
     journal.list().filter((row) => row.network === network && row.block?.hash === block.hash && !row.isFinal)
   return {

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Settlement, SettlementJournal, SignedTransaction } from '../../src/ports/settlementJournal.js'
 
-/** A journal of one test: one process, so what it claims is attended until it lets go. */
+/** An in-memory journal of one process, so every claim is owned until it is released. */
 export interface MemoryJournal extends SettlementJournal {
-  /** The rows as they are now. */
   list(): readonly Settlement[]
-  /** Writes a row that someone else left there. */
   put(fields: Partial<Settlement>): Settlement
-  /** Changes a row behind everyone's back, as another process would; null removes it. */
+  /** Changes a row as another process would; null deletes it. */
   change(id: string, fields: Partial<Settlement> | null): void
 }
 
@@ -36,14 +34,13 @@ const blank: Settlement = {
   isFinal: false,
 }
 
-/** A row as a test needs it. */
 export const settlement = (fields: Partial<Settlement> = {}): Settlement => ({
   ...blank,
   id: randomUUID(),
   ...fields,
 })
 
-/** Creates an empty journal with the port's promises and nothing of a database. */
+/** Keeps the contract of the port, without a database. */
 export const createMemoryJournal = (): MemoryJournal => {
   const rows = new Map<string, Settlement>()
   const isOpen = (row: Settlement | undefined): row is Settlement =>
@@ -63,7 +60,7 @@ export const createMemoryJournal = (): MemoryJournal => {
       (row) => row.authorizationId === authorizationId && (row.state !== 'failed' || row.consumedBy !== null),
     ) ?? null
 
-  /** Whatever a transaction was ever recorded for, or settled. */
+  /** Settlements for which the transaction was recorded or confirmed. */
   const listCarried = (network: string, transaction: string) =>
     [...rows.values()].filter(
       (row) =>
@@ -90,7 +87,7 @@ export const createMemoryJournal = (): MemoryJournal => {
       settlementId,
       record: async (signed) => {
         const network = rows.get(settlementId)?.network ?? ''
-        // What a payer signed carries one settlement; a transaction of our own may carry many.
+        // A transaction signed by a payer settles one payment; our own may settle many.
         if (listCarried(network, signed.transaction).some(({ id }) => id !== settlementId)) {
           throw new Error('The transaction is recorded for another settlement')
         }

@@ -3,7 +3,7 @@ import type { Lane, Recorder } from '../../src/ports/settlementJournal.js'
 import type { LaneTransaction, SignerLanes } from '../../src/ports/signerLanes.js'
 import type { Onlooker } from '../contracts/schemeContract.js'
 
-/** Numbering for one scheme under test, and recorders that draw from it; in memory, so no settlement outlives it. */
+/** In-memory nonce lanes for one scheme under test, with recorders that draw from them. */
 export interface MemoryLanes extends SignerLanes {
   openRecorder(onlooker?: Onlooker): Recorder
 }
@@ -11,11 +11,10 @@ export interface MemoryLanes extends SignerLanes {
 interface State {
   next: number
   readonly transactions: LaneTransaction[]
-  /** One signature at a time: the number is the next one's only when this one is recorded. */
+  /** Serializes signing: the next nonce depends on whether this one is recorded. */
   last: Promise<unknown>
 }
 
-/** Creates lanes that nobody has used. */
 export const createMemoryLanes = (): MemoryLanes => {
   const states = new Map<string, State>()
   const onlookers = new Map<string, Onlooker>()

@@ -7,16 +7,15 @@ import type {
   WebhookOutbox,
 } from '../../src/ports/webhookOutbox.js'
 
-/** An outbox of one test, on the test's clock. */
 export interface MemoryOutbox extends WebhookOutbox {
-  /** Writes an event, as the statement that changes a settlement does. */
+  /** Inserts an event, as the journal does when a settlement changes. */
   write(accountId: string, data?: unknown): WebhookDelivery
   get(id: string): WebhookDelivery
 }
 
 type Row = WebhookDelivery & { readonly lease: string | null }
 
-/** Creates an empty outbox with the port's promises and nothing of a database. */
+/** Keeps the contract of the port, without a database. */
 export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
   const rows = new Map<string, Row>()
   const endpoints = new Map<string, WebhookEndpoint & { previousUntil: Date }>()
@@ -129,7 +128,7 @@ export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
     redeliver: async (accountId, deliveryId) => {
       const row = rows.get(deliveryId)
       if (row?.accountId !== accountId) return null
-      // What is under way already is not sent beside itself.
+      // A delivery in progress is not sent concurrently.
       const isUnderWay = row.lease !== null && row.dueAt !== null && row.dueAt > clock.now()
       change(deliveryId, { state: 'waiting', attempts: 0, ...(isUnderWay ? {} : { dueAt: clock.now() }) })
       return get(deliveryId)

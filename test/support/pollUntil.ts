@@ -1,7 +1,6 @@
 const defaultDeadlineMs = 20_000
 const pauseMs = 25
 
-/** Asks again and again until the answer is one, and answers it; the error says what was waited for. */
 export const pollUntil = async <T>(
   ask: () => T | null | undefined | false | Promise<T | null | undefined | false>,
   what: string,

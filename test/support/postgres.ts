@@ -3,11 +3,10 @@ import type { Pool } from 'pg'
 import { inject } from 'vitest'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 
-/** What a test needs to know of the run's server. Plain strings, because it crosses processes. */
+/** Serializable, because it is passed between processes. */
 export interface ProvidedPostgres {
-  /** The server's maintenance database. */
   readonly adminUrl: string
-  /** A migrated database to clone; every clone's name begins with it. */
+  /** Name of the migrated template; clones use it as a prefix. */
   readonly template: string
 }
 
@@ -17,20 +16,18 @@ declare module 'vitest' {
   }
 }
 
-/** A database of one test file, with every migration applied. */
 export interface TestDatabase {
   readonly url: string
-  /** A pool on it, the same at each call. */
+  /** The same pool on every call. */
   pool(): Pool
-  /** A second one, as another process has its own. */
   otherPool(): Pool
-  /** Closes the pool and removes the database, whoever is still connected. May be called twice. */
+  /** Closes the pools and drops the database, including open connections. Idempotent. */
   drop(): Promise<void>
 }
 
 const maxConnections = 10
 
-/** Clones the run's template. Call it in `beforeAll`, and `drop` in `afterAll`. */
+/** Clones the template database. Call it in `beforeAll`, and `drop` in `afterAll`. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { adminUrl, template } = inject('postgres')
   const name = `${template}_${randomBytes(6).toString('hex')}`
@@ -46,7 +43,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   }
   let dropped: Promise<void> | null = null
   const drop = async () => {
-    // A client that a failed test never released would keep end() waiting; the force below ends it.
+    // `end()` waits for clients that a failed test did not release; `with (force)` disconnects them.
     const closed = Promise.all([...pools.values()].map((pool) => pool.end()))
     await asAdmin(adminUrl, `drop database if exists "${name}" with (force)`)
     await closed

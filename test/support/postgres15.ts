@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Binaries } from '../../src/stores/postgres/embedded/listBinaries.js'
+import type { Binaries } from '../../src/stores/postgres/embedded/binaries.js'
 import { type UnpackedPackages, unpackDebianPackages } from './debianPackages.js'
 
-// Where Debian, PostgreSQL's own packages for Red Hat, and Homebrew put it.
+// Locations of Debian, the PostgreSQL RPMs, and Homebrew.
 const folders = [
   '/usr/lib/postgresql/15/bin',
   '/usr/pgsql-15/bin',
@@ -13,13 +13,13 @@ const folders = [
   '/usr/local/opt/postgresql@15/bin',
 ]
 
-// Debian 12's server, and the libraries of it that a small image may lack.
+// Packages of Debian 12: the server and libraries that small images lack.
 const packages = [
   ...['postgresql-15', 'libpq5', 'libicu72', 'libxml2', 'libldap-2.5-0', 'libsasl2-2', 'libssl3'],
   ...['libgssapi-krb5-2', 'libkrb5-3', 'libk5crypto3', 'libkrb5support0', 'libcom-err2', 'libkeyutils1'],
 ] as const
 
-/** Finds the programs of the oldest Postgres that the service supports: installed, else unpacked in the cache. */
+/** Binaries of the oldest supported Postgres: installed, or unpacked from Debian packages. */
 export const findPostgres15 = async (): Promise<Binaries | null> => {
   for (const bin of folders) {
     if (await runs(bin)) return { origin: bin, bin, packageFolder: null }
@@ -35,7 +35,7 @@ export const findPostgres15 = async (): Promise<Binaries | null> => {
 
 const binOf = ({ folder }: UnpackedPackages): string => join(folder, 'bin')
 
-/** Puts a script before each program: the launcher starts them without this process's environment. */
+/** Wraps each program in a script that sets LD_LIBRARY_PATH: the launcher passes no environment. */
 const wrapPrograms = async (unpacked: UnpackedPackages): Promise<string> => {
   const bin = binOf(unpacked)
   await mkdir(bin, { recursive: true })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { migrate } from '../../src/stores/postgres/database/migrate.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
-import type { Binaries } from '../../src/stores/postgres/embedded/listBinaries.js'
+import type { Binaries } from '../../src/stores/postgres/embedded/binaries.js'
 import { lockFolder } from '../../src/stores/postgres/embedded/lockFolder.js'
 import { thisMachine } from '../../src/stores/postgres/embedded/machine.js'
 import { startEmbeddedPostgres } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
@@ -16,30 +16,29 @@ const prefix = 'quittance-test-'
 const startDeadlineMs = 60_000
 const migrations = new URL('../../migrations/', import.meta.url)
 
-/** A Postgres server of a run. */
 export interface PostgresServer {
   readonly adminUrl: string
   stop(): Promise<void>
 }
 
-/** A server that was there before; its user must be allowed to create databases. */
-export const borrowPostgres = (adminUrl: string): PostgresServer => ({
+/** An existing server; its user must have CREATEDB. */
+export const useExistingPostgres = (adminUrl: string): PostgresServer => ({
   adminUrl,
   stop: async () => undefined,
 })
 
-/** Starts a server for this run alone, from the programs that the service would take unless told others. */
+/** Starts a server for this run, by default with the binaries that the service would use. */
 export const startPostgres = async (binaries?: Binaries): Promise<PostgresServer> => {
-  await sweep()
+  await removeStaleFolders()
   const parent = await makeTemporaryFolder(prefix)
-  // For an end that skips the teardown, such as Ctrl-C twice; the server then ends with us as well.
+  // For exits without teardown, such as a second Ctrl-C; the server also ends then.
   const removeNow = () => rmSync(parent, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   process.once('exit', removeNow)
   const machine = thisMachine()
   const postgres = await startEmbeddedPostgres(
     {
       folder: join(parent, 'postgres'),
-      // Nothing here has to survive a power cut.
+      // No durability needed.
       settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
       initdbArgs: ['-A', 'trust', '--no-sync'],
       log: () => undefined,
@@ -59,7 +58,7 @@ export const startPostgres = async (binaries?: Binaries): Promise<PostgresServer
   }
 }
 
-/** Makes a migrated template on a server, and answers how to remove it, its clones, and the server if it is ours. */
+/** `close` drops the template with all clones, and stops the server if it is ours. */
 export const openTemplate = async (
   server: PostgresServer,
 ): Promise<{ readonly provided: ProvidedPostgres; close(): Promise<void> }> => {
@@ -83,7 +82,6 @@ export const openTemplate = async (
   }
 }
 
-/** The major version of a server. */
 export const readMajor = async (url: string): Promise<number> => {
   let major = 0
   await withPool(url, async (pool) => {
@@ -93,18 +91,18 @@ export const readMajor = async (url: string): Promise<number> => {
   return major
 }
 
-/** Removes what a run left that was killed outright. A run that lives holds its folder's lock. */
-const sweep = async (): Promise<void> => {
+/** Removes folders of killed runs. A live run holds the lock of its folder. */
+const removeStaleFolders = async (): Promise<void> => {
   for (const parent of await listTemporaryFolders(prefix)) {
     try {
       const { ctimeMs } = await stat(parent)
-      // A run that has just begun has no lock yet.
+      // A new run may not have its lock yet.
       if (Date.now() - ctimeMs < startDeadlineMs) continue
       const lock = await lockFolder(join(parent, 'postgres'), thisMachine(), () => undefined)
-      if (lock.isCertain) await rm(parent, { recursive: true, force: true })
+      if (lock.isExclusive) await rm(parent, { recursive: true, force: true })
       lock.release()
     } catch {
-      // In use, or another sweep is at it.
+      // In use, or being removed concurrently.
     }
   }
 }
@@ -116,7 +114,6 @@ const buildTemplate = async (adminUrl: string, template: string): Promise<void> 
   await withPool(url.href, (pool) => migrate(pool, migrations))
 }
 
-/** Tests drop their own; this is for a server that outlives the run, and for tests that did not. */
 const dropAll = (adminUrl: string, template: string): Promise<void> =>
   withPool(adminUrl, async (pool) => {
     const { rows } = await pool.query<{ datname: string }>(

@@ -1,15 +1,14 @@
 import type { Lane, SettlementJournal, SignedTransaction } from '../../src/ports/settlementJournal.js'
 import type { SignerLanes, SignNumbered } from '../../src/ports/signerLanes.js'
 
-/** The journal and the lanes of one instance. */
-export interface Books {
+export interface InstanceStores {
   readonly journal: SettlementJournal
   readonly lanes: SignerLanes
 }
 
-/** Records a transaction that carries one settlement; throws when that was taken over. */
+/** Records a transaction that settles one payment; throws if the settlement was taken over. */
 export const recordInLane = async (
-  { journal, lanes }: Books,
+  { journal, lanes }: InstanceStores,
   settlementId: string,
   { lane, sign }: { readonly lane: Lane; readonly sign: SignNumbered },
 ): Promise<SignedTransaction> => {

@@ -6,19 +6,17 @@ import { join } from 'node:path'
 import { type UnpackedPackages, unpackDebianPackages } from './debianPackages.js'
 import { findFreePort } from './freePort.js'
 
-/** A real Redis server for tests. */
 export interface TestRedis {
   readonly url: string
   readonly port: number
-  /** Whether the server is ours to break: one of `TEST_REDIS_URL` is not, and its keys are not ours alone. */
+  /** False for the server of `TEST_REDIS_URL`, which must not be stopped and may contain other keys. */
   readonly isOwn: boolean
-  /** Kills the server; returns when it is gone. May be called twice, and on a server that is not ours. */
+  /** Kills the server. Idempotent; no effect on an existing server. */
   stop(): Promise<void>
-  /** Kills the server and starts it again, empty, on the same port. */
+  /** Restarts the server on the same port, without data. */
   restart(): Promise<void>
-  /** Stops the server in its tracks: it keeps its connections, accepts more, and answers nothing. */
+  /** SIGSTOP: connections are accepted but not served. */
   hang(): void
-  /** Ends `hang()`. */
   resume(): void
 }
 
@@ -27,7 +25,7 @@ interface Program {
   readonly libraryPath: string
 }
 
-// The packages of Debian and Ubuntu that the server needs beyond what every system has.
+// Debian and Ubuntu packages, including libraries that small images lack.
 const packages = [
   ...['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'],
   ...['liblua5.1-0', 'lua-bitop', 'lua-cjson'],
@@ -36,13 +34,12 @@ const startDeadlineMs = 10_000
 const maxPortTrials = 5
 
 /**
- * Starts a server on loopback without persistence, or answers with that of `TEST_REDIS_URL`. It ends with
- * `stop()` or with this process, whichever comes first. Where no server can be had it answers null after
- * one loud line on stderr, or throws when `REQUIRE_REDIS=1`.
+ * `TEST_REDIS_URL`, or a server on loopback that ends with this process. Without redis-server: null with a
+ * message on stderr, or an error with `REQUIRE_REDIS=1`.
  */
 export const startTestRedis = async (): Promise<TestRedis | null> => {
   const { TEST_REDIS_URL: url, REQUIRE_REDIS: isRequired } = process.env
-  if (url) return borrow(url)
+  if (url) return useExisting(url)
   const program = findOnPath() ?? (await findInPackages())
   if (program !== null) return startOwn(program)
   const advice = 'install redis-server (apt-get install redis-server) or set TEST_REDIS_URL'
@@ -51,9 +48,9 @@ export const startTestRedis = async (): Promise<TestRedis | null> => {
   return null
 }
 
-const borrow = (url: string): TestRedis => {
+const useExisting = (url: string): TestRedis => {
   const notOurs = (): never => {
-    throw new Error('The server of TEST_REDIS_URL is not ours to break')
+    throw new Error('The server of TEST_REDIS_URL must not be stopped')
   }
   return {
     url,
@@ -80,7 +77,6 @@ const findOnPath = (): Program | null => {
   return runs(program) ? program : null
 }
 
-/** A copy of the distribution's packages, which needs no root. */
 const findInPackages = async (): Promise<Program | null> => {
   const programOf = ({ folder, libraryPath }: UnpackedPackages): Program => ({
     path: join(folder, 'usr/bin/redis-server'),
@@ -96,10 +92,10 @@ const killAll = (): void => {
   for (const child of running) child.kill('SIGKILL')
 }
 
-/** The command that makes a child die with this process, or none where the system has no such thing. */
+/** Command prefix that ends the child with this process (PR_SET_PDEATHSIG); empty if unsupported. */
 const findDeathSignalPrefix = (): readonly string[] => {
   const prefix = ['setpriv', '--pdeathsig', 'KILL']
-  // Busybox has a setpriv without this option, so only a trial tells.
+  // Busybox's setpriv lacks this option.
   const trial = spawnSync('setpriv', [...prefix.slice(1), 'true'], { stdio: 'ignore' })
   return trial.status === 0 ? prefix : []
 }
@@ -127,7 +123,7 @@ const launchOnFreePort = async (program: Program): Promise<{ child: ChildProcess
     try {
       return { child: await launch(program, port), port }
     } catch (error) {
-      // Somebody else may have taken the port in between.
+      // Another process may have taken the port.
       if (trial === maxPortTrials) throw error
     }
   }
@@ -154,7 +150,6 @@ const launch = async ({ path, libraryPath }: Program, port: number): Promise<Chi
     throw error
   }
   child.unref()
-  // Nobody reads the log any more, but a full pipe would stop the server.
   child.stdout?.resume()
   if (child.stdout instanceof Socket) child.stdout.unref()
   return child
@@ -181,7 +176,7 @@ const waitUntilReady = (child: ChildProcess): Promise<void> => {
   })
 }
 
-// There is nothing to save, and a server that hangs hears no other signal.
+// Nothing to persist, and a stopped process only receives SIGKILL.
 const kill = async (child: ChildProcess): Promise<void> => {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   child.ref()

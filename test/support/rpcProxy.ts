@@ -2,53 +2,41 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 
-/** What happens to the calls of a method. */
+/** Behavior of a method. */
 export type Fault =
-  /** Nothing: the call is forwarded and answered. */
   | { readonly kind: 'pass' }
-  /** The call is forwarded after a pause. */
   | { readonly kind: 'delay'; readonly milliseconds: number }
-  /** The call is never forwarded and never answered. */
   | { readonly kind: 'hang' }
-  /** The connection is reset before the call is forwarded. */
   | { readonly kind: 'refuse' }
-  /** The call is not forwarded and answered with an error. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
-  /** The HTTP request is not forwarded and answered with this status and no JSON, as by a gateway. */
+  /** HTTP status with an HTML body, as from a gateway; not forwarded. */
   | { readonly kind: 'status'; readonly status: number }
-  /** The call is forwarded, and its answer is lost: the connection is reset, or stays silent. */
+  /** Forwarded, response lost: connection reset or silent. */
   | { readonly kind: 'loseAnswer'; readonly connection?: 'reset' | 'silent' }
-  /** The call is forwarded and its result is replaced. */
   | { readonly kind: 'tamper'; readonly change: (result: unknown, params: readonly unknown[]) => unknown }
-  /** The call is forwarded with other parameters. */
   | { readonly kind: 'rewrite'; readonly change: (params: readonly unknown[]) => readonly unknown[] }
 
-/** A call that the proxy saw. */
 export interface SeenCall {
-  /** The JSON-RPC method, or the path of a request that is no JSON-RPC. */
+  /** JSON-RPC method, or the path of other requests. */
   readonly method: string
-  /** Named parameters, or the body of a request that is no JSON-RPC, stand as the only one. */
+  /** Named parameters and bodies of other requests are the only element. */
   readonly params: readonly unknown[]
-  /** Whether it came in a batch. */
   readonly isBatched: boolean
 }
 
-/** A proxy in front of a node that fails on demand, by JSON-RPC method or by path. */
+/** A proxy to a node, with faults by JSON-RPC method or path. */
 export interface RpcProxy {
   readonly url: string
-  /** Every call seen so far, in order. */
+  /** In order. */
   readonly calls: readonly SeenCall[]
-  /** HTTP requests seen so far; a batch is one. */
+  /** HTTP requests; a batch counts as one. */
   readonly requestCount: number
-  /** Sets what happens to a method, or to every method without a fault of its own (`*`), until it is changed. */
+  /** Sets the fault of a method, or with `*` of all methods without their own, until changed. */
   setFault(method: string, fault: Fault, options?: { readonly times?: number }): void
-  /** Ends all faults; calls that hang go on hanging. */
+  /** Hanging calls stay hanging. */
   clearFaults(): void
-  /** How many calls of a method were seen. */
   count(method: string): number
-  /** Forgets the calls seen so far. */
   clearCalls(): void
-  /** Resets every connection and ends the proxy. */
   stop(): Promise<void>
 }
 
@@ -58,13 +46,12 @@ const callSchema = z.looseObject({
   params: z.union([z.array(z.unknown()), z.looseObject({})]).optional(),
 })
 
-/** A question to the node behind the proxy, whichever way it is asked. */
 interface Call {
   readonly method: string
   readonly params: readonly unknown[]
-  /** Forwards it, with other parameters if told; answers the whole body that came back. */
+  /** Forwards the call and returns the whole response body. */
   ask(params?: readonly unknown[]): Promise<unknown>
-  /** The same body with another result inside. */
+  /** Returns the response body with another result. */
   replaceResult(answer: unknown, change: (result: unknown) => unknown): unknown
   refuse(code: number, message: string): unknown
 }
@@ -96,7 +83,6 @@ const forward = async (
   return response.json()
 }
 
-/** The calls of a JSON-RPC request, one or a batch; null when it is none. */
 const readJsonRpc = (body: string): readonly z.infer<typeof callSchema>[] | null => {
   const parsed = z.union([callSchema, z.array(callSchema)]).safeParse(body === '' ? null : JSON.parse(body))
   return parsed.success ? [parsed.data].flat() : null
@@ -133,7 +119,7 @@ const toPathCall = (target: string, request: IncomingMessage, body: string): Cal
   }
 }
 
-/** Answers a call, or says that the whole connection must be treated otherwise. */
+/** A response to one call, or an effect on the whole connection. */
 type Reply =
   | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'hang' }
@@ -169,7 +155,7 @@ const answerCall = async (call: Call, fault: Fault): Promise<Reply> => {
   }
 }
 
-/** One HTTP answer for all replies of a request; what ends the connection outweighs the other replies. */
+/** One HTTP response per request; effects on the connection take precedence. */
 const sendReplies = (response: ServerResponse, replies: readonly Reply[], isBatched: boolean): void => {
   const answers: unknown[] = []
   for (const reply of replies) {
@@ -188,7 +174,6 @@ const sendReplies = (response: ServerResponse, replies: readonly Reply[], isBatc
   response.end(JSON.stringify(isBatched ? answers : answers[0]))
 }
 
-/** Starts a proxy in front of the node at the URL; it passes everything until it is told otherwise. */
 export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
   const faults = new Map<string, ActiveFault>()
   const calls: SeenCall[] = []
@@ -222,10 +207,10 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
   }
 
   const server = createServer((request, response) => {
-    // A body that cannot be read or a target that is gone is a dead connection for the client.
+    // Invalid bodies and unreachable targets reset the connection.
     serve(request, response).catch(() => response.socket?.resetAndDestroy())
   })
-  // A proxy that nobody stops must not keep the process alive.
+  // A proxy that is not stopped must not keep the process alive.
   server.unref()
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** The life of a forked process: says `ready`, runs the one task that its parent sends, answers and ends. */
+/** For forked processes: sends `ready`, runs the task that the parent sends, sends the result and exits. */
 export const runTask = <Schema extends z.ZodType>(
   task: Schema,
   run: (given: z.infer<Schema>) => Promise<object>,
@@ -14,7 +14,7 @@ export const runTask = <Schema extends z.ZodType>(
         process.exit(1)
       })
   })
-  // A parent that is killed must not leave this process behind.
+  // Exit if the parent is killed.
   process.once('disconnect', () => process.exit())
   process.send?.('ready')
 }

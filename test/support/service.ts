@@ -2,13 +2,11 @@ import { compose } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { type CoreOptions, environmentFor } from './core.js'
 
-/** The whole service, listening on loopback. */
 export interface TestService {
   readonly url: string
   close(): Promise<void>
 }
 
-/** Starts the service in this process: real chain, real database, real sockets. */
 export const startService = async (
   options: Pick<CoreOptions, 'chain' | 'databaseUrl' | 'environment'>,
 ): Promise<TestService> => {

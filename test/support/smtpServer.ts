@@ -2,27 +2,23 @@ import { once } from 'node:events'
 import { SMTPServer } from 'smtp-server'
 import { pollUntil } from './pollUntil.js'
 
-/** A letter as the server got it. */
 export interface ReceivedMail {
   readonly from: string
   readonly to: readonly string[]
   readonly source: string
 }
 
-/** A real SMTP server on loopback that delivers nothing. */
 export interface TestSmtpServer {
   readonly url: string
   readonly mails: readonly ReceivedMail[]
-  /** Waits until so many have come. */
   receive(count: number): Promise<readonly ReceivedMail[]>
-  /** Refuses every letter from now on. */
+  /** Rejects all further mails. */
   refuse(): void
   close(): Promise<void>
 }
 
 const credentials = { user: 'mailer', password: 'mail-password' }
 
-/** Starts a server that asks for a user and a password. */
 export const startSmtpServer = async (): Promise<TestSmtpServer> => {
   const mails: ReceivedMail[] = []
   let isRefusing = false
@@ -38,7 +34,7 @@ export const startSmtpServer = async (): Promise<TestSmtpServer> => {
       stream.on('data', (chunk: Buffer) => void chunks.push(chunk))
       stream.on('end', () => {
         if (isRefusing) {
-          done(new Error('Not today'))
+          done(new Error('Mailbox unavailable'))
           return
         }
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address

@@ -3,20 +3,17 @@ import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-/** One import, export … from, or `import()` of a file. */
 export interface SourceImport {
   readonly specifier: string
-  /** The file that is meant, as a path from the project's root; null for packages. */
+  /** Path from the project root; null for packages. */
   readonly target: string | null
-  /** Erased by the compiler. */
   readonly isTypeOnly: boolean
-  /** `import()`: loaded when it is reached, not when the file is. */
+  /** `import()`: loaded on demand. */
   readonly isDynamic: boolean
 }
 
-/** A file of the project, as the compiler sees it. */
 export interface SourceFile {
-  /** From the project's root, with slashes. */
+  /** From the project root, with slashes. */
   readonly path: string
   readonly tree: ts.SourceFile
   readonly imports: readonly SourceImport[]
@@ -24,10 +21,8 @@ export interface SourceFile {
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Reads a file of the project as text. */
 export const readText = (path: string): string => readFileSync(posix.join(root, path), 'utf8')
 
-/** Every TypeScript file under a folder of the project. */
 export const readSourceFiles = (folder: string): readonly SourceFile[] =>
   readdirSync(posix.join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
@@ -35,13 +30,11 @@ export const readSourceFiles = (folder: string): readonly SourceFile[] =>
     .sort()
     .map((path) => parseSource(path, readText(path)))
 
-/** Parses the text of a file. */
 export const parseSource = (path: string, text: string): SourceFile => {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
   return { path, tree, imports: [...listNodes(tree)].flatMap((node) => readImport(path, node)) }
 }
 
-/** A node and everything in it. */
 export function* listNodes(node: ts.Node): Generator<ts.Node> {
   yield node
   const children: ts.Node[] = []
@@ -49,7 +42,7 @@ export function* listNodes(node: ts.Node): Generator<ts.Node> {
   for (const child of children) yield* listNodes(child)
 }
 
-/** Where a node stands, as editors understand it. */
+/** `path:line`. */
 export const locate = ({ path, tree }: SourceFile, node: ts.Node): string =>
   `${path}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`
 
@@ -70,7 +63,7 @@ const readImport = (path: string, node: ts.Node): readonly SourceImport[] => {
 }
 
 const isErased = (clause: ts.ImportClause | undefined): boolean => {
-  // `import 'x'` runs the file.
+  // `import 'x'` executes the file.
   if (clause === undefined) return false
   if (clause.isTypeOnly) return true
   const { name, namedBindings } = clause

@@ -2,18 +2,14 @@ import { once } from 'node:events'
 import { createServer, connect as openSocket, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A TCP proxy on loopback whose network a test breaks; it starts by passing everything on. */
 export interface TcpProxy {
   readonly port: number
-  /** Ends every fault; what a hang held back is delivered. */
+  /** Ends all faults; data held back by `hang` is delivered. */
   pass(): Promise<void>
-  /** Delivers each piece this much later, in both directions. */
   delay(latencyMs: number): void
-  /** Holds every byte in both directions and loses none; new connections are accepted and stay silent. */
+  /** Holds back all data without losing any; new connections are accepted but silent. */
   hang(): void
-  /** Resets the connections that are open; new ones pass. */
   reset(): Promise<void>
-  /** Resets the connections that are open and refuses new ones. */
   refuse(): Promise<void>
   close(): Promise<void>
 }
@@ -25,7 +21,7 @@ interface Gate {
 
 const resetDeadlineMs = 250
 
-/** Starts a proxy to a port on loopback; a function is asked for each connection, where the port may change. */
+/** A target function is called for each connection, for targets whose port changes. */
 export const startTcpProxy = async (target: number | (() => number)): Promise<TcpProxy> => {
   const findTarget = typeof target === 'number' ? () => target : target
   const sockets = new Set<Socket>()
@@ -35,13 +31,13 @@ export const startTcpProxy = async (target: number | (() => number)): Promise<Tc
   const track = (socket: Socket): void => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    // A reset is what the test asked for; both ends see it themselves.
+    // Resets are expected; both ends see them.
     socket.on('error', () => undefined)
     if (gate !== null) socket.pause()
   }
 
   const pump = (from: Socket, to: Socket): void => {
-    // One chain per direction keeps the order, whatever the latency was when a piece arrived.
+    // One promise chain per direction keeps the order when the latency changes.
     let delivered = Promise.resolve()
     const enqueue = (deliver: () => void): void => {
       const dueAt = performance.now() + latencyMs
@@ -78,7 +74,7 @@ export const startTcpProxy = async (target: number | (() => number)): Promise<Tc
         sockets.delete(socket)
         const closed = new Promise((resolve) => {
           socket.once('close', resolve)
-          // Node never says `close` of a socket that was being shut down when it was reset.
+          // Node emits no `close` for a socket that was reset while shutting down.
           setTimeout(resolve, resetDeadlineMs)
         })
         socket.resetAndDestroy()

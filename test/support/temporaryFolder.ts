@@ -3,22 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const memory = '/dev/shm'
-const roomyBytes = 2 * 2 ** 30
+const minFreeBytes = 2 * 2 ** 30
 
 /**
- * Makes an empty folder that any user may enter, in memory where the machine has plenty: a cluster is a
- * thousand files, and cloning a database takes 20 ms there instead of 250. The caller removes it.
- *
- * Memory may be mounted so that programs in it do not run; `onDisk` is for folders that hold some.
+ * In memory (/dev/shm) if there is space: cloning a database takes 20 ms there instead of 250. /dev/shm may
+ * be mounted noexec: use `onDisk` for programs. Every user can enter the folder; the caller removes it.
  */
 export async function makeTemporaryFolder(prefix: string, { onDisk = false } = {}): Promise<string> {
-  const parent = !onDisk && (await isRoomy(memory)) ? memory : tmpdir()
+  const parent = !onDisk && (await hasFreeSpace(memory)) ? memory : tmpdir()
   const folder = await mkdtemp(join(parent, prefix))
   await chmod(folder, 0o755)
   return folder
 }
 
-/** Lists the folders that this and other runs made under a prefix, wherever they are. */
+/** Lists folders of this and other runs, in memory and on disk. */
 export async function listTemporaryFolders(prefix: string): Promise<readonly string[]> {
   const found: string[] = []
   for (const parent of new Set([memory, tmpdir()])) {
@@ -28,10 +26,10 @@ export async function listTemporaryFolders(prefix: string): Promise<readonly str
   return found
 }
 
-async function isRoomy(path: string): Promise<boolean> {
+async function hasFreeSpace(path: string): Promise<boolean> {
   try {
     const { bavail, bsize } = await statfs(path)
-    return bavail * bsize >= roomyBytes
+    return bavail * bsize >= minFreeBytes
   } catch {
     return false
   }

@@ -1,9 +1,7 @@
 /*
- * Made for these tests with `openssl req -x509 -nodes -days 36500` for receiver.test, localhost and the addresses of
- * loopback. It vouches for itself, and nothing but these tests trusts it.
+ * Self-signed (`openssl req -x509 -nodes -days 36500`) for receiver.test, localhost and loopback addresses.
  */
 
-/** The certificate, and the authority that vouches for it. */
 export const testCertificate = `-----BEGIN CERTIFICATE-----
 MIIByjCCAXCgAwIBAgIUYqygqJKdT0jWZt3p0/lb/r798igwCgYIKoZIzj0EAwIw
 GjEYMBYGA1UEAwwPcXVpdHRhbmNlIHRlc3RzMCAXDTI2MTEyMTIxMjg0NloYDzIx
@@ -18,7 +16,6 @@ N1VM7Q5tWNpXnb+XbspwfoVAn/w20r0ib+uytbdZ
 -----END CERTIFICATE-----
 `
 
-/** Its key. */
 export const testCertificateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgV1CoZeuxz+iQQirV
 kVcJWjEvx0meHsyqc1JQS+ue/C6hRANCAAT+35EvE4axdt9BBZNgmdcNRgyqQbpH

@@ -5,7 +5,7 @@ import type { Scheme, ValidVerdict } from '../../src/schemes/scheme.js'
 
 const proof = z.object({ nonce: z.string(), from: z.string() })
 
-/** A body of /verify and /settle for the toy scheme; one authorization per nonce. */
+/** Request body for the toy scheme; one authorization per nonce. */
 export const toyBody = (nonce = 'nonce-1', network = 'toy:1') => {
   const requirements = {
     scheme: 'exact',
@@ -19,14 +19,12 @@ export const toyBody = (nonce = 'nonce-1', network = 'toy:1') => {
   return wirePaymentRequest.parse({ paymentPayload, paymentRequirements: requirements })
 }
 
-/** What the toy says of a payment that it takes. */
 export const toyVerdict = (payment: Payment): ValidVerdict => {
   const { from, nonce } = proof.parse(payment.proof)
   const { network, amount } = payment.requirements
   return { isValid: true, payer: from, authorizationId: `${network}/${nonce}`, amount, expiresAt: null }
 }
 
-/** A scheme without a chain: what it does can be scripted, and by itself everything goes well. */
 export const createToyScheme = (script: Partial<Scheme> = {}): Scheme => {
   let sent = 0
   return {

@@ -2,36 +2,31 @@ import { createServer } from 'node:https'
 import { createGuardedFetch, type GuardedFetchDependencies } from '../../src/platform/guardedFetch.js'
 import { testCertificate, testCertificateKey } from './testCertificate.js'
 
-/** A message as it arrived. */
 export interface ReceivedMessage {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** What a receiver answers; a promise makes it slow. */
 export interface ReceiverAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** The body goes on and on after this. */
+  /** Keeps the body open after `body`. */
   readonly isEndless?: boolean
 }
 
-/** A receiver of webhooks on this machine, with real TLS. */
 export interface WebhookReceiver {
-  /** With the host name `receiver.test`. */
+  /** Uses the host name `receiver.test`. */
   readonly url: string
   readonly port: number
   readonly received: readonly ReceivedMessage[]
-  /** From now on. */
+  /** Applies to all further messages. */
   answer(choose: (message: ReceivedMessage) => ReceiverAnswer | Promise<ReceiverAnswer>): void
-  /** How many connections were ever opened. */
   countConnections(): number
   close(): Promise<void>
 }
 
-/** Starts a receiver that answers 204. */
 export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
   const received: ReceivedMessage[] = []
   let connections = 0
@@ -74,7 +69,7 @@ export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
   }
 }
 
-/** What sends to receivers on this machine as if they were on the internet. */
+/** Treats loopback as a public address. */
 export const createLoopbackFetch = (parts: GuardedFetchDependencies = {}) =>
   createGuardedFetch({
     ca: testCertificate,

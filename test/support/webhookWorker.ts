@@ -6,19 +6,17 @@ import { createDeliverWebhooks } from '../../src/usecases/webhooks/deliverWebhoo
 import { createSendWebhook } from '../../src/usecases/webhooks/sendWebhook.js'
 import { createLoopbackFetch } from './webhookReceiver.js'
 
-/** An instance that delivers webhooks, and does nothing else. */
 export interface WebhookWorker {
   deliver(stopped: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-/** Keeps secrets as they are: what is sealed how is another test's affair. */
+/** No encryption: sealing is tested elsewhere. */
 export const plainSealer = {
   seal: (text: string) => Buffer.from(text),
   open: (bytes: Uint8Array) => Buffer.from(bytes).toString(),
 }
 
-/** Opens an instance of its own on a database. */
 export const openWebhookWorker = (databaseUrl: string, leaseMs: number): WebhookWorker => {
   const pool = openPool({ url: databaseUrl, maxConnections: 4, onError: () => undefined })
   const sendWebhook = createSendWebhook({
@@ -40,7 +38,7 @@ export const openWebhookWorker = (databaseUrl: string, leaseMs: number): Webhook
   }
 }
 
-// As a process of its own: `webhookWorker.ts <database> <lease>` delivers until it is killed.
+// As a process: `webhookWorker.ts <database> <lease>` delivers until it is killed.
 if (process.argv[1]?.endsWith('webhookWorker.ts') === true) {
   const [, , databaseUrl = '', leaseMs] = process.argv
   const worker = openWebhookWorker(databaseUrl, Number(leaseMs))

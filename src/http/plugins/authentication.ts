@@ -1,32 +1,29 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
 import type { DashboardUseCases, KeyUse } from '../../usecases/dashboard.js'
-import type { Access } from '../access.js'
-import type { OperatorGate } from '../operatorGate.js'
-import { readPresentedKey } from '../presentedKey.js'
+import type { Access } from '../auth/access.js'
+import type { OperatorGate } from '../auth/operatorGate.js'
+import { readPresentedKey } from '../auth/presentedKey.js'
 import { isProbe } from '../probes.js'
-import { findRefererHost } from '../refererHost.js'
 
-/** What it takes to know callers by their keys. */
 export interface AuthenticationOptions {
   readonly authenticate: DashboardUseCases['authenticate']
-  readonly isOperator: OperatorGate['isOperator']
-  /** Whether routes whose `access` is `key` refuse callers without one. */
+  readonly operatorGate: OperatorGate
+  /** Whether routes with `access: 'key'` reject requests without a key. */
   readonly apiKeyRequired: boolean
 }
 
-/**
- * Knows callers by their API keys, before anything of a body is read. A key that is presented and wrong is refused on
- * every route but the probes, which answer whatever the stores do; without a key no store is asked.
- */
+/** Runs before the body is read. An invalid key is rejected on every route but the probes. */
 export const authentication = fastifyPlugin<AuthenticationOptions>(
-  (app, { authenticate, isOperator, apiKeyRequired }, done) => {
+  (app, { authenticate, operatorGate, apiKeyRequired }, done) => {
     app.addHook('onRequest', async (request) => {
       if (isProbe(request)) return
-      const apiKey = readPresentedKey(request, !hasOperatorsBearer(request, isOperator))
+      if (request.routeOptions.config.access === 'operator') operatorGate.requireOperator(request)
+      const apiKey = readPresentedKey(request, !carriesOperatorToken(request, operatorGate))
       if (apiKey === null) {
-        if (needsKey(request.routeOptions.config.access, apiKeyRequired)) refuseAnonymous()
+        if (requiresKey(request.routeOptions.config.access, apiKeyRequired)) rejectAnonymous()
         return
       }
       const account = await findAccount(authenticate, {
@@ -43,14 +40,14 @@ export const authentication = fastifyPlugin<AuthenticationOptions>(
   { name: 'authentication' },
 )
 
-/** On routes that serve operators too, their token is no wrong key. */
-const hasOperatorsBearer = (request: FastifyRequest, isOperator: OperatorGate['isOperator']): boolean => {
-  const { access, asksOperators } = request.routeOptions.config
+/** On routes that also serve operators, their token is not treated as an API key. */
+const carriesOperatorToken = (request: FastifyRequest, { isOperator }: OperatorGate): boolean => {
+  const { access, requiresOperator } = request.routeOptions.config
   if (access === 'operator') return true
-  return asksOperators !== undefined && (asksOperators(request) || isOperator(request))
+  return requiresOperator !== undefined && (requiresOperator(request) || isOperator(request))
 }
 
-const needsKey = (access: Access | undefined, apiKeyRequired: boolean): boolean => {
+const requiresKey = (access: Access | undefined, apiKeyRequired: boolean): boolean => {
   switch (access) {
     case 'dashboard':
       return true
@@ -63,8 +60,11 @@ const needsKey = (access: Access | undefined, apiKeyRequired: boolean): boolean 
   }
 }
 
-const refuseAnonymous = (): never => {
-  throw new AppError('UNAUTHORIZED', 'Send your API key as Authorization: Bearer, or as X-API-Key')
+const rejectAnonymous = (): never => {
+  throw new AppError(
+    'UNAUTHORIZED',
+    'An API key is required: send it as Authorization: Bearer or as X-API-Key',
+  )
 }
 
 const findAccount = async (authenticate: DashboardUseCases['authenticate'], use: KeyUse) => {
@@ -72,10 +72,20 @@ const findAccount = async (authenticate: DashboardUseCases['authenticate'], use:
     return await authenticate(use)
   } catch (error) {
     if (error instanceof AppError) throw error
-    // Nothing is known against the key: the caller should ask again, not throw it away.
+    // 503, not 401: the key may be valid, so the caller should retry.
     throw new AppError('SERVICE_UNAVAILABLE', 'API keys cannot be checked at the moment', {
       cause: error,
       retryAfterSeconds: 1,
     })
   }
+}
+
+/** Host of `Referer` or else `Origin`, in lower case, without the port. */
+const findRefererHost = ({ referer, origin }: IncomingHttpHeaders): string | null =>
+  readHost(referer) ?? readHost(origin)
+
+const readHost = (url: string | undefined): string | null => {
+  if (url === undefined || !URL.canParse(url)) return null
+  const { hostname } = new URL(url)
+  return hostname === '' ? null : hostname.toLowerCase()
 }

@@ -14,9 +14,9 @@ export const jsonBodies = fastifyPlugin<ReceivingBounds>(
     const receive = createBodyReceiver(bounds)
     app.removeAllContentTypeParsers()
     for (const mediaType of ['application/json', structuredJson]) {
-      app.addContentTypeParser(mediaType, async (request: FastifyRequest, stream: IncomingMessage) => {
+      app.addContentTypeParser(mediaType, (request: FastifyRequest, stream: IncomingMessage) => {
         refuseForeignCharset(request)
-        return parseBody(request, await receive(request, stream))
+        return receive(request, stream).then((bytes) => parseBody(request, bytes))
       })
     }
     app.addHook('onRequest', (request, reply, next) => {

@@ -3,9 +3,9 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
-import { documentOptions } from '../openapi.js'
+import { documentOptions } from '../openapi/documentOptions.js'
 
-// The page asks nobody but this instance. Swagger UI writes styles into its elements; scripts come from files.
+// Swagger UI sets inline styles; its scripts are files of this service.
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +18,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Gathers the OpenAPI document; registered before the routes that it describes. */
+/** Must be registered before the routes that it documents. */
 export const openapi = fastifyPlugin(
   async (app) => {
     await app.register(fastifySwagger, documentOptions)
@@ -26,7 +26,6 @@ export const openapi = fastifyPlugin(
   { name: 'openapi' },
 )
 
-/** Serves the document, and a page to read it. */
 export const referenceRoutes = async (app: FastifyInstance): Promise<void> => {
   await app.register(documentRoutes)
   await app.register(referencePage)
@@ -36,14 +35,14 @@ const documentSchema = (mediaType: string, operationId: string) => ({
   operationId,
   tags: ['Service'],
   summary: `This document as ${mediaType.endsWith('json') ? 'JSON' : 'YAML'}`,
-  description: 'The OpenAPI 3.1 description of this API, made from the code that serves it.',
+  description: 'OpenAPI 3.1 description of this API, generated from its source code.',
   response: {
     200: {
       description: 'The document.',
       content: { [mediaType]: { schema: z.looseObject({ openapi: z.string() }) } },
     },
   },
-  'x-reference': { answers: { 200: { head: { summary: 'Its first line', value: { openapi: '3.1.0' } } } } },
+  'x-reference': { responses: { 200: { head: { summary: 'First field', value: { openapi: '3.1.0' } } } } },
 })
 
 const documentRoutes = async (app: FastifyInstance): Promise<void> => {

@@ -9,7 +9,6 @@ import type { RequestLimit } from '../../protocol/requestLimits.js'
 import { tiers } from '../../protocol/tiers.js'
 import { findRouteLimits, type RouteLimits, type RouteWindow } from '../routeLimits.js'
 
-/** What limits requests. */
 export interface RateLimitsDependencies {
   readonly limiter: RateLimiter
   readonly table: readonly RequestLimit[]
@@ -19,9 +18,8 @@ export interface RateLimitsDependencies {
 const minuteMs = 60_000
 
 /**
- * Draws each request from every window that binds it, all or nothing and in one go. The hook is the route's own: it
- * runs after those of the app, so that whose request it is has been found out, and costs nothing where there is no
- * limit.
+ * Draws from all windows of a request or from none. A route-level hook: runs after
+ * authentication, and only on limited routes.
  */
 export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
   (app, dependencies, done) => {
@@ -40,14 +38,14 @@ export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
 const createHook =
   (limits: RouteLimits, { limiter, clock }: RateLimitsDependencies) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    if (limits.needsSharedCount) refuseUnshared(limiter)
+    if (limits.requiresSharedStore) requireSharedStore(limiter)
     const { account } = request
     const windows = account === null ? listAnonymous(limits, request) : listKeyed(limits, request, account)
     if (windows.length === 0) return
     const answer = await limiter.take(windows)
-    // The store may have gone with this very request, which was counted by this process alone.
-    if (limits.needsSharedCount) refuseUnshared(limiter)
-    const index = findBinding(answer)
+    // The store may have failed during this very request, which was then counted by this process alone.
+    if (limits.requiresSharedStore) requireSharedStore(limiter)
+    const index = findTightest(answer)
     const window = windows[index]
     const state = answer.windows[index]
     if (window === undefined || state === undefined) return
@@ -57,19 +55,23 @@ const createHook =
     reply.header('x-ratelimit-reset', Math.ceil(resetsAtMs / 1_000))
     if (account !== null) reply.header('x-ratelimit-tier', account.tier)
     if (answer.isAllowed) return
-    const leftSeconds = Math.ceil((resetsAtMs - clock.now().getTime()) / 1_000)
+    const remainingSeconds = Math.ceil((resetsAtMs - clock.now().getTime()) / 1_000)
     throw new AppError('RATE_LIMITED', 'Too many requests', {
       operationalCode: 'SVC-2005',
-      // The clock of a shared store may differ from ours.
-      retryAfterSeconds: Math.min(Math.max(1, leftSeconds), window.windowMs / 1_000),
+      // The clock of the shared store may differ from ours.
+      retryAfterSeconds: Math.min(Math.max(1, remainingSeconds), window.windowMs / 1_000),
     })
   }
 
-const refuseUnshared = (limiter: RateLimiter): void => {
+const requireSharedStore = (limiter: RateLimiter): void => {
   if (!limiter.isDegraded()) return
-  throw new AppError('SERVICE_UNAVAILABLE', 'Keys are not handed out while limits cannot be counted', {
-    retryAfterSeconds: 5,
-  })
+  throw new AppError(
+    'SERVICE_UNAVAILABLE',
+    'Registration and lookup are closed while rate limits cannot be shared between instances',
+    {
+      retryAfterSeconds: 5,
+    },
+  )
 }
 
 const listAnonymous = ({ anonymous }: RouteLimits, request: FastifyRequest): readonly LimitWindow[] => {
@@ -78,25 +80,25 @@ const listAnonymous = ({ anonymous }: RouteLimits, request: FastifyRequest): rea
 }
 
 const listKeyed = (
-  { keyed, isOfTier }: RouteLimits,
+  { keyed, countsTierRate }: RouteLimits,
   request: FastifyRequest,
   { id, tier }: Account,
 ): readonly LimitWindow[] => {
   const windows = keyed.map((window) =>
     toLimitWindow(window, window.per === 'account' ? id : readClientNetwork(request.ip)),
   )
-  if (isOfTier) windows.push({ key: `tier ${id}`, limit: tiers[tier].rpmLimit, windowMs: minuteMs })
+  if (countsTierRate) windows.push({ key: `tier ${id}`, limit: tiers[tier].rpmLimit, windowMs: minuteMs })
   return windows
 }
 
-const toLimitWindow = ({ prefix, limit, windowMs, per }: RouteWindow, whose: string): LimitWindow => ({
-  key: per === 'everyone' ? prefix : prefix + whose,
+const toLimitWindow = ({ prefix, limit, windowMs, per }: RouteWindow, subject: string): LimitWindow => ({
+  key: per === 'everyone' ? prefix : prefix + subject,
   limit,
   windowMs,
 })
 
-/** Which window has the least remaining; of several, the one that ends last. */
-const findBinding = ({ windows }: LimitAnswer): number => {
+/** Index of the window with the fewest requests remaining; on a tie, the one that resets last. */
+const findTightest = ({ windows }: LimitAnswer): number => {
   let binding = 0
   for (let index = 1; index < windows.length; index += 1) {
     if (isTighter(windows[index], windows[binding])) binding = index

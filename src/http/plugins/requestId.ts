@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import fastifyPlugin from 'fastify-plugin'
 
-const acceptable = /^[A-Za-z0-9_-]{1,64}$/
+const validRequestId = /^[A-Za-z0-9_-]{1,64}$/
 
-/** The caller's own `X-Request-ID` where it is harmless to repeat, else a new one. */
+/** The caller's `X-Request-ID` if it is safe to repeat, otherwise a UUID. */
 export const chooseRequestId = ({ headers }: Pick<IncomingMessage, 'headers'>): string => {
-  const given = headers['x-request-id']
-  return typeof given === 'string' && acceptable.test(given) ? given : randomUUID()
+  const id = headers['x-request-id']
+  return typeof id === 'string' && validRequestId.test(id) ? id : randomUUID()
 }
 
-/** Puts the request's id on every answer. */
 export const requestId = fastifyPlugin(
   (app, _options, done) => {
     app.addHook('onRequest', (request, reply, next) => {

@@ -1,18 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Logger } from '../../ports/logger.js'
-import { whenEnded } from '../ending.js'
-import { findAnsweredCode } from '../errors.js'
+import { findSentErrorCode } from '../errors.js'
 import { isProbe } from '../probes.js'
+import { onResponseEnd } from '../responseEnd.js'
 
 const maxPathLength = 200
 
-/** Logs one request when it has ended: who asked for what, and what became of it; never a query, header or body. */
+/** Writes one log line per request when the response ends. Never logs query, headers or body. */
 export const logRequest = (logger: Logger, request: FastifyRequest, reply: FastifyReply): void => {
-  // A socket forgets its peer when it closes.
+  // Read now: a closed socket has no peer address.
   const remoteAddress = request.ip
-  whenEnded(reply, ({ status, durationMs }) => {
-    const code = findAnsweredCode(request)
+  onResponseEnd(reply, ({ status, durationMs }) => {
+    const code = findSentErrorCode(request)
     const fields = {
       requestId: request.id,
       method: request.method,
@@ -29,7 +29,6 @@ export const logRequest = (logger: Logger, request: FastifyRequest, reply: Fasti
 
 const withoutQuery = (url: string): string => url.split(/[?#]/, 1).join('').slice(0, maxPathLength)
 
-/** Logs every request. */
 export const logRequests = fastifyPlugin<{ readonly logger: Logger }>(
   (app, { logger }, done) => {
     app.addHook('onRequest', (request, reply, next) => {

@@ -1,22 +1,22 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { DashboardUseCases } from '../../usecases/dashboard.js'
+import type { ReadKeyViewer } from '../auth/keyViewer.js'
 import { forbidCaching } from '../forbidCaching.js'
-import type { ReadKeyViewer } from '../keyViewer.js'
 import { keyCountSchema, lookupSchema, registerSchema } from '../schemas/accounts.js'
 
 /** What the endpoints of keys need. */
-export interface KeyRoutesParts {
+export interface KeyRoutesDependencies {
   readonly useCases: DashboardUseCases
   readonly readKeyViewer: ReadKeyViewer
 }
 
 /** The endpoints of API keys for those who have none at hand. */
-export const accountRoutes: FastifyPluginCallbackZod<KeyRoutesParts> = (
+export const accountRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = (
   app,
   { useCases, readKeyViewer },
   done,
 ) => {
-  const config = { access: 'public', asksOperators: () => false } as const
+  const config = { access: 'public', requiresOperator: () => false } as const
   app.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
 
   app.post('/register', { schema: registerSchema, config }, async (request, reply) => {

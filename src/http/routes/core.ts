@@ -7,9 +7,9 @@ import { canonicalNetwork } from '../../protocol/network.js'
 import { tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
 import type { CoreUseCases, SettleAnswer } from '../../usecases/useCases.js'
-import { hasHungUp } from '../ending.js'
+import type { OperatorGate } from '../auth/operatorGate.js'
 import { forbidCaching } from '../forbidCaching.js'
-import type { OperatorGate } from '../operatorGate.js'
+import { isClientGone } from '../responseEnd.js'
 import {
   healthSchema,
   infoSchema,
@@ -22,9 +22,8 @@ import {
   tiersSchema,
   verifySchema,
 } from '../schemas/core.js'
-import { asksOperators } from '../schemas/settlementsQuery.js'
+import { requiresOperator } from '../schemas/settlementsQuery.js'
 
-/** What the core endpoints need. */
 export interface CoreRoutesDependencies {
   readonly useCases: CoreUseCases
   readonly metrics: Metrics
@@ -72,7 +71,6 @@ export const serviceRoutes: FastifyPluginCallbackZod<Pick<CoreRoutesDependencies
   done()
 }
 
-/** The endpoints that judge, carry out and look up payments. */
 export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
   app,
   { useCases, metrics, requireOperator, maxBodyBytes },
@@ -94,12 +92,12 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
           body,
           caller,
           quota: readQuotaClaim(request),
-          isAwaited: () => !hasHungUp(reply),
+          isAwaited: () => !isClientGone(reply),
         })
         metrics.countVerify(kind, result.isValid ? 'valid' : 'invalid')
         return result
       } catch (error) {
-        const isAborted = hasHungUp(reply)
+        const isAborted = isClientGone(reply)
         metrics.countVerify(kind, isAborted ? 'aborted' : 'error')
         if (isAborted) throw new AppError('INVALID_REQUEST', 'The client hung up', { cause: error })
         throw error
@@ -115,7 +113,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
       bodyLimit: maxBodyBytes,
       // Before the body is read: a key that nobody can look up must not settle anything.
       onRequest: async (request) => {
-        refuseMalformedKey(request.headers['idempotency-key'])
+        rejectMalformedKey(request.headers['idempotency-key'])
       },
     },
     async (request, reply) => {
@@ -126,7 +124,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
           body,
           caller,
           quota: readQuotaClaim(request),
-          idempotencyKey: readKey(headers['idempotency-key']),
+          idempotencyKey: readIdempotencyKey(headers['idempotency-key']),
         })
         metrics.countSettle(kind, describeOutcome(answer))
         if (answer.isReplayed) reply.header('x-idempotency-replayed', 'true')
@@ -146,10 +144,10 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
 
   app.get(
     '/v1/settlements',
-    // Public by transaction; the list is for operators, who are asked for their token when the query is known.
+    // By transaction: public. By status: operators only, checked in the handler.
     {
       schema: settlementsSchema,
-      config: { access: 'public', asksOperators },
+      config: { access: 'public', requiresOperator },
     },
     async (request) => {
       const { query } = request
@@ -161,7 +159,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
   done()
 }
 
-/** Whose month the payment counts against; nobody's without a key. */
+/** Null without a key: anonymous payments have no monthly quota. */
 const readQuotaClaim = ({ account }: Pick<FastifyRequest, 'account'>): QuotaClaim | null =>
   account === null ? null : { accountId: account.id, tier: account.tier }
 
@@ -172,13 +170,13 @@ const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({
 
 const wellFormedKey = /^[A-Za-z0-9-]{1,64}$/
 
-const refuseMalformedKey = (given: string | string[] | undefined): void => {
-  if (given === undefined || (typeof given === 'string' && wellFormedKey.test(given))) return
+const rejectMalformedKey = (key: string | string[] | undefined): void => {
+  if (key === undefined || (typeof key === 'string' && wellFormedKey.test(key))) return
   throw new AppError('INVALID_IDEMPOTENCY_KEY', 'Idempotency-Key must be 1 to 64 letters, digits and hyphens')
 }
 
-const readKey = (given: string | string[] | undefined): string | null =>
-  typeof given === 'string' ? given : null
+const readIdempotencyKey = (key: string | string[] | undefined): string | null =>
+  typeof key === 'string' ? key : null
 
 const describeOutcome = ({ result, isReplayed }: SettleAnswer) => {
   if (isReplayed) return 'replayed'

@@ -1,6 +1,6 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import { getKeyOwner } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
-import { getKeyOwner } from '../keyOwner.js'
 import {
   accountSettlementsSchema,
   infoSchema,
@@ -9,10 +9,10 @@ import {
   rotateSchema,
   usageSchema,
 } from '../schemas/dashboard.js'
-import type { KeyRoutesParts } from './accounts.js'
+import type { KeyRoutesDependencies } from './accounts.js'
 
 /** What the owners of API keys see and set. */
-export const dashboardRoutes: FastifyPluginCallbackZod<KeyRoutesParts> = (
+export const dashboardRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = (
   app,
   { useCases, readKeyViewer },
   done,
@@ -28,7 +28,7 @@ export const dashboardRoutes: FastifyPluginCallbackZod<KeyRoutesParts> = (
   app.get(
     '/dashboard/keys',
     // With the operator's token as bearer, the key is in X-API-Key.
-    { schema: keysSchema, config: { access: 'dashboard', asksOperators: () => false } },
+    { schema: keysSchema, config: { access: 'dashboard', requiresOperator: () => false } },
     async (request) => await useCases.listKeys(getKeyOwner(request).account, readKeyViewer(request)),
   )
 

@@ -2,12 +2,10 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { StatsUseCases } from '../../usecases/useCases.js'
 import { requestStatisticsSchema, settlementStatisticsSchema } from '../schemas/stats.js'
 
-/** What the statistics need. */
 export interface StatsRoutesDependencies {
   readonly useCases: StatsUseCases
 }
 
-/** The endpoints that tell the public what was counted. */
 export const statsRoutes: FastifyPluginCallbackZod<StatsRoutesDependencies> = (app, { useCases }, done) => {
   app.get(
     '/stats/requests',

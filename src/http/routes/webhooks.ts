@@ -1,7 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { WebhookUseCases } from '../../usecases/webhooks/webhookUseCases.js'
+import { getKeyOwner } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
-import { getKeyOwner } from '../keyOwner.js'
 import {
   listDeliveriesSchema,
   redeliverSchema,
@@ -10,7 +10,6 @@ import {
   testWebhookSchema,
 } from '../schemas/webhooks.js'
 
-/** The endpoints with which an account sets where its events go, and sees what became of them. */
 export const webhookRoutes: FastifyPluginCallbackZod<{ readonly useCases: WebhookUseCases }> = (
   app,
   { useCases },

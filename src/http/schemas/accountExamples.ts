@@ -24,21 +24,19 @@ const listed = {
   createdAt: '2026-01-01T00:00:00.000Z',
 } as const
 
-/** Bodies of requests, by operation. */
 export const accountRequests = {
   register: { project: { value: { email: 'ada@example.com', projectName: 'Report shop' } } },
   lookup: { address: { value: { email: 'ada@example.com' } } },
   restrictions: {
     restricted: {
-      summary: 'From two networks, and from pages of one host',
+      summary: 'Two networks, and pages of one host',
       value: { allowedIPs: ['203.0.113.7', '2001:db8::/48'], allowedRef: ['shop.example.com'] },
     },
-    open: { summary: 'From everywhere', value: { allowedIPs: [], allowedRef: [] } },
+    open: { summary: 'No restrictions', value: { allowedIPs: [], allowedRef: [] } },
   },
 } as const
 
-/** Answers, by operation. */
-export const accountAnswers = {
+export const accountResponses = {
   registered: {
     created: {
       summary: 'A new key',
@@ -47,7 +45,7 @@ export const accountAnswers = {
   },
   registeredBefore: {
     known: {
-      summary: 'The key that the project has already',
+      summary: 'The existing key of the project',
       value: { apiKey, projectName: 'Report shop', quota, isNew: false },
     },
     masked: {

@@ -2,16 +2,15 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { lookedUp, registered } from '../../protocol/accounts.js'
-import { accountAnswers, accountRequests } from './accountExamples.js'
-import { answer } from './answer.js'
-import { describeErrors, exemplifyErrors } from './errorBody.js'
+import { accountRequests, accountResponses } from './accountExamples.js'
+import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
-// What these texts may hold is the use case's to say; here they only have an end.
+// The use case validates the content; these bounds only limit the length.
 const email = z
   .string()
   .min(1)
   .max(1_000)
-  .meta({ format: 'email', description: 'At most 254 characters; compared without letter case' })
+  .meta({ format: 'email', description: 'At most 254 characters; case-insensitive' })
 const projectName = z.string().min(1).max(1_000).meta({ description: '1 to 100 visible characters' })
 
 const openErrors = [
@@ -27,7 +26,6 @@ const openErrors = [
 ] as const satisfies readonly ErrorCode[]
 const countErrors = ['INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'] as const satisfies readonly ErrorCode[]
 
-/** `POST /register` */
 export const registerSchema = {
   operationId: 'registerKey',
   tags: ['Accounts'],
@@ -42,21 +40,20 @@ export const registerSchema = {
   ].join('\n\n'),
   body: z.object({ email, projectName }),
   response: {
-    200: answer('The key that the project has already.', registered),
-    201: answer('A new key, the first of the project.', registered),
+    200: jsonResponse('The existing key of the project.', registered),
+    201: jsonResponse('The new key of the project.', registered),
     ...describeErrors(openErrors),
   },
   'x-reference': {
     request: accountRequests.register,
-    answers: {
-      200: accountAnswers.registeredBefore,
-      201: accountAnswers.registered,
+    responses: {
+      200: accountResponses.registeredBefore,
+      201: accountResponses.registered,
       ...exemplifyErrors(openErrors),
     },
   },
 } satisfies FastifySchema
 
-/** `POST /lookup` */
 export const lookupSchema = {
   operationId: 'lookUpKeys',
   tags: ['Accounts'],
@@ -67,23 +64,21 @@ export const lookupSchema = {
     'masked. `open`: every caller. `verified`: they go to the address by mail, and the answer is the same whether it ' +
     'is known or not.',
   body: z.object({ email }),
-  response: { 200: answer('The keys of the address.', lookedUp), ...describeErrors(openErrors) },
+  response: { 200: jsonResponse('The keys of the address.', lookedUp), ...describeErrors(openErrors) },
   'x-reference': {
     request: accountRequests.lookup,
-    answers: { 200: accountAnswers.lookup, ...exemplifyErrors(openErrors) },
+    responses: { 200: accountResponses.lookup, ...exemplifyErrors(openErrors) },
   },
 } satisfies FastifySchema
 
-/** `GET /stats/keys` */
 export const keyCountSchema = {
   operationId: 'countKeys',
   tags: ['Service'],
   summary: 'How many API keys are registered',
-  description:
-    'Keys that are valid at this moment: a project counts once, however often its key was rotated.',
+  description: 'Currently valid keys: a project counts once, however often its key was rotated.',
   response: {
-    200: answer('How many there are.', z.object({ totalKeys: z.int() })),
+    200: jsonResponse('The number of keys.', z.object({ totalKeys: z.int() })),
     ...describeErrors(countErrors),
   },
-  'x-reference': { answers: { 200: accountAnswers.keyCount, ...exemplifyErrors(countErrors) } },
+  'x-reference': { responses: { 200: accountResponses.keyCount, ...exemplifyErrors(countErrors) } },
 } satisfies FastifySchema

@@ -13,19 +13,18 @@ import {
   verifyResult,
 } from '../../protocol/results.js'
 import { wirePaymentRequest } from '../../protocol/wire.js'
-import { answer } from './answer.js'
-import { describeErrors, exemplifyErrors } from './errorBody.js'
 import {
-  infoAnswer,
+  infoResponse,
   parameters,
   paymentRequests,
-  readinessAnswers,
-  settleAnswers,
-  settlementAnswers,
+  readinessResponses,
   settlementPages,
-  supportedAnswer,
-  verifyAnswers,
+  settlementResponses,
+  settleResponses,
+  supportedResponse,
+  verifyResponses,
 } from './examples.js'
+import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 import { settlementsQuery } from './settlementsQuery.js'
 
 const tier = z
@@ -85,59 +84,55 @@ const settlementsErrors = [
 ] as const
 const readErrors = ['INTERNAL_ERROR'] as const
 
-/** `GET /health` */
 export const healthSchema = {
   operationId: 'getHealth',
   tags: ['Service'],
-  summary: 'Is the process alive?',
-  description: 'Answers as long as the process runs, whatever its stores and chains do. For liveness probes.',
+  summary: 'Liveness probe',
+  description: 'Returns 200 as long as the process runs, independent of its stores and chains.',
   response: {
-    200: answer('The process is alive.', z.object({ status: z.literal('ok') })),
+    200: jsonResponse('The process is alive.', z.object({ status: z.literal('ok') })),
     ...describeErrors(readErrors),
   },
   'x-reference': {
-    answers: { 200: { ok: { value: { status: 'ok' } } }, ...exemplifyErrors(readErrors) },
+    responses: { 200: { ok: { value: { status: 'ok' } } }, ...exemplifyErrors(readErrors) },
   },
 } satisfies FastifySchema
 
-/** `GET /ready` */
 export const readySchema = {
   operationId: 'getReadiness',
   tags: ['Service'],
-  summary: 'Can payments be handled right now?',
+  summary: 'Readiness probe',
   description:
-    'Checks what the service needs (database, store, at least one RPC) and names each. For readiness probes: ' +
-    'while it answers 503, a load balancer should send requests elsewhere. It also says whose gas is `low` or ' +
-    '`empty`, which no other instance could help.',
+    'Checks every dependency (database, store, at least one RPC endpoint) and reports each. While it returns 503, a ' +
+    'load balancer should route requests elsewhere. It also reports gas that is `low` or `empty`, which does not ' +
+    'affect readiness: other instances use the same signers.',
   response: {
-    200: answer('Everything that is needed answers.', readiness),
+    200: jsonResponse('All dependencies are available.', readiness),
     ...describeErrors(readErrors),
-    503: answer('Something that is needed does not answer; `checks` says what.', readiness),
+    503: jsonResponse('A dependency is unavailable; see `checks`.', readiness),
   },
   'x-reference': {
-    answers: {
-      200: { ready: readinessAnswers.ready },
+    responses: {
+      200: { ready: readinessResponses.ready },
       ...exemplifyErrors(readErrors),
-      503: { unready: readinessAnswers.unready },
+      503: { unready: readinessResponses.unready },
     },
   },
 } satisfies FastifySchema
 
-/** `GET /metrics` */
 export const metricsSchema = {
   operationId: 'getMetrics',
   tags: ['Service'],
-  summary: 'Counters for a scraper',
+  summary: 'Prometheus metrics',
   description:
-    'Prometheus text: requests and their durations, verifications and settlements by network, scheme and ' +
-    'result, settlements that are open, were opened again or lost, what each signer can still pay for, how each ' +
-    'RPC endpoint does, and the process itself.',
+    'Prometheus text format: requests and durations, verifications and settlements by network, scheme and ' +
+    'result, open, reorged and lost settlements, signer balances, RPC endpoint health, and process metrics.',
   response: {
-    200: text('The text exposition format.', 'text/plain'),
+    200: text('Prometheus text exposition format.', 'text/plain'),
     ...describeErrors(readErrors),
   },
   'x-reference': {
-    answers: {
+    responses: {
       200: {
         verify: {
           value:
@@ -150,38 +145,35 @@ export const metricsSchema = {
   },
 } satisfies FastifySchema
 
-/** `GET /info` */
 export const infoSchema = {
   operationId: 'getInfo',
   tags: ['Service'],
   summary: 'Name, version, endpoints and features of this instance',
-  description: 'Lists the endpoints that this instance really serves and the features that are switched on.',
-  response: { 200: answer('What this instance is.', serviceInfo), ...describeErrors(readErrors) },
-  'x-reference': { answers: { 200: infoAnswer, ...exemplifyErrors(readErrors) } },
+  description: 'Lists the endpoints that this instance serves and its enabled features.',
+  response: { 200: jsonResponse('Service information.', serviceInfo), ...describeErrors(readErrors) },
+  'x-reference': { responses: { 200: infoResponse, ...exemplifyErrors(readErrors) } },
 } satisfies FastifySchema
 
-/** `GET /supported` */
 export const supportedSchema = {
   operationId: 'getSupported',
   tags: ['Payments'],
-  summary: 'Which payments can be settled here?',
+  summary: 'Supported schemes and networks',
   description:
-    'Every pair of scheme and network that this instance can settle at this moment, what clients need to know ' +
-    'to sign (`extra`), the protocol extensions, and the addresses that settlements are sent from. A network ' +
-    'leaves the list while its RPC is down or its gas runs out.',
-  response: { 200: answer('What can be settled right now.', supported), ...describeErrors(readErrors) },
-  'x-reference': { answers: { 200: supportedAnswer, ...exemplifyErrors(readErrors) } },
+    'Every pair of scheme and network that this instance can currently settle, the data that clients need ' +
+    'to sign (`extra`), protocol extensions, and the addresses that settlements are sent from. A network is ' +
+    'omitted while its RPC endpoints are down or its signers are out of gas.',
+  response: { 200: jsonResponse('What can currently be settled.', supported), ...describeErrors(readErrors) },
+  'x-reference': { responses: { 200: supportedResponse, ...exemplifyErrors(readErrors) } },
 } satisfies FastifySchema
 
-/** `GET /tiers` */
 export const tiersSchema = {
   operationId: 'getTiers',
   tags: ['Service'],
-  summary: 'Plans with their quotas, limits and prices',
-  description: 'The same on every instance; limits apply to callers with an API key.',
-  response: { 200: answer('All plans by their id.', tierList), ...describeErrors(readErrors) },
+  summary: 'Plans: quotas, limits and prices',
+  description: 'Identical on every instance; the limits apply to callers with an API key.',
+  response: { 200: jsonResponse('All plans, by id.', tierList), ...describeErrors(readErrors) },
   'x-reference': {
-    answers: {
+    responses: {
       200: {
         free: {
           summary: 'One of the plans',
@@ -195,49 +187,45 @@ export const tiersSchema = {
   },
 } satisfies FastifySchema
 
-/** `POST /verify` */
 export const verifySchema = {
   operationId: 'verifyPayment',
   tags: ['Payments'],
-  summary: 'Judge a payment without moving funds',
+  summary: 'Verify a payment without moving funds',
   description: [
-    'Says whether the payment would settle: shape, scheme and network, recipient, amount, time window, ' +
-      'signature (keys, EIP-1271 and EIP-6492 wallets), balance, and a simulation of the very transfer that ' +
-      '/settle would send.',
-    'A refused payment is an answer, not an error: **HTTP 200** with `isValid: false` and the reason. An error ' +
-      'status means that nothing was decided: 4xx asks you to change the request, 5xx to repeat it.',
-    'Nothing is reserved: between /verify and /settle the payer can still spend the money or use the ' +
-      'authorization elsewhere. When you hang up, the verification is cancelled.',
+    'Checks whether the payment would settle: structure, scheme and network, recipient, amount, time window, ' +
+      'signature (EOA, EIP-1271 and EIP-6492), balance, and a simulation of the transfer that /settle would send.',
+    'A rejected payment is a result, not an error: **HTTP 200** with `isValid: false` and the reason. An error ' +
+      'status means that there is no result: on 4xx change the request, on 5xx retry it.',
+    'Nothing is reserved: between /verify and /settle the payer can still spend the funds or use the ' +
+      'authorization elsewhere. Closing the connection cancels the verification.',
   ].join('\n\n'),
   body: wirePaymentRequest,
   response: {
-    200: answer('The verdict.', verifyResult),
+    200: jsonResponse('The verdict.', verifyResult),
     ...describeErrors(verifyErrors, bodyLimits.payment),
   },
   'x-reference': {
     request: paymentRequests,
-    answers: { 200: verifyAnswers, ...exemplifyErrors(verifyErrors, bodyLimits.payment) },
+    responses: { 200: verifyResponses, ...exemplifyErrors(verifyErrors, bodyLimits.payment) },
   },
 } satisfies FastifySchema
 
-/** `POST /settle` */
 export const settleSchema = {
   operationId: 'settlePayment',
   tags: ['Payments'],
-  summary: 'Carry out a payment on chain',
+  summary: 'Settle a payment on chain',
   description: [
-    'Verifies the payment again, sends it, and waits up to 25 s for the outcome. There are three:',
-    '- `success: true` – the recipient has the money. Deliver.\n' +
+    'Verifies the payment again, sends it, and waits up to 25 s for the outcome. There are three outcomes:',
+    '- `success: true` – the funds were transferred to the recipient. Deliver.\n' +
       '- `success: false` with `status: "pending"` and a `transaction` – sent, outcome not known yet. **Do not ' +
-      'ask the payer to pay again.** Repeat the same request: it joins the settlement that is under way. Or ask ' +
+      'ask the payer to pay again.** Retry the same request: it joins the settlement in progress. Or poll ' +
       '`GET /v1/settlements/{id}`.\n' +
-      '- `success: false` otherwise – no money moved, and by this authorization none will, unless ' +
-      '`errorReason` is `duplicate_settlement`: then it paid for another request before, and ' +
-      '`transaction` says where.',
-    'One authorization earns one success. With an `Idempotency-Key` you can repeat a request after a lost ' +
-      'answer: the same key and body get the first answer again, marked by `X-Idempotency-Replayed: true`. ' +
-      'Keys belong to the caller and are kept for 24 hours. Use one on every settle.',
-    'When you hang up, the settlement goes on.',
+      '- `success: false` otherwise – no funds moved, and this authorization will not move any, unless ' +
+      '`errorReason` is `duplicate_settlement`: then it already paid for another request in `transaction`.',
+    'Each authorization yields at most one success. With an `Idempotency-Key` you can retry after a lost ' +
+      'response: the same key and body return the first response again, marked by `X-Idempotency-Replayed: true`. ' +
+      'Keys are scoped to the caller and kept for 24 hours. Use one on every settle.',
+    'Closing the connection does not cancel the settlement.',
   ].join('\n\n'),
   headers: z.object({
     'Idempotency-Key': z
@@ -245,23 +233,23 @@ export const settleSchema = {
       .regex(/^[A-Za-z0-9-]{1,64}$/)
       .optional()
       .meta({
-        description: 'Your name for this request: 1 to 64 letters, digits and hyphens',
+        description: 'Unique key of this request: 1 to 64 letters, digits and hyphens',
         examples: ['order-4711-attempt-1'],
       }),
   }),
   body: wirePaymentRequest,
   response: {
-    200: answer('The outcome.', settleResult),
+    200: jsonResponse('The outcome.', settleResult),
     ...describeErrors(settleErrors, bodyLimits.payment),
   },
   'x-reference': {
     request: paymentRequests,
-    answers: { 200: settleAnswers, ...exemplifyErrors(settleErrors, bodyLimits.payment) },
+    responses: { 200: settleResponses, ...exemplifyErrors(settleErrors, bodyLimits.payment) },
     headers: {
       200: {
         'X-Idempotency-Replayed': {
           description:
-            '`true` where the answer is that of an earlier request with the same `Idempotency-Key`',
+            '`true` if this is the stored response of an earlier request with the same `Idempotency-Key`',
           schema: { type: 'string', enum: ['true'] },
         },
       },
@@ -269,43 +257,40 @@ export const settleSchema = {
   },
 } satisfies FastifySchema
 
-/** `GET /v1/settlements/{id}` */
 export const settlementSchema = {
   operationId: 'getSettlement',
   tags: ['Payments'],
-  summary: 'How does a settlement stand?',
+  summary: 'Get a settlement',
   description:
-    'The settlement that an answer of /settle named in `settlementId`. `pending` turns into `confirmed` or ' +
-    '`failed` as soon as the chain proves one or the other.',
+    'The settlement with the `settlementId` of a /settle response. `pending` becomes `confirmed` or ' +
+    '`failed` once there is final proof on chain.',
   params: z.object({ id: z.uuid().meta({ examples: [parameters.settlementId] }) }),
-  response: { 200: answer('The settlement.', settlementView), ...describeErrors(lookUpErrors) },
-  'x-reference': { answers: { 200: settlementAnswers, ...exemplifyErrors(lookUpErrors) } },
+  response: { 200: jsonResponse('The settlement.', settlementView), ...describeErrors(lookUpErrors) },
+  'x-reference': { responses: { 200: settlementResponses, ...exemplifyErrors(lookUpErrors) } },
 } satisfies FastifySchema
 
-/** `GET /v1/settlements?network=&transaction=` and `?status=` */
 export const settlementsSchema = {
   operationId: 'findSettlement',
   tags: ['Payments'],
-  summary: 'The settlements of a transaction, or, for operators, of a status',
+  summary: 'Find settlements by transaction or, for operators, by status',
   description: [
-    '**By `network` and `transaction`**, for when all you have is the transaction hash of an answer. Payments that ' +
-      'wait together are settled by one transaction: `payer` picks one of them; without it the first is shown and ' +
-      'the rest stand in `others`.',
-    '**By `status`**, for those who run the instance: pages of all settlements that stand so, the newest first, ' +
-      'where you like of one network or since a time. It needs `Authorization: Bearer` with the `OPERATOR_TOKEN` ' +
-      'of the instance, and is forbidden where none is set.',
+    '**By `network` and `transaction`**: one transaction can settle several payments. `payer` selects one of them; ' +
+      'without it the first is returned, with the rest in `others`.',
+    '**By `status`**, for operators: pages of all settlements with this status, newest first, optionally filtered by ' +
+      'network and time. Requires `Authorization: Bearer` with the `OPERATOR_TOKEN` of the instance; forbidden if ' +
+      'none is set.',
   ].join('\n\n'),
   querystring: settlementsQuery,
   response: {
-    200: answer(
+    200: jsonResponse(
       'The settlement, or a page of settlements.',
       z.union([settlementsOfTransaction, settlementPage]),
     ),
     ...describeErrors(settlementsErrors),
   },
   'x-reference': {
-    answers: {
-      200: { ...settlementAnswers, ...settlementPages },
+    responses: {
+      200: { ...settlementResponses, ...settlementPages },
       ...exemplifyErrors(settlementsErrors),
     },
   },

@@ -1,7 +1,4 @@
-/*
- * The examples of the reference. The signature is genuine, from a key made for this page; the authorization has
- * expired and can move nothing.
- */
+/* The signature is valid, from a key generated for this example; the authorization has expired. */
 
 const payer = '0x18f77dd01186556F1F745E7847A4686421dEE072'
 const payTo = '0x501c54CF2d651A79b6F1ef8b1727A4ab80f6128c'
@@ -48,7 +45,6 @@ const olderRequirements = {
   extra: { name: 'USDC', version: '2' },
 }
 
-/** Bodies of /verify and /settle, one of each accepted shape. */
 export const paymentRequests = {
   version2: {
     summary: 'Version 2',
@@ -97,11 +93,10 @@ export const paymentRequests = {
   },
 } as const
 
-/** Answers of /verify. */
-export const verifyAnswers = {
+export const verifyResponses = {
   valid: { summary: 'The payment can be settled', value: { isValid: true, payer } },
   insufficientFunds: {
-    summary: 'Refused: the payer cannot pay',
+    summary: 'Rejected: insufficient funds',
     value: {
       isValid: false,
       payer,
@@ -111,7 +106,7 @@ export const verifyAnswers = {
     },
   },
   malformedPayload: {
-    summary: 'Refused: the payload lacks a field',
+    summary: 'Rejected: a field is missing',
     value: {
       isValid: false,
       invalidReason: 'invalid_payload_structure',
@@ -120,8 +115,7 @@ export const verifyAnswers = {
   },
 } as const
 
-/** Answers of /settle: the three outcomes, and the second settle of one authorization. */
-export const settleAnswers = {
+export const settleResponses = {
   confirmed: {
     summary: 'Paid',
     value: {
@@ -135,7 +129,7 @@ export const settleAnswers = {
     },
   },
   pending: {
-    summary: 'Sent, outcome not known yet: ask again, do not pay again',
+    summary: 'Sent, outcome not known yet: retry, do not pay again',
     value: {
       success: false,
       transaction,
@@ -148,7 +142,7 @@ export const settleAnswers = {
     },
   },
   refused: {
-    summary: 'Refused: nothing was sent',
+    summary: 'Rejected: nothing was sent',
     value: {
       success: false,
       transaction: '',
@@ -161,7 +155,7 @@ export const settleAnswers = {
     },
   },
   duplicate: {
-    summary: 'This authorization paid for another request',
+    summary: 'The authorization already paid for another request',
     value: {
       success: false,
       transaction,
@@ -175,8 +169,7 @@ export const settleAnswers = {
   },
 } as const
 
-/** Answers of the look-ups of a settlement. */
-export const settlementAnswers = {
+export const settlementResponses = {
   confirmed: {
     summary: 'Paid',
     value: {
@@ -210,14 +203,13 @@ export const settlementAnswers = {
   },
 } as const
 
-/** Answers to an operator who lists settlements. */
 export const settlementPages = {
   page: {
     summary: 'For operators: a page of pending settlements',
     value: {
       settlements: [
         {
-          ...settlementAnswers.pending.value,
+          ...settlementResponses.pending.value,
           caller: 'anonymous',
           ageSeconds: 42,
           isAttended: false,
@@ -230,16 +222,14 @@ export const settlementPages = {
   },
 } as const
 
-/** A page of an account's settlements. */
 export const accountSettlementPages = {
   page: {
     summary: 'A page of settlements',
-    value: { settlements: [{ ...settlementAnswers.pending.value, fee: '0' }], nextCursor: settlementId },
+    value: { settlements: [{ ...settlementResponses.pending.value, fee: '0' }], nextCursor: settlementId },
   },
 } as const
 
-/** Answers of /ready. */
-export const readinessAnswers = {
+export const readinessResponses = {
   ready: {
     value: {
       status: 'ready',
@@ -254,8 +244,7 @@ export const readinessAnswers = {
   },
 } as const
 
-/** An answer of /supported. */
-export const supportedAnswer = {
+export const supportedResponse = {
   baseSepolia: {
     summary: 'One network',
     value: {
@@ -269,18 +258,16 @@ export const supportedAnswer = {
   },
 } as const
 
-/** An answer of /info. */
-export const infoAnswer = {
+export const infoResponse = {
   info: {
     value: {
       name: 'quittance',
       version: '0.1.0',
       description: 'Payment facilitator for HTTP 402',
-      endpoints: [{ method: 'POST', path: '/verify', description: 'Judge a payment without moving funds' }],
+      endpoints: [{ method: 'POST', path: '/verify', description: 'Verify a payment without moving funds' }],
       features: { upto: false },
     },
   },
 } as const
 
-/** Values of parameters. */
 export const parameters = { settlementId, network: 'eip155:84532', transaction } as const

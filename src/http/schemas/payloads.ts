@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { wireRequirements } from '../../protocol/wire.js'
 
 /*
- * The shapes of a payment payload for the reference. They describe and do not validate: a payload comes from a
- * stranger, and what is wrong inside it is a decided answer, not a refused request.
+ * Documentation only: payloads are untrusted, and an invalid one is a rejected payment
+ * (HTTP 200), not a bad request.
  */
 
 const address = z.string().meta({ examples: ['0x18f77dd01186556F1F745E7847A4686421dEE072'] })
@@ -11,9 +11,9 @@ const decimal = z.string().regex(/^[0-9]{1,78}$/)
 const seconds = decimal.meta({ description: 'Unix time in seconds, decimal digits' })
 const signature = z.string().meta({
   description:
-    'EIP-712 signature in hex: 65 bytes of a key, or what the contract of a smart wallet takes (EIP-1271, EIP-6492)',
+    'EIP-712 signature in hex: 65 bytes for an EOA, or a contract wallet signature (EIP-1271, EIP-6492)',
 })
-const nonce = z.string().meta({ description: '32 random bytes in hex, never used before by this payer' })
+const nonce = z.string().meta({ description: '32 random bytes in hex, unused by this payer' })
 
 const exactEvmProof = z
   .looseObject({
@@ -21,7 +21,9 @@ const exactEvmProof = z
     authorization: z.looseObject({
       from: address.meta({ description: 'The payer' }),
       to: address.meta({ description: 'The recipient; equals `payTo`' }),
-      value: decimal.meta({ description: 'Smallest units; at least `amount`, and all of it is transferred' }),
+      value: decimal.meta({
+        description: 'Smallest units; at least `amount`; the full value is transferred',
+      }),
       validAfter: seconds,
       validBefore: seconds,
       nonce,
@@ -37,9 +39,9 @@ const exactSolanaProof = z
   .looseObject({
     transaction: z.string().meta({
       description:
-        'A transaction in base64 that the payer has signed: compute-unit limit and price, one TransferChecked of the ' +
-        'amount to the associated token account of `payTo`, perhaps a memo. Its fee payer is the `extra.feePayer` of ' +
-        '`/supported`, whose signature is left empty.',
+        'A transaction in base64, signed by the payer: compute-unit limit and price, one TransferChecked of the amount ' +
+        'to the associated token account of `payTo`, and optionally a memo. Its fee payer is the `extra.feePayer` of ' +
+        '`/supported`; the fee payer signature is empty.',
     }),
   })
   .meta({
@@ -55,12 +57,12 @@ const exactTonProof = z
     }),
     authorization: z.looseObject({}).meta({
       description:
-        'What the message says, once more: from, to, jettonMaster, jettonAmount, tonAmount, validUntil, seqno, queryId. It must agree with the message, which alone decides',
+        'A copy of the message contents: from, to, jettonMaster, jettonAmount, tonAmount, validUntil, seqno, queryId. It must match the message, which is authoritative',
     }),
   })
   .meta({
     id: 'ExactTonProof',
-    description: 'A signed message that the payer’s wallet takes. A proof of scheme `exact` on TON.',
+    description: 'A signed message to the payer’s wallet. A proof of scheme `exact` on TON.',
   })
 
 const sponsoredTonProof = z
@@ -84,7 +86,7 @@ const exactTronProof = z
     }),
     authorization: z.looseObject({}).meta({
       description:
-        'What the transaction says, once more: from, to, contractAddress, amount, expiration, refBlockBytes, refBlockHash, timestamp. It must agree with the transaction, which alone decides',
+        'A copy of the transaction contents: from, to, contractAddress, amount, expiration, refBlockBytes, refBlockHash, timestamp. It must match the transaction, which is authoritative',
     }),
   })
   .meta({
@@ -110,7 +112,10 @@ const flatEvmProof = z
   })
 
 const version = (number: 1 | 2) =>
-  z.literal(number).optional().meta({ type: 'integer', description: 'Any one of the three names will do' })
+  z
+    .literal(number)
+    .optional()
+    .meta({ type: 'integer', description: 'Any one of the three names is accepted' })
 
 const resource = z.looseObject({
   url: z
@@ -121,7 +126,6 @@ const resource = z.looseObject({
   mimeType: z.string().optional(),
 })
 
-/** A payload of version 2, for the reference. */
 export const payloadVersion2 = z
   .looseObject({
     payVersion: version(2),
@@ -135,11 +139,10 @@ export const payloadVersion2 = z
     id: 'PaymentPayloadV2',
     title: 'Version 2',
     description:
-      'The current shape. `accepted` repeats the requirements that the client accepted; it must agree with ' +
+      'The current shape. `accepted` repeats the requirements that the client accepted; it must match ' +
       '`paymentRequirements` in scheme, network, amount, asset and payTo.',
   })
 
-/** A payload of version 1, for the reference. */
 export const payloadVersion1 = z
   .looseObject({
     payVersion: version(1),
@@ -152,10 +155,9 @@ export const payloadVersion1 = z
   .meta({
     id: 'PaymentPayloadV1',
     title: 'Version 1',
-    description: 'The first shape: scheme and network beside the proof, networks by their short names.',
+    description: 'The original shape: scheme and network beside the proof, short network names.',
   })
 
-/** A payload of the flat shape, for the reference. */
 export const payloadFlat = z
   .looseObject({
     payVersion: z.int().optional(),
@@ -166,5 +168,5 @@ export const payloadFlat = z
   .meta({
     id: 'PaymentPayloadFlat',
     title: 'Flat',
-    description: 'As version 1, with the fields of the authorization beside the signature.',
+    description: 'Like version 1, with the fields of the authorization beside the signature.',
   })

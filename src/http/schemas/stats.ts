@@ -1,27 +1,20 @@
 import type { FastifySchema } from 'fastify'
-import type { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { requestStatistics, settlementStatistics } from '../../protocol/statistics.js'
-import { describeErrors, exemplifyErrors } from './errorBody.js'
+import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const errors = ['INTERNAL_ERROR'] as const satisfies readonly ErrorCode[]
 
-const answer = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
-  description,
-  content: { 'application/json': { schema } },
-})
-
-/** `GET /stats/requests` */
 export const requestStatisticsSchema = {
   operationId: 'getRequestStatistics',
   tags: ['Statistics'],
-  summary: 'How many requests were answered, and how fast?',
+  summary: 'Request counts and mean duration',
   description:
-    'Of all instances together, since the first start; a few seconds old. Requests for `/health`, `/ready` and ' +
-    '`/metrics` are left out. A request that was refused for good reason counts as successful.',
-  response: { 200: answer('The counts.', requestStatistics), ...describeErrors(errors) },
+    'Totals of all instances since the first start, delayed by a few seconds. Requests to `/health`, `/ready` and ' +
+    '`/metrics` are excluded. Only 5xx responses count as failed.',
+  response: { 200: jsonResponse('The counts.', requestStatistics), ...describeErrors(errors) },
   'x-reference': {
-    answers: {
+    responses: {
       200: {
         counts: {
           value: {
@@ -37,15 +30,14 @@ export const requestStatisticsSchema = {
   },
 } satisfies FastifySchema
 
-/** `GET /stats/settlements` */
 export const settlementStatisticsSchema = {
   operationId: 'getSettlementStatistics',
   tags: ['Statistics'],
-  summary: 'How many settlements stand how?',
-  description: 'Of all instances together, since the first start; some seconds old.',
-  response: { 200: answer('The counts.', settlementStatistics), ...describeErrors(errors) },
+  summary: 'Settlement counts by status',
+  description: 'Totals of all instances since the first start, delayed by a few seconds.',
+  response: { 200: jsonResponse('The counts.', settlementStatistics), ...describeErrors(errors) },
   'x-reference': {
-    answers: {
+    responses: {
       200: { counts: { value: { confirmed: 1_200, failed: 12, pending: 3 } } },
       ...exemplifyErrors(errors),
     },

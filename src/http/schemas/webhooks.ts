@@ -9,9 +9,8 @@ import {
   webhookSet,
   webhookTested,
 } from '../../protocol/webhooks.js'
-import { answer } from './answer.js'
-import { describeErrors, exemplifyErrors } from './errorBody.js'
 import { parameters } from './examples.js'
+import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const readErrors = [
   'INVALID_REQUEST',
@@ -22,7 +21,7 @@ const readErrors = [
   'SERVICE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
 const writeErrors = [...readErrors, 'REQUEST_TIMEOUT', 'REQUEST_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
-const oneErrors = [...readErrors, 'NOT_FOUND'] as const
+const itemErrors = [...readErrors, 'NOT_FOUND'] as const
 
 const webhookUrl = 'https://shop.example/webhooks/payments'
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
@@ -50,20 +49,19 @@ const deliveryExample = {
   },
 }
 
-/** `POST /dashboard/webhook` */
 export const setWebhookSchema = {
   operationId: 'setWebhook',
   tags: ['Webhooks'],
-  summary: 'Set or remove the address of your webhook',
+  summary: 'Set or remove your webhook URL',
   description: [
-    'From then on a message is posted there for each of your settlements that is `settlement.confirmed`, ' +
-      '`settlement.failed`, `settlement.pending` (once, where it was left open) or `settlement.reorged` (the network ' +
-      'took its block back; it is pending again). The body is `{ id, type, timestamp, data }`; `data` is the ' +
-      'settlement as `GET /v1/settlements/{id}` showed it at that moment.',
-    'Messages are signed after Standard Webhooks with the `secret` of this answer, which is shown only once. Each call ' +
-      'makes a new one. A message that is not answered 2xx within 10 seconds is sent again after 5 s, 30 s, 5 min, ' +
-      '30 min, 2 h, 5 h and 10 h; an answer 410 ends that, and all messages until an address is set again. ' +
-      'Redirects are not followed. The same message can arrive twice (`webhook-id` tells), and a later one earlier.',
+    'Events of your settlements are posted to this URL: `settlement.confirmed`, ' +
+      '`settlement.failed`, `settlement.pending` (once, if it was left open) and `settlement.reorged` (its block was ' +
+      'removed by a chain reorganization; it is pending again). The body is `{ id, type, timestamp, data }`; `data` ' +
+      'is the settlement as `GET /v1/settlements/{id}` returned it at that moment.',
+    'Messages are signed according to Standard Webhooks with the `secret` in this response, which is shown only once. ' +
+      'Each call creates a new secret. A message without a 2xx response within 10 seconds is retried after 5 s, 30 s, ' +
+      '5 min, 30 min, 2 h, 5 h and 10 h; a 410 response stops all messages until a URL is set again. Redirects are ' +
+      'not followed. Messages can arrive more than once (deduplicate by `webhook-id`) and out of order.',
     'HTTPS only, ports 443 and 8443, and only hosts with public addresses. An empty string removes the webhook.',
   ].join('\n\n'),
   body: z.object({
@@ -72,27 +70,32 @@ export const setWebhookSchema = {
       .max(maxWebhookUrlLength)
       .meta({ description: 'Empty to remove it', examples: [webhookUrl] }),
   }),
-  response: { 200: answer('It is set, or removed.', webhookSet), ...describeErrors(writeErrors) },
+  response: {
+    200: jsonResponse('The webhook is set or removed.', webhookSet),
+    ...describeErrors(writeErrors),
+  },
   'x-reference': {
     request: { set: { value: { webhookUrl } }, remove: { value: { webhookUrl: '' } } },
-    answers: {
+    responses: {
       200: { set: { value: { webhookUrl, secret } }, removed: { value: { webhookUrl: '' } } },
       ...exemplifyErrors(writeErrors),
     },
   },
 } satisfies FastifySchema
 
-/** `POST /dashboard/webhook/test` */
 export const testWebhookSchema = {
   operationId: 'testWebhook',
   tags: ['Webhooks'],
   summary: 'Send a test message to your webhook',
   description:
-    'Sends `webhook.test` at once, signed like every other message, and tells what the receiver answered. It is ' +
-    'not sent again and does not stand in the log.',
-  response: { 200: answer('What the receiver answered.', webhookTested), ...describeErrors(readErrors) },
+    'Sends `webhook.test` immediately, signed like every other message, and returns the response of the receiver. It ' +
+    'is not retried and not logged.',
+  response: {
+    200: jsonResponse('The response of the receiver.', webhookTested),
+    ...describeErrors(readErrors),
+  },
   'x-reference': {
-    answers: {
+    responses: {
       200: {
         taken: { value: { success: true, statusCode: 204, message: 'The receiver took the message' } },
         refused: { value: { success: false, statusCode: 500, message: 'The receiver answered 500' } },
@@ -103,17 +106,16 @@ export const testWebhookSchema = {
   },
 } satisfies FastifySchema
 
-/** `POST /dashboard/webhook/rotate` */
 export const rotateWebhookSecretSchema = {
   operationId: 'rotateWebhookSecret',
   tags: ['Webhooks'],
   summary: 'Replace the secret of your webhook',
   description:
-    'For 24 hours messages carry two signatures, one of each secret: a receiver that knows either of them verifies ' +
-    'them, so that you can change it without losing a message.',
-  response: { 200: answer('The new secret.', webhookRotated), ...describeErrors(readErrors) },
+    'For 24 hours messages carry two signatures, one per secret, so that you can replace the secret in your receiver ' +
+    'without rejecting messages.',
+  response: { 200: jsonResponse('The new secret.', webhookRotated), ...describeErrors(readErrors) },
   'x-reference': {
-    answers: {
+    responses: {
       200: {
         rotated: { value: { webhookUrl, secret, previousSecretUntil: '2026-01-02T00:00:00.000Z' } },
       },
@@ -122,13 +124,11 @@ export const rotateWebhookSecretSchema = {
   },
 } satisfies FastifySchema
 
-/** `GET /dashboard/webhook/deliveries` */
 export const listDeliveriesSchema = {
   operationId: 'listWebhookDeliveries',
   tags: ['Webhooks'],
-  summary: 'What was sent to your webhook',
-  description:
-    'The log of deliveries, the newest first, with the last answer to each. It reaches back 30 days.',
+  summary: 'List webhook deliveries',
+  description: 'Deliveries of the last 30 days, newest first, with the latest response to each.',
   querystring: z.object({
     limit: z
       .string()
@@ -136,16 +136,16 @@ export const listDeliveriesSchema = {
       .transform(Number)
       .pipe(z.int().min(1).max(200))
       .default(50)
-      .meta({ description: 'How many at most, 1 to 200; 50 unless told', examples: ['50'] }),
+      .meta({ description: 'Page size, 1 to 200; default 50', examples: ['50'] }),
     cursor: z
       .uuid()
       .transform((text) => text.toLowerCase())
       .optional()
-      .meta({ description: 'The `nextCursor` of the page before' }),
+      .meta({ description: '`nextCursor` of the previous page' }),
   }),
-  response: { 200: answer('A page of deliveries.', deliveryPage), ...describeErrors(readErrors) },
+  response: { 200: jsonResponse('A page of deliveries.', deliveryPage), ...describeErrors(readErrors) },
   'x-reference': {
-    answers: {
+    responses: {
       200: {
         page: { value: { deliveries: [deliveryExample], nextCursor: deliveryExample.id } },
         none: { value: { deliveries: [] } },
@@ -155,23 +155,22 @@ export const listDeliveriesSchema = {
   },
 } satisfies FastifySchema
 
-/** `POST /dashboard/webhook/deliveries/{id}/redeliver` */
 export const redeliverSchema = {
   operationId: 'redeliverWebhook',
   tags: ['Webhooks'],
-  summary: 'Send a message to your webhook again',
+  summary: 'Redeliver a message',
   description:
-    'Makes it due at once, to the address that is set now and with the same `webhook-id`; where that fails, it is ' +
-    'tried again as often as a new one.',
+    'Schedules the message for immediate delivery to the current URL with the same `webhook-id`. Failures are retried ' +
+    'like those of a new message.',
   params: z.object({
     id: z
       .uuid()
       .transform((text) => text.toLowerCase())
       .meta({ examples: [deliveryExample.id] }),
   }),
-  response: { 200: answer('The delivery, which is due now.', deliveryView), ...describeErrors(oneErrors) },
+  response: { 200: jsonResponse('The delivery, now due.', deliveryView), ...describeErrors(itemErrors) },
   'x-reference': {
-    answers: {
+    responses: {
       200: {
         due: {
           value: {
@@ -182,7 +181,7 @@ export const redeliverSchema = {
           },
         },
       },
-      ...exemplifyErrors(oneErrors),
+      ...exemplifyErrors(itemErrors),
     },
   },
 } satisfies FastifySchema

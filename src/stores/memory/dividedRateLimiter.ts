@@ -1,17 +1,12 @@
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 
-/** What a limiter of one instance among several is built from. */
 export interface DividedRateLimiterOptions {
-  /** Counts for this process; closed on `close()`. */
   readonly limiter: RateLimiter
-  /** How many instances there are, this one included. */
+  /** Including this one. */
   countInstances(): number
 }
 
-/**
- * Builds a limiter that gives this instance its share of each limit, so that instances which cannot count together
- * allow no more than one would, as long as each gets its share of the requests. At least 1 is left of any limit.
- */
+/** For instances without a shared store: divides each limit by their number, but allows at least 1. */
 export const createDividedRateLimiter = ({
   limiter,
   countInstances,

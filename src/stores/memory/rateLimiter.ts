@@ -1,16 +1,13 @@
 import type { Clock } from '../../ports/clock.js'
 import type { LimitAnswer, LimitWindow, RateLimiter } from '../../ports/rateLimiter.js'
 
-/** What the limiter in memory is built from. */
 export interface MemoryRateLimiterOptions {
   readonly clock: Clock
-  /** How many buckets are remembered at most; about 300 bytes each. */
+  /** Maximum number of buckets; about 300 bytes each. */
   readonly maxBuckets?: number
 }
 
-/** Limits of one process. */
 export interface MemoryRateLimiter extends RateLimiter {
-  /** How many buckets are remembered now. */
   countBuckets(): number
 }
 
@@ -26,21 +23,21 @@ interface Bucket {
 
 const defaultMaxBuckets = 100_000
 const maxDropsPerRequest = 100
-// Quarters of the limit, then a level of its own for what is used up.
-const exhausted = 4
+// Levels 0 to 3 are quarters of the limit; 4 is exhausted.
+const exhaustedLevel = 4
 
-/** Throws RangeError for a window that cannot be counted; no store may draw from one. */
+/** Throws RangeError for windows that cannot be counted. Shared by all stores. */
 export const checkWindows = (windows: readonly LimitWindow[]): void => {
   for (const { limit, windowMs, cost = 1 } of windows) {
-    // A negative cost would give back what others drew, and NaN passes every comparison with a limit.
+    // A negative cost would refund other requests, and NaN passes every comparison.
     const isCountable = [limit, windowMs, cost].every((count) => Number.isSafeInteger(count) && count >= 0)
     if (isCountable && windowMs > 0) continue
     throw new RangeError(`Not countable: limit ${limit}, window ${windowMs} ms, cost ${cost}`)
   }
 }
 
-/** Buckets of one level and one length, in the order in which they came to it. */
-class Shelf {
+/** Doubly linked list of buckets of one level and window length, oldest first. */
+class BucketList {
   oldest: Bucket | null = null
   #newest: Bucket | null = null
 
@@ -60,10 +57,10 @@ class Shelf {
   }
 }
 
-/** Every live bucket up to a maximum; each operation takes constant time, whatever is remembered. */
+/** All live buckets up to a maximum; every operation takes constant time. */
 class Buckets {
   readonly #byId = new Map<string, Bucket>()
-  readonly #shelves = new Map<number, readonly Shelf[]>()
+  readonly #lists = new Map<number, readonly BucketList[]>()
   readonly #max: number
   #exhaustedCount = 0
 
@@ -75,7 +72,6 @@ class Buckets {
     return this.#byId.size
   }
 
-  /** The bucket with this id unless its window has ended. */
   find(id: string, nowMs: number): Bucket | null {
     const bucket = this.#byId.get(id)
     return bucket !== undefined && isLive(bucket, nowMs) ? bucket : null
@@ -83,61 +79,60 @@ class Buckets {
 
   start(id: string, windowMs: number, nowMs: number): Bucket {
     const ended = this.#byId.get(id)
-    if (ended !== undefined) this.#forget(ended)
+    if (ended !== undefined) this.#remove(ended)
     const resetsAtMs = nowMs + windowMs
     const bucket: Bucket = { id, windowMs, resetsAtMs, used: 0, level: 0, older: null, newer: null }
     this.#byId.set(id, bucket)
-    this.#shelfOf(bucket).add(bucket)
+    this.#listOf(bucket).add(bucket)
     return bucket
   }
 
-  /** Notes how near its limit a bucket is; it never gets farther away, because use only grows. */
+  /** Levels never decrease, because usage only grows within a window. */
   raise(bucket: Bucket, level: number): void {
     if (level <= bucket.level) return
-    this.#shelfOf(bucket).remove(bucket)
+    this.#listOf(bucket).remove(bucket)
     bucket.level = level
-    this.#shelfOf(bucket).add(bucket)
-    if (level === exhausted) this.#exhaustedCount += 1
+    this.#listOf(bucket).add(bucket)
+    if (level === exhaustedLevel) this.#exhaustedCount += 1
   }
 
-  /** Drops what has ended, then as many more as `count` new buckets need. */
+  /** Drops ended buckets, then evicts until `count` new ones fit. */
   makeRoom(count: number, nowMs: number): void {
     this.#dropEnded(nowMs)
     while (this.size > 0 && this.size + count > this.#max) {
-      const bucket = this.#leastMissed()
+      const bucket = this.#findEvictable()
       if (bucket === null) return
-      this.#forget(bucket)
+      this.#remove(bucket)
     }
   }
 
   clear(): void {
     this.#byId.clear()
-    this.#shelves.clear()
+    this.#lists.clear()
     this.#exhaustedCount = 0
   }
 
-  // The number is bounded so that a burst which ends all at once does not stop the process; each request
-  // still drops more than it adds.
+  // Bounded, so that many endings at once do not block the event loop; still drops more than is added.
   #dropEnded(nowMs: number): void {
     let left = maxDropsPerRequest
-    for (const levels of this.#shelves.values()) {
-      for (const shelf of levels) {
-        for (let bucket = shelf.oldest; bucket !== null && left > 0; bucket = shelf.oldest) {
+    for (const levels of this.#lists.values()) {
+      for (const list of levels) {
+        for (let bucket = list.oldest; bucket !== null && left > 0; bucket = list.oldest) {
           if (isLive(bucket, nowMs)) break
-          this.#forget(bucket)
+          this.#remove(bucket)
           left -= 1
         }
       }
     }
   }
 
-  // A flood of strangers pushes out strangers: the least used go first, and what is used up goes last.
-  // Unless that alone fills the store: then nobody new would be remembered, and so nobody new be limited.
-  #leastMissed(): Bucket | null {
-    const isCrowded = this.#exhaustedCount > this.#max * 0.75
-    for (const level of isCrowded ? [exhausted, 0, 1, 2, 3] : [0, 1, 2, 3, exhausted]) {
+  // Least used first, so that a flood of new clients evicts new clients. Exhausted buckets last, unless they
+  // fill the store: then new clients could not be limited.
+  #findEvictable(): Bucket | null {
+    const isMostlyExhausted = this.#exhaustedCount > this.#max * 0.75
+    for (const level of isMostlyExhausted ? [exhaustedLevel, 0, 1, 2, 3] : [0, 1, 2, 3, exhaustedLevel]) {
       let soonest: Bucket | null = null
-      for (const levels of this.#shelves.values()) {
+      for (const levels of this.#lists.values()) {
         const oldest = levels[level]?.oldest ?? null
         if (oldest !== null && (soonest === null || oldest.resetsAtMs < soonest.resetsAtMs)) soonest = oldest
       }
@@ -146,31 +141,32 @@ class Buckets {
     return null
   }
 
-  #forget(bucket: Bucket): void {
+  #remove(bucket: Bucket): void {
     this.#byId.delete(bucket.id)
-    this.#shelfOf(bucket).remove(bucket)
-    if (bucket.level === exhausted) this.#exhaustedCount -= 1
-    const isLast = this.#shelves.get(bucket.windowMs)?.every(({ oldest }) => oldest === null)
-    if (isLast) this.#shelves.delete(bucket.windowMs)
+    this.#listOf(bucket).remove(bucket)
+    if (bucket.level === exhaustedLevel) this.#exhaustedCount -= 1
+    const isLast = this.#lists.get(bucket.windowMs)?.every(({ oldest }) => oldest === null)
+    if (isLast) this.#lists.delete(bucket.windowMs)
   }
 
-  #shelfOf({ windowMs, level }: Bucket): Shelf {
-    const levels = this.#shelves.get(windowMs) ?? Array.from({ length: exhausted + 1 }, () => new Shelf())
-    this.#shelves.set(windowMs, levels)
+  #listOf({ windowMs, level }: Bucket): BucketList {
+    const levels =
+      this.#lists.get(windowMs) ?? Array.from({ length: exhaustedLevel + 1 }, () => new BucketList())
+    this.#lists.set(windowMs, levels)
     const shelf = levels[level]
     if (shelf === undefined) throw new RangeError(`There is no level ${level}`)
     return shelf
   }
 }
 
-// A clock that was set back would otherwise lock a bucket for as long as it was set back.
+// The upper bound ends buckets whose start lies in the future because the clock was set back.
 const isLive = ({ resetsAtMs, windowMs }: Bucket, nowMs: number): boolean =>
   resetsAtMs > nowMs && resetsAtMs <= nowMs + windowMs
 
 const levelOf = (used: number, limit: number): number =>
-  used >= limit ? exhausted : Math.floor((used / limit) * exhausted)
+  used >= limit ? exhaustedLevel : Math.floor((used / limit) * exhaustedLevel)
 
-/** Builds a limiter that counts in this process: buckets live from the first hit to the end of their window. */
+/** Fixed windows: a bucket starts with its first request and ends with its window. */
 export const createMemoryRateLimiter = ({
   clock,
   maxBuckets = defaultMaxBuckets,
@@ -199,7 +195,7 @@ export const createMemoryRateLimiter = ({
 
   const refuse = (draw: Draw | undefined, nowMs: number): void => {
     const bucket = draw === undefined ? null : buckets.find(draw.id, nowMs)
-    if (bucket !== null) buckets.raise(bucket, exhausted)
+    if (bucket !== null) buckets.raise(bucket, exhaustedLevel)
   }
 
   const draw = ({ id, limit, windowMs, cost }: Draw, nowMs: number): void => {
@@ -237,7 +233,7 @@ interface Draw {
   readonly cost: number
 }
 
-// The length is a part of the name: `per minute` and `per hour` of one key are two buckets.
+// The window length is part of the id: one key can have several windows.
 const toDraw = ({ key, limit, windowMs, cost = 1 }: LimitWindow): Draw => ({
   id: `${windowMs}:${key}`,
   limit,
@@ -245,7 +241,7 @@ const toDraw = ({ key, limit, windowMs, cost = 1 }: LimitWindow): Draw => ({
   cost,
 })
 
-// One request may name one bucket twice; the second draw sees the first.
+// A request can draw from one bucket twice; the second draw includes the first.
 const drawnBefore = (draws: readonly Draw[], position: number): number => {
   let sum = 0
   for (const [index, { id, cost }] of draws.entries()) {

@@ -2,19 +2,17 @@ import type { Redis } from 'ioredis'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 
-/** Whether Redis is worth asking. Everybody who uses the connection shares one: what one has found out, all know. */
+/** Circuit breaker shared by all users of the Redis connection. */
 export interface Circuit {
   isOpen(): boolean
-  /** Redis failed somebody: from now on nobody asks it, until a probe in the background has succeeded. */
+  /** Opens the circuit; it closes when a background probe succeeds. */
   trip(error: unknown): void
   close(): void
 }
 
-/** What a circuit is built from. */
 export interface CircuitOptions {
-  /** A client of `openRedis`: its deadlines bound what a probe waits for. */
+  /** A client from `openRedis`: its timeouts bound each probe. */
   readonly redis: Redis
-  /** Paces the probes and times the outages. */
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -22,18 +20,17 @@ export interface CircuitOptions {
 const probeKey = 'quittance:probe'
 const firstProbeDelayMs = 100
 const maxProbeDelayMs = 1_000
-// Who fails again this soon after a recovery is asked less often.
-const steadyMs = 10_000
+// A failure this soon after recovery keeps the longer probe interval.
+const stableMs = 10_000
 
-/** Builds a circuit that lets everybody through until the first failure. */
 export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit => {
   const closed = new AbortController()
   let trippedAt: Date | null = null
   let recoveredAt: Date | null = null
   let probeDelayMs = firstProbeDelayMs
 
-  // Writes as requests do: a ping is also answered by a replica, and by a Redis that is out of memory.
-  const isWell = (): Promise<boolean> =>
+  // Probes with a write: replicas and a Redis out of memory also respond to PING.
+  const isHealthy = (): Promise<boolean> =>
     redis.set(probeKey, '', 'PX', 1).then(
       () => true,
       () => false,
@@ -43,7 +40,7 @@ export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit
     do {
       if (!(await clock.sleep(probeDelayMs, closed.signal))) return
       probeDelayMs = Math.min(2 * probeDelayMs, maxProbeDelayMs)
-    } while (!(await isWell()))
+    } while (!(await isHealthy()))
     if (closed.signal.aborted) return
     recoveredAt = clock.now()
     trippedAt = null
@@ -55,9 +52,9 @@ export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit
     trip: (error) => {
       if (trippedAt !== null || closed.signal.aborted) return
       trippedAt = clock.now()
-      const wasSteady = recoveredAt === null || trippedAt.getTime() - recoveredAt.getTime() > steadyMs
-      if (wasSteady) probeDelayMs = firstProbeDelayMs
-      // The message only: the error of a refused login carries the password.
+      const wasStable = recoveredAt === null || trippedAt.getTime() - recoveredAt.getTime() > stableMs
+      if (wasStable) probeDelayMs = firstProbeDelayMs
+      // Message only: the error of a failed AUTH contains the password.
       logger.warn({ error: messageOf(error) }, 'redis.degraded')
       void recover(trippedAt)
     },
@@ -65,5 +62,4 @@ export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit
   }
 }
 
-/** The words of a failure. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

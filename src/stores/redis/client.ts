@@ -4,31 +4,29 @@ import type { Logger } from '../../ports/logger.js'
 
 export type { Redis } from 'ioredis'
 
-/** How the connection to Redis is opened. */
 export interface RedisClientOptions {
   readonly logger: Logger
-  /** How long the start waits for Redis before it goes on without. */
+  /** How long startup waits for Redis before continuing without it. */
   readonly readyDeadlineMs?: number
 }
 
 const defaultReadyDeadlineMs = 2_000
 
-// The library's defaults let a command wait for ever while Redis hangs or is down.
+// With ioredis defaults, commands wait indefinitely while Redis is down.
 const deadlines = {
   connectTimeout: 500,
   commandTimeout: 150,
   socketTimeout: 2_000,
   enableOfflineQueue: false,
-  // A command whose answer was lost fails at once and is never sent again: it may have been carried out.
+  // A command whose response was lost is not resent: it may have been executed.
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
 } as const
 
 /**
- * Opens the one connection to Redis and answers when it is ready, or after a deadline with a client that
- * goes on trying. Every command fails within 150 ms at most; a lost connection is logged once and comes
- * back by itself. Throws only for a URL that is none. Whoever opens it ends it with `disconnect()`.
+ * Returns when the connection is ready, or after a deadline with a client that keeps reconnecting. Commands
+ * fail within 150 ms. Throws only for an invalid URL. The caller must `disconnect()`.
  */
 export const openRedis = async (
   url: string,
@@ -41,19 +39,19 @@ export const openRedis = async (
   return redis
 }
 
-// The library takes any other text for the path of a socket. The text is not repeated: it holds a password.
+// ioredis treats any other text as a socket path. The error omits the URL, which contains a password.
 const checkUrl = (url: string): void => {
   const isRedis = URL.canParse(url) && ['redis:', 'rediss:'].includes(new URL(url).protocol)
-  if (!isRedis) throw new Error('The URL of Redis must begin with redis:// or rediss://')
+  if (!isRedis) throw new Error('REDIS_URL must begin with redis:// or rediss://')
 }
 
-// Without a listener for errors the library writes each of them to the console.
+// Without an error listener ioredis writes errors to the console.
 const logTransitions = (redis: Redis, logger: Logger): void => {
   let isLost = false
   redis.on('error', (error: Error) => {
     if (isLost) return
     isLost = true
-    // The message only: the error of a refused login carries the password.
+    // Message only: the error of a failed AUTH contains the password.
     logger.warn({ error: error.message }, 'redis.lost')
   })
   redis.on('ready', () => {

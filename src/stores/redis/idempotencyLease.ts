@@ -4,24 +4,23 @@ import { z } from 'zod'
 import type { IdempotencyAnswer, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
 import type { Circuit } from './circuit.js'
 
-/** What stands in front of the durable record of idempotency keys. */
 export interface IdempotencyLeaseOptions {
-  /** A client of `openRedis`: its deadlines bound what a request waits for. */
+  /** A client from `openRedis`: its timeouts bound each request. */
   readonly redis: Redis
-  /** Open: nobody asks Redis, and the durable record decides alone. */
+  /** While open, Redis is bypassed and `record` decides alone. */
   readonly circuit: Circuit
-  /** What decides; it survives every restart, and Redis may be lost at any moment. */
+  /** Durable store; authoritative, because Redis data can be lost at any time. */
   readonly record: IdempotencyStore
   readonly keyPrefix?: string
   readonly leaseMs?: number
 }
 
-// No longer than the database takes a silent process for alive: a lease must not hide a request that can be taken over.
+// Not longer than the heartbeat timeout of instances: a lease must not hide a request that can be taken over.
 const defaultLeaseMs = 9_000
 const renewalsPerLease = 3
 
-// Retries come within minutes; what comes later is answered by the durable record.
-const keepOutcomeMs = 3_600_000
+// Most retries arrive within minutes; later ones are served by the durable store.
+const outcomeTtlMs = 3_600_000
 
 const entry = z.union([
   z.object({ fingerprint: z.string(), state: z.enum(['running', 'failed']), run: z.string() }),
@@ -29,17 +28,16 @@ const entry = z.union([
 ])
 type Entry = z.infer<typeof entry>
 
-/** How a run ended, as later requests with its key are told. */
 type Outcome = { readonly state: 'answered'; readonly response: unknown } | { readonly state: 'failed' }
 
-const take = `
+const takeScript = `
 local held = redis.call('GET', KEYS[1])
 if not held then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 return held
 `
 
-// Only the run that holds the key may change it, another one may have begun since; its id is a UUID of ours.
-const changeOwn = `
+// Only the run that holds the key may change it; ARGV[1] is its UUID.
+const updateScript = `
 local held = redis.call('GET', KEYS[1])
 if not held or not string.find(held, ARGV[1], 1, true) then return 0 end
 if ARGV[2] == '' then return redis.call('DEL', KEYS[1]) end
@@ -47,17 +45,15 @@ redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1
 `
 
-/** What this process holds of a key. */
 interface Run {
   readonly id: string
   readonly renewal: NodeJS.Timeout
 }
 
 /**
- * Idempotency keys in Redis, in front of the durable record: a key that is at work or answered is told from here
- * without asking the database, by every instance. Whoever gets the lease still asks the record, which decides; a
- * Redis that fails, forgets or goes back in time costs speed and never an answer. The outcome stands in the record
- * before it stands here.
+ * Serves running and answered keys from Redis. The holder of the lease still asks the durable
+ * store, which decides, so a Redis that fails or loses data costs latency, never correctness.
+ * Outcomes are stored durably first.
  */
 export const createIdempotencyLease = ({
   redis,
@@ -68,8 +64,8 @@ export const createIdempotencyLease = ({
 }: IdempotencyLeaseOptions): IdempotencyStore => {
   const runs = new Map<string, Run>()
 
-  /** Asks Redis; what it answers is told apart from that it could not be asked. */
-  const ask = async (command: () => Promise<unknown>): Promise<{ readonly reply: unknown } | null> => {
+  /** Null if Redis is unavailable, as opposed to a null reply. */
+  const runCommand = async (command: () => Promise<unknown>): Promise<{ readonly reply: unknown } | null> => {
     if (circuit.isOpen()) return null
     try {
       return { reply: await command() }
@@ -81,20 +77,22 @@ export const createIdempotencyLease = ({
 
   const nameOf = ({ caller, key }: IdempotentRequest): string => `${keyPrefix}${caller}:${key}`
   const write = (name: string, run: string, changed: Entry | null, lifeMs: number) =>
-    ask(() => redis.eval(changeOwn, 1, name, run, changed === null ? '' : JSON.stringify(changed), lifeMs))
+    runCommand(() =>
+      redis.eval(updateScript, 1, name, run, changed === null ? '' : JSON.stringify(changed), lifeMs),
+    )
 
-  const hold = (request: IdempotentRequest, id: string): void => {
+  const startRenewal = (request: IdempotentRequest, id: string): void => {
     const name = nameOf(request)
     const renewal = setInterval(
-      () => void write(name, id, atWork(request, id), leaseMs),
+      () => void write(name, id, runningEntry(request, id), leaseMs),
       leaseMs / renewalsPerLease,
     )
     renewal.unref()
     runs.set(name, { id, renewal })
   }
 
-  /** Ends what this process holds; its key then tells the outcome, or is free. */
-  const letGo = async (request: IdempotentRequest, outcome: Outcome | null): Promise<void> => {
+  /** Ends the run; the key then stores the outcome, or is deleted. */
+  const endRun = async (request: IdempotentRequest, outcome: Outcome | null): Promise<void> => {
     const name = nameOf(request)
     const run = runs.get(name)
     if (run === undefined) return
@@ -102,11 +100,11 @@ export const createIdempotencyLease = ({
     clearInterval(run.renewal)
     const { fingerprint } = request
     const changed = outcome === null ? null : { ...outcome, fingerprint, run: run.id }
-    await write(name, run.id, changed, keepOutcomeMs)
+    await write(name, run.id, changed, outcomeTtlMs)
   }
 
-  /** Only what has been written down durably is told; after a failure the durable record is asked again. */
-  const end = async (
+  /** Publishes only outcomes that were stored durably; on failure the key is deleted. */
+  const finish = async (
     request: IdempotentRequest,
     work: Promise<void>,
     outcome: Outcome | null,
@@ -114,16 +112,16 @@ export const createIdempotencyLease = ({
     try {
       await work
     } catch (error) {
-      await letGo(request, null)
+      await endRun(request, null)
       throw error
     }
-    await letGo(request, outcome)
+    await endRun(request, outcome)
   }
 
-  /** What Redis knows of the key. `free`: nothing, and the lease is ours now. `unknown`: it cannot be asked. */
-  const lease = async (request: IdempotentRequest, id: string): Promise<Entry | 'free' | 'unknown'> => {
-    const ours = JSON.stringify(atWork(request, id))
-    const asked = await ask(() => redis.eval(take, 1, nameOf(request), ours, leaseMs))
+  /** `free`: no entry; the lease is now ours. `unknown`: Redis is unavailable or the entry is invalid. */
+  const takeLease = async (request: IdempotentRequest, id: string): Promise<Entry | 'free' | 'unknown'> => {
+    const ours = JSON.stringify(runningEntry(request, id))
+    const asked = await runCommand(() => redis.eval(takeScript, 1, nameOf(request), ours, leaseMs))
     if (asked === null) return 'unknown'
     if (asked.reply === null) return 'free'
     const parsed = entry.safeParse(parseJson(asked.reply))
@@ -132,22 +130,22 @@ export const createIdempotencyLease = ({
 
   const begin = async (request: IdempotentRequest): Promise<IdempotencyAnswer> => {
     const id = randomUUID()
-    const known = await lease(request, id)
+    const known = await takeLease(request, id)
     if (known === 'unknown') return await record.begin(request)
     if (known !== 'free') return toAnswer(known, request)
     const earlier = runs.get(nameOf(request))
     if (earlier !== undefined) {
-      // It is at work in this process, and Redis had forgotten it.
-      await write(nameOf(request), id, atWork(request, earlier.id), leaseMs)
+      // The request is running in this process, but Redis lost its entry.
+      await write(nameOf(request), id, runningEntry(request, earlier.id), leaseMs)
       return await record.begin(request)
     }
-    hold(request, id)
+    startRenewal(request, id)
     try {
       const answer = await record.begin(request)
-      if (answer.state !== 'started') await letGo(request, null)
+      if (answer.state !== 'started') await endRun(request, null)
       return answer
     } catch (error) {
-      await letGo(request, null)
+      await endRun(request, null)
       throw error
     }
   }
@@ -155,15 +153,15 @@ export const createIdempotencyLease = ({
   return {
     begin,
     answer: (request, response) =>
-      end(request, record.answer(request, response), { state: 'answered', response }),
-    fail: (request) => end(request, record.fail(request), { state: 'failed' }),
-    release: (request) => end(request, record.release(request), null),
-    forget: (request) => end(request, record.forget(request), null),
+      finish(request, record.answer(request, response), { state: 'answered', response }),
+    fail: (request) => finish(request, record.fail(request), { state: 'failed' }),
+    release: (request) => finish(request, record.release(request), null),
+    forget: (request) => finish(request, record.forget(request), null),
     purge: record.purge,
   }
 }
 
-const atWork = ({ fingerprint }: IdempotentRequest, run: string): Entry => ({
+const runningEntry = ({ fingerprint }: IdempotentRequest, run: string): Entry => ({
   fingerprint,
   state: 'running',
   run,

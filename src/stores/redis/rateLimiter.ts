@@ -4,20 +4,17 @@ import type { LimitAnswer, LimitWindow, RateLimiter } from '../../ports/rateLimi
 import { checkWindows } from '../memory/rateLimiter.js'
 import { type Circuit, messageOf } from './circuit.js'
 
-/** What the limiter on Redis is built from. */
 export interface RedisRateLimiterOptions {
-  /** A client of `openRedis`: its deadlines bound what a request waits for. It stays open on `close()`. */
+  /** A client from `openRedis`: its timeouts bound each request. Not closed by `close()`. */
   readonly redis: Redis
-  /** Counts while Redis does not; closed on `close()`. */
+  /** Used while the circuit is open; closed by `close()`. */
   readonly fallback: RateLimiter
-  /** Open: nobody asks Redis. */
   readonly circuit: Circuit
-  /** Stands before each key: instances that share limits share it. */
   readonly keyPrefix?: string
 }
 
-// A bucket is a hash: how much is used, and when it resets in milliseconds of Redis' clock. A bucket that
-// resets later than a window from now was begun before that clock was set back, and starts anew.
+// A hash: used amount, and reset time of the Redis clock in ms. A reset later than one window from now means
+// that the clock was set back: the bucket starts again.
 const script = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -54,9 +51,8 @@ return answer
 const scriptHash = createHash('sha1').update(script).digest('hex')
 
 /**
- * Builds a limiter that counts in Redis, exactly across instances: one script per request, all or nothing.
- * While the circuit is open requests are counted by `fallback` without asking Redis. Needs one primary: the keys
- * of one request do not share a slot of Redis Cluster.
+ * Exact across instances: one atomic script per request. Uses `fallback` while the circuit is open. Not for
+ * Redis Cluster: the keys of a request are in different slots.
  */
 export const createRedisRateLimiter = ({
   redis,
@@ -65,7 +61,7 @@ export const createRedisRateLimiter = ({
   keyPrefix = 'quittance:limits:',
 }: RedisRateLimiterOptions): RateLimiter => {
   const draw = async (windows: readonly LimitWindow[]): Promise<LimitAnswer> => {
-    // The length is a part of the name: `per minute` and `per hour` of one key are two buckets.
+    // The window length is part of the key: one key can have several windows.
     const keys = windows.map(({ key, windowMs }) => `${keyPrefix}${windowMs}:${key}`)
     const values = windows.flatMap(({ limit, windowMs, cost = 1 }) => [limit, windowMs, cost])
     return readAnswer(await evaluate(redis, keys, values), windows.length)
@@ -87,7 +83,7 @@ export const createRedisRateLimiter = ({
   }
 }
 
-// Redis forgets its scripts when it restarts or is told to; sending the text teaches it again.
+// A restart or SCRIPT FLUSH clears the script cache; EVAL fills it again.
 const evaluate = async (
   redis: Redis,
   keys: readonly string[],
@@ -106,7 +102,7 @@ const readAnswer = (reply: unknown, windowCount: number): LimitAnswer => {
   const numbers = isShaped ? reply.map(Number) : []
   const [refusedBy, ...states] = numbers
   if (refusedBy === undefined || !numbers.every(Number.isSafeInteger)) {
-    throw new Error('Redis did not answer as the script does')
+    throw new Error('Unexpected reply from the rate limit script')
   }
   return {
     isAllowed: refusedBy === 0,

@@ -17,7 +17,7 @@ import {
   getHostileFactory,
   hostileFactoryAbi,
 } from '../../support/evm/wallets.js'
-import { refusal } from '../../support/refusal.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
 import type { RpcProxy } from '../../support/rpcProxy.js'
 import { eventually, openScene, type PaymentPlan, planPayment, type Scene, type Service } from './scene.js'
 
@@ -564,7 +564,7 @@ describe('A14: gas for nothing', () => {
     expect(await service.settle(one.body)).toMatchObject({ success: true })
     await scene.chain.control.setNextBaseFee(1_000_000_000n)
     await scene.chain.control.mine()
-    expect(await refusal(service.settle(other.body))).toMatchObject({
+    expect(await rejectionOf(service.settle(other.body))).toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       operationalCode: 'SVC-3002',
       retryAfterSeconds: 60,
@@ -586,12 +586,12 @@ describe('A14: gas for nothing', () => {
       // What was settled already costs nothing and draws nothing.
       expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
     }
-    const error = await refusal(service.settle((await scene.plan({ wallet, payTo })).body))
+    const error = await rejectionOf(service.settle((await scene.plan({ wallet, payTo })).body))
     expect(error).toMatchObject(limited)
     expect(error.retryAfterSeconds).toBeGreaterThan(3_500)
     // The refusal drew nothing from the recipient's limit.
     expect(await service.settle((await scene.plan({ payTo })).body)).toMatchObject({ success: true })
-    expect(await refusal(service.settle((await scene.plan({ payTo })).body))).toMatchObject(limited)
+    expect(await rejectionOf(service.settle((await scene.plan({ payTo })).body))).toMatchObject(limited)
     expect(await service.settle((await scene.plan()).body)).toMatchObject({ success: true })
     expect(await countSent(service)).toBe(4)
   })

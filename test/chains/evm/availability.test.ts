@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unixNow } from '../../support/evm/authorization.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { refusal } from '../../support/refusal.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
 import { eventually, openScene, type Scene, type Service } from './scene.js'
 
@@ -29,7 +29,7 @@ describe.concurrent('a network', () => {
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body } = await scene.plan()
     expect(isOffered(service)).toBe(false)
-    expect(await refusal(service.settle(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(await rejectionOf(service.settle(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(await service.core.useCases.core.checkReadiness()).toMatchObject({
       status: 'unready',
       checks: { rpc: 'unreachable' },
@@ -47,10 +47,10 @@ describe.concurrent('a network', () => {
     const { body } = await scene.plan()
     const refused = { code: 'SERVICE_UNAVAILABLE', operationalCode: 'SVC-4001' }
     // Before the monitor knows as well as after: the payer is not to blame.
-    expect(await refusal(service.verify(body))).toMatchObject(refused)
+    expect(await rejectionOf(service.verify(body))).toMatchObject(refused)
     await untilOffered(service, false)
-    expect(await refusal(service.verify(body))).toMatchObject(refused)
-    expect(await refusal(service.settle(body))).toMatchObject(refused)
+    expect(await rejectionOf(service.verify(body))).toMatchObject(refused)
+    expect(await rejectionOf(service.settle(body))).toMatchObject(refused)
     await scene.chain.fundGas(address)
     await untilOffered(service, true)
     expect(await service.settle(body)).toMatchObject({ success: true })
@@ -111,7 +111,7 @@ describe.concurrent('a network', () => {
       { problem: `gas costs more than EVM_MAX_FEE_GWEI_${scene.chain.chainId} allows`, isRpcReachable: true },
     ])
     const { body } = await scene.plan()
-    expect(await refusal(service.settle(body))).toMatchObject({ operationalCode: 'SVC-4001' })
+    expect(await rejectionOf(service.settle(body))).toMatchObject({ operationalCode: 'SVC-4001' })
     expect(proxy.count('eth_sendRawTransaction')).toBe(0)
     proxy.clearFaults()
     await untilOffered(service, true)

@@ -6,8 +6,8 @@ import type { WebhookTransport } from '../../../src/ports/webhookTransport.js'
 import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { SettleAnswer } from '../../../src/usecases/useCases.js'
-import { askCore } from '../../support/askCore.js'
 import { openCore } from '../../support/core.js'
+import { createCoreClient } from '../../support/coreClient.js'
 import {
   type FacilitatorKey,
   type LocalChain,
@@ -152,7 +152,7 @@ const createSigners = async (chain: LocalChain, count: number): Promise<Facilita
 
 const asking = (core: Core, { control }: LocalChain): Omit<Service, 'signers'> => {
   const { settlePayment, listSupported } = core.useCases.core
-  const asked = askCore(core)
+  const asked = createCoreClient(core)
   return {
     ...asked,
     settleWithKey: (body, idempotencyKey, caller = 'anonymous') =>

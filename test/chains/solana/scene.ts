@@ -3,8 +3,8 @@ import type { Keypair } from '@solana/web3.js'
 import type { Core } from '../../../src/compose.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
-import { type AskedCore, askCore } from '../../support/askCore.js'
 import { openCore } from '../../support/core.js'
+import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import {
@@ -19,7 +19,7 @@ import {
   solanaPayment,
 } from '../../support/solana/payment.js'
 
-export interface SolanaService extends AskedCore {
+export interface SolanaService extends CoreClient {
   listFeePayers(): readonly unknown[]
 }
 
@@ -111,6 +111,6 @@ export const environmentFor = (
 })
 
 const toService = (core: Core): SolanaService => ({
-  ...askCore(core),
+  ...createCoreClient(core),
   listFeePayers: () => core.useCases.core.listSupported().kinds.map(({ extra }) => extra?.feePayer),
 })

@@ -1,8 +1,8 @@
 import type { Address } from '@ton/core'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
-import { type AskedCore, askCore } from '../../support/askCore.js'
 import { openCore } from '../../support/core.js'
+import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import { fundRelayWallets, tonEnvironment } from '../../support/ton/relayWallets.js'
@@ -20,7 +20,7 @@ export interface Scene {
   readonly database: TestDatabase
   /** Funded relay wallets. */
   readonly relays: readonly Address[]
-  open(options?: ServiceOptions): Promise<AskedCore>
+  open(options?: ServiceOptions): Promise<CoreClient>
   openProxy(): Promise<RpcProxy>
   /** Total balance of the relay wallets in nanoTON. */
   sumRelayBalances(): Promise<bigint>
@@ -53,7 +53,7 @@ export const openScene = async (): Promise<Scene> => {
         ...rest,
       })
       closers.push(() => core.close())
-      return askCore(core)
+      return createCoreClient(core)
     },
     sumRelayBalances: async () => {
       const balances = await Promise.all(relays.map(chain.balanceOf))

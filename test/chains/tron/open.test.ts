@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
-import { refusal } from '../../support/refusal.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
 import { startTronChain } from '../../support/tron/tronChain.js'
 import { openScene, type Scene } from './scene.js'
 
@@ -33,7 +33,7 @@ describe('a TRON network', () => {
     const listNetworks = () => service.core.useCases.core.listSupported().kinds.map(({ network }) => network)
     expect(listNetworks()).toEqual([])
     const { body } = await scene.plan()
-    expect(await refusal(service.verify(body))).toMatchObject({ operationalCode: 'SVC-2004' })
+    expect(await rejectionOf(service.verify(body))).toMatchObject({ operationalCode: 'SVC-2004' })
     proxy.clearFaults()
     await pollUntil(() => listNetworks().includes('tron:nile'), 'the network to come back')
     expect(await service.settle(body)).toMatchObject({ success: true })

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
-import type { AskedCore } from '../../support/askCore.js'
+import type { CoreClient } from '../../support/coreClient.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { openScene, type PlannedPayment, type Scene } from './scene.js'
 
 let scene: Scene
-let service: AskedCore
+let service: CoreClient
 
 beforeEach(async () => {
   scene = await openScene({ blockTimeMs: null })
@@ -33,8 +33,8 @@ const settleInNewestBlock = async (): Promise<PlannedPayment & { readonly result
 
 /** A block counts as orphaned after two checks. */
 const recheck = async () => {
-  await service.core.recheckBlocks()
-  await service.core.recheckBlocks()
+  await service.core.detectReorgs()
+  await service.core.detectReorgs()
 }
 
 describe('an orphaned block', () => {
@@ -109,11 +109,11 @@ describe('a canonical block', () => {
       is_final: false,
     })
     await scene.chain.mine(18)
-    await service.core.recheckBlocks()
+    await service.core.detectReorgs()
     expect(await judge(result)).toMatchObject({ is_final: false })
     await scene.chain.mine(1)
     await pollUntil(async () => {
-      await service.core.recheckBlocks()
+      await service.core.detectReorgs()
       return (await judge(result))?.is_final === true
     }, 'the block to be final')
   })

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
-import { type AskedCore, askCore } from '../../support/askCore.js'
 import { openCore } from '../../support/core.js'
+import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import { createTronKey, type TronKey } from '../../support/tron/keys.js'
@@ -36,7 +36,7 @@ export interface Scene {
   readonly database: TestDatabase
   /** Like USDT on TRON: `transfer` returns false on success. */
   readonly token: string
-  open(options?: ServiceOptions): Promise<AskedCore>
+  open(options?: ServiceOptions): Promise<CoreClient>
   openProxy(): Promise<RpcProxy>
   /** A signed payment of 10,000 units by a payer with 25,000. */
   plan(plan?: PaymentPlan): Promise<PlannedPayment>
@@ -71,7 +71,7 @@ export const openScene = async (options: TronChainOptions = {}): Promise<Scene> 
         ...rest,
       })
       closers.push(() => core.close())
-      return askCore(core)
+      return createCoreClient(core)
     },
     openProxy: async () => {
       const proxy = await startRpcProxy(chain.url)

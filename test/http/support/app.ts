@@ -3,7 +3,7 @@ import { buildApp } from '../../../src/app.js'
 import { AppError } from '../../../src/errors.js'
 import type { ReceivingBounds } from '../../../src/http/bodyReceiver.js'
 import type { RateLimitsDependencies } from '../../../src/http/plugins/rateLimits.js'
-import { accountAnswers } from '../../../src/http/schemas/accountExamples.js'
+import { accountResponses } from '../../../src/http/schemas/accountExamples.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
 import type { Secret } from '../../../src/platform/secret.js'
 import type { Account } from '../../../src/ports/accountStore.js'
@@ -13,7 +13,6 @@ import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
 import type { CoreUseCases, StatsUseCases } from '../../../src/usecases/useCases.js'
 import type { WebhookUseCases } from '../../../src/usecases/webhooks/webhookUseCases.js'
 
-/** Core use cases that answer every call in the simplest way; what a test cares about is given. */
 export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases => ({
   verifyPayment: async () => ({ isValid: true, payer: '0x18f77dd01186556F1F745E7847A4686421dEE072' }),
   settlePayment: async ({ body }) => ({
@@ -44,7 +43,7 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
   ...given,
 })
 
-/** The account of the one key that the fake use cases know. */
+/** The account of `knownKey`. */
 export const keyOwner: Account = {
   id: '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11',
   email: 'ada@example.com',
@@ -56,34 +55,33 @@ export const keyOwner: Account = {
   allowedRef: null,
 }
 
-/** The one key that the fake use cases know. */
+/** The only valid key. */
 export const knownKey = `qtn_sk_${'0123456789abcdef'.repeat(4)}`
 
-/** Use cases of keys that know one of them; what a test cares about is given. */
+/** Dashboard use cases with one valid key; tests override what they need. */
 export const dashboardUseCases = (given: Partial<DashboardUseCases> = {}): DashboardUseCases => ({
   authenticate: async ({ apiKey }) => {
     if (apiKey === knownKey) return keyOwner
     throw new AppError('UNAUTHORIZED', 'This API key is not valid')
   },
-  register: async () => accountAnswers.registered.created.value,
+  register: async () => accountResponses.registered.created.value,
   lookUp: async (email) => ({ email, keys: [] }),
   readInfo: async ({ email, project }) => ({
-    ...accountAnswers.info.info.value,
+    ...accountResponses.info.info.value,
     allowedIPs: null,
     email,
     project,
   }),
-  readQuota: async () => accountAnswers.info.info.value.quota,
+  readQuota: async () => accountResponses.info.info.value.quota,
   listKeys: async ({ email }) => ({ email, keys: [] }),
   listSettlements: async () => ({ settlements: [] }),
-  readUsage: async () => accountAnswers.usage.week.value,
+  readUsage: async () => accountResponses.usage.week.value,
   rotateKey: async ({ project }) => ({ apiKey: `${knownKey}00`, project, message: 'Rotated' }),
   restrict: async (_account, restrictions) => restrictions,
   countKeys: async () => 1,
   ...given,
 })
 
-/** Statistics of nothing. */
 export const statsUseCases = (given: Partial<StatsUseCases> = {}): StatsUseCases => ({
   countRequest: () => undefined,
   readRequestStatistics: async () => ({
@@ -96,7 +94,7 @@ export const statsUseCases = (given: Partial<StatsUseCases> = {}): StatsUseCases
   ...given,
 })
 
-/** Use cases of webhooks for an account that has none; what a test cares about is given. */
+/** Webhook use cases for an account without a webhook; tests override what they need. */
 export const webhookUseCases = (given: Partial<WebhookUseCases> = {}): WebhookUseCases => {
   const refuse = async () => {
     throw new AppError('INVALID_REQUEST', 'No webhook is set')
@@ -111,8 +109,7 @@ export const webhookUseCases = (given: Partial<WebhookUseCases> = {}): WebhookUs
   }
 }
 
-/** What a test may choose about its app. */
-export interface TestAppParts {
+export interface TestAppOptions {
   readonly core?: Partial<CoreUseCases>
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
@@ -129,7 +126,6 @@ export interface TestAppParts {
   readonly limits?: RateLimitsDependencies
 }
 
-/** Metrics that know two networks. */
 export const testMetrics = (): Metrics =>
   createMetrics({
     measuresProcess: false,
@@ -140,7 +136,7 @@ export const testMetrics = (): Metrics =>
   })
 
 /** An app with fake use cases. */
-export const testApp = (parts: TestAppParts = {}): FastifyInstance => {
+export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
   const { core, trustProxy = [], maxPaymentBodyBytes = bodyLimits.payment, logger, metrics } = parts
   const { requestTimeoutMs, receiving } = parts
   const { dashboard, stats, operatorToken = null, apiKeyRequired = false, limits = null } = parts

@@ -1,9 +1,9 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../../src/errors.js'
-import { errorAnswers } from '../../../src/http/plugins/errorAnswers.js'
+import { authFailureLimit } from '../../../src/http/plugins/authFailureLimit.js'
+import { errorResponses } from '../../../src/http/plugins/errorResponses.js'
 import { rateLimits } from '../../../src/http/plugins/rateLimits.js'
-import { refusedKeys } from '../../../src/http/plugins/refusedKeys.js'
 import { isProbe } from '../../../src/http/probes.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { Account } from '../../../src/ports/accountStore.js'
@@ -16,13 +16,11 @@ import {
 } from '../../../src/protocol/requestLimits.js'
 import { type TierName, tiers } from '../../../src/protocol/tiers.js'
 
-/** What an app of limits alone is made of. */
-export interface LimitedAppParts {
+export interface LimitedAppOptions {
   readonly limiter: RateLimiter
   readonly clock: Clock
   readonly figures?: Partial<RequestLimitFigures>
   readonly trustProxy?: readonly string[]
-  /** Told of every key that is looked up. */
   readonly onLookUp?: (key: string) => void
 }
 
@@ -34,7 +32,6 @@ const routes = [
 
 const isTier = (name: string): name is TierName => name in tiers
 
-/** An account of this tier; one key of one tier is one account. */
 const accountOf = (key: string, tier: TierName): Account => ({
   id: key,
   email: 'dev@example.com',
@@ -46,7 +43,7 @@ const accountOf = (key: string, tier: TierName): Account => ({
   allowedRef: null,
 })
 
-/** Stands for authentication: `free`, `free 2`, `scale` … are keys of these tiers, and every other key is nobody's. */
+/** Replaces authentication: `free`, `free 2`, `scale` … are keys of these tiers; other keys are unknown. */
 const authentication = fastifyPlugin<{ readonly onLookUp: (key: string) => void }>(
   async (app, { onLookUp }) => {
     app.addHook('onRequest', async (request) => {
@@ -60,18 +57,17 @@ const authentication = fastifyPlugin<{ readonly onLookUp: (key: string) => void 
   },
 )
 
-/** An app whose routes answer 200 once the limits let them. */
 export const limitedApp = ({
   limiter,
   clock,
   figures = {},
   trustProxy = [],
   onLookUp = () => undefined,
-}: LimitedAppParts): FastifyInstance => {
+}: LimitedAppOptions): FastifyInstance => {
   const app = fastify({ trustProxy: trustProxy.length === 0 ? false : [...trustProxy] })
   app.decorateRequest('account', null)
-  app.register(errorAnswers, { logger: silentLogger })
-  app.register(refusedKeys, { limiter, clock, logger: silentLogger })
+  app.register(errorResponses, { logger: silentLogger })
+  app.register(authFailureLimit, { limiter, clock, logger: silentLogger })
   app.register(authentication, { onLookUp })
   app.register(rateLimits, { limiter, clock, table: listRequestLimits({ ...specifiedFigures, ...figures }) })
   app.register(async (scope) => {

@@ -21,13 +21,12 @@ const nastyValues = fc.constantFrom<unknown>(
   'x'.repeat(10_000),
 )
 
-/** Every place in a JSON value, as a path. */
 const listPaths = (value: unknown, path: readonly string[] = []): readonly (readonly string[])[] => {
   if (typeof value !== 'object' || value === null) return [path]
   return [path, ...Object.entries(value).flatMap(([key, part]) => listPaths(part, [...path, key]))]
 }
 
-/** The value with another one at a path; a missing one is left out. */
+/** Replaces the value at a path; undefined removes it. */
 const replaceAt = (
   value: unknown,
   [key, ...rest]: readonly string[],
@@ -79,7 +78,7 @@ const byteMutant = (goodBody: fc.Arbitrary<string>) =>
       }, Buffer.from(good)),
     )
 
-/** What can be done to good bodies: in their structure, and in their bytes. */
+/** Structural and byte-level mutations of valid bodies. */
 export const mutantsOf = (bodies: readonly unknown[]) => {
   const goodBody = fc.constantFrom(...bodies.map((body) => JSON.stringify(body)))
   return [

@@ -1,4 +1,4 @@
-// A process of its own for the test of exactness: an instance that is asked as often as it is told.
+// A separate process for the accuracy test: sends the given number of requests to an instance.
 import { Redis } from 'ioredis'
 import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
@@ -12,7 +12,7 @@ import { limitedApp } from './limitedApp.js'
 const task = z.object({ url: z.string(), keyPrefix: z.string(), key: z.string(), requests: z.number() })
 const concurrency = 10
 
-const neverAsked: RateLimiter = {
+const failingFallback: RateLimiter = {
   take: () => Promise.reject(new Error('Redis did not answer')),
   isDegraded: () => false,
   close: async () => undefined,
@@ -21,7 +21,7 @@ const neverAsked: RateLimiter = {
 const run = async ({ url, keyPrefix, key, requests }: z.infer<typeof task>): Promise<object> => {
   const redis = new Redis(url)
   const circuit = createCircuit({ redis, clock: systemClock, logger: silentLogger })
-  const limiter = createRedisRateLimiter({ redis, circuit, fallback: neverAsked, keyPrefix })
+  const limiter = createRedisRateLimiter({ redis, circuit, fallback: failingFallback, keyPrefix })
   const app = limitedApp({ limiter, clock: systemClock })
   let left = requests
   const statuses: Record<number, number> = {}

@@ -1,7 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** Listens on loopback and answers the port. */
 export const listen = async (app: FastifyInstance): Promise<number> => {
   await app.listen({ host: '127.0.0.1', port: 0 })
   const address = app.server.address()
@@ -9,23 +8,20 @@ export const listen = async (app: FastifyInstance): Promise<number> => {
   return address.port
 }
 
-/** Opens a connection on which a test can send any bytes. */
 export const open = async (port: number): Promise<Socket> =>
   await new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => resolve(socket))
     socket.once('error', reject)
   })
 
-/** Everything that arrives from now on until the other side closes. */
 export const readAll = (socket: Socket): Promise<string> => {
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(Buffer.from(chunk)))
-  // A reset after the answer is as good as an end.
+  // A reset after the response counts as end.
   socket.on('error', () => {})
   return new Promise((resolve) => socket.once('close', () => resolve(Buffer.concat(chunks).toString('utf8'))))
 }
 
-/** A promise, and the function that fulfils it. */
 export const deferred = <Value>() => {
   let resolve: (value: Value) => void = () => {}
   const promise = new Promise<Value>((fulfil) => {

@@ -4,7 +4,7 @@ import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.
 import { bucket } from '../../contracts/rateLimiterContract.js'
 import { createManualClock } from '../../support/manualClock.js'
 
-/** How many of 2,000 requests one of so many instances allows. */
+/** How many of 2,000 requests one of several instances allows. */
 const allowedOf = async (instances: number, limit: number): Promise<number> => {
   const limiter = createDividedRateLimiter({
     limiter: createMemoryRateLimiter({ clock: createManualClock() }),
@@ -17,7 +17,7 @@ const allowedOf = async (instances: number, limit: number): Promise<number> => {
   return allowed
 }
 
-describe('an instance that counts for itself', () => {
+describe('an instance without a shared store', () => {
   it.each([
     [1, 1_000, 1_000],
     [4, 1_000, 250],

@@ -24,8 +24,8 @@ describeRateLimiter('the limiter in memory', {
   propertyRuns: 300,
 })
 
-describe('the clock of the limiter in memory', () => {
-  it('ends a window in the very millisecond of its reset', async () => {
+describe('the in-memory limiter and its clock', () => {
+  it('ends a window exactly at its reset', async () => {
     const { limiter, clock } = open()
     await limiter.take([bucket({ limit: 1, windowMs: 1_000 })])
     clock.pass(999)
@@ -34,7 +34,7 @@ describe('the clock of the limiter in memory', () => {
     expect((await limiter.take([bucket({ limit: 1, windowMs: 1_000 })])).isAllowed).toBe(true)
   })
 
-  it('may be set back without locking anyone out for longer than a window', async () => {
+  it('does not extend a window if the clock is set back', async () => {
     const { limiter, clock } = open()
     await limiter.take([bucket({ limit: 1, windowMs: 1_000 })])
     clock.pass(-3_600_000)
@@ -43,7 +43,7 @@ describe('the clock of the limiter in memory', () => {
     expect(answer.windows[0]?.resetsAt).toEqual(new Date(clock.now().getTime() + 1_000))
   })
 
-  it('may pass in any steps between requests: each answer is that of a plain count', async () => {
+  it('matches a reference model for any sequence of time steps', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(questions, fc.nat(90_000)), { maxLength: 40 }), async (steps) => {
         const { limiter, clock } = open()
@@ -58,8 +58,8 @@ describe('the clock of the limiter in memory', () => {
   })
 })
 
-describe('the memory of the limiter in memory', () => {
-  it('holds no bucket for requests that draw nothing', async () => {
+describe('the storage of the in-memory limiter', () => {
+  it('stores no bucket for requests of cost 0', async () => {
     const { limiter } = open()
     await limiter.take([bucket({ key: 'refused', limit: 0 })])
     await limiter.take([bucket({ key: 'free', cost: 0 })])
@@ -67,7 +67,7 @@ describe('the memory of the limiter in memory', () => {
     expect(limiter.countBuckets()).toBe(0)
   })
 
-  it('lets go of buckets whose window has ended, of every length', async () => {
+  it('drops ended buckets of every window length', async () => {
     const { limiter, clock } = open()
     await fill(limiter, 30, { windowMs: 1_000 })
     await fill(limiter, 30, { windowMs: 60_000, limit: 1 })
@@ -77,7 +77,7 @@ describe('the memory of the limiter in memory', () => {
     expect(limiter.countBuckets()).toBe(31)
   })
 
-  it('lets go of more than it takes in, so that a burst is worked off', async () => {
+  it('drops more buckets than it adds per request', async () => {
     const { limiter, clock } = open()
     await fill(limiter, 1_000, { windowMs: 1_000 })
     clock.pass(1_000)
@@ -85,7 +85,7 @@ describe('the memory of the limiter in memory', () => {
     expect(limiter.countBuckets()).toBe(20)
   })
 
-  it('lets go of a bucket that moved away from its neighbours, and of them', async () => {
+  it('drops ended buckets of all levels', async () => {
     const { limiter, clock } = open()
     await fill(limiter, 9, { windowMs: 1_000 })
     await fill(limiter, 3, { windowMs: 1_000, key: 'stranger 4 of 1000' })
@@ -94,7 +94,7 @@ describe('the memory of the limiter in memory', () => {
     expect(limiter.countBuckets()).toBe(1)
   })
 
-  it('keeps a bucket that began again while the old ones of its time are still let go', async () => {
+  it('keeps a restarted bucket while old ones are being dropped', async () => {
     const { limiter, clock } = open()
     await fill(limiter, 1_000, { windowMs: 1_000 })
     clock.pass(1_000)
@@ -105,7 +105,7 @@ describe('the memory of the limiter in memory', () => {
     expect((await limiter.take([again])).isAllowed).toBe(false)
   })
 
-  it('never holds more buckets than its maximum', async () => {
+  it('never stores more than the maximum number of buckets', async () => {
     const { limiter } = open({ maxBuckets: 50 })
     await fill(limiter, 500, { limit: 2 })
     await fill(limiter, 500, { limit: 1, prefix: 'exhausted' })
@@ -114,14 +114,14 @@ describe('the memory of the limiter in memory', () => {
     expect(limiter.countBuckets()).toBe(50)
   })
 
-  it('works with a maximum below the buckets of one request', async () => {
+  it('works with a maximum below the number of buckets of one request', async () => {
     const { limiter } = open({ maxBuckets: 1 })
     const question = ['a', 'b', 'c'].map((key) => bucket({ key, limit: 1 }))
     expect((await limiter.take(question)).isAllowed).toBe(true)
     expect((await limiter.take(question)).isAllowed).toBe(false)
   })
 
-  it('forgets the buckets that end soonest first when all are equally used', async () => {
+  it('evicts the buckets that end first if all are equally used', async () => {
     const { limiter, clock } = open({ maxBuckets: 2 })
     const [early, late] = [bucket({ key: 'early' }), bucket({ key: 'late' })]
     await limiter.take([early])
@@ -132,7 +132,7 @@ describe('the memory of the limiter in memory', () => {
     expect(await remaining(limiter, late)).toBe(4)
   })
 
-  it('forgets the one that ends soonest of buckets of different lengths', async () => {
+  it('evicts the bucket that ends first across window lengths', async () => {
     const { limiter } = open({ maxBuckets: 3 })
     const lengths = [60_000, 1_000, 3_600_000].map((windowMs) => bucket({ windowMs }))
     await limiter.take(lengths)
@@ -140,7 +140,7 @@ describe('the memory of the limiter in memory', () => {
     expect(await Promise.all(lengths.map((each) => remaining(limiter, each)))).toEqual([4, 5, 4])
   })
 
-  it('keeps an exhausted bucket through a flood of strangers', async () => {
+  it('keeps an exhausted bucket during a flood of new clients', async () => {
     const { limiter } = open({ maxBuckets: 50 })
     const spent = bucket({ key: 'spent', limit: 3 })
     await fill(limiter, 3, { limit: 3, key: 'spent' })
@@ -148,7 +148,7 @@ describe('the memory of the limiter in memory', () => {
     expect((await limiter.take([spent])).isAllowed).toBe(false)
   })
 
-  it('keeps an exhausted bucket through a flood also after many others have come and gone', async () => {
+  it('keeps an exhausted bucket during a flood after many others were dropped', async () => {
     const { limiter, clock } = open({ maxBuckets: 50 })
     await fill(limiter, 50, { limit: 1, windowMs: 1_000 })
     clock.pass(1_000)
@@ -157,7 +157,7 @@ describe('the memory of the limiter in memory', () => {
     expect((await limiter.take([bucket({ key: 'spent', limit: 3 })])).isAllowed).toBe(false)
   })
 
-  it('keeps a bucket that has refused a large cost like an exhausted one', async () => {
+  it('keeps a bucket that rejected a large cost like an exhausted one', async () => {
     const { limiter } = open({ maxBuckets: 50 })
     await limiter.take([bucket({ key: 'spender', limit: 10, cost: 1 })])
     await limiter.take([bucket({ key: 'spender', limit: 10, cost: 10 })])
@@ -165,14 +165,14 @@ describe('the memory of the limiter in memory', () => {
     expect(await remaining(limiter, bucket({ key: 'spender', limit: 10 }))).toBe(9)
   })
 
-  it('lets a flood of strangers push out strangers before a bucket that is half used', async () => {
+  it('evicts new clients before a half used bucket during a flood', async () => {
     const { limiter } = open({ maxBuckets: 50 })
     await limiter.take([bucket({ key: 'regular', limit: 10, cost: 5 })])
     await fill(limiter, 1_000, { limit: 10 })
     expect(await remaining(limiter, bucket({ key: 'regular', limit: 10 }))).toBe(5)
   })
 
-  it('still limits a newcomer when others have filled it with exhausted buckets', async () => {
+  it('still limits new clients when it is full of exhausted buckets', async () => {
     const { limiter } = open({ maxBuckets: 40 })
     await fill(limiter, 40, { limit: 1, prefix: 'attacker' })
     const newcomers = ['a', 'b'].map((key) => bucket({ key, limit: 2 }))
@@ -230,7 +230,7 @@ const fill = async (
 const remaining = async (limiter: MemoryRateLimiter, question: ReturnType<typeof bucket>): Promise<number> =>
   (await limiter.take([{ ...question, cost: 0 }])).windows[0]?.remaining ?? Number.NaN
 
-/** A plain count for each window, begun by the first draw and thrown away at its end. */
+/** Reference model: a counter per window, started by the first draw and reset at its end. */
 const createTimedModel = (clock: Clock) => {
   const used = new Map<string, number>()
   const endsAtMs = new Map<string, number>()

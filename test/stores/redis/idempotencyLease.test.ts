@@ -20,7 +20,6 @@ const getServer = (): TestRedis => {
   return startedServer
 }
 
-/** The lease in front of a record, with a prefix of the test's own. */
 const openLease = async (url: string, options: { readonly leaseMs?: number } = {}) => {
   const redis = await openRedis(url, { logger: silentLogger })
   const circuit = createCircuit({ redis, clock: systemClock, logger: silentLogger })
@@ -30,7 +29,7 @@ const openLease = async (url: string, options: { readonly leaseMs?: number } = {
     circuit,
     wrap: (record: IdempotencyStore) =>
       createIdempotencyLease({ redis, circuit, record, keyPrefix, ...options }),
-    /** Who may be asked in place of those that are broken. */
+    /** A second client that is not affected by faults. */
     list: () => own.keys(`${keyPrefix}*`),
     lifeOf: async () => {
       const [key = ''] = await own.keys(`${keyPrefix}*`)
@@ -56,7 +55,7 @@ const request: IdempotentRequest = { caller: 'key-1', key: 'order-1', fingerprin
 const other: IdempotentRequest = { ...request, fingerprint: 'b'.repeat(64) }
 const response = { success: true, transaction: '0x1', nested: [1, null, 'ü'] }
 
-/** A record that counts how often it is asked, and fails when told. */
+/** A durable store that counts calls and can fail. */
 const createCountedRecord = () => {
   const counted = { begins: 0, isDown: false }
   const fail = async () => {
@@ -89,7 +88,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the lease', () => {
     await proxy.close()
   })
 
-  it('answers what is at work, answered, failed or of another payload without asking the record', async () => {
+  it('serves running, answered, failed and mismatched requests without the durable store', async () => {
     const { record, counted } = createCountedRecord()
     const [ours, theirs] = [lease.wrap(record), lease.wrap(record)]
     await ours.begin(request)
@@ -108,22 +107,21 @@ describe.skipIf(startedServer?.isOwn !== true)('the lease', () => {
     expect(counted.begins).toBe(1)
   })
 
-  it('is renewed while its process works, and ends soon after that process', async () => {
+  it('is renewed while its process is running, and expires soon after', async () => {
     const { record } = createCountedRecord()
     await lease.wrap(record).begin(request)
     const lives: number[] = []
-    // Three renewals: the life left goes up again and again.
+    // Three renewals: the remaining TTL increases repeatedly.
     await pollUntil(async () => {
       lives.push(await lease.lifeOf())
       return lives.filter((life, index) => life > (lives[index - 1] ?? 600)).length >= 3
     }, 'three renewals')
     expect(Math.min(...lives)).toBeGreaterThan(0)
-    // The process is gone for Redis: nothing renews any more.
     await proxy.refuse()
     await pollUntil(async () => (await lease.list()).length === 0, 'the end of the lease')
   })
 
-  it('tells nothing that could not be written down', async () => {
+  it('publishes no outcome that could not be stored durably', async () => {
     const { record, counted } = createCountedRecord()
     const store = lease.wrap(record)
     await store.begin(request)
@@ -139,7 +137,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the lease', () => {
     ['refuses', () => proxy.refuse()],
     ['resets', () => proxy.reset()],
   ])(
-    'leaves the answer to the record while Redis %s, and costs no second request its deadline',
+    'leaves the decision to the durable store while Redis %s, and delays only one request',
     async (_, fault) => {
       const { record, counted } = createCountedRecord()
       const store = lease.wrap(record)
@@ -156,7 +154,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the lease', () => {
     },
   )
 
-  it('that Redis forgot is not another one’s: the record decides, and the first goes on', async () => {
+  it('that Redis lost cannot be taken over: the durable store decides, and the first run continues', async () => {
     const { record, counted } = createCountedRecord()
     const [ours, theirs] = [lease.wrap(record), lease.wrap(record)]
     await ours.begin(request)
@@ -169,7 +167,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the lease', () => {
     expect(await theirs.begin(request)).toEqual({ state: 'answered', response })
   })
 
-  it('of a key that holds something else is no reason to fail', async () => {
+  it('ignores an invalid entry', async () => {
     const { record } = createCountedRecord()
     const store = lease.wrap(record)
     await store.begin(request)

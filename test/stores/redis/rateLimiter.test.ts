@@ -29,7 +29,7 @@ const getServer = (): TestRedis => {
 describe.skipIf(startedServer === null)('on Redis,', () => {
   describeRateLimiter('the limiter', {
     open: async () => {
-      const { redis, limiter } = openPatiently()
+      const { redis, limiter } = openWithLongTimeouts()
       return {
         limiter,
         now: () => timeOf(redis),
@@ -57,23 +57,23 @@ describe.skipIf(startedServer === null)('on Redis,', () => {
     )
     expect(answers.reduce((sum, allowed) => sum + allowed, 0)).toBe(1_000)
 
-    const { redis, limiter } = openPatiently(keyPrefix)
+    const { redis, limiter } = openWithLongTimeouts(keyPrefix)
     const hourly = bucket({ key: 'everybody', limit: 2_000, windowMs: 3_600_000, cost: 0 })
     expect((await limiter.take([hourly])).windows[0]?.remaining).toBe(1_000)
     redis.disconnect()
   }, 30_000)
 
-  it('two limiters with different prefixes do not meet', async () => {
-    const [one, other] = [openPatiently(), openPatiently()]
+  it('two limiters with different prefixes are independent', async () => {
+    const [one, other] = [openWithLongTimeouts(), openWithLongTimeouts()]
     for (const { limiter, redis } of [one, other]) {
       expect((await limiter.take([bucket({ limit: 1 })])).isAllowed).toBe(true)
       redis.disconnect()
     }
   })
 
-  it('every key carries the prefix and goes away with its window', async () => {
+  it('every key has the prefix and expires with its window', async () => {
     const keyPrefix = `test:${randomUUID()}:`
-    const { redis, limiter } = openPatiently(keyPrefix)
+    const { redis, limiter } = openWithLongTimeouts(keyPrefix)
     await limiter.take([bucket({ key: 'short', windowMs: 100 }), bucket({ key: 'long', windowMs: 60_000 })])
     const longKey = `${keyPrefix}60000:long`
     await pollUntil(async () => (await redis.keys(`${keyPrefix}*`)).length === 1, 'the expiry')
@@ -84,9 +84,9 @@ describe.skipIf(startedServer === null)('on Redis,', () => {
     redis.disconnect()
   })
 
-  it('a bucket that lost its expiry ends with its window all the same', async () => {
+  it('a bucket without a TTL still ends with its window', async () => {
     const keyPrefix = `test:${randomUUID()}:`
-    const { redis, limiter } = openPatiently(keyPrefix)
+    const { redis, limiter } = openWithLongTimeouts(keyPrefix)
     const question = [bucket({ limit: 1, windowMs: 150 })]
     await limiter.take(question)
     await redis.persist(`${keyPrefix}150:caller`)
@@ -95,9 +95,9 @@ describe.skipIf(startedServer === null)('on Redis,', () => {
     redis.disconnect()
   })
 
-  it('a bucket that would last longer than its window, because the clock was set back, starts anew', async () => {
+  it('a bucket that ends later than a window from now, because the clock was set back, starts again', async () => {
     const keyPrefix = `test:${randomUUID()}:`
-    const { redis, limiter } = openPatiently(keyPrefix)
+    const { redis, limiter } = openWithLongTimeouts(keyPrefix)
     await limiter.take([bucket({ limit: 1, windowMs: 60_000 })])
     const future = (await timeOf(redis)).getTime() + 3_600_000
     await redis.hset(`${keyPrefix}60000:caller`, 'resetsAt', future)
@@ -108,9 +108,9 @@ describe.skipIf(startedServer === null)('on Redis,', () => {
   })
 })
 
-describe.skipIf(startedServer?.isOwn !== true)('when Redis forgets,', () => {
-  it('a flushed script cache is refilled without degrading', async () => {
-    const { redis, limiter } = openPatiently()
+describe.skipIf(startedServer?.isOwn !== true)('when Redis loses data,', () => {
+  it('a flushed script cache is refilled without fallback', async () => {
+    const { redis, limiter } = openWithLongTimeouts()
     await limiter.take([bucket({ limit: 2 })])
     await redis.script('FLUSH')
     const answers = await Promise.all([1, 2, 3].map(() => limiter.take([bucket({ limit: 2 })])))
@@ -119,8 +119,8 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis forgets,', () => {
     redis.disconnect()
   })
 
-  it('flushed buckets begin again', async () => {
-    const { redis, limiter } = openPatiently()
+  it('flushed buckets start again', async () => {
+    const { redis, limiter } = openWithLongTimeouts()
     await limiter.take([bucket({ limit: 1 })])
     await redis.flushall()
     expect(await limiter.take([bucket({ limit: 1 })])).toMatchObject({
@@ -133,18 +133,18 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis forgets,', () => {
 })
 
 describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
-  let stage: Stage
+  let stage: TestSetup
   beforeEach(async () => {
-    stage = await openStage()
+    stage = await openTestSetup()
   })
   afterEach(() => stage.close())
 
   interface Fault {
     readonly fault: string
     readonly break: () => void | Promise<void>
-    /** Null: the fault is over at once. */
+    /** Null: an instantaneous fault. */
     readonly heal: (() => void | Promise<void>) | null
-    /** What Redis has of the limit of 10 after it drew once before the fault. */
+    /** Remaining of a limit of 10 in Redis, after one draw before the fault. */
     readonly remaining: number
   }
   const faults: readonly Fault[] = [
@@ -167,7 +167,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
       remaining: 9,
     },
     {
-      fault: 'answers are too late',
+      fault: 'responses are too late',
       break: () => stage.proxy.delay(400),
       heal: () => stage.proxy.pass(),
       remaining: 8,
@@ -206,7 +206,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
           for (let request = 0; request < 20; request += 1) answers.push(await limiter.take(question))
           return answers
         })
-        // Together less than one more deadline of a command: none of them has waited for Redis.
+        // Together less than one more command timeout: none of them waited for Redis.
         expect(rest.ms).toBeLessThan(150)
         expect(rest.value.filter(({ isAllowed }) => isAllowed)).toHaveLength(9)
       }
@@ -215,7 +215,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
       await fault.heal?.()
       await pollUntil(() => !limiter.isDegraded(), 'the recovery')
       const back = await limiter.take([bucket({ limit: 10, cost: 0 })])
-      // What hung has drawn when it came through; what was drawn in memory stays there.
+      // Commands that hung are applied when they arrive; draws in memory stay there.
       expect(back.windows[0]?.remaining).toBe(fault.remaining)
       const transitions = messages().filter((message) => /^redis\.(degraded|recovered)$/.test(message))
       expect(transitions).toEqual(['redis.degraded', 'redis.recovered'])
@@ -223,7 +223,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     20_000,
   )
 
-  it('requests that are under way together are all answered, within one deadline', async () => {
+  it('concurrent requests all complete within one deadline', async () => {
     stage.proxy.hang()
     const { ms, value } = await timed(() =>
       Promise.all(Array.from({ length: 30 }, () => stage.limiter.take([bucket({ limit: 10 })]))),
@@ -233,13 +233,13 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     expect(stage.messages().filter((message) => message === 'redis.degraded')).toHaveLength(1)
   })
 
-  it('a draw whose answer was lost is never sent again', async () => {
-    const { redis: observer, limiter: direct } = openPatiently(stage.keyPrefix)
+  it('a draw whose response was lost is never resent', async () => {
+    const { redis: observer, limiter: direct } = openWithLongTimeouts(stage.keyPrefix)
     const countDrawn = async (): Promise<number> => {
       const answer = await direct.take([bucket({ limit: 10, cost: 0 })])
       return 10 - (answer.windows[0]?.remaining ?? 10)
     }
-    // The answer would arrive 400 ms after the draw: that is the time to cut the connection.
+    // The response would arrive 400 ms after the draw, enough time to cut the connection.
     stage.proxy.delay(400)
     expect((await stage.limiter.take([bucket({ limit: 10 })])).isAllowed).toBe(true)
     await pollUntil(async () => (await countDrawn()) === 1, 'the draw')
@@ -249,7 +249,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     observer.disconnect()
   })
 
-  it('a request under way when the connection breaks does not wait for the next connection', async () => {
+  it('a request in progress when the connection breaks does not wait for reconnection', async () => {
     stage.proxy.hang()
     const answer = stage.limiter.take([bucket({ limit: 10 })])
     await stage.proxy.reset()
@@ -258,18 +258,18 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     expect(stage.lines().join()).not.toContain('timed out')
   })
 
-  it('slow answers within the deadline are waited for', async () => {
+  it('slow responses within the deadline are used', async () => {
     stage.proxy.delay(15)
     for (let request = 0; request < 3; request += 1) await stage.limiter.take([bucket({})])
     expect(stage.limiter.isDegraded()).toBe(false)
   })
 
-  it('a Redis that answers pings but refuses writes is not taken for a recovered one', async () => {
-    const { redis: admin } = openPatiently()
+  it('a Redis that responds to PING but rejects writes does not count as recovered', async () => {
+    const { redis: admin } = openWithLongTimeouts()
     await admin.config('SET', 'maxmemory', '1')
     try {
       await stage.limiter.take([bucket({})])
-      // Whoever sleeps for the third time has asked twice.
+      // The third sleep follows two probes.
       await pollUntil(() => stage.clock.sleeps.length >= 3, 'two probes')
       expect(await stage.redis.ping()).toBe('PONG')
       expect(stage.limiter.isDegraded()).toBe(true)
@@ -281,7 +281,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     expect(stage.messages()).toEqual(['redis.degraded', 'redis.recovered'])
   })
 
-  it('one that fails again and again is asked less often, until it was steady for a while', async () => {
+  it('a Redis that fails repeatedly is probed less often, until it is stable', async () => {
     const failOnce = async (): Promise<void> => {
       await stage.proxy.reset()
       await stage.limiter.take([bucket({})])
@@ -298,24 +298,27 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     expect(stage.clock.sleeps.at(-1)).toBe(100)
   })
 
-  it.each(['before a probe', 'during a probe'])('closed %s, a circuit says no more', async (moment) => {
-    stage.clock.isManual = true
-    stage.proxy.hang()
-    await stage.limiter.take([bucket({})])
-    if (moment === 'during a probe') stage.clock.endSleep()
-    stage.circuit.close()
-    // A sleep that nobody ends would keep the process alive.
-    expect(stage.clock.isSleeping).toBe(false)
-    await stage.proxy.pass()
-    // Redis answers in order: after the first ping a probe has its answer too, and has acted by the second.
-    for (let ping = 0; ping < 2; ping += 1) await stage.redis.ping()
-    expect(stage.messages()).toEqual(['redis.degraded'])
-    expect((await stage.limiter.take([bucket({})])).isAllowed).toBe(true)
-  })
+  it.each(['before a probe', 'during a probe'])(
+    'a circuit closed %s does not log anymore',
+    async (moment) => {
+      stage.clock.isManual = true
+      stage.proxy.hang()
+      await stage.limiter.take([bucket({})])
+      if (moment === 'during a probe') stage.clock.endSleep()
+      stage.circuit.close()
+      // An unfinished sleep would keep the process alive.
+      expect(stage.clock.isSleeping).toBe(false)
+      await stage.proxy.pass()
+      // Redis responds in order: the second PING follows the effects of the probe.
+      for (let ping = 0; ping < 2; ping += 1) await stage.redis.ping()
+      expect(stage.messages()).toEqual(['redis.degraded'])
+      expect((await stage.limiter.take([bucket({})])).isAllowed).toBe(true)
+    },
+  )
 })
 
 describe.skipIf(startedServer?.isOwn !== true)('openRedis', () => {
-  it('goes on without Redis after the deadline and finds it later', async () => {
+  it('continues without Redis after the deadline and connects later', async () => {
     await getServer().stop()
     const log = createLog()
     const { ms, value: redis } = await timed(() =>
@@ -335,8 +338,8 @@ describe.skipIf(startedServer?.isOwn !== true)('openRedis', () => {
     redis.disconnect()
   })
 
-  it('writes no password to the log when the login is refused', async () => {
-    const { redis: admin } = openPatiently()
+  it('logs no password if authentication fails', async () => {
+    const { redis: admin } = openWithLongTimeouts()
     await admin.config('SET', 'requirepass', 'right')
     const log = createLog()
     const url = getServer().url.replace('//', '//:hunter2@')
@@ -362,25 +365,24 @@ describe.skipIf(startedServer?.isOwn !== true)('openRedis', () => {
   )
 })
 
-interface Stage {
+interface TestSetup {
   readonly proxy: TcpProxy
   readonly redis: Redis
   readonly limiter: RateLimiter
   readonly circuit: Circuit
   readonly keyPrefix: string
-  readonly clock: StageClock
+  readonly clock: TestClock
   messages(): readonly string[]
   lines(): readonly string[]
   close(): Promise<void>
 }
 
-/** A limiter as it runs in production, with a network and a server between that can be broken. */
-const openStage = async (): Promise<Stage> => {
+const openTestSetup = async (): Promise<TestSetup> => {
   const proxy = await startTcpProxy(getServer().port)
   const log = createLog()
   const redis = await openRedis(`redis://127.0.0.1:${proxy.port}`, { logger: log.logger })
   const keyPrefix = `test:${randomUUID()}:`
-  const clock = new StageClock()
+  const clock = new TestClock()
   const parts = createParts(redis, log.logger, clock)
   const limiter = createRedisRateLimiter({ ...parts, keyPrefix })
   return {
@@ -401,8 +403,8 @@ const openStage = async (): Promise<Stage> => {
   }
 }
 
-/** The machine's clock, which a test may set forward, and whose sleeps it may end itself. */
-class StageClock implements Clock {
+/** The system clock, which tests can move forward and whose sleeps they can end. */
+class TestClock implements Clock {
   readonly sleeps: number[] = []
   isSleeping = false
   offsetMs = 0
@@ -434,8 +436,10 @@ const createParts = (redis: Redis, logger: Logger, clock: Clock = systemClock) =
   fallback: createMemoryRateLimiter({ clock: systemClock }),
 })
 
-/** A limiter whose client waits as long as a busy machine needs, and that must not fall back. */
-const openPatiently = (keyPrefix = `test:${randomUUID()}:`): { redis: Redis; limiter: RateLimiter } => {
+/** A limiter with long timeouts and a fallback that fails the test. */
+const openWithLongTimeouts = (
+  keyPrefix = `test:${randomUUID()}:`,
+): { redis: Redis; limiter: RateLimiter } => {
   const redis = new Redis(getServer().url)
   const fallback: RateLimiter = {
     take: () => Promise.reject(new Error('Redis did not answer')),

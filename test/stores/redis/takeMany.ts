@@ -1,4 +1,4 @@
-// A process of its own for the test of exactness: takes as often as it is told once everybody is ready.
+// A separate process for the accuracy test: draws the given number of times once all processes are ready.
 import { Redis } from 'ioredis'
 import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
@@ -10,7 +10,7 @@ import { runTask } from '../../support/runTask.js'
 const task = z.object({ url: z.string(), keyPrefix: z.string(), limit: z.number(), takes: z.number() })
 const concurrency = 10
 
-const neverAsked: RateLimiter = {
+const failingFallback: RateLimiter = {
   take: () => Promise.reject(new Error('Redis did not answer')),
   isDegraded: () => false,
   close: async () => undefined,
@@ -21,7 +21,7 @@ const run = async ({ url, keyPrefix, limit, takes }: z.infer<typeof task>): Prom
   const redis = new Redis(url)
   const limiter = createRedisRateLimiter({
     redis,
-    fallback: neverAsked,
+    fallback: failingFallback,
     circuit: createCircuit({ redis, logger: silent, clock: systemClock }),
     keyPrefix,
   })

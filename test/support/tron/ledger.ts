@@ -105,7 +105,7 @@ export const openLedger = async (options: {
       inTurn(async () => {
         const snapshot = before.at(-depth)
         if (snapshot === undefined || depth > head().number - solid().number) {
-          throw new Error('A solid block cannot be orphaned')
+          throw new Error('A solidified block cannot be orphaned')
         }
         const taken = blocks.splice(-depth).flatMap(({ transactions }) => transactions)
         before.splice(-depth)

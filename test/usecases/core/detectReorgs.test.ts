@@ -5,7 +5,7 @@ import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { BlockStatus } from '../../../src/schemes/scheme.js'
 import { createDetectReorgs } from '../../../src/usecases/core/detectReorgs.js'
 import { createManualClock } from '../../support/manualClock.js'
-import { createMemoryPaidBlocks } from '../../support/memoryConfirmedBlocks.js'
+import { createMemoryConfirmedBlocks } from '../../support/memoryConfirmedBlocks.js'
 import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -30,7 +30,7 @@ const setup = (judge: Judge = () => 'canonical', deadlineMs = 5_000) => {
     })
   const recheck = createDetectReorgs({
     registry: createSchemeRegistry([judgeAs('toy:1'), judgeAs('toy:2')]),
-    blocks: createMemoryPaidBlocks(journal),
+    blocks: createMemoryConfirmedBlocks(journal),
     counter,
     clock,
     logger,
@@ -215,7 +215,7 @@ describe('recheckBlocks', () => {
             }),
         }),
       ]),
-      blocks: { ...createMemoryPaidBlocks(journal), list: async () => [block] },
+      blocks: { ...createMemoryConfirmedBlocks(journal), list: async () => [block] },
       counter: createMemoryCounter(),
       clock: createManualClock(),
       logger,

@@ -3,7 +3,7 @@ import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createReconcileSettlements } from '../../../src/usecases/core/reconcileSettlements.js'
-import { settleDown } from '../../support/manualClock.js'
+import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -208,7 +208,7 @@ describe('reconcileSettlements', () => {
     })
     for (let row = 0; row < 12; row++) putPending()
     const round = reconcile()
-    await settleDown()
+    await drainEventLoop()
     expect(asked).toBe(8)
     open()
     await round

@@ -9,7 +9,7 @@ import {
   createConcurrencyLimits,
 } from '../../../src/usecases/core/concurrencyLimits.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
-import { settleDown } from '../../support/manualClock.js'
+import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { createToyScheme, toyBody } from '../../support/toyScheme.js'
@@ -45,7 +45,7 @@ const setup = ({
     clock: {
       now: () => new Date('2026-01-01T00:00:00Z'),
       sleep: async (_milliseconds, signal) => {
-        await settleDown()
+        await drainEventLoop()
         onPause?.(plain)
         return signal?.aborted !== true
       },
@@ -703,7 +703,7 @@ describe('many requests for one authorization at once', () => {
     const { plain, attempt } = setup({
       scheme: afterRecording(async () => {
         sends += 1
-        await settleDown()
+        await drainEventLoop()
         return { state: 'confirmed', transaction: 'tx-1' }
       }),
     })
@@ -742,7 +742,7 @@ describe('one who asks for much at once', () => {
     const { scheme, finish } = slow()
     const { plain, attempt } = setup({ scheme, atOnce })
     const begun = ['1', '2'].map((nonce) => attempt({ body: toyBody(nonce), consumer: nonce }))
-    await settleDown()
+    await drainEventLoop()
     await expect(attempt({ body: toyBody('3'), consumer: '3' })).rejects.toMatchObject(tooMany)
     expect(plain.list()).toHaveLength(2)
     finish()

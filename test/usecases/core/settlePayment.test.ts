@@ -8,7 +8,7 @@ import { createSettleAuthorization } from '../../../src/usecases/core/settleAuth
 import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { refusal } from '../../support/refusal.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
 import { createToyScheme, toyBody } from '../../support/toyScheme.js'
 
 /** As much of a store as one caller's keys need. */
@@ -81,10 +81,10 @@ describe.each(unserved)('a payment for a %s that is not served', (_name, body, e
   it('binds its Idempotency-Key to its body as any other', async () => {
     const settle = setup()
     expect(await settle(body, 'order-1')).toMatchObject({ result: { success: false, errorReason } })
-    expect(await refusal(settle(body, 'order-1'))).toMatchObject({ code: 'PREVIOUS_REQUEST_FAILED' })
+    expect(await rejectionOf(settle(body, 'order-1'))).toMatchObject({ code: 'PREVIOUS_REQUEST_FAILED' })
     const other = { ...body, note: 'another' }
-    expect(await refusal(settle(other, 'order-1'))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
-    expect(await refusal(settle(toyBody(), 'order-1'))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
+    expect(await rejectionOf(settle(other, 'order-1'))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
+    expect(await rejectionOf(settle(toyBody(), 'order-1'))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
   })
 })
 

@@ -4,7 +4,7 @@ import { Secret } from '../../../src/platform/secret.js'
 import type { Mailer } from '../../../src/ports/mailer.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
-import { settleDown } from '../../support/manualClock.js'
+import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryLogger, type MemoryLogger } from '../../support/memoryLogger.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtpServer.js'
@@ -89,7 +89,7 @@ describe('the dashboard, where registration is verified', () => {
     for (let turn = 0; turn < 12; turn += 1) await register('ada@example.com', `project ${turn % 3}`)
     await register('eve@example.com')
     await server.receive(6)
-    await settleDown()
+    await drainEventLoop()
     await mailer.close()
     expect(server.mails.filter(({ to }) => to.includes('ada@example.com'))).toHaveLength(5)
   })
@@ -116,7 +116,7 @@ describe('the dashboard, where registration is verified', () => {
   it('answers while the mail server is down, and says so in the log', async () => {
     server.refuse()
     expect(await register()).toMatchObject({ apiKey: 'qtn_sk_********' })
-    await settleDown()
+    await drainEventLoop()
     await mailer.close()
     expect(logger.messages()).toContain('mail.failed')
   })

@@ -3,16 +3,14 @@ import { existsSync } from 'node:fs'
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { ChosenLaunch } from './chooseLaunch.js'
-import { runToEnd } from './launch.js'
+import { runProgram } from './launch.js'
 
-/** The superuser and the database that the application uses. */
+/** Name of both the superuser and the application database. */
 export const databaseName = 'quittance'
 
 /**
- * Creates the cluster unless it exists. It appears whole or not at all: a crash leaves a
- * `cluster.new-…`, which a later start removes.
- *
- * @throws a sentence when the existing cluster was made by another major version
+ * Atomic: a crash leaves a `cluster.new-…` folder, which a later start removes.
+ * @throws an operator-facing error if the existing cluster has another major version
  */
 export async function createCluster(
   launch: ChosenLaunch,
@@ -21,27 +19,33 @@ export async function createCluster(
   const { cluster } = options
   if (existsSync(cluster)) return checkVersion(cluster, launch)
 
-  // A name of its own: the initdb of a killed start may still be busy, and it removes its folder at its end.
-  await removeHalves(cluster)
-  const half = `${cluster}.new-${randomBytes(4).toString('hex')}`
-  const standing = ['-D', half, '-U', databaseName, `--pwfile=${options.passwordFile}`, '--no-instructions']
-  const contents = ['-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C', '--data-checksums']
-  const args = [...standing, ...contents, ...options.initdbArgs]
+  // Unique name: the initdb of a killed start may still be running, and removes its folder when it exits.
+  await removeIncomplete(cluster)
+  const incomplete = `${cluster}.new-${randomBytes(4).toString('hex')}`
+  const locationArgs = [
+    '-D',
+    incomplete,
+    '-U',
+    databaseName,
+    `--pwfile=${options.passwordFile}`,
+    '--no-instructions',
+  ]
+  const formatArgs = ['-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C', '--data-checksums']
+  const args = [...locationArgs, ...formatArgs, ...options.initdbArgs]
   try {
-    await runToEnd(launch, { program: 'initdb', args, timeoutMs: options.timeoutMs })
+    await runProgram(launch, { program: 'initdb', args, timeoutMs: options.timeoutMs })
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`Postgres could not create its data folder ${cluster}: ${reason}`, { cause })
   }
-  await rename(half, cluster)
+  await rename(incomplete, cluster)
   await syncFolder(dirname(cluster))
 }
 
-async function removeHalves(cluster: string): Promise<void> {
+async function removeIncomplete(cluster: string): Promise<void> {
   const folder = dirname(cluster)
   const halves = (await readdir(folder)).filter((name) => name.startsWith(`${basename(cluster)}.new`))
   for (const half of halves) {
-    // One that is still written to is left for the next start.
     await rm(join(folder, half), { recursive: true, force: true }).catch(() => undefined)
   }
 }
@@ -50,14 +54,14 @@ async function checkVersion(cluster: string, launch: ChosenLaunch): Promise<void
   const text = await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(() => '')
   const version = text.trim()
   if (version === String(launch.major)) return
-  if (version === '') throw new Error(`${cluster} is not a Postgres data folder: it has no PG_VERSION.`)
+  if (version === '') throw new Error(`${cluster} is not a Postgres data folder: PG_VERSION is missing.`)
   throw new Error(
-    `The data in ${cluster} was made by Postgres ${version}, and this is Postgres ${launch.major} (${launch.bin}). ` +
-      'Move the data with pg_dump and pg_restore, or set DATABASE_URL to a server of that version.',
+    `The data in ${cluster} was created by Postgres ${version}, but this is Postgres ${launch.major} (${launch.bin}). ` +
+      'Migrate the data with pg_dump and pg_restore, or set DATABASE_URL to a server of that version.',
   )
 }
 
-/** Makes a rename durable; Windows has no such call, and opens no folders. */
+/** Makes a rename durable. Not available on Windows, which cannot open folders. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await open(path, 'r')

@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { databaseName } from './createCluster.js'
-import { hasCode } from './hasCode.js'
+import { hasErrorCode } from './hasErrorCode.js'
 
-/** Where the server of a data folder listens, which another process runs; null when none does. */
 export const findRunningPostgres = async (folder: string): Promise<string | null> => {
   try {
     const [, , , port] = (await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')
@@ -13,8 +12,8 @@ export const findRunningPostgres = async (folder: string): Promise<string | null
     await connectOnce(url)
     return url
   } catch (error) {
-    // Nothing was ever started here, or a server that was killed left its notes behind.
-    if (hasCode(error, 'ENOENT', 'ECONNREFUSED')) return null
+    // Never started, or a killed server left its files behind.
+    if (hasErrorCode(error, 'ENOENT', 'ECONNREFUSED')) return null
     throw error
   }
 }

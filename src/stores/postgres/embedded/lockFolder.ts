@@ -2,23 +2,19 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasCode } from './hasCode.js'
+import { hasErrorCode } from './hasErrorCode.js'
 import type { Machine } from './machine.js'
 
-/** Proof that this process alone works on a data folder. */
 export interface FolderLock {
-  /** False where this machine has no way to lock, and another process may be at work all the same. */
-  readonly isCertain: boolean
+  /** False if this machine has no lock mechanism; another process may then use the folder. */
+  readonly isExclusive: boolean
   release(): void
 }
 
 /**
- * Takes the data folder for this process, until it releases the lock or ends in any way.
- *
- * The kernel holds the lock (it belongs to an open file), so it cannot outlive us and no process number,
- * which a container hands out again, is ever compared. The file stays: deleting it would race.
- *
- * @throws a sentence when another process holds the folder
+ * Held by the kernel on an open file: it cannot outlive the process, and no pid (which containers reuse) is
+ * compared. The file is never deleted: that would race.
+ * @throws an operator-facing error if another process holds the folder
  */
 export async function lockFolder(
   folder: string,
@@ -27,49 +23,52 @@ export async function lockFolder(
 ): Promise<FolderLock> {
   const path = join(folder, 'lock')
   const descriptor = openExclusively(path, platform)
-  if (descriptor === null) throw inUse(folder, path)
+  if (descriptor === null) throw folderInUse(folder, path)
 
-  let isCertain = true
+  let isExclusive = true
   if (platform === 'linux') {
-    const answer = await flock(descriptor, tools.flock)
-    if (answer === 'held') {
+    const result = await flock(descriptor, tools.flock)
+    if (result === 'held') {
       closeSync(descriptor)
-      throw inUse(folder, path)
+      throw folderInUse(folder, path)
     }
-    isCertain = answer === 'taken'
-    if (!isCertain) {
+    isExclusive = result === 'taken'
+    if (!isExclusive) {
       log(
-        `${tools.flock} does not work here: only Postgres’ own check guards ${folder} against a second process.`,
+        `${tools.flock} is not available: only the check of Postgres itself protects ${folder} against a second process.`,
       )
     }
   }
-  // For people and for the message of the process that comes second; nothing decides by it.
+  // For diagnosis and error messages only.
   ftruncateSync(descriptor)
   writeSync(descriptor, `${process.pid}\n`, 0)
-  return { isCertain, release: () => closeSync(descriptor) }
+  return { isExclusive, release: () => closeSync(descriptor) }
 }
 
-/** Opens the lock file; where opening can lock as well, answers null when another process has it. */
+/** Opens the lock file; null if the platform locks on open and another process holds it. */
 function openExclusively(path: string, platform: NodeJS.Platform): number | null {
   const flags = constants.O_RDWR | constants.O_CREAT
   try {
-    // Node has no names for these: Darwin's O_EXLOCK and libuv's UV_FS_O_EXLOCK (a share mode of none).
+    // Node has no constants for Darwin's O_EXLOCK and libuv's UV_FS_O_EXLOCK.
     if (platform === 'darwin') return openSync(path, flags | constants.O_NONBLOCK | 0x20, 0o600)
     if (platform === 'win32') return openSync(path, flags | 0x10000000, 0o600)
     return openSync(path, flags | constants.O_NOFOLLOW, 0o600)
   } catch (error) {
-    if (hasCode(error, 'EAGAIN', 'EWOULDBLOCK', 'EBUSY')) return null
-    if (hasCode(error, 'EACCES', 'EPERM')) {
-      throw new Error(`${path} belongs to another user. Run as that one, or name another data folder.`, {
-        cause: error,
-      })
+    if (hasErrorCode(error, 'EAGAIN', 'EWOULDBLOCK', 'EBUSY')) return null
+    if (hasErrorCode(error, 'EACCES', 'EPERM')) {
+      throw new Error(
+        `${path} belongs to another user. Run as that user, or set DATA_FOLDER to another folder.`,
+        {
+          cause: error,
+        },
+      )
     }
     throw error
   }
 }
 
-// Node cannot flock(2). The lock belongs to the open file, which a child shares: flock(1) takes it on
-// our descriptor and ends, and it stays ours.
+// Node has no flock(2). The lock belongs to the open file description: the child flock(1) locks our
+// descriptor, and the lock remains.
 async function flock(descriptor: number, program: string): Promise<'taken' | 'held' | 'unknown'> {
   const child = spawn(program, ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', descriptor] })
   try {
@@ -81,16 +80,16 @@ async function flock(descriptor: number, program: string): Promise<'taken' | 'he
   }
 }
 
-function inUse(folder: string, path: string): Error {
+function folderInUse(folder: string, path: string): Error {
   return new Error(
-    `The data folder ${folder} is in use by another process${holderOf(path)}. Stop it, name another folder, or set DATABASE_URL.`,
+    `The data folder ${folder} is in use by another process${describeHolder(path)}. Stop it, set DATA_FOLDER to another folder, or set DATABASE_URL.`,
   )
 }
 
-function holderOf(path: string): string {
+function describeHolder(path: string): string {
   try {
     const holder = readFileSync(path, 'utf8').trim()
-    return /^\d+$/.test(holder) ? ` (process ${holder})` : ''
+    return /^\d+$/.test(holder) ? ` (pid ${holder})` : ''
   } catch {
     return ''
   }

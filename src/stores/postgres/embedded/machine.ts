@@ -1,22 +1,21 @@
-import { type Binaries, listBinaries } from './listBinaries.js'
-import { pickPort } from './pickPort.js'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { type Binaries, listBinaries } from './binaries.js'
 
-/** Everything that the launcher takes from the machine; a test replaces single fields. */
+/** Platform dependencies of the launcher; tests replace single fields. */
 export interface Machine {
   readonly platform: NodeJS.Platform
-  /** The user of this process, or null where there are no numeric users (Windows). */
+  /** Null on Windows, which has no numeric users. */
   readonly userId: number | null
-  /** The sets of programs to try, best first. */
   readonly binaries: readonly Binaries[]
-  /** Programs of util-linux, by name or path. Each may be absent. */
+  /** util-linux programs, by name or path; each may be missing. */
   readonly tools: { readonly unshare: string; readonly setpriv: string; readonly flock: string }
   readonly startDeadlineMs: number
-  /** How long a fast shutdown may take before an immediate one is asked for. */
+  /** Time for a fast shutdown before an immediate one is requested. */
   readonly stopDeadlineMs: number
   readonly pickPort: () => Promise<number>
 }
 
-/** Describes the machine that this process runs on. */
 export function thisMachine(): Machine {
   return {
     platform: process.platform,
@@ -27,4 +26,15 @@ export function thisMachine(): Machine {
     stopDeadlineMs: 20_000,
     pickPort,
   }
+}
+
+/** Returns a free loopback port; another process may take it before it is used. */
+export async function pickPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('No loopback port could be opened.')
+  return address.port
 }

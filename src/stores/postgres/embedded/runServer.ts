@@ -6,12 +6,11 @@ import type { Machine } from './machine.js'
 import { type ServerProcess, startServerProcess } from './serverProcess.js'
 
 const portTaken = /could not bind |could not create any TCP\/IP sockets/
-const backendsLinger = /pre-existing shared memory block/
+const backendsRunning = /pre-existing shared memory block/
 
 /**
- * Starts the server on a free loopback port and waits until it accepts connections.
- *
- * @throws a sentence with the end of the server's own log when it ends, or is not ready at the deadline
+ * Waits until the server accepts connections on a free loopback port.
+ * @throws an operator-facing error with the end of the server log
  */
 export async function runServer(
   launch: Launch,
@@ -26,30 +25,29 @@ export async function runServer(
   const { cluster, machine, deadline, log } = options
   for (;;) {
     const port = await machine.pickPort()
-    const settings = { ...standing, ...options.settings, ...fixed, port: String(port) }
+    const settings = { ...defaultSettings, ...options.settings, ...requiredSettings, port: String(port) }
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const server = startServerProcess(launch, { args: ['-D', cluster, ...flags], log })
-    if (await becomesReady(server, cluster, deadline)) return { server, port }
+    if (await waitUntilReady(server, cluster, deadline)) return { server, port }
 
-    const reason = server.endReason()
+    const reason = server.exitReason()
     if (reason === null) {
       await server.stop(machine.stopDeadlineMs)
-      throw new Error(`Postgres was not ready in time. It said last:\n${server.tail()}`)
+      throw new Error(`Postgres was not ready in time. Last log lines:\n${server.recentLog()}`)
     }
-    const mayRetry = portTaken.test(server.tail()) || backendsLinger.test(server.tail())
+    const mayRetry = portTaken.test(server.recentLog()) || backendsRunning.test(server.recentLog())
     if (!mayRetry || Date.now() > deadline) {
-      throw new Error(`Postgres ${reason} while it started. It said last:\n${server.tail()}`)
+      throw new Error(`Postgres ${reason} while it started. Last log lines:\n${server.recentLog()}`)
     }
-    // Another process took the port, or the backends of a killed server are still on their way out.
+    // Another process took the port, or backends of a killed server are still shutting down.
     await delay(100)
   }
 }
 
-/** What a caller may change. */
-const standing = { max_connections: '40', timezone: 'UTC', log_timezone: 'UTC' }
+const defaultSettings = { max_connections: '40', timezone: 'UTC', log_timezone: 'UTC' }
 
-/** What the launcher relies on: reachable from this machine only, logs to our pipe, in English. */
-const fixed = {
+/** Required by the launcher: loopback only, log to our pipe, English messages. */
+const requiredSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   logging_collector: 'off',
@@ -57,18 +55,18 @@ const fixed = {
   lc_messages: 'C',
 }
 
-async function becomesReady(server: ServerProcess, cluster: string, deadline: number): Promise<boolean> {
-  while (server.endReason() === null && Date.now() < deadline) {
-    if (await saysReady(cluster, server.pid)) return true
+async function waitUntilReady(server: ServerProcess, cluster: string, deadline: number): Promise<boolean> {
+  while (server.exitReason() === null && Date.now() < deadline) {
+    if (await isReady(cluster, server.pid)) return true
     await delay(10)
   }
-  // Its log decides what happens next, so let it arrive.
-  if (server.endReason() !== null) await server.ended
+  // Wait for the complete log, which decides whether to retry.
+  if (server.exitReason() !== null) await server.exited
   return false
 }
 
-// The eighth line of postmaster.pid is what pg_ctl waits for; unlike the log, no setting silences it.
-async function saysReady(cluster: string, pid: number | undefined): Promise<boolean> {
+// Line 8 of postmaster.pid is the status that pg_ctl waits for; unlike the log, no setting disables it.
+async function isReady(cluster: string, pid: number | undefined): Promise<boolean> {
   const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')
   const lines = text.split('\n')
   return lines[0] === String(pid) && lines[7]?.trim() === 'ready'

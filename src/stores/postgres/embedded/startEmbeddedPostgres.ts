@@ -3,45 +3,37 @@ import { dirname, join } from 'node:path'
 import { Client } from 'pg'
 import { type ChosenLaunch, chooseLaunch } from './chooseLaunch.js'
 import { createCluster, databaseName } from './createCluster.js'
-import { getPassword } from './getPassword.js'
-import { giveTo } from './giveTo.js'
-import { hasCode } from './hasCode.js'
+import { chownRecursive, getPassword, openDataFolder } from './dataFolder.js'
+import { hasErrorCode } from './hasErrorCode.js'
 import type { User } from './launch.js'
 import { type FolderLock, lockFolder } from './lockFolder.js'
 import { type Machine, thisMachine } from './machine.js'
-import { openFolder } from './openFolder.js'
 import { runServer } from './runServer.js'
 import type { ServerProcess } from './serverProcess.js'
-import { stopStrayServer } from './stopStrayServer.js'
+import { stopOrphanedServer } from './stopOrphanedServer.js'
 
-/** What a caller says about the database it wants. */
 export interface EmbeddedPostgresOptions {
-  /** The data folder, for this database alone. It is created, closed to other users, and locked. */
+  /** Data folder for this database only; created, restricted to the owner, and locked. */
   readonly folder: string
-  /** Server settings over the launcher's own, such as `{ fsync: 'off' }` in tests. */
   readonly settings?: Readonly<Record<string, string>>
-  /** More arguments for the first start's initdb; a later one wins over ours. */
+  /** Additional initdb arguments; later ones take precedence. */
   readonly initdbArgs?: readonly string[]
-  /** Receives each line of the server's log. */
   readonly log: (line: string) => void
 }
 
-/** A Postgres server that lives and dies with this process. */
+/** A Postgres server bound to the lifetime of this process. */
 export interface EmbeddedPostgres {
-  /** Where to connect. It contains the password. */
+  /** Contains the password. */
   readonly url: string
-  /** Shuts the server down and frees the folder. May be called again. */
+  /** Shuts down the server and releases the folder. Idempotent. */
   stop(): Promise<void>
-  /** Reports an end that `stop` did not ask for, once; also when it has happened already. */
+  /** Calls the listener once if the server exits without `stop`, also if it already has. */
   onExit(listener: (reason: string) => void): void
 }
 
 /**
- * Starts a real Postgres server from installed binaries, on a random port of 127.0.0.1.
- *
- * The first start creates the cluster; later ones recover it, whatever killed the last.
- *
- * @throws a plain sentence that an operator can act on
+ * On a random port of 127.0.0.1. The first start creates the cluster; later starts recover it.
+ * @throws an operator-facing error
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -49,16 +41,16 @@ export async function startEmbeddedPostgres(
 ): Promise<EmbeddedPostgres> {
   const { log, initdbArgs = [], settings = {} } = options
   const deadline = Date.now() + machine.startDeadlineMs
-  const folder = await openFolder(options.folder)
+  const folder = await openDataFolder(options.folder)
   const lock = await lockFolder(folder, machine, log)
   let server: ServerProcess | null = null
   try {
     const cluster = join(folder, 'cluster')
-    const launch = await chooseLaunch(machine, { folder, owner: await findOwner(cluster) })
-    if (launch.user !== null) await handOver(folder, cluster, launch.user)
-    sayHowItDies(launch, machine, log)
+    const launch = await chooseLaunch(machine, { folder, owner: await readOwner(cluster) })
+    if (launch.user !== null) await transferOwnership(folder, cluster, launch.user)
+    warnWithoutDeathSignal(launch, machine, log)
 
-    await stopStrayServer(launch, { cluster, machine, lock, log })
+    await stopOrphanedServer(launch, { cluster, machine, lock, log })
     const { password, path: passwordFile } = await getPassword(folder, launch.user)
     await createCluster(launch, { cluster, passwordFile, initdbArgs, timeoutMs: deadline - Date.now() })
     const running = await runServer(launch, { cluster, settings, machine, deadline, log })
@@ -95,58 +87,64 @@ function supervise(
       return stopped
     },
     onExit(listener) {
-      void server.ended.then((reason) => {
-        if (stopped === null) listener(`Postgres ${reason}. It said last:\n${server.tail()}`)
+      void server.exited.then((reason) => {
+        if (stopped === null) listener(`Postgres ${reason}. Last log lines:\n${server.recentLog()}`)
       })
     },
   }
 }
 
-async function findOwner(cluster: string): Promise<User | null> {
+async function readOwner(cluster: string): Promise<User | null> {
   try {
     return await stat(cluster)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null
+    if (hasErrorCode(error, 'ENOENT')) return null
     throw error
   }
 }
 
-/** Gives the folder to the server's user, who must be able to walk to it. */
-async function handOver(folder: string, cluster: string, user: User): Promise<void> {
+/** The server's user must also be able to traverse to the folder. */
+async function transferOwnership(folder: string, cluster: string, user: User): Promise<void> {
   for (let parent = dirname(folder); parent !== dirname(parent); parent = dirname(parent)) {
     const { mode, uid } = await stat(parent)
     const canEnter = (mode & (uid === user.uid ? 0o100 : 0o001)) !== 0
     if (!canEnter) {
       throw new Error(
-        `Postgres runs as user ${user.uid} here, who may not enter ${parent}. Put the data folder elsewhere, or set DATABASE_URL.`,
+        `Postgres runs as uid ${user.uid}, which has no access to ${parent}. Set DATA_FOLDER to another folder, or set DATABASE_URL.`,
       )
     }
   }
-  // The lock too, so that the same user can open the folder without root's help later.
+  // Including the lock, so that this user can later open the folder without root.
   for (const path of [folder, join(folder, 'lock')]) await chown(path, user.uid, user.gid)
-  const owner = await findOwner(cluster)
-  if (owner !== null && owner.uid !== user.uid) await giveTo(cluster, user)
+  const owner = await readOwner(cluster)
+  if (owner !== null && owner.uid !== user.uid) await chownRecursive(cluster, user)
 }
 
-function sayHowItDies(launch: ChosenLaunch, { platform, tools }: Machine, log: (line: string) => void): void {
-  if (platform !== 'linux' || launch.wrap.includes(tools.setpriv)) return
+function warnWithoutDeathSignal(
+  launch: ChosenLaunch,
+  { platform, tools }: Machine,
+  log: (line: string) => void,
+): void {
+  if (platform !== 'linux' || launch.prefix.includes(tools.setpriv)) return
   log(
-    `${tools.setpriv} is missing: if this process is killed outright, its Postgres runs on until the next start.`,
+    `${tools.setpriv} is missing: if this process is killed with SIGKILL, Postgres keeps running until the next start.`,
   )
 }
 
-/** Also proves that the server is ours and takes our password. */
+/** Also verifies that the server is ours and accepts our password. */
 async function createDatabase(url: string, passwordFile: string): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  // A connection that breaks also rejects what waits on it; the event alone would end the process.
+  // Queries reject when the connection breaks; without this listener the event would crash the process.
   client.on('error', () => undefined)
   try {
     await client.connect()
     const { rowCount } = await client.query('select from pg_database where datname = $1', [databaseName])
     if (rowCount === 0) await client.query(`create database ${databaseName}`)
   } catch (cause) {
-    if (!hasCode(cause, '28P01')) throw cause
-    throw new Error(`The database does not accept the password in ${passwordFile}.`, { cause })
+    if (!hasErrorCode(cause, '28P01')) throw cause
+    throw new Error(`The database rejects the password in ${passwordFile}. Restore the file from a backup.`, {
+      cause,
+    })
   } finally {
     await client.end()
   }

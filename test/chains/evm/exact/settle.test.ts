@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../../src/protocol/results.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
 import { createEoa } from '../../../support/evm/wallets.js'
-import { refusal } from '../../../support/refusal.js'
+import { rejectionOf } from '../../../support/rejectionOf.js'
 import { eventually, openScene, type Scene, type Service } from '../scene.js'
 
 let scene: Scene
@@ -178,7 +178,7 @@ describe('when no node answers before the send', () => {
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body, payer, payTo } = await scene.plan()
     proxy.setFault(method, { kind: 'refuse' })
-    expect(await refusal(service.settle(body))).toMatchObject({
+    expect(await rejectionOf(service.settle(body))).toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       operationalCode: 'SVC-2004',
     })
@@ -194,7 +194,7 @@ describe('when no node answers before the send', () => {
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body } = await scene.plan()
     proxy.setFault('*', { kind: 'status', status: 502 })
-    expect(await refusal(service.verify(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(await rejectionOf(service.verify(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 
   it('an Idempotency-Key is free again', async () => {
@@ -202,7 +202,7 @@ describe('when no node answers before the send', () => {
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body } = await scene.plan()
     proxy.setFault('*', { kind: 'refuse' })
-    await refusal(service.settleWithKey(body, 'outage-1'))
+    await rejectionOf(service.settleWithKey(body, 'outage-1'))
     proxy.clearFaults()
     expect(await service.settleWithKey(body, 'outage-1')).toMatchObject({
       isReplayed: false,
@@ -458,7 +458,7 @@ describe('an Idempotency-Key', () => {
     await scene.chain.control.setAutomine(false)
     const first = service.settleWithKey(body, 'order-3')
     await findWaiting()
-    expect(await refusal(service.settleWithKey(body, 'order-3'))).toMatchObject({
+    expect(await rejectionOf(service.settleWithKey(body, 'order-3'))).toMatchObject({
       code: 'REQUEST_IN_PROGRESS',
       retryAfterSeconds: 2,
     })
@@ -470,7 +470,7 @@ describe('an Idempotency-Key', () => {
     const service = await scene.open()
     const [one, other] = [await scene.plan(), await scene.plan()]
     await service.settleWithKey(one.body, 'order-4')
-    expect(await refusal(service.settleWithKey(other.body, 'order-4'))).toMatchObject({
+    expect(await rejectionOf(service.settleWithKey(other.body, 'order-4'))).toMatchObject({
       code: 'PAYLOAD_MISMATCH',
     })
     expect(await service.settle(other.body)).toMatchObject({ success: true })
@@ -482,7 +482,7 @@ describe('an Idempotency-Key', () => {
     expect(await service.settleWithKey(body, 'order-5')).toMatchObject({
       result: { success: false, errorReason: 'insufficient_funds' },
     })
-    expect(await refusal(service.settleWithKey(body, 'order-5'))).toMatchObject({
+    expect(await rejectionOf(service.settleWithKey(body, 'order-5'))).toMatchObject({
       code: 'PREVIOUS_REQUEST_FAILED',
     })
   })

@@ -3,7 +3,7 @@ import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { RpcError } from '../../../../src/chains/nodes/endpoint.js'
 import { RateLimitedError } from '../../../../src/chains/nodes/rateLimitedError.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
-import { refusal } from '../../../support/refusal.js'
+import { rejectionOf } from '../../../support/rejectionOf.js'
 import { eventually } from '../scene.js'
 import { after, createFakeEndpoint, type FakeEndpoint, hang } from './fakeEndpoint.js'
 
@@ -87,7 +87,7 @@ describe('a read', () => {
     for (const endpoint of [first, second]) {
       endpoint.answer({ eth_call: () => new RpcError(-32000, 'what a strange contract', null) })
     }
-    expect(await refusal(rpc.call({ to: address, data: '0x' }))).toMatchObject({
+    expect(await rejectionOf(rpc.call({ to: address, data: '0x' }))).toMatchObject({
       operationalCode: 'SVC-2004',
     })
     expect(rpc.listHealth().every(({ isUp }) => isUp)).toBe(true)
@@ -106,7 +106,7 @@ describe('a read', () => {
     const { first, second, rpc } = await openTwo()
     for (const endpoint of [first, second]) endpoint.answer({ '*': () => new Error('connection refused') })
     for (let read = 0; read < 3; read++) {
-      expect(await refusal(rpc.getBalance(address))).toMatchObject({ operationalCode: 'SVC-2004' })
+      expect(await rejectionOf(rpc.getBalance(address))).toMatchObject({ operationalCode: 'SVC-2004' })
     }
     second.heal()
     expect(await rpc.getBalance(address)).toBe(1n)

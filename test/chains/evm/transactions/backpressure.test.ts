@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { multicall3Address } from '../../../support/evm/localChain.js'
-import { refusal } from '../../../support/refusal.js'
+import { rejectionOf } from '../../../support/rejectionOf.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { eventually, openScene, type Scene } from '../scene.js'
 import { openSending, type Sending, type SendingOptions } from './sendingScene.js'
@@ -67,7 +67,7 @@ describe('a full lane on a chain that mines nothing', () => {
     // Two seconds are left of it, and the oldest transaction waits for longer than that.
     clock.shift(292_000)
     const since = performance.now()
-    expect(await refusal(service.settle(body))).toMatchObject({
+    expect(await rejectionOf(service.settle(body))).toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       operationalCode: 'SVC-3002',
       retryAfterSeconds: expect.any(Number),
@@ -91,7 +91,7 @@ describe('a payment that waits', () => {
     const { body, payer } = await scene.plan()
     sending.shut()
     const settling = sending.settle({ body }, { waitUntil: AbortSignal.timeout(300) })
-    expect(await refusal(settling)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(await rejectionOf(settling)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(await countRecorded([payer])).toBe(0)
     expect(await readRows(payer)).toMatchObject([{ state: 'claimed', transaction: null }])
     sending.open()
@@ -131,7 +131,7 @@ describe('a payment that waits', () => {
     const { body, payer } = await scene.plan()
     sending.shut()
     const settling = sending.settle({ body }, { waitUntil: AbortSignal.abort() })
-    expect(await refusal(settling)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(await rejectionOf(settling)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(await countRecorded([payer])).toBe(0)
   })
 

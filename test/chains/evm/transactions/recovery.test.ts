@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { refusal } from '../../../support/refusal.js'
+import { rejectionOf } from '../../../support/rejectionOf.js'
 import { eventually, openScene, type Scene } from '../scene.js'
 
 /*
@@ -124,12 +124,12 @@ describe('a settlement that nobody knows', () => {
   it('is NOT_FOUND by its id and by its transaction', async () => {
     const { core } = (await scene.open()).core.useCases
     const id = '00000000-0000-4000-8000-000000000000'
-    expect(await refusal(core.getSettlement(id))).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await rejectionOf(core.getSettlement(id))).toMatchObject({ code: 'NOT_FOUND' })
     const asked = core.getSettlementByTransaction({
       network: scene.chain.network,
       transaction: `0x${'00'.repeat(32)}`,
     })
-    expect(await refusal(asked)).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await rejectionOf(asked)).toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 

@@ -82,8 +82,8 @@ const readBytes = async (transaction: string): Promise<Hex> => {
 }
 
 const recheckTwice = async ({ core }: Service) => {
-  await core.recheckBlocks()
-  await core.recheckBlocks()
+  await core.detectReorgs()
+  await core.detectReorgs()
 }
 
 const statusOf = async ({ core }: Service, id: string | undefined) =>
@@ -132,11 +132,11 @@ describe('a confirmed payment', () => {
     const { payer, transaction } = await settlePlan(service)
     expect(await readRow(payer)).toMatchObject({ ...(await readBlockOf(transaction)), is_final: false })
     await scene.chain.control.mine(5)
-    await service.core.recheckBlocks()
+    await service.core.detectReorgs()
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed', is_final: false })
     await scene.chain.control.mine()
     clock.shift(5_000)
-    await service.core.recheckBlocks()
+    await service.core.detectReorgs()
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed', is_final: true })
 
     const isAskedFor = async () => {
@@ -149,7 +149,7 @@ describe('a confirmed payment', () => {
     expect(await isAskedFor()).toBe(true)
     proxy.clearCalls()
     clock.shift(600_000)
-    await service.core.recheckBlocks()
+    await service.core.detectReorgs()
     expect(await isAskedFor()).toBe(false)
     // Even where the chain does the impossible.
     await takeBack(7)
@@ -172,7 +172,7 @@ describe('a confirmed payment', () => {
       .query('select distinct block_hash from settlements where block_hash is not null and not is_final')
     expect(rows.length).toBeGreaterThanOrEqual(blocks.size)
     proxy.clearCalls()
-    await service.core.recheckBlocks()
+    await service.core.detectReorgs()
     const asked = proxy.calls.filter(
       ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] !== 'latest',
     )
@@ -193,9 +193,9 @@ describe('a confirmed payment whose block vanishes', () => {
       await takeBack(depth)
       expect(await scene.chain.balanceOf(payTo)).toBe(0n)
 
-      await service.core.recheckBlocks()
+      await service.core.detectReorgs()
       expect(await readRow(payer), 'once proves nothing').toEqual(before)
-      await service.core.recheckBlocks()
+      await service.core.detectReorgs()
       expect(logger.lines.filter(({ message }) => message === 'settlement.reorged')).toMatchObject([
         {
           level: 'warn',
@@ -252,7 +252,7 @@ describe('a confirmed payment whose block vanishes', () => {
     await takeBack(1)
     const services = await Promise.all([open(), open(), open()])
     for (let round = 0; round < 2; round++) {
-      await Promise.all(services.map(({ service }) => service.core.recheckBlocks()))
+      await Promise.all(services.map(({ service }) => service.core.detectReorgs()))
     }
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
     const said = services
@@ -333,7 +333,7 @@ describe('a node that is wrong', () => {
     const proxy = await scene.openProxy()
     const { service, payer } = await settleThrough([proxy.url, scene.chain.url])
     proxy.setFault('eth_getBlockByNumber', { kind: 'tamper', change: lieAboutHashes })
-    for (let round = 0; round < 4; round++) await service.core.recheckBlocks()
+    for (let round = 0; round < 4; round++) await service.core.detectReorgs()
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
   })
 
@@ -342,9 +342,9 @@ describe('a node that is wrong', () => {
     const { service, clock, payer } = await settleThrough([proxy.url])
     for (let round = 0; round < 3; round++) {
       proxy.setFault('eth_getBlockByNumber', { kind: 'tamper', change: lieAboutHashes })
-      await service.core.recheckBlocks()
+      await service.core.detectReorgs()
       proxy.clearFaults()
-      await service.core.recheckBlocks()
+      await service.core.detectReorgs()
       clock.shift(600_000)
     }
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
@@ -359,7 +359,7 @@ describe('a node that is wrong', () => {
     const { service, payer } = await settleThrough([proxy.url])
     await takeBack(3)
     proxy.setFault('eth_getBlockByNumber', fault)
-    for (let round = 0; round < 3; round++) await service.core.recheckBlocks()
+    for (let round = 0; round < 3; round++) await service.core.detectReorgs()
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
     // It is seen as soon as the node is right again.
     proxy.clearFaults()
@@ -371,7 +371,7 @@ describe('a node that is wrong', () => {
     const { service } = await open()
     const { payer } = await settlePlan(service)
     await scene.chain.control.reorg(1)
-    for (let round = 0; round < 3; round++) await service.core.recheckBlocks()
+    for (let round = 0; round < 3; round++) await service.core.detectReorgs()
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
     await scene.chain.control.mine()
     await recheckTwice(service)

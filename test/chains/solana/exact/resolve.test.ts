@@ -20,7 +20,7 @@ const open = async (options: SolanaServiceOptions = {}) => {
   const service = await scene.open({ clock, logger, ...options })
   const recheck = async () => {
     clock.shift(60_000)
-    await service.core.recheckBlocks()
+    await service.core.detectReorgs()
   }
   return { service, clock, recheck }
 }

@@ -1,6 +1,6 @@
 import { beginCell, comment, internal, type MessageRelaxed } from '@ton/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AskedCore } from '../../../support/askCore.js'
+import type { CoreClient } from '../../../support/coreClient.js'
 import {
   clientPaidPayment,
   jettonTransfer,
@@ -13,7 +13,7 @@ import { createWallet, randomAddress, randomKeys } from '../../../support/ton/wa
 import { openScene, type Scene } from '../scene.js'
 
 let scene: Scene
-let service: AskedCore
+let service: CoreClient
 
 beforeAll(async () => {
   scene = await openScene()

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { refusal } from '../../../support/refusal.js'
+import { rejectionOf } from '../../../support/rejectionOf.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { createTronKey, type TronKey } from '../../../support/tron/keys.js'
 import { openScene, type Scene } from '../scene.js'
@@ -108,7 +108,7 @@ describe('energy delegation', () => {
   it('stays within the hourly budget, and records nothing beyond it', async () => {
     const service = await openSponsor(createSponsorAccount(), { TRON_SPONSOR_ENERGY_PER_HOUR: '1000' })
     const { body, payer } = await planWithoutTrx()
-    expect(await refusal(service.settle(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(await rejectionOf(service.settle(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(delegatedTo(payer)).toBe(0)
     const { rows } = await scene.database
       .pool()

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../../src/protocol/results.js'
-import type { AskedCore } from '../../../support/askCore.js'
+import type { CoreClient } from '../../../support/coreClient.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { openScene, type Scene } from '../scene.js'
 
@@ -15,10 +15,10 @@ afterEach(() => scene.close())
 const shortWait = { environment: { SETTLE_WAIT_SECONDS: '3' } }
 const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
 
-const find = (service: AskedCore, { settlementId = '' }: SettleResult) =>
+const find = (service: CoreClient, { settlementId = '' }: SettleResult) =>
   service.core.useCases.core.getSettlement(settlementId)
 
-const reconcileUntil = (service: AskedCore, result: SettleResult, status: string) =>
+const reconcileUntil = (service: CoreClient, result: SettleResult, status: string) =>
   pollUntil(async () => {
     await service.reconcile()
     const view = await find(service, result)

@@ -1,9 +1,9 @@
 import { type Machine, thisMachine } from '../../../../src/stores/postgres/embedded/machine.js'
 import { startEmbeddedPostgres } from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 
-// Run as a process of its own: owns a database until its input ends, or until it is killed.
+// Separate process: runs a database until its input closes or it is killed.
 const [folder = '', overrides = '{}'] = process.argv.slice(2)
-// A terminal's Ctrl-C reaches every process of its group; a real service drains on it.
+// Ctrl-C reaches the whole process group; the real service then shuts down gracefully.
 process.on('SIGINT', () => undefined)
 process.stdin.on('end', () => void postgres.stop()).resume()
 

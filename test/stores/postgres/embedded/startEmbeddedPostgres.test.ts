@@ -4,8 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
-import { type Machine, thisMachine } from '../../../../src/stores/postgres/embedded/machine.js'
-import { pickPort } from '../../../../src/stores/postgres/embedded/pickPort.js'
+import { type Machine, pickPort, thisMachine } from '../../../../src/stores/postgres/embedded/machine.js'
 import { startEmbeddedPostgres } from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 import {
   ask,
@@ -40,7 +39,7 @@ afterEach(cleanUp)
 afterAll(removeSeed)
 
 describe('a first start', () => {
-  test('makes a durable, checksummed UTF8 database in locale C and in UTC', async () => {
+  test('creates a durable UTF8 database with checksums, locale C and UTC', async () => {
     const postgres = await startEmbeddedPostgres({ folder: await newFolder(), log: () => undefined })
     onTestFinished(postgres.stop)
     const { url } = postgres
@@ -55,7 +54,7 @@ describe('a first start', () => {
     expect(await ask(url, 'select current_database()')).toBe('quittance')
   })
 
-  test('is reachable on 127.0.0.1 only, by the password only', async () => {
+  test('is reachable on 127.0.0.1 only, with the password only', async () => {
     const { url } = await start(await newFolder())
 
     expect(await ask(url, 'show listen_addresses')).toBe('127.0.0.1')
@@ -65,7 +64,7 @@ describe('a first start', () => {
     await expect(ask(stranger.href, 'select 1')).rejects.toThrow('password authentication failed')
   })
 
-  test('closes the data folder and the password to other users', async () => {
+  test('restricts the data folder and the password file to the owner', async () => {
     const folder = await newFolder()
     await start(folder)
 
@@ -74,7 +73,7 @@ describe('a first start', () => {
     expect(await modeOf(join(folder, 'password'))).toBe('600')
   })
 
-  test('begins anew over what a crash in the middle of a first start left', async () => {
+  test('replaces an incomplete cluster of a crashed first start', async () => {
     const folder = await newFolder()
     await mkdir(join(folder, 'cluster.new-1f', 'base'), { recursive: true })
     await writeFile(join(folder, 'cluster.new-1f', 'PG_VERSION'), '18\n')
@@ -86,7 +85,7 @@ describe('a first start', () => {
     expect(await readdir(folder)).toEqual(['cluster', 'lock', 'password'])
   })
 
-  test('says what initdb said when the cluster cannot be created', async () => {
+  test('reports the output of initdb if the cluster cannot be created', async () => {
     const folder = await newFolder()
     const options = { folder, initdbArgs: ['--no-such-option'], log: () => undefined }
 
@@ -96,7 +95,7 @@ describe('a first start', () => {
     expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
   })
 
-  test('takes another port when the one it picked is taken meanwhile', async () => {
+  test('uses another port if the first one is taken meanwhile', async () => {
     const squatter = createServer().listen(0, '127.0.0.1')
     await once(squatter, 'listening')
     const address = squatter.address()
@@ -127,38 +126,38 @@ describe('a later start', () => {
     expect(new URL(second.url).password).toBe(new URL(first.url).password)
   })
 
-  test('names the version of data that another major version made', async () => {
+  test('rejects data of another major version and names it', async () => {
     const folder = await usedFolder()
     await writeFile(join(folder, 'cluster', 'PG_VERSION'), '12\n')
 
     await expect(start(folder)).rejects.toThrow(
-      /made by Postgres 12, and this is Postgres \d+ .*DATABASE_URL/,
+      /created by Postgres 12, but this is Postgres \d+ .*DATABASE_URL/,
     )
   })
 
-  test('says so when the password of existing data is missing', async () => {
+  test('reports a missing password of existing data', async () => {
     const folder = await usedFolder()
     await rm(join(folder, 'password'))
 
     await expect(start(folder)).rejects.toThrow(/password is missing/)
   })
 
-  test('says so when the database does not take the password', async () => {
+  test('reports a rejected password', async () => {
     const folder = await usedFolder()
     await writeFile(join(folder, 'password'), 'another\n')
 
-    await expect(start(folder)).rejects.toThrow(/does not accept the password in .*password/)
+    await expect(start(folder)).rejects.toThrow(/rejects the password in .*password/)
     expect(await readdir(join(folder, 'cluster'))).not.toContain('postmaster.pid')
   })
 
-  test('shows the end of the server’s log when the server refuses', async () => {
+  test('reports the end of the server log if the server exits', async () => {
     const folder = await usedFolder()
     await writeFile(join(folder, 'cluster', 'postgresql.conf'), 'no_such_setting = 1\n')
 
     await expect(start(folder)).rejects.toThrow(/no_such_setting/)
   })
 
-  test.runIf(isLinux)('gives up at the deadline, with the end of the server’s log', async () => {
+  test.runIf(isLinux)('fails at the deadline with the end of the server log', async () => {
     const folder = await usedFolder()
     const bin = await temporaryFolder({ onDisk: true })
     const version = (await readFile(join(folder, 'cluster', 'PG_VERSION'), 'utf8')).trim()
@@ -171,19 +170,18 @@ describe('a later start', () => {
     const slow = { ...machine, binaries: [{ origin: bin, bin, packageFolder: null }], startDeadlineMs: 500 }
 
     await expect(start(folder, slow)).rejects.toThrow(/not ready in time.*\n.*busy with something else/)
-    // Nothing holds the folder now.
     expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
   })
 })
 
-describe('a folder', () => {
-  test('serves one process at a time, and the second is told which has it', async () => {
+describe('a data folder', () => {
+  test('is used by one process at a time; the second one fails with its pid', async () => {
     const folder = await usedFolder()
     const owner = await startOwner(folder)
     await remember(owner.url)
 
     await expect(start(folder)).rejects.toThrow(
-      `The data folder ${folder} is in use by another process (process ${owner.process.pid})`,
+      `The data folder ${folder} is in use by another process (pid ${owner.process.pid})`,
     )
     expect(await recall(owner.url)).toBe(42)
   })
@@ -199,7 +197,7 @@ describe('a folder', () => {
     expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
   })
 
-  test('is free when a lock file names a live process that does not hold it', async () => {
+  test('is free if the lock file names a live process without the lock', async () => {
     const folder = await newFolder()
     await mkdir(folder)
     await writeFile(join(folder, 'lock'), `${startBystander()}\n`)
@@ -207,13 +205,13 @@ describe('a folder', () => {
     expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
   })
 
-  test.runIf(isLinux)('where nothing can lock, is still not taken from a live server', async () => {
+  test.runIf(isLinux)('without flock is still protected by a running server', async () => {
     const folder = await usedFolder()
     const owner = await startOwner(folder)
     await remember(owner.url)
 
     await expect(start(folder, withTools({ flock: noTool }))).rejects.toThrow(
-      `Postgres process ${await serverPid(folder)} works on ${folder}`,
+      `Postgres (pid ${await serverPid(folder)}) is running on ${folder}`,
     )
     expect(await recall(owner.url)).toBe(42)
     await owner.kill()
@@ -221,18 +219,18 @@ describe('a folder', () => {
     expect(await recall((await start(folder, withTools({ flock: noTool }))).url)).toBe(42)
   })
 
-  test('that holds something else is refused, and keeps its mode', async () => {
+  test('with foreign files is rejected and keeps its mode', async () => {
     const folder = await newFolder()
     await mkdir(folder, { mode: 0o755 })
     await writeFile(join(folder, 'letters.txt'), 'private')
 
-    await expect(start(folder)).rejects.toThrow(/holds "letters.txt"/)
+    await expect(start(folder)).rejects.toThrow(/contains "letters.txt"/)
     expect(await modeOf(folder)).toBe('755')
   })
 })
 
 describe.runIf(isLinux)('after a kill -9', () => {
-  test('of its owner the server ends too, and the next start finds what was committed', async () => {
+  test('of the owner, the server ends too, and the next start finds committed data', async () => {
     const folder = await usedFolder()
     const owner = await startOwner(folder)
     await remember(owner.url)
@@ -244,7 +242,7 @@ describe.runIf(isLinux)('after a kill -9', () => {
     expect(await recall((await start(folder)).url)).toBe(42)
   })
 
-  test('of its owner the next start waits for a server that is still going down', async () => {
+  test('of the owner, the next start waits for a server that is shutting down', async () => {
     const folder = await usedFolder()
     const owner = await startOwner(folder)
     await remember(owner.url)
@@ -254,7 +252,7 @@ describe.runIf(isLinux)('after a kill -9', () => {
     expect(await recall((await start(folder)).url)).toBe(42)
   })
 
-  test('of its owner, where nothing ties the server to it, the next start ends that server first', async () => {
+  test('of the owner without setpriv, the next start stops the orphaned server', async () => {
     const folder = await usedFolder()
     const owner = await startOwner(folder, { machine: { tools: { ...machine.tools, setpriv: noTool } } })
     await remember(owner.url)
@@ -268,7 +266,7 @@ describe.runIf(isLinux)('after a kill -9', () => {
     expect(await recall(next.url)).toBe(42)
   })
 
-  test('of the server its end is reported, and the next start recovers', async () => {
+  test('of the server, its exit is reported, and the next start recovers', async () => {
     const folder = await usedFolder()
     const first = await start(folder)
     await remember(first.url)
@@ -276,12 +274,12 @@ describe.runIf(isLinux)('after a kill -9', () => {
 
     process.kill(await serverPid(folder), 'SIGKILL')
 
-    expect(await reported).toMatch(/^Postgres was ended by SIGKILL/)
+    expect(await reported).toMatch(/^Postgres was terminated by SIGKILL/)
     await first.stop()
     expect(await recall((await start(folder)).url)).toBe(42)
   })
 
-  test('of the server the next start waits for a backend that is slow to go', async () => {
+  test('of the server, the next start waits for slow backends', async () => {
     const folder = await usedFolder()
     const first = await start(folder)
     await remember(first.url)
@@ -309,7 +307,7 @@ describe.runIf(isLinux)('after a kill -9', () => {
     expect(await recall(second.url)).toBe(42)
   })
 
-  test('a stale pid file whose number is now another process’ stops nothing and nobody', async () => {
+  test('a stale pid file with a reused pid affects neither the start nor that process', async () => {
     const folder = await usedFolder()
     const first = await start(folder)
     await remember(first.url)
@@ -330,7 +328,7 @@ describe.runIf(isLinux)('after a kill -9', () => {
 })
 
 describe.runIf(isLinux)('the server', () => {
-  test('is stopped by force when it does not react', async () => {
+  test('is killed if it does not respond', async () => {
     const folder = await usedFolder()
     const first = await start(folder, { ...machine, stopDeadlineMs: 200 })
     await remember(first.url)
@@ -355,7 +353,7 @@ describe.runIf(isLinux)('the server', () => {
     await refused
   })
 
-  test('reports no end that was asked for', async () => {
+  test('does not report a requested stop', async () => {
     const first = await start(await usedFolder())
     const reports: string[] = []
     first.onExit((reason) => reports.push(reason))
@@ -366,7 +364,7 @@ describe.runIf(isLinux)('the server', () => {
     expect(reports).toEqual([])
   })
 
-  test('outlives the Ctrl-C that its owner drains on', async () => {
+  test('survives Ctrl-C until its owner stops it', async () => {
     const folder = await usedFolder()
     const owner = await startOwner(folder)
     const group = owner.process.pid ?? 0
@@ -377,7 +375,7 @@ describe.runIf(isLinux)('the server', () => {
     expect(await recall(owner.url)).toBe(42)
   })
 
-  test('inherits nothing of its owner’s environment', async () => {
+  test('does not inherit the environment of its owner', async () => {
     const folder = await usedFolder()
     await startOwner(folder)
 
@@ -388,14 +386,14 @@ describe.runIf(isLinux)('the server', () => {
   })
 })
 
-describe('the programs', () => {
-  test('when there are none, the sentence names DATABASE_URL', async () => {
+describe('the binaries', () => {
+  test('if missing, cause an error that mentions DATABASE_URL', async () => {
     const bare = { ...machine, binaries: [] }
 
     await expect(start(await newFolder(), bare)).rejects.toThrow(/none are installed.*DATABASE_URL/)
   })
 
-  test('when none of them runs, the sentence names each and DATABASE_URL', async () => {
+  test('if unusable, cause an error that lists each and mentions DATABASE_URL', async () => {
     const broken = { origin: 'the attic', bin: '/nowhere', packageFolder: null }
 
     await expect(start(await newFolder(), { ...machine, binaries: [broken] })).rejects.toThrow(
@@ -403,7 +401,7 @@ describe('the programs', () => {
     )
   })
 
-  test('get the library links that an install without scripts lacks', async () => {
+  test('get the library symlinks that an install without scripts lacks', async () => {
     const [binaries] = machine.binaries
     const packageFolder = await copyPackageWithoutLinks(binaries?.packageFolder ?? '')
     const bin = join(packageFolder, 'native', 'bin')
@@ -417,7 +415,7 @@ describe('the programs', () => {
 })
 
 describe.runIf(isRootOnLinux)('users', () => {
-  test('a user without rights starts a server as itself', async () => {
+  test('an unprivileged user runs the server as itself', async () => {
     const folder = join(await folderOf(nobody), 'data')
 
     const { url } = await startOwner(folder, { uid: nobody })
@@ -426,7 +424,7 @@ describe.runIf(isRootOnLinux)('users', () => {
     expect((await stat(join(folder, 'cluster'))).uid).toBe(nobody)
   })
 
-  test('a user without rights copies a package that lacks its links and cannot be written', async () => {
+  test('an unprivileged user copies a read-only package without symlinks', async () => {
     const folder = join(await folderOf(nobody, { onDisk: true }), 'data')
     const packageFolder = await copyPackageWithoutLinks(machine.binaries[0]?.packageFolder ?? '')
     const bin = join(packageFolder, 'native', 'bin')
@@ -440,16 +438,16 @@ describe.runIf(isRootOnLinux)('users', () => {
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^binaries-\d/))
   })
 
-  test('a user is told that a folder is not its own', async () => {
+  test('a user gets an error for a folder of another user', async () => {
     const folder = await newFolder()
     await mkdir(folder, { mode: 0o700 })
 
-    await expect(startOwner(folder, { uid: nobody })).rejects.toThrow(/not a folder that this user can write/)
+    await expect(startOwner(folder, { uid: nobody })).rejects.toThrow(/is not writable for this user/)
   })
 
-  test('a user is told that another user’s database is not its own', async () => {
+  test('a user gets an error for a database of another user', async () => {
     const folder = await usedFolder()
-    // As a mounted volume may be: anybody's to write.
+    // World-writable, like some mounted volumes.
     await chmod(folder, 0o777)
 
     await expect(startOwner(folder, { uid: nobody })).rejects.toThrow(/lock belongs to another user/)
@@ -465,7 +463,7 @@ describe.runIf(isRootOnLinux)('users', () => {
     expect(await readFile(`/proc/${await serverPid(folder)}/uid_map`, 'utf8')).toBe('')
   })
 
-  test('root becomes nobody where namespaces are refused, and takes existing data along', async () => {
+  test('root runs the server as `nobody` without namespaces, and hands over existing data', async () => {
     const folder = await usedFolder()
     const first = await start(folder)
     await remember(first.url)
@@ -478,13 +476,13 @@ describe.runIf(isRootOnLinux)('users', () => {
     expect(await modeOf(folder)).toBe('700')
     await second.stop()
     await (await startOwner(folder, { uid: nobody })).kill()
-    // Back where namespaces work, the data stays with the user that has it.
+    // With namespaces again, the data keeps its owner.
     const third = await start(folder)
     expect(await recall(third.url)).toBe(42)
     expect((await stat(`/proc/${await serverPid(folder)}`)).uid).toBe(nobody)
   })
 
-  test('root as nobody copies programs that nobody cannot reach', async () => {
+  test('root copies binaries that `nobody` cannot access', async () => {
     const packageFolder = await copyPackageWithoutLinks(machine.binaries[0]?.packageFolder ?? '')
     await chmod(join(packageFolder, '..'), 0o700)
     const bin = join(packageFolder, 'native', 'bin')
@@ -499,12 +497,12 @@ describe.runIf(isRootOnLinux)('users', () => {
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^binaries-\d/))
   })
 
-  test('root as nobody is told which folder nobody may not enter', async () => {
+  test('root gets an error that names the folder that `nobody` cannot enter', async () => {
     const closed = await temporaryFolder()
     await chmod(closed, 0o700)
 
     await expect(start(join(closed, 'data'), withTools({ unshare: 'false' }))).rejects.toThrow(
-      `user ${nobody} here, who may not enter ${closed}`,
+      `uid ${nobody}, which has no access to ${closed}`,
     )
   })
 })

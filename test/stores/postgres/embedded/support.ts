@@ -15,7 +15,6 @@ import {
 } from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 
-/** Linux' user without rights. */
 export const nobody = 65534
 
 export const isLinux = process.platform === 'linux'
@@ -27,35 +26,32 @@ if (!isRootOnLinux) {
   )
 }
 
-// A killed process loses nothing that the kernel has; only a power cut would.
+// Killed processes lose nothing that is in the page cache.
 const quick = { fsync: 'off' }
 const quickInitdb = ['--no-sync']
 
-/** What must be undone after a test, last first. */
 const undo: (() => Promise<unknown>)[] = []
 
-/** Undoes what the builders below have made; call it after each test. */
 export async function cleanUp(): Promise<void> {
   for (const step of undo.splice(0).reverse()) await step()
 }
 
 const prefix = 'quittance-embedded-'
 
-/** A folder that is gone after the test, and that any user may enter. */
+/** Removed after the test; every user can enter it. */
 export async function temporaryFolder(place: { onDisk?: boolean } = {}): Promise<string> {
   const folder = await makeTemporaryFolder(prefix, place)
   undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
   return folder
 }
 
-/** The path of a data folder that no server has used yet. */
 export async function newFolder(place: { onDisk?: boolean } = {}): Promise<string> {
   return join(await temporaryFolder(place), 'data')
 }
 
 let seed: Promise<string> | null = null
 
-/** A data folder that an earlier start has filled: a copy of one that the test file makes once. */
+/** A copy of an initialized data folder, which is created once per test file. */
 export async function usedFolder(): Promise<string> {
   seed ??= makeSeed()
   const folder = await newFolder()
@@ -63,7 +59,6 @@ export async function usedFolder(): Promise<string> {
   return folder
 }
 
-/** Removes what the whole file shares; call it after all tests. */
 export async function removeSeed(): Promise<void> {
   if (seed !== null) await rm(dirname(await seed), { recursive: true, force: true })
 }
@@ -76,7 +71,7 @@ async function makeSeed(): Promise<string> {
   return folder
 }
 
-/** Starts a server in this process, and stops it after the test. */
+/** Stopped after the test. */
 export async function start(folder: string, machine?: Machine): Promise<EmbeddedPostgres> {
   const options = { folder, settings: quick, initdbArgs: quickInitdb, log: () => undefined }
   const postgres = await startEmbeddedPostgres(options, machine)
@@ -84,17 +79,16 @@ export async function start(folder: string, machine?: Machine): Promise<Embedded
   return postgres
 }
 
-/** A process of its own that owns a database. */
 export interface Owner {
   readonly url: string
   readonly process: ChildProcess
-  /** Ends it without a word, as `kill -9` and the kernel's memory killer do. */
+  /** SIGKILL, as by `kill -9` or the OOM killer. */
   kill(): Promise<void>
 }
 
 const greeting = z.union([z.object({ url: z.string() }), z.object({ refusal: z.string() })])
 
-/** Starts a process that owns a database; rejects with its own words when it refuses. */
+/** Rejects with the error of the process. */
 export async function startOwner(
   folder: string,
   { uid, machine = {} }: { uid?: number; machine?: Partial<Machine> } = {},
@@ -128,7 +122,7 @@ export async function startOwner(
   }
 }
 
-/** Runs one statement and answers its first row's first column. */
+/** Returns the first column of the first row. */
 export async function ask(url: string, sql: string): Promise<unknown> {
   const client = new Client({ connectionString: url })
   client.on('error', () => undefined)
@@ -141,18 +135,17 @@ export async function ask(url: string, sql: string): Promise<unknown> {
   }
 }
 
-/** The process number of the server that works on a data folder. */
 export async function serverPid(folder: string): Promise<number> {
   return Number.parseInt(await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8'), 10)
 }
 
-/** Tells whether a process exists and is not merely unburied. */
+/** Whether a process exists and is not a zombie. */
 export async function isAlive(pid: number): Promise<boolean> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return text !== '' && !/\) [ZX] /.test(text)
 }
 
-/** Waits until `condition` holds; rejects when it does not within `deadlineMs`. */
+/** Rejects at the deadline. */
 export async function until(condition: () => Promise<boolean>, deadlineMs = 10_000): Promise<void> {
   const deadline = Date.now() + deadlineMs
   while (!(await condition())) {
@@ -161,7 +154,6 @@ export async function until(condition: () => Promise<boolean>, deadlineMs = 10_0
   }
 }
 
-/** A process that has nothing to do with Postgres. */
 export function startBystander(): number {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
   undo.push(async () => void child.kill('SIGKILL'))
@@ -169,14 +161,13 @@ export function startBystander(): number {
   return child.pid
 }
 
-/** Copies the npm package without the links that its install script makes. */
 export async function copyPackageWithoutLinks(packageFolder: string): Promise<string> {
   const target = join(await temporaryFolder({ onDisk: true }), 'package')
   try {
-    // Hard links: nothing writes to the files.
+    // Hard links, because the files are read-only.
     await promisify(execFile)('cp', ['-al', packageFolder, target])
   } catch {
-    // Another disk, or files that are not this user's to link.
+    // Another file system, or no permission to link.
     await rm(target, { recursive: true, force: true })
     await copy(packageFolder, target)
   }
@@ -186,7 +177,7 @@ export async function copyPackageWithoutLinks(packageFolder: string): Promise<st
   return target
 }
 
-// Node's own copy takes twenty times as long for the thousand files of a cluster.
+// Node's copy takes twenty times as long for the thousand files of a cluster.
 async function copy(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', from, to])
 }

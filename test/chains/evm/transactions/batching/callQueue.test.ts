@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createCallQueue } from '../../../../../src/chains/evm/transactions/batching/callQueue.js'
-import { settleDown } from '../../../../support/manualClock.js'
+import { drainEventLoop } from '../../../../support/manualClock.js'
 import { pollUntil } from '../../../../support/pollUntil.js'
 
 interface Item {
@@ -48,7 +48,7 @@ const openQueue = ({ maxItems = 3, longestWaitMs = 600_000 } = {}) => {
     /** Ends the oldest send that is under way. */
     end: async () => {
       ends.shift()?.()
-      await settleDown()
+      await drainEventLoop()
     },
   }
 }
@@ -58,7 +58,7 @@ describe('a queue of payments', () => {
     const { queue, sent } = openQueue()
     queue.add(item('a'))
     queue.add(item('b'))
-    await settleDown()
+    await drainEventLoop()
     expect(sent).toEqual([['a', 'b']])
     expect(queue.length).toBe(0)
   })
@@ -66,11 +66,11 @@ describe('a queue of payments', () => {
   it('gathers what comes while something is under way, also when that has gone, until it has waited', async () => {
     const { queue, sent, end } = openQueue({ longestWaitMs: 50 })
     queue.add(item('a'))
-    await settleDown()
+    await drainEventLoop()
     queue.add(item('b'))
-    await settleDown()
+    await drainEventLoop()
     queue.add(item('c'))
-    await settleDown()
+    await drainEventLoop()
     expect(sent).toEqual([['a']])
     await end()
     expect(sent).toEqual([['a']])
@@ -80,9 +80,9 @@ describe('a queue of payments', () => {
   it('does not wait for what is under way when enough wait, and sends no more than so many', async () => {
     const { queue, sent } = openQueue({ maxItems: 3 })
     queue.add(item('a'))
-    await settleDown()
+    await drainEventLoop()
     for (const key of ['b', 'c', 'd', 'e']) queue.add(item(key))
-    await settleDown()
+    await drainEventLoop()
     expect(sent).toEqual([['a'], ['b', 'c', 'd']])
     expect(queue.length).toBe(1)
   })
@@ -90,14 +90,14 @@ describe('a queue of payments', () => {
   it('does not wait longer than it may, however many come meanwhile', async () => {
     const { queue, sent } = openQueue({ maxItems: 1_000, longestWaitMs: 40 })
     queue.add(item('first'))
-    await settleDown()
+    await drainEventLoop()
     const since = performance.now()
     const keys: string[] = []
     // Each of them would begin the wait anew if the newest counted.
     while (sent.length === 1 && performance.now() - since < 2_000) {
       keys.push(`${keys.length}`)
       queue.add(item(`${keys.length - 1}`))
-      await settleDown()
+      await drainEventLoop()
     }
     expect(performance.now() - since).toBeLessThan(1_000)
     expect(sent[1]?.[0]).toBe('0')
@@ -106,7 +106,7 @@ describe('a queue of payments', () => {
   it('sends what came last once it has waited long enough, though nothing else comes', async () => {
     const { queue, sent } = openQueue({ longestWaitMs: 20 })
     queue.add(item('a'))
-    await settleDown()
+    await drainEventLoop()
     queue.add(item('b'))
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect(sent).toEqual([['a'], ['b']])
@@ -117,7 +117,7 @@ describe('a queue of payments', () => {
     queue.add(item('same'))
     queue.add(item('same'))
     queue.add(item('other'))
-    await settleDown()
+    await drainEventLoop()
     expect(sent).toEqual([['same', 'other']])
     expect(await pollUntil(() => sent[1] ?? null, 'the second batch')).toEqual(['same'])
   })
@@ -127,7 +127,7 @@ describe('a queue of payments', () => {
     queue.add(item('late', 300n))
     queue.add(item('early', 100n))
     queue.add(item('middle', 200n))
-    await settleDown()
+    await drainEventLoop()
     expect(sent[0]).toEqual(['early', 'middle'])
   })
 
@@ -135,12 +135,12 @@ describe('a queue of payments', () => {
     const { queue, sent, setReady } = openQueue({ longestWaitMs: 1 })
     setReady(() => false)
     queue.add(item('a'))
-    await settleDown()
+    await drainEventLoop()
     queue.add(item('b'))
-    await settleDown()
+    await drainEventLoop()
     expect(sent).toEqual([])
     setReady(() => true)
-    await settleDown()
+    await drainEventLoop()
     expect(sent).toEqual([['a', 'b']])
   })
 
@@ -152,11 +152,11 @@ describe('a queue of payments', () => {
     })
     queue.add(item('a'))
     queue.add(item('b'))
-    await settleDown()
+    await drainEventLoop()
     expect(refused).toEqual([{ keys: ['a', 'b'], error }])
     setReady(() => true)
     queue.add(item('c'))
-    await settleDown()
+    await drainEventLoop()
     expect(sent).toEqual([['c']])
   })
 
@@ -165,18 +165,18 @@ describe('a queue of payments', () => {
     setReady(() => false)
     const leaving = item('leaving')
     queue.add(leaving)
-    await settleDown()
+    await drainEventLoop()
     expect(queue.remove(leaving)).toBe(true)
     expect(queue.remove(leaving)).toBe(false)
     setReady(() => false)
-    await settleDown()
+    await drainEventLoop()
     const before = countQuestions()
     setReady(() => true)
-    await settleDown()
+    await drainEventLoop()
     expect(countQuestions()).toBe(before)
     expect(sent).toEqual([])
     queue.add(item('next'))
-    await settleDown()
+    await drainEventLoop()
     expect(sent).toEqual([['next']])
   })
 
@@ -184,7 +184,7 @@ describe('a queue of payments', () => {
     const { queue } = openQueue()
     const going = item('going')
     queue.add(going)
-    await settleDown()
+    await drainEventLoop()
     expect(queue.remove(going)).toBe(false)
   })
 })

@@ -9,7 +9,7 @@ import {
 import { RpcError } from '../../../../../src/chains/nodes/endpoint.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { createManualClock } from '../../../../support/manualClock.js'
-import { refusal } from '../../../../support/refusal.js'
+import { rejectionOf } from '../../../../support/rejectionOf.js'
 import { createFakeEndpoint, type Script } from '../../rpc/fakeEndpoint.js'
 import { eventually } from '../../scene.js'
 
@@ -132,7 +132,7 @@ describe('the oracle', () => {
     await clock.advance(6_000)
     expect(await oracle.read()).toMatchObject({ maxFeePerGas: 2_230n })
     await clock.advance(6_000)
-    expect(await refusal(oracle.read())).toMatchObject({ operationalCode: 'SVC-2004' })
+    expect(await rejectionOf(oracle.read())).toMatchObject({ operationalCode: 'SVC-2004' })
   })
 })
 
@@ -150,7 +150,7 @@ describe('the cap', () => {
 
   it('makes the network not settling while gas costs more', async () => {
     const { oracle, endpoint, clock } = openOracle(usual, 1_000n)
-    expect(await refusal(oracle.read())).toMatchObject({
+    expect(await rejectionOf(oracle.read())).toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       operationalCode: 'SVC-4001',
     })

@@ -1,0 +1,148 @@
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { version } from '../../platform/version.js'
+import { wirePayload } from '../../protocol/wire.js'
+import type { Access } from '../auth/access.js'
+import { payloadFlat, payloadVersion1, payloadVersion2 } from '../schemas/payloads.js'
+import { limitHeaders } from './addLimits.js'
+import { finishDocument } from './finishDocument.js'
+
+const description = [
+  'A **payment facilitator** for HTTP 402. A resource server forwards the payment of its client to this service: ' +
+    '`POST /verify` checks it, `POST /settle` executes it on chain. The service never holds funds: they move ' +
+    'directly from payer to recipient under the authorization that the payer signed.',
+  '## The flow',
+  '1. A client requests a resource; the server responds 402 with its payment requirements.\n' +
+    '2. The client signs a payment and repeats the request with the header `PAYMENT-SIGNATURE`.\n' +
+    '3. The server sends the decoded payment, and its own requirements, to `/verify`.\n' +
+    '4. It prepares the resource and calls `/settle` with the same body and an `Idempotency-Key`.\n' +
+    '5. On `success: true` it delivers, with the settle response in the header `PAYMENT-RESPONSE`.',
+  '## Conventions',
+  '- Bodies are JSON in UTF-8, at most 64 kB for /verify and /settle and 8 kB elsewhere, with at most 2,000 keys ' +
+    'and array elements in at most 32 levels, without duplicate keys; they have 5 s to arrive.\n' +
+    "- **Amounts** are decimal strings in the token's smallest unit: `10000` is 0.01 of a token with 6 decimals.\n" +
+    '- **Networks** are CAIP-2 identifiers such as `eip155:8453`; the short names of version 1 are accepted, ' +
+    'and responses repeat the name that you sent.\n' +
+    '- **Versions**: payloads of version 2, version 1 and the flat shape are accepted. The version field may ' +
+    'be named `payVersion`, `x402Version` or `t402Version`.',
+  '## Responses',
+  'A rejected payment is a result, not an error: HTTP 200 with `isValid: false` or `success: false` and a reason. ' +
+    'Every other failure is an error, `{ code, message }`: **4xx** means that the request must change, **5xx** ' +
+    'that there is no result and the same request may be retried, after `Retry-After` if present.',
+  '## API keys',
+  'A key, from `POST /register`, is sent as `Authorization: Bearer <key>` or as `X-API-Key: <key>`, never in the query ' +
+    'string. An instance may require one for payments; `/dashboard` always does. An invalid key is rejected with ' +
+    '401 even where none is required, and so are two different keys; only the probes ignore keys.',
+  '## Headers',
+  'Every answer carries `X-Request-ID`: your own, where it is at most 64 letters, digits, `-` and `_`, else a ' +
+    'new one. Any web page may call this API (CORS), but for `/register`, `/lookup` and `/dashboard`: these only pages of ' +
+    'the origins that the operator lists.',
+].join('\n\n')
+
+const documentInfo = {
+  openapi: '3.1.0',
+  info: {
+    title: 'quittance',
+    summary:
+      'Payment facilitator for HTTP 402: verifies signed stablecoin payments and settles them on chain',
+    description,
+    version,
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: '/', description: 'This instance' }],
+  tags: [
+    { name: 'Payments', description: 'Verify, settle and look up payments.' },
+    { name: 'Accounts', description: 'API keys and their dashboard.' },
+    {
+      name: 'Webhooks',
+      description:
+        'Settlement events are posted to your URL, signed according to Standard Webhooks ' +
+        '(`webhook-id`, `webhook-timestamp`, `webhook-signature`), at least once, with retries over 17 hours.',
+    },
+    { name: 'Service', description: 'Probes, metrics, plans and this document.' },
+    { name: 'Statistics', description: 'Public totals of all instances.' },
+  ],
+}
+
+const responseHeaders = {
+  'X-Request-ID': {
+    description: 'Request id, as written to the logs',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before a retry',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'WWW-Authenticate': {
+    description: 'Expected authentication scheme',
+    schema: { type: 'string', pattern: '^Bearer$' },
+  },
+} as const
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'An API key as `Authorization: Bearer <key>`' },
+  header: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'An API key',
+  },
+  operator: { type: 'http', scheme: 'bearer', description: 'The `OPERATOR_TOKEN` of the instance' },
+} as const
+
+type SecurityRequirement = Readonly<Record<string, string[]>>
+
+const eitherHeader: readonly SecurityRequirement[] = [{ bearer: [] }, { header: [] }]
+const optional: SecurityRequirement = {}
+
+const describeSecurity = (
+  access: Access | undefined,
+  alsoServesOperators: boolean,
+): readonly SecurityRequirement[] => {
+  switch (access) {
+    case 'dashboard':
+      return alsoServesOperators ? [...eitherHeader, { operator: [], header: [] }] : eitherHeader
+    case 'key':
+      return [optional, ...eitherHeader]
+    case 'operator':
+      return [{ operator: [] }]
+    case 'public':
+    case undefined:
+      return alsoServesOperators ? [optional, { operator: [] }] : []
+  }
+}
+
+const componentPrefix = '#/components/schemas/'
+
+const payloadShapes = [payloadVersion2, payloadVersion1, payloadFlat].map((schema) => ({
+  $ref: `${componentPrefix}${z.globalRegistry.get(schema)?.id}Input`,
+}))
+
+type Override = NonNullable<z.core.ToJSONSchemaParams['override']>
+
+const overrideJsonSchema: Override = ({ zodSchema, jsonSchema }) => {
+  if (zodSchema === wirePayload) jsonSchema.anyOf = payloadShapes
+  // zod emits safe-integer bounds and the patterns behind formats; neither helps a reader.
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+}
+
+const zodToJsonConfig = { override: overrideJsonSchema }
+const transformRoute = createJsonSchemaTransform({ zodToJsonConfig })
+const transformComponents = createJsonSchemaTransformObject({ zodToJsonConfig })
+
+export const documentOptions: FastifyDynamicSwaggerOptions = {
+  openapi: {
+    ...documentInfo,
+    components: { headers: { ...responseHeaders, ...limitHeaders }, securitySchemes },
+  },
+  transform: (input) => {
+    const { schema, url } = transformRoute(input)
+    const { access, requiresOperator } = input.route.config ?? {}
+    const security = describeSecurity(access, requiresOperator !== undefined)
+    return { schema: security.length === 0 ? schema : { ...schema, security }, url }
+  },
+  transformObject: (document) => finishDocument(transformComponents(document)),
+}

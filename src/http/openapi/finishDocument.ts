@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { addLimits } from './addLimits.js'
+
+export type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>
+
+/** Examples and response headers of a route, in addition to its schemas. */
+export interface RouteReference {
+  readonly request?: Examples
+  readonly responses: Readonly<Record<number, Examples>>
+  /** Response headers, by status. */
+  readonly headers?: Readonly<Record<number, Readonly<Record<string, unknown>>>>
+}
+
+declare module 'fastify' {
+  interface FastifySchema {
+    'x-reference'?: RouteReference
+  }
+}
+
+const contentShape = z.record(z.string(), z.looseObject({ examples: z.unknown().optional() }))
+const responseShape = z.looseObject({ description: z.string(), content: contentShape.optional() })
+const operationShape = z.looseObject({
+  operationId: z.string(),
+  tags: z.array(z.string()),
+  summary: z.string(),
+  description: z.string(),
+  parameters: z.array(z.unknown()).optional(),
+  requestBody: z.looseObject({ content: contentShape }).optional(),
+  responses: z.record(z.string(), responseShape),
+  security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+  'x-reference': z.custom<RouteReference>().optional(),
+})
+const draftShape = z.looseObject({
+  openapi: z.string(),
+  info: z.unknown(),
+  servers: z.unknown(),
+  tags: z.unknown(),
+  paths: z.record(z.string(), z.record(z.string(), operationShape)),
+  components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
+})
+
+type Content = z.infer<typeof contentShape>
+type Response = z.infer<typeof responseShape>
+type Operation = z.infer<typeof operationShape>
+type Schemas = Readonly<Record<string, unknown>>
+
+/**
+ * Adds examples and headers to the output of @fastify/swagger, and removes unused components and keywords.
+ */
+export const finishDocument = (document: unknown) => {
+  const { openapi, info, servers, tags, paths, components } = draftShape.parse(document)
+  const described = mapValues(paths, (operations, path) =>
+    addLimits(mapValues(operations, describeOperation), path),
+  )
+  const schemas = pickReferenced(described, components.schemas)
+  const finished = {
+    openapi,
+    info,
+    servers,
+    tags,
+    paths: described,
+    components: { ...components, schemas },
+  }
+  // Serialized and parsed again, because YAML would print a shared object as anchor and alias.
+  return JSON.parse(dropSuffixes(JSON.stringify(dropNoise(finished)), Object.keys(schemas)))
+}
+
+const mapValues = <Value, Mapped>(
+  values: Readonly<Record<string, Value>>,
+  map: (value: Value, key: string) => Mapped,
+): Record<string, Mapped> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]))
+
+const describeOperation = (operation: Operation) => {
+  const { operationId, tags, summary, description, security, parameters, requestBody, responses } = operation
+  const reference = operation['x-reference']
+  return {
+    operationId,
+    tags,
+    summary,
+    description,
+    ...(security === undefined ? {} : { security }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(requestBody === undefined
+      ? {}
+      : { requestBody: { ...requestBody, content: addExamples(requestBody.content, reference?.request) } }),
+    responses: mapValues(responses, (one, status) => describeResponse(one, status, reference)),
+  }
+}
+
+const retryableStatuses = ['409', '429', '503']
+
+const describeResponse = (
+  { description, content: contents }: Response,
+  status: string,
+  reference: RouteReference | undefined,
+) => ({
+  description,
+  headers: {
+    'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' },
+    ...(retryableStatuses.includes(status)
+      ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+      : {}),
+    ...(status === '401' ? { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } } : {}),
+    ...reference?.headers?.[Number(status)],
+  },
+  ...(contents === undefined ? {} : { content: addExamples(contents, reference?.responses[Number(status)]) }),
+})
+
+const addExamples = (contents: Content, examples: unknown): Content =>
+  mapValues(contents, (one) => (examples === undefined ? one : { ...one, examples }))
+
+const componentPrefix = '#/components/schemas/'
+
+const pickReferenced = (paths: unknown, schemas: Schemas): Schemas => {
+  const names = new Set<string>()
+  const visit = (value: unknown): void => {
+    for (const name of listReferences(value)) {
+      if (names.has(name)) continue
+      names.add(name)
+      visit(schemas[name])
+    }
+  }
+  visit(paths)
+  const sorted = [...names].sort((left, right) => (withoutSuffix(left) < withoutSuffix(right) ? -1 : 1))
+  return Object.fromEntries(sorted.map((name) => [name, schemas[name]]))
+}
+
+const listReferences = (value: unknown): readonly string[] =>
+  [...JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].flatMap(([, name]) => name ?? [])
+
+/** zod suffixes input schemas with `Input`; the suffix is dropped where only one of the two is used. */
+const dropSuffixes = (document: string, names: readonly string[]): string =>
+  names
+    .filter((name) => name !== withoutSuffix(name) && !names.includes(withoutSuffix(name)))
+    .reduce(
+      (text, name) =>
+        text
+          .replaceAll(`"${componentPrefix}${name}"`, `"${componentPrefix}${withoutSuffix(name)}"`)
+          .replace(`"${name}":`, `"${withoutSuffix(name)}":`),
+      document,
+    )
+
+const withoutSuffix = (name: string): string => name.replace(/Input$/, '')
+
+/**
+ * `additionalProperties: false` goes too: clients that enforce it would break when a response gains a field.
+ */
+const dropNoise = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(dropNoise)
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([key, part]) => !isNoise(key, part))
+  return Object.fromEntries(kept.map(([key, part]) => [key, key === 'examples' ? part : dropNoise(part)]))
+}
+
+const isNoise = (key: string, value: unknown): boolean => {
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  if (key === 'additionalProperties') return value === false || isEmpty
+  if (key === 'properties') return isEmpty
+  return key === 'propertyNames'
+}

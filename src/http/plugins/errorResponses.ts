@@ -1,0 +1,91 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { AppError, errorStatus } from '../../errors.js'
+import { describeError } from '../../platform/scrub.js'
+import type { Logger } from '../../ports/logger.js'
+import { sendError, toAppError, toErrorBody } from '../errors.js'
+import { chooseRequestId } from './requestId.js'
+
+export const errorResponses = fastifyPlugin<{ readonly logger: Logger }>(
+  (app, { logger }, done) => {
+    app.setErrorHandler((error, request, reply) => {
+      const appError = toAppError(error, request)
+      if (errorStatus[appError.code] >= 500) logFailure(logger, appError, request)
+      return sendError(reply, appError)
+    })
+    // Only reached from plugins; the hook below rejects unknown paths before the body is read.
+    app.setNotFoundHandler((request, reply) => rejectUnrouted(app, request, reply))
+    app.addHook('onRequest', (request, reply, next) => {
+      if (request.is404) rejectUnrouted(app, request, reply)
+      else next()
+    })
+    done()
+  },
+  { name: 'errorResponses' },
+)
+
+const logFailure = (logger: Logger, error: AppError, request: FastifyRequest): void =>
+  logger.error(
+    {
+      requestId: request.id,
+      method: request.method,
+      endpoint: request.routeOptions.url,
+      code: error.code,
+      error: describeError(
+        error.code === 'INTERNAL_ERROR' && error.cause !== undefined ? error.cause : error,
+      ),
+    },
+    'request.failed',
+  )
+
+const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+const rejectUnrouted = (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const allowed = routedMethods.filter((method) => hasRoute(app, method, request.url))
+  if (allowed.length === 0 || allowed.includes(request.method)) {
+    return sendError(reply, new AppError('NOT_FOUND', 'Unknown path; GET /info lists all endpoints'))
+  }
+  reply.header('allow', [...allowed, 'OPTIONS'].join(', '))
+  const message = `${request.method} is not allowed for this path; see the Allow header`
+  return sendError(reply, new AppError('METHOD_NOT_ALLOWED', message))
+}
+
+// `findRoute` matches a request path, although its parameter is documented as a route pattern.
+const hasRoute = (app: FastifyInstance, method: string, url: string): boolean =>
+  app.findRoute({ method, url }) !== null
+
+/** For URLs that the router cannot parse; Fastify runs no hooks for them. */
+export const sendUnroutableError = (error: Error, request: FastifyRequest, reply: FastifyReply): void => {
+  reply.header('x-request-id', request.id).header('access-control-allow-origin', '*')
+  sendError(reply, toAppError(error, request))
+}
+
+/** For invalid HTTP and for requests that did not arrive in time: writes to the socket. */
+export const sendBrokenRequestError = (error: Error & { code?: string }, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable) return
+  const appError = describeBrokenRequest(error.code)
+  const status = errorStatus[appError.code]
+  const body = JSON.stringify(toErrorBody(appError))
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${chooseRequestId({ headers: {} })}`,
+    'access-control-allow-origin: *',
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+const describeBrokenRequest = (code: string | undefined): AppError => {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new AppError('REQUEST_TOO_LARGE', 'The URL and headers are too large')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AppError('REQUEST_TIMEOUT', 'The request did not arrive in time')
+    default:
+      return new AppError('INVALID_REQUEST', 'The request is not valid HTTP')
+  }
+}

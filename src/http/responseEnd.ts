@@ -1,0 +1,43 @@
+import type { FastifyReply } from 'fastify'
+
+export interface ResponseEnd {
+  /** 499 if the client disconnected before the response was sent. */
+  readonly status: number
+  readonly durationMs: number
+}
+
+type EndListener = (end: ResponseEnd) => void
+
+/** Recorded in logs and metrics only, never sent (nginx: "client closed request"). */
+export const clientClosedRequest = 499
+
+const endListeners = Symbol('endListeners')
+
+declare module 'node:http' {
+  interface ServerResponse {
+    [endListeners]?: EndListener[]
+  }
+}
+
+/**
+ * Also called if the client disconnects, unlike `onResponse`. Duration counts from
+ * the first call for a response.
+ */
+export const onResponseEnd = ({ raw }: FastifyReply, listener: EndListener): void => {
+  const known = raw[endListeners]
+  if (known !== undefined) {
+    known.push(listener)
+    return
+  }
+  const listeners = [listener]
+  raw[endListeners] = listeners
+  const startedAt = performance.now()
+  raw.once('close', () => {
+    const status = raw.writableEnded ? raw.statusCode : clientClosedRequest
+    const end = { status, durationMs: performance.now() - startedAt }
+    for (const notify of listeners) notify(end)
+  })
+}
+
+/** Fastify's `request.signal` is not usable: it also fires when the body has been read. */
+export const isClientGone = ({ raw }: FastifyReply): boolean => raw.closed && !raw.writableEnded

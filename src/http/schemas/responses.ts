@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { type ErrorCode, errorStatus } from '../../errors.js'
+import { bodyLimits } from '../../protocol/bodyLimits.js'
+
+export const errorBody = z
+  .object({
+    code: z.enum(Object.keys(errorStatus)).meta({ description: 'Stable, machine-readable' }),
+    message: z.string().meta({ description: 'Human-readable; the wording may change' }),
+    operationalCode: z.string().optional().meta({ description: 'Operational code, if one applies' }),
+    retryAfter: z
+      .int()
+      .optional()
+      .meta({ description: 'Seconds to wait before a retry; equals the header `Retry-After`' }),
+  })
+  .meta({ id: 'Error', description: 'Body of every response outside 2xx' })
+
+export const jsonResponse = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
+  description,
+  content: { 'application/json': { schema } },
+})
+
+const meanings: Readonly<Record<ErrorCode, string>> = {
+  INVALID_REQUEST: 'The request is malformed; the message names the field',
+  INVALID_IDEMPOTENCY_KEY: 'The header `Idempotency-Key` is not 1 to 64 letters, digits and hyphens',
+  UNAUTHORIZED: "An API key, or the operator's token, is missing or wrong",
+  FORBIDDEN: 'The restrictions of the API key exclude this client, or the instance has no operator token',
+  NOT_FOUND: 'The resource does not exist',
+  METHOD_NOT_ALLOWED: 'The method is not allowed for this path; see the header `Allow`',
+  REQUEST_TIMEOUT: 'The request did not arrive in time; a body has 5 s',
+  REQUEST_IN_PROGRESS:
+    'The first request with this `Idempotency-Key` is still in progress; retry after `Retry-After`',
+  PAYLOAD_MISMATCH: 'The `Idempotency-Key` was already used with a different body',
+  PREVIOUS_REQUEST_FAILED: 'The earlier request with this `Idempotency-Key` failed permanently',
+  REQUEST_TOO_LARGE: 'The body is larger than the limit of the route',
+  UNSUPPORTED_MEDIA_TYPE: 'The body is not uncompressed JSON in UTF-8',
+  RATE_LIMITED: 'Too many requests; retry after `Retry-After`',
+  QUOTA_EXCEEDED: 'The monthly quota is used up',
+  INTERNAL_ERROR: 'Internal error; there is no result',
+  VERIFICATION_FAILED: 'The payment could not be verified; retry',
+  SETTLEMENT_FAILED: 'The settlement could not be executed; retry',
+  IDEMPOTENCY_UNAVAILABLE: 'The idempotency store is unavailable; nothing was sent, retry',
+  SERVICE_UNAVAILABLE: 'The service or a chain is unavailable; retry after `Retry-After`',
+}
+
+const exampleMessages: Readonly<Partial<Record<ErrorCode, string>>> = {
+  INVALID_REQUEST: 'paymentRequirements.amount: must be a whole number of smallest units, as decimal digits',
+  REQUEST_TIMEOUT: 'The body did not arrive in time',
+  INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key must be 1 to 64 letters, digits and hyphens',
+  UNSUPPORTED_MEDIA_TYPE: 'The body must be sent as application/json',
+  INTERNAL_ERROR: 'Internal error',
+}
+
+const isRetryable = (code: ErrorCode): boolean =>
+  code === 'REQUEST_IN_PROGRESS' || errorStatus[code] === 429 || errorStatus[code] === 503
+
+/** Error responses by status; codes that share a status share a response. */
+export const describeErrors = (codes: readonly ErrorCode[], maxBodyBytes: number = bodyLimits.account) => {
+  const answers: Record<
+    number,
+    { description: string; content: { 'application/json': { schema: typeof errorBody } } }
+  > = {}
+  for (const [status, grouped] of groupByStatus(codes)) {
+    const description = grouped
+      .map((code) => `\`${code}\`: ${describeMeaning(code, maxBodyBytes)}`)
+      .join('. ')
+    answers[status] = {
+      description: `${description}.`,
+      content: { 'application/json': { schema: errorBody } },
+    }
+  }
+  return answers
+}
+
+/** An example of each of these errors, by status, for the reference. */
+export const exemplifyErrors = (codes: readonly ErrorCode[], maxBodyBytes: number = bodyLimits.account) => {
+  const examples: Record<number, Record<string, { value: unknown }>> = {}
+  for (const [status, grouped] of groupByStatus(codes)) {
+    examples[status] = Object.fromEntries(
+      grouped.map((code) => [code, { value: exemplify(code, maxBodyBytes) }]),
+    )
+  }
+  return examples
+}
+
+const describeMeaning = (code: ErrorCode, maxBodyBytes: number): string => {
+  if (code !== 'REQUEST_TOO_LARGE') return meanings[code]
+  const limit = `The body is larger than ${maxBodyBytes} bytes (${maxBodyBytes / 1_024} kB)`
+  return maxBodyBytes === bodyLimits.payment ? `${limit}, unless the instance sets another limit` : limit
+}
+
+const writeMessage = (code: ErrorCode, maxBodyBytes: number): string =>
+  code === 'REQUEST_TOO_LARGE'
+    ? `The body is larger than ${maxBodyBytes} bytes`
+    : (exampleMessages[code] ?? meanings[code].replaceAll('`', ''))
+
+const exemplify = (code: ErrorCode, maxBodyBytes: number) => ({
+  code,
+  message: writeMessage(code, maxBodyBytes),
+  ...(isRetryable(code) ? { retryAfter: 1 } : {}),
+})
+
+const groupByStatus = (codes: readonly ErrorCode[]): ReadonlyMap<number, readonly ErrorCode[]> => {
+  const groups = new Map<number, ErrorCode[]>()
+  for (const code of codes) {
+    const group = groups.get(errorStatus[code])
+    if (group === undefined) groups.set(errorStatus[code], [code])
+    else group.push(code)
+  }
+  return groups
+}

@@ -1,0 +1,42 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { startService, type TestService } from '../support/service.js'
+
+describe('the largest body of a payment', () => {
+  let database: TestDatabase
+  let service: TestService | null = null
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterEach(async () => {
+    await service?.close()
+    service = null
+  })
+  afterAll(async () => await database.drop())
+
+  const statusOf = async (path: string, bytes: number): Promise<number> => {
+    const response = await fetch(`${service?.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `"${'x'.repeat(bytes - 2)}"`,
+    })
+    await response.arrayBuffer()
+    return response.status
+  }
+
+  it.each([
+    ['64 kB by default', {}, 65_536],
+    ['what MAX_PAYMENT_BODY_BYTES says', { MAX_PAYMENT_BODY_BYTES: '100000' }, 100_000],
+    ['1 MiB at most', { MAX_PAYMENT_BODY_BYTES: '1048576' }, 1_048_576],
+  ])('is %s', async (_name, environment, limit) => {
+    service = await startService({ databaseUrl: database.url, environment })
+    for (const path of ['/verify', '/settle']) {
+      // A text is no payment, but it is read.
+      expect(await statusOf(path, limit)).toBe(400)
+      expect(await statusOf(path, limit + 1)).toBe(413)
+    }
+    expect(await statusOf('/register', 8_192)).toBe(400)
+    expect(await statusOf('/register', 8_193)).toBe(413)
+  })
+})

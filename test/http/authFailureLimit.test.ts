@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { maxAuthFailuresPerMinute } from '../../src/http/plugins/authFailureLimit.js'
+import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
+import { createManualClock } from '../support/manualClock.js'
+import { limitedApp } from './support/limitedApp.js'
+
+const minuteMs = 60_000
+
+/** Instances that share one limiter, with a count of key lookups each. */
+const open = (instances = 1) => {
+  const clock = createManualClock()
+  const limiter = createMemoryRateLimiter({ clock })
+  const lookedUp: string[] = []
+  const apps = Array.from({ length: instances }, () =>
+    limitedApp({ limiter, clock, onLookUp: (key) => lookedUp.push(key) }),
+  )
+  let turn = 0
+  const present = async (key: string, { address = '203.0.113.9', url = '/supported' } = {}) => {
+    turn += 1
+    const app = apps[turn % apps.length]
+    if (app === undefined) throw new Error('There is no instance')
+    return await app.inject({ url, remoteAddress: address, headers: { 'x-api-key': key } })
+  }
+  const presentMany = async (count: number, options: Parameters<typeof present>[1] = {}) => {
+    const statuses: number[] = []
+    for (let index = 0; index < count; index += 1) {
+      statuses.push((await present(`presentMany-${index}`, options)).statusCode)
+    }
+    return statuses
+  }
+  return { clock, present, presentMany, lookedUp }
+}
+
+describe('unknown keys', () => {
+  it('are looked up at most 30 times per minute and address', async () => {
+    const { clock, presentMany, lookedUp, present } = open()
+    const statuses = await presentMany(100)
+    expect(new Set(statuses.slice(0, maxAuthFailuresPerMinute))).toEqual(new Set([401]))
+    expect(new Set(statuses.slice(maxAuthFailuresPerMinute))).toEqual(new Set([429]))
+    expect(lookedUp).toHaveLength(maxAuthFailuresPerMinute)
+
+    const barred = await present('another presentMany')
+    expect(barred.json()).toMatchObject({ code: 'RATE_LIMITED', operationalCode: 'SVC-2005', retryAfter: 60 })
+    await clock.advance(minuteMs)
+    expect((await present('another presentMany')).statusCode).toBe(401)
+  })
+
+  it('do not block probes', async () => {
+    const { presentMany, lookedUp } = open()
+    await presentMany(100)
+    const before = lookedUp.length
+    expect(new Set(await presentMany(100, { url: '/health' }))).toEqual(new Set([200]))
+    expect(lookedUp).toHaveLength(before)
+  })
+
+  it('are counted across instances, each of which blocks after one more request', async () => {
+    const { presentMany, lookedUp } = open(4)
+    await presentMany(400)
+    expect(lookedUp.length).toBeLessThanOrEqual(maxAuthFailuresPerMinute + 4)
+  })
+
+  it('block requests with a key from their address only', async () => {
+    const { presentMany, present } = open()
+    await presentMany(100, { address: '2001:db8::1' })
+    expect((await present('free', { address: '2001:db8::2' })).statusCode).toBe(429)
+    expect((await present('free', { address: '2001:db8:1::1' })).statusCode).toBe(200)
+    expect((await open().presentMany(1, { address: '2001:db8::1' }))[0]).toBe(401)
+  })
+
+  it('do not block a recently accepted key', async () => {
+    const { clock, presentMany, present } = open()
+    expect((await present('free')).statusCode).toBe(200)
+    await presentMany(100)
+    expect((await present('free')).statusCode).toBe(200)
+    expect((await present('builder')).statusCode).toBe(429)
+    await clock.advance(3 * minuteMs)
+    await presentMany(100)
+    expect((await present('free')).statusCode).toBe(429)
+  })
+
+  it('do not count against the anonymous limits of their address', async () => {
+    const { presentMany, present } = open()
+    await presentMany(20)
+    await presentMany(1)
+    const { headers } = await present('free')
+    expect(headers['x-ratelimit-remaining']).toBe('9')
+  })
+})
+
+describe('callers with a valid key', () => {
+  it('are never blocked', async () => {
+    const { present } = open()
+    for (let request = 0; request < 100; request += 1) {
+      expect((await present('scale')).statusCode).toBe(200)
+    }
+  })
+})
