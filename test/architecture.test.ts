@@ -119,6 +119,32 @@ describe('chain families', () => {
   })
 })
 
+describe('the EVM transaction engine', () => {
+  const folder = 'src/chains/evm/transactions/'
+  const engine = source.filter(({ path }) => path.startsWith(folder))
+
+  it('names no payment scheme, not even in a comment', () => {
+    expect(engine.length).toBeGreaterThan(10)
+    const words = /authorization|transfer|eip-?3009|invalid_exact/i
+    expect(
+      engine.flatMap(({ path, tree }) =>
+        tree.text
+          .split('\n')
+          .flatMap((line, index) => (words.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
+      ),
+    ).toEqual([])
+  })
+
+  it('imports nothing of a scheme: of its family only what every scheme shares', () => {
+    const shared = ['abi/', 'rpc/', 'settings.ts', 'transactions/'].map((each) => `src/chains/evm/${each}`)
+    const foreign = listImports(engine).filter(
+      ({ target }) =>
+        target?.startsWith('src/chains/evm/') === true && !shared.some((each) => target.startsWith(each)),
+    )
+    expect(foreign.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
+  })
+})
+
 describe('packages', () => {
   const manifest = z
     .object({ dependencies: z.record(z.string(), z.string()) })

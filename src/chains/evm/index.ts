@@ -1,7 +1,7 @@
 import { defineChain } from '../chain.js'
 import { readEvmSettings } from './settings.js'
 
-/** EVM networks: `exact` by EIP-3009. Imports no SDK; `open.ts` does, when the family is enabled. */
+/** EVM networks. Imports no SDK; `open.ts` does, when the family is enabled. */
 export const evm = defineChain({
   namespace: 'eip155',
   readSettings: readEvmSettings,

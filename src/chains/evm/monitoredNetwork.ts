@@ -7,13 +7,13 @@ import type { FeeOracle } from './transactions/fees/fees.js'
 import type { GasBalances } from './transactions/fees/gasBalances.js'
 import type { Signers } from './transactions/signers.js'
 
-/** An EVM network under the eyes of its monitor. */
+/** An EVM network with its gas balances. */
 export interface MonitoredEvmNetwork extends MonitoredNetwork {
-  /** Whether an account can pay for the next settlement; false for all while the network is not open. */
+  /** Whether an account can pay for the next settlement; false until the lanes are open. */
   canPay(address: Hex): boolean
 }
 
-/** What the monitor of an EVM network looks at: the nodes' chain, our numbers there, and our gas. */
+/** Checks the nodes' chain id, opens the lanes at the chain's nonces, and measures gas balances. */
 export const createMonitoredNetwork = (
   { network, chainId }: EvmNetworkSettings,
   dependencies: {
@@ -28,8 +28,8 @@ export const createMonitoredNetwork = (
   let areLanesOpen = false
 
   const openLanes = async () => {
-    const answered = await rpc.getChainId()
-    if (answered !== chainId) throw new WrongChainError(chainId, String(answered))
+    const actual = await rpc.getChainId()
+    if (actual !== chainId) throw new WrongChainError(chainId, String(actual))
     for (const signer of signers.addresses) {
       const used = await rpc.getTransactionCount(signer, 'latest')
       await lanes.advance({ network, signer }, used)
@@ -51,8 +51,8 @@ export const createMonitoredNetwork = (
     },
     describeFailure: (error) => {
       if (error instanceof WrongChainError) return error.message
-      const strange = rpc.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain
-      return strange == null ? 'no node answers' : new WrongChainError(chainId, strange).message
+      const wrong = rpc.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain
+      return wrong == null ? 'no node answers' : new WrongChainError(chainId, wrong).message
     },
     listSigners: balances.list,
     getBalanceLevel: balances.getLevel,
@@ -61,7 +61,7 @@ export const createMonitoredNetwork = (
   }
 }
 
-/** The endpoint serves another chain: a mistake in the configuration, not an outage. */
+/** The endpoint serves another chain: a configuration error, not an outage. */
 export class WrongChainError extends Error {
   constructor(expected: number, actual: string) {
     super(`EVM_RPC_URL_${expected}: the endpoint serves chain ${actual}`)

@@ -1,18 +1,18 @@
-/** A token that a network is known for; its EIP-712 domain is read from the chain, not from here. */
+/** A default token; its EIP-712 domain is read from the chain. */
 export interface KnownToken {
   readonly symbol: string
   readonly address: `0x${string}`
 }
 
-/** What is known of a network without asking it. */
+/** Built-in settings of a network. */
 export interface KnownNetwork {
   readonly chainId: number
   readonly name: string
-  /** A public endpoint, used when the operator names none; rate-limited by those who run it. */
+  /** A public, rate-limited endpoint for operators that name none. */
   readonly publicRpcUrl: string
-  /** How often at most to ask for a receipt, in milliseconds: a fraction of the block time. */
+  /** Poll interval for receipts, in milliseconds: a fraction of the block time. */
   readonly pollIntervalMs: number
-  /** How many blocks on top of one make it unlikely beyond doubt that the network takes it back. */
+  /** Blocks with this many on top count as final. */
   readonly finalityDepth: number
   readonly isTestnet: boolean
   readonly tokens: readonly KnownToken[]
@@ -21,7 +21,7 @@ export interface KnownNetwork {
 const usdc = (address: `0x${string}`): KnownToken => ({ symbol: 'USDC', address })
 const usdt0 = (address: `0x${string}`): KnownToken => ({ symbol: 'USDT0', address })
 
-/** The networks that work without further configuration. Addresses: Circle's and Tether's published lists. */
+/** Networks without required configuration. Addresses: Circle's and Tether's published lists. */
 export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 1,
@@ -124,6 +124,6 @@ export const knownNetworks: readonly KnownNetwork[] = [
   },
 ]
 
-/** What is known of a chain id, or null for a chain that only the operator knows. */
+/** The built-in settings of a chain id, or null. */
 export const findKnownNetwork = (chainId: number): KnownNetwork | null =>
   knownNetworks.find((network) => network.chainId === chainId) ?? null

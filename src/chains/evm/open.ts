@@ -8,6 +8,7 @@ import { createRpc, type Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import { isRecoveryNative } from './signatures/recover.js'
 import { createTokenRegistry, type TokenRegistry } from './tokens/tokenRegistry.js'
+import { createTransactionEngine } from './transactions/engine.js'
 import { createFeeOracle } from './transactions/fees/fees.js'
 import { createGasBalances } from './transactions/fees/gasBalances.js'
 import { createLaneMaintenance } from './transactions/lanes/laneMaintenance.js'
@@ -15,12 +16,10 @@ import { createNoncePool } from './transactions/lanes/noncePool.js'
 import { createReceiptWatcher } from './transactions/receipts/receiptWatcher.js'
 import { createSigners, type Signers } from './transactions/signers.js'
 import { createMulticallPresence } from './transactions/simulation/multicallPresence.js'
-import { createSimulator } from './transactions/simulation/simulator.js'
-import { createSubmitter } from './transactions/submit.js'
 
 /**
- * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node that
- * does not answer only keeps its network out of `/supported` until it does.
+ * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node that does
+ * not answer only keeps its network out of `/supported` until it does.
  */
 export const open = async (settings: EvmSettings, context: ChainContext): Promise<OpenChain> => {
   const signers = createSigners(settings.privateKeys)
@@ -31,7 +30,7 @@ export const open = async (settings: EvmSettings, context: ChainContext): Promis
     settings.networks.map((network) => openNetwork(settings, network, signers, context)),
   )
   return {
-    schemes: networks.map(({ scheme }) => scheme),
+    schemes: networks.flatMap(({ schemes }) => schemes),
     health: () => networks.map(({ monitor }) => monitor.health()),
     close: async () => {
       await Promise.all(
@@ -59,13 +58,11 @@ const openNetwork = async (
   await refuseWrongChains(rpc, network)
 
   const fees = createFeeOracle(network, rpc, clock)
-  const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
-  const { lowBalanceSettlements } = family
   const balances = createGasBalances(network.network, {
     rpc,
     signers,
-    gasPerSettlement,
-    lowBalanceSettlements,
+    gasPerSettlement: highestGasCap(family.deploysSmartWallets),
+    lowBalanceSettlements: family.lowBalanceSettlements,
     logger,
   })
   const monitored = createMonitoredNetwork(network, { rpc, fees, signers, balances, lanes })
@@ -78,51 +75,28 @@ const openNetwork = async (
     await reportTokens(network, tokens, context)
   }
 
-  const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
+  const { accounts } = signers
   const { canPay } = monitored
-  const pool = createNoncePool(signers.accounts, canPay)
-  const { expiryMarginSeconds, replaceAfterSeconds } = family
-  const maintenance = createLaneMaintenance(network, {
-    rpc,
-    fees,
-    accounts: signers.accounts,
-    lanes,
-    pool,
-    receipts,
-    clock,
-    logger,
-    replaceAfterMs: replaceAfterSeconds * 1_000,
-  })
+  const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
+  const pool = createNoncePool(accounts, canPay)
+  const shared = { rpc, fees, lanes, pool, receipts, clock, logger }
+  const replaceAfterMs = family.replaceAfterSeconds * 1_000
+  const maintenance = createLaneMaintenance(network, { ...shared, accounts, replaceAfterMs })
   if (monitor.health().isRpcReachable) await maintenance.check()
-  const submitter = createSubmitter({
+  const { expiryMarginSeconds, crossCheckAmount } = family
+  const engine = createTransactionEngine({
+    ...shared,
     network,
-    rpc,
     signers,
     canPay,
-    fees,
     limiter,
-    receipts,
-    pool,
-    lanes,
-    clock,
-    logger,
-    expiryMarginSeconds,
     multicall,
+    expiryMarginSeconds,
+    crossCheckAmount,
   })
-  const scheme = createExactScheme({
-    family,
-    network,
-    rpc,
-    tokens,
-    signers,
-    fees,
-    submitter,
-    receipts,
-    simulator: createSimulator(rpc, multicall),
-    clock,
-    canPay,
-  })
-  return { scheme, monitor, maintenance }
+  // One line per scheme.
+  const schemes = [createExactScheme({ family, network, rpc, tokens, engine, clock })]
+  return { schemes, monitor, maintenance }
 }
 
 /** Every endpoint that answers must serve the chain that it was configured for. */
@@ -133,7 +107,7 @@ const refuseWrongChains = async (rpc: Rpc, network: EvmNetworkSettings): Promise
   }
 }
 
-/** Reads the offered tokens and says at once what payers would only find out by a refused payment. */
+/** Reads the offered tokens and logs what would otherwise only show as refused payments. */
 const reportTokens = async (
   network: EvmNetworkSettings,
   tokens: TokenRegistry,

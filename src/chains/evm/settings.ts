@@ -11,7 +11,7 @@ import {
 } from '../common/familySettings.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
-/** A token that the operator offers; name and version only where the chain does not tell them. */
+/** A token that the operator offers; name and version only where the chain does not have them. */
 export interface TokenSetting {
   readonly address: `0x${string}`
   readonly name?: string
@@ -24,20 +24,20 @@ export interface EvmNetworkSettings {
   readonly chainId: number
   readonly network: string
   readonly name: string
-  /** Endpoints in order of preference; their paths and queries often hold keys. */
+  /** Endpoints in order of preference; paths and queries often contain API keys. */
   readonly rpcUrls: readonly Secret[]
   readonly usesPublicRpc: boolean
   readonly tokens: readonly TokenSetting[]
-  /** Whether tokens beside those listed are settled too. */
+  /** Whether tokens that are not listed are settled too. */
   readonly acceptsAnyToken: boolean
-  /** Blocks on top of and including the transaction's own before a payment counts. */
+  /** Confirmations before a payment counts, including the transaction's own block. */
   readonly confirmations: number
-  /** A block with so many on top of it is not taken back any more. */
+  /** Blocks with this many on top are final. */
   readonly finalityDepth: number
   readonly pollIntervalMs: number
-  /** The most native coin, in gwei, that settlements on this network may cost within one hour. */
+  /** The most gas, in gwei of native coin, that settlements may cost per hour. */
   readonly gasBudgetGweiPerHour: number
-  /** The most, in wei, that a transaction offers per gas; while more is needed, the network does not settle. */
+  /** The most that a transaction offers per gas, in wei; at higher prices the network does not settle. */
   readonly maxFeePerGas: bigint | null
 }
 
@@ -46,21 +46,21 @@ export interface EvmSettings {
   readonly privateKeys: readonly Secret[]
   readonly networks: readonly EvmNetworkSettings[]
   readonly rpcTimeoutMs: number
-  /** An authorization must live this much longer than now to be settled. */
+  /** An authorization must be valid for this much longer to be settled. */
   readonly expiryMarginSeconds: number
-  /** A transaction of ours that waits longer is offered again at a higher price. */
+  /** A transaction that waits longer is replaced at a higher price. */
   readonly replaceAfterSeconds: number
   readonly deploysSmartWallets: boolean
   readonly smartWalletFactories: readonly `0x${string}`[]
-  /** From this value on, in smallest units, a second endpoint must confirm the receipt. */
+  /** From this amount on, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
-  /** When a signer can pay for fewer settlements than this, the operator is told. */
+  /** Warns when a signer can pay for fewer settlements than this. */
   readonly lowBalanceSettlements: number
 }
 
 /**
- * Factories of widely used smart wallets, the same address on every chain: Coinbase Smart Wallet 1 and 1.1,
- * Safe 1.3.0 and 1.4.1. A factory is code that runs in our transaction, so this list stays short.
+ * Factories of widely used smart wallets, at the same address on every chain: Coinbase Smart Wallet 1 and 1.1,
+ * Safe 1.3.0 and 1.4.1. A factory's code runs in our transaction, so this list stays short.
  */
 export const wellKnownFactories: readonly `0x${string}`[] = [
   '0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a',
@@ -150,7 +150,7 @@ const familyShape = {
   EVM_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
 }
 
-/** The settings that exist once per chain id, by the part of the name before the id. */
+/** Settings per chain id, named by the prefix before the id. */
 const networkShapes = {
   EVM_RPC_URL: nodeUrls.optional(),
   EVM_TOKENS: tokens.optional(),
@@ -171,7 +171,7 @@ const variables = {
   networkId: { form: /[1-9][0-9]{0,14}/, label: 'chain id', example: '8453' },
 }
 
-/** Names of the settings that exist once, and of those that end in a chain id. */
+/** Names of the family's settings, and of those that end in a chain id. */
 export const evmVariables = listFamilyVariables(variables)
 
 /** Reads the EVM family's part of the environment; problems name variables and never values. */
@@ -216,7 +216,7 @@ export const readEvmSettings = (
   }
 }
 
-/** Networks named, else those that have an endpoint, else (a key alone) the built-in main networks. */
+/** Named networks, else those with an endpoint, else (only a key) the built-in main networks. */
 const chooseNetworks = (
   named: readonly number[] | undefined,
   withUrl: readonly number[],
@@ -242,7 +242,7 @@ const assembleNetwork = (
     rpcUrls: reading.EVM_RPC_URL ?? publicUrls,
     usesPublicRpc: reading.EVM_RPC_URL === undefined,
     tokens: usesDefaults ? (known?.tokens ?? []) : offered,
-    // A chain that only the operator knows, without a list, takes any token.
+    // A network that is not built in and has no list accepts any token.
     acceptsAnyToken: reading.EVM_TOKENS?.acceptsAny ?? known === null,
     confirmations: reading.EVM_CONFIRMATIONS,
     finalityDepth: reading.EVM_FINALITY_DEPTH ?? known?.finalityDepth ?? 64,

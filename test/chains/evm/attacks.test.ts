@@ -117,7 +117,7 @@ const sweep = async (wallet: EoaWallet, amount: bigint): Promise<void> => {
   expect((await scene.chain.send({ account: wallet.account, to, data })).status).toBe('success')
 }
 
-describe('A1: an authorization that nobody signed for this recipient', () => {
+describe('A1: an authorization that was not signed for this recipient', () => {
   it.each<[string, string, (wallet: EoaWallet) => Promise<PaymentPlan>]>([
     [
       'to another recipient',
@@ -244,7 +244,7 @@ describe('A5: a payer who takes the payment back', () => {
     await expectRefused(service, body, 'insufficient_funds')
   })
 
-  it('by cancelling it before our transaction is mined is told failed, with proof', async () => {
+  it('by cancelling it before our transaction is mined fails, with proof', async () => {
     const { settleAfter } = await openSlow()
     const wallet = createEoa()
     const { body, payTo } = await scene.plan({ wallet })
@@ -257,7 +257,7 @@ describe('A5: a payer who takes the payment back', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
   })
 
-  it('by moving the balance away before our transaction is mined is told failed', async () => {
+  it('by moving the balance away before our transaction is mined fails', async () => {
     const { settleAfter } = await openSlow()
     const wallet = createEoa()
     const { body, payTo } = await scene.plan({ wallet })
@@ -297,7 +297,7 @@ describe('A9: a token that does not revert on a used authorization', () => {
   })
 })
 
-describe('A10: a token that does not pay what it is told to', () => {
+describe('A10: a token that does not pay the authorized value', () => {
   const lyingCases = lies.map((lie, index): [string, () => Promise<TestToken>] => [
     `lies: ${lie}`,
     () => deployTestToken(scene.chain, 'LyingToken', [index]),

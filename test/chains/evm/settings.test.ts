@@ -208,7 +208,7 @@ describe('the most that gas may cost', () => {
     expect(readNetwork({ EVM_MAX_FEE_GWEI: text }).maxFeePerGas).toBe(wei)
   })
 
-  it('is unlimited unless told', () => {
+  it('is unlimited by default', () => {
     expect(readNetwork({}).maxFeePerGas).toBeNull()
   })
 
@@ -221,7 +221,7 @@ describe('the most that gas may cost', () => {
   )
 })
 
-it('calls a runway low under 100 settlements unless told', () => {
+it('warns below 100 settlements by default', () => {
   const environment = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453' }
   expect(read(environment).lowBalanceSettlements).toBe(100)
   expect(read({ ...environment, EVM_LOW_RUNWAY_SETTLES: '7' }).lowBalanceSettlements).toBe(7)

@@ -40,7 +40,7 @@ const readEvents = (secret: string) =>
   receiver.received.map(({ body, headers }): unknown => new Webhook(secret).verify(body, headers))
 
 describe('a settlement whose caller has a webhook', () => {
-  it('is told within about a second, as everyone may see it', async () => {
+  it('is sent within about a second, in its public form', async () => {
     const { settle, secret, stop, core } = await open()
     const { body } = await scene.plan()
     const result = await settle(body, 'shop')
@@ -59,7 +59,7 @@ describe('a settlement whose caller has a webhook', () => {
     await stop()
   })
 
-  it('is told as pending once, and then as confirmed', async () => {
+  it('is sent as pending once, and then as confirmed', async () => {
     const { settle, secret, stop } = await open()
     const { body } = await scene.plan()
     await scene.chain.control.setAutomine(false)
@@ -75,7 +75,7 @@ describe('a settlement whose caller has a webhook', () => {
     await stop()
   })
 
-  it('is told to nobody else', async () => {
+  it('is sent to no other account', async () => {
     const { settle, stop, core } = await open()
     const { body } = await scene.plan()
     expect(await settle(body, 'another')).toMatchObject({ success: true })

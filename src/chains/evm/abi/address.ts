@@ -3,11 +3,11 @@ import { keccak } from './keccak.js'
 
 const addressForm = /^0x[0-9a-fA-F]{40}$/
 
-/** Reads an address in any letter case and answers it in EIP-55 form; null for what is no address. */
+/** Reads an address in any letter case into EIP-55 form; null for anything else. */
 export const readAddress = (text: unknown): Hex | null =>
   typeof text === 'string' && addressForm.test(text) ? findChecksummed(text.slice(2).toLowerCase()) : null
 
-// Recipients and tokens are the same few; strangers choose what else stands here, and it would soon be old garbage.
+// Recipients and tokens repeat; other addresses come from untrusted requests, so the cache is bounded.
 const maxRemembered = 500
 const remembered = new Map<string, Hex>()
 
@@ -20,7 +20,7 @@ const findChecksummed = (digits: string): Hex => {
   return address
 }
 
-/** EIP-55: a letter is a capital where the hash of the address in lower case has a digit above 7. */
+/** EIP-55: upper case where the hash of the lower-case address has a digit above 7. */
 const toChecksum = (digits: string): Hex => {
   const hash = keccak(digits)
   const address = Buffer.from(digits, 'latin1')
@@ -36,6 +36,6 @@ const smallA = 0x61
 const toCapital = 0x20
 const highestSmallDigit = 0x37
 
-/** Whether two addresses are the same, whatever their letter case. */
+/** Compares addresses in any letter case. */
 export const isSameAddress = (left: Hex, right: Hex): boolean =>
   left === right || left.toLowerCase() === right.toLowerCase()

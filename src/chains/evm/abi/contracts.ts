@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem'
 
-/** The parts of a token that a payment needs: EIP-3009 in both forms, ERC-20, EIP-5267. */
+/** Token functions and events: both forms of EIP-3009, ERC-20, EIP-5267. */
 export const tokenAbi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
@@ -17,12 +17,12 @@ export const tokenAbi = parseAbi([
   'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
 ])
 
-/** Multicall3: holds nothing and may do nothing, which is why factories are called through it. */
+/** Multicall3: owns nothing and has no privileges, which makes it the caller of wallet factories. */
 export const multicallAbi = parseAbi([
   'struct Call3 { address target; bool allowFailure; bytes callData; }',
   'struct Result { bool success; bytes returnData; }',
   'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
 ])
 
-/** Where Multicall3 stands on nearly every EVM chain (multicall3.com). */
+/** The address of Multicall3 on nearly every EVM chain (multicall3.com). */
 export const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11'

@@ -3,17 +3,17 @@ import { multicallAbi } from './contracts.js'
 import { addressWord, numberWord, paddedBytes } from './words.js'
 
 /*
- * Multicall3's `aggregate3(Call3[])` and its answer `Result[]`, written out by hand: the layout is fixed, and the
- * general encoder takes some fifty microseconds for each payment of a batch.
+ * Hand-written codec of Multicall3's `aggregate3(Call3[])` and its `Result[]`: the layout is fixed, and the general
+ * encoder takes about 50 µs per payment.
  */
 
-/** One call of many; whether it fails says nothing of the others. */
+/** One call of an aggregate; it may fail by itself. */
 export interface InnerCall {
   readonly target: Hex
   readonly data: Hex
 }
 
-/** What one of the calls answered: its result, or the data of its revert. */
+/** The returned data of one call, or its revert data. */
 export interface InnerResult {
   readonly succeeds: boolean
   readonly data: Hex
@@ -25,7 +25,7 @@ const selector = toFunctionSelector(aggregate3)
 const wordBytes = 32
 const wordDigits = 64
 const trueWord = numberWord(1)
-/** Where a call's data begins: after its target, its permission to fail and this very offset. */
+/** Offset of a call's data: after target, allowFailure and the offset itself. */
 const dataOffset = numberWord(3 * wordBytes)
 
 /** Calldata of `aggregate3` with calls that may all fail. */
@@ -33,7 +33,7 @@ export const encodeAggregate = (calls: readonly InnerCall[]): Hex => {
   let offsets = ''
   let tuples = ''
   for (const { target, data } of calls) {
-    // Offsets count from the first of the offsets.
+    // Offsets count from the first offset.
     offsets += numberWord(calls.length * wordBytes + tuples.length / 2)
     const digits = data.slice(2)
     tuples +=
@@ -42,7 +42,7 @@ export const encodeAggregate = (calls: readonly InnerCall[]): Hex => {
   return `${selector}${numberWord(wordBytes)}${numberWord(calls.length)}${offsets}${tuples}`
 }
 
-/** Reads the answer of `aggregate3` to a number of calls; null for anything that is no such answer. */
+/** Decodes the answer of `aggregate3` to a number of calls; null for anything else. */
 export const decodeAggregate = (answer: Hex, count: number): readonly InnerResult[] | null => {
   const digits = answer.slice(2)
   const list = readOffset(digits, 0, 0)
@@ -68,7 +68,7 @@ const readResult = (digits: string, tuple: number): InnerResult | null => {
   return end > digits.length ? null : { succeeds: flag === 1, data: `0x${digits.slice(start, end)}` }
 }
 
-/** The place, in digits, that a word points to; offsets count in bytes, from a base. */
+/** The position, in digits, that a word points to; offsets are bytes from a base. */
 const readOffset = (digits: string, at: number, base: number): number | null => {
   const offset = readNumber(digits, at)
   return offset === null ? null : base + offset * 2
@@ -77,7 +77,7 @@ const readOffset = (digits: string, at: number, base: number): number | null => 
 const smallNumberDigits = 8
 const leadingZeros = '0'.repeat(wordDigits - smallNumberDigits)
 
-/** The number of a word, or null where there is none or it is larger than anything here can be. */
+/** The number of a word; null when it is missing or exceeds 32 bits. */
 const readNumber = (digits: string, at: number): number | null => {
   const end = at + wordDigits
   if (end > digits.length || !digits.startsWith(leadingZeros, at)) return null

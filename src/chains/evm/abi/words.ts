@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 
 /*
- * The ABI encodes in words of 32 bytes. Here a word is its 64 hex digits in lower case, without `0x`, so that
- * calldata is put together by joining.
+ * The ABI encodes in words of 32 bytes. Here a word is 64 hex digits in lower case, without `0x`: calldata is built by
+ * concatenation.
  */
 
 /** A number as a word. */
@@ -13,5 +13,8 @@ export const addressWord = (address: Hex): string => `${addressPadding}${address
 
 const addressPadding = '0'.repeat(24)
 
-/** Hex digits filled up with zeros on the right to whole words, as `bytes` are. */
+/** Hex digits padded on the right to whole words, as `bytes` are. */
 export const paddedBytes = (digits: string): string => digits.padEnd(Math.ceil(digits.length / 64) * 64, '0')
+
+/** Journal columns hold hex that we wrote ourselves. */
+export const asHex = (text: string): Hex => `0x${text.replace(/^0x/, '')}`

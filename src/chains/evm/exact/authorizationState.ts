@@ -1,10 +1,11 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
-import { multicallAbi, multicallAddress } from '../abi/contracts.js'
+import { type Hex, toFunctionSelector } from 'viem'
+import { multicallAddress } from '../abi/contracts.js'
+import { decodeAggregate, encodeAggregate } from '../abi/multicall.js'
 import { addressWord } from '../abi/words.js'
-import type { CallRequest, Rpc } from '../rpc/rpc.js'
+import type { ContractCall, ReadAnswers } from '../transactions/settlementCall.js'
 import type { Authorization } from './payload.js'
 
-/** What the token says of an authorization right now; null where the token does not answer the question. */
+/** The token's state that decides over an authorization; null where the token does not answer. */
 export interface AuthorizationState {
   /** Used or cancelled. */
   readonly isUsed: boolean | null
@@ -12,72 +13,51 @@ export interface AuthorizationState {
   readonly balance: bigint | null
 }
 
-/** Reads the facts that no signature can tell, in the state after a given block or now. */
-export const readAuthorizationState = async (
-  rpc: Rpc,
-  asset: Hex,
-  { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
-  at?: bigint,
-): Promise<AuthorizationState> => {
-  const block = at === undefined ? {} : { at }
-  const [state, balance] = await Promise.all([
-    rpc.call({ ...block, to: asset, data: encodeStateCall(from, nonce) }),
-    rpc.call({ ...block, to: asset, data: encodeBalanceCall(from) }),
-  ])
-  return decodeAuthorizationState(
-    state.succeeds ? state.value : null,
-    balance.succeeds ? balance.value : null,
-  )
-}
-
 const stateSelector = toFunctionSelector('authorizationState(address,bytes32)')
 const balanceSelector = toFunctionSelector('balanceOf(address)')
 
-/** Calldata that asks whether an authorization is used or cancelled. */
+/** Calldata of `authorizationState`: whether an authorization is used or cancelled. */
 export const encodeStateCall = (from: Hex, nonce: Hex): Hex =>
   `${stateSelector}${addressWord(from)}${nonce.slice(2)}`
 
-/** Calldata that asks for a balance. */
+/** Calldata of `balanceOf`. */
 export const encodeBalanceCall = (owner: Hex): Hex => `${balanceSelector}${addressWord(owner)}`
 
-/** The facts from the answers to both questions, null where the token failed. */
-export const decodeAuthorizationState = (state: Hex | null, balance: Hex | null): AuthorizationState => ({
-  isUsed: state === null ? null : readWord(state, (word) => word !== 0n),
-  balance: balance === null ? null : readWord(balance, (word) => word),
-})
+/** The calls whose answers `decodeAuthorizationState` takes. */
+export const planStateReads = (
+  asset: Hex,
+  { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
+): readonly ContractCall[] => [
+  { to: asset, data: encodeStateCall(from, nonce) },
+  { to: asset, data: encodeBalanceCall(from) },
+]
 
-/** A single returned word; a token that returns nothing has not answered. */
-const readWord = <T>(data: Hex, read: (word: bigint) => T): T | null =>
-  data.length < 66 ? null : read(BigInt(data.slice(0, 66)))
+/** The state from the answers to `planStateReads`. */
+export const decodeAuthorizationState = ([state, balance]: ReadAnswers): AuthorizationState => {
+  const used = readWord(state)
+  return { isUsed: used === null ? null : used !== 0n, balance: readWord(balance) }
+}
+
+/** A returned word; null for a failed call and for a token that returns nothing. */
+export const readWord = (data: Hex | null | undefined): bigint | null =>
+  data == null || data.length < 66 ? null : BigInt(data.slice(0, 66))
 
 /**
- * Simulates the transfer between two looks at the recipient's balance and answers by how much it grew, or null
- * when that cannot be told. For tokens that nobody vouches for: one that takes a fee, or only pretends, shows here.
+ * Makes the transfer between two reads of the recipient's balance. For tokens that are not listed: shows one that
+ * takes a fee, or only pretends.
  */
-export const simulateCredit = async (
-  rpc: Rpc,
-  asset: Hex,
-  payTo: Hex,
-  { data: transferData, ...call }: CallRequest,
-): Promise<bigint | null> => {
-  const balanceOf = {
-    target: asset,
-    allowFailure: false,
-    callData: encodeBalanceCall(payTo),
-  } as const
-  const answer = await rpc.call({
-    ...call,
+export const planCreditProbe = (asset: Hex, payTo: Hex, transfer: Hex): ContractCall => {
+  const balance = { target: asset, data: encodeBalanceCall(payTo) }
+  return {
     to: multicallAddress,
-    data: encodeFunctionData({
-      abi: multicallAbi,
-      functionName: 'aggregate3',
-      args: [[balanceOf, { target: asset, allowFailure: false, callData: transferData }, balanceOf]],
-    }),
-  })
-  if (!answer.succeeds || answer.value === '0x') return null
-  const results = decodeFunctionResult({ abi: multicallAbi, functionName: 'aggregate3', data: answer.value })
-  const [before, after] = [results[0], results[2]].map((result) =>
-    result === undefined ? null : readWord(result.returnData, (word) => word),
-  )
+    data: encodeAggregate([balance, { target: asset, data: transfer }, balance]),
+  }
+}
+
+/** By how much the recipient's balance grew in a probe, or null when that is unknown. */
+export const decodeCredit = (answer: Hex): bigint | null => {
+  const results = decodeAggregate(answer, 3)
+  if (results === null || results.some(({ succeeds }) => !succeeds)) return null
+  const [before, , after] = results.map(({ data }) => readWord(data))
   return before == null || after == null ? null : after - before
 }

@@ -1,26 +1,30 @@
 import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { multicallAbi, multicallAddress, tokenAbi } from '../abi/contracts.js'
 import { addressWord, numberWord } from '../abi/words.js'
-import type { TransferSignature } from '../signatures/signature.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { PayerSignature } from '../signatures/signature.js'
 import type { Token } from '../tokens/tokenRegistry.js'
-import type { Authorization } from './payload.js'
+import type { ContractCall, SettlementCall } from '../transactions/settlementCall.js'
+import {
+  decodeAuthorizationState,
+  decodeCredit,
+  planCreditProbe,
+  planStateReads,
+} from './authorizationState.js'
+import { explainRevert, findContradiction, isNotYetValid } from './explainRevert.js'
+import { createJudge } from './judge.js'
+import { type Authorization, formatAuthorizationId } from './payload.js'
 
-/** The transaction that settles a payment, without sender, number and fees. */
-export interface Transfer {
-  readonly to: Hex
-  readonly data: Hex
-  /** The most gas that is spent on it. */
-  readonly gasCap: bigint
-  /** Whether it first deploys the payer's wallet. */
+/** What depends on the payer's wallet: the call, its gas cap, and whether it may be batched. */
+export interface TransferPlan extends ContractCall, Pick<SettlementCall, 'gasCap' | 'isBatchable' | 'probe'> {
+  /** Whether the payer's wallet is deployed first. */
   readonly deploysWallet: boolean
-  /** Whether nothing but a token that is vouched for runs, as long as the payer's account has no code. */
-  readonly isBatchable: boolean
 }
 
 /*
  * A first transfer to a new recipient costs FiatToken about 103k gas by ECDSA; wallet contracts add their own
- * check (Safe about 25k), a deployment about 110k to 300k. Arbitrum counts the price of data in gas as well,
- * which is why the caps are generous. Gas that is not used is not paid.
+ * check (Safe about 25k), a deployment about 110k to 300k. Arbitrum charges calldata as gas, which is why the caps are
+ * generous. Unused gas is not paid.
  */
 const ecdsaGasCap = 500_000n
 const contractGasCap = 1_000_000n
@@ -30,36 +34,40 @@ const deploymentGasCap = 2_000_000n
 export const highestGasCap = (deploysWallets: boolean): bigint =>
   deploysWallets ? deploymentGasCap : contractGasCap
 
-/** The transfer for a wallet that exists: `transferWithAuthorization` on the token itself. */
+/** `transferWithAuthorization` on the token, for an account or a deployed wallet. */
 export const planTransfer = (
   { address, isListed }: Pick<Token, 'address' | 'isListed'>,
   authorization: Authorization,
-  signature: TransferSignature,
-): Transfer => ({
-  to: address,
-  data: encodeTransfer(authorization, signature),
-  gasCap: signature.kind === 'ecdsa' ? ecdsaGasCap : contractGasCap,
-  deploysWallet: false,
-  isBatchable: isListed && signature.kind === 'ecdsa',
-})
+  signature: PayerSignature,
+): TransferPlan => {
+  const data = encodeTransfer(authorization, signature)
+  const isEcdsa = signature.kind === 'ecdsa'
+  return {
+    to: address,
+    data,
+    gasCap: isEcdsa ? ecdsaGasCap : contractGasCap,
+    deploysWallet: false,
+    isBatchable: isListed && isEcdsa,
+    probe: isListed ? null : planCreditProbe(address, authorization.to, data),
+  }
+}
 
 /**
- * The transfer for a wallet that does not exist yet: factory call and transfer in one transaction, so that
- * neither happens without the other. Both go through Multicall3, which owns nothing: the factory is an
- * address that the payer chose, and it must never be called by an account of ours.
+ * Factory call and transfer in one transaction, so that neither happens without the other. Both go through Multicall3,
+ * which owns nothing: the payer chose the factory, and no account of ours may be its `msg.sender`.
  */
 export const planDeployingTransfer = (
   asset: Hex,
   authorization: Authorization,
-  signature: TransferSignature & { readonly kind: 'counterfactual' },
-): Transfer => ({
+  signature: PayerSignature & { readonly kind: 'counterfactual' },
+): TransferPlan => ({
   to: multicallAddress,
   data: encodeFunctionData({
     abi: multicallAbi,
     functionName: 'aggregate3',
     args: [
       [
-        // Someone may have deployed the wallet a moment before us: the transfer alone decides.
+        // The wallet may have been deployed a moment before: the transfer alone decides.
         { target: signature.factory, allowFailure: true, callData: signature.factoryData },
         { target: asset, allowFailure: false, callData: encodeTransfer(authorization, signature) },
       ],
@@ -68,12 +76,48 @@ export const planDeployingTransfer = (
   gasCap: deploymentGasCap,
   deploysWallet: true,
   isBatchable: false,
+  probe: null,
 })
+
+/** The settlement of an EIP-3009 authorization, as the transaction engine takes it. */
+export const createSettlementCall = (
+  { rpc, network }: { readonly rpc: Rpc; readonly network: string },
+  { authorization, token }: { readonly authorization: Authorization; readonly token: Token },
+  plan: TransferPlan,
+): SettlementCall => {
+  const { from, to, value, validBefore, nonce } = authorization
+  const asset = token.address
+  // Field by field: object spread costs several µs, on every verification.
+  return {
+    to: plan.to,
+    data: plan.data,
+    gasCap: plan.gasCap,
+    isBatchable: plan.isBatchable,
+    probe: plan.probe,
+    id: formatAuthorizationId({ network, asset, from, nonce }),
+    payer: from,
+    payTo: to,
+    amount: value,
+    deadline: validBefore,
+    sender: null,
+    reads: planStateReads(asset, authorization),
+    explainRevert: (failure, reads) =>
+      explainRevert(failure, decodeAuthorizationState(reads), authorization, plan),
+    findContradiction: (reads, probe) => {
+      const contradiction = findContradiction(decodeAuthorizationState(reads), value)
+      const credit = probe === null ? null : decodeCredit(probe)
+      if (contradiction !== null || credit === null || credit === value) return contradiction
+      return { reason: 'invalid_exact_evm_transfer_event_mismatch' }
+    },
+    isTooEarly: isNotYetValid,
+    judge: createJudge(rpc, nonce, { asset, from, to, value }),
+  }
+}
 
 /** The token's calldata; smart wallets get the inner signature, never the ERC-6492 wrapper. */
 export const encodeTransfer = (
   { from, to, value, validAfter, validBefore, nonce }: Authorization,
-  signature: TransferSignature,
+  signature: PayerSignature,
 ): Hex =>
   signature.kind === 'ecdsa'
     ? `${ecdsaSelector}${addressWord(from)}${addressWord(to)}${numberWord(value)}${numberWord(validAfter)}${numberWord(

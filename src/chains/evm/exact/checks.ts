@@ -4,16 +4,16 @@ import { isSameAddress, readAddress } from '../abi/address.js'
 import type { Token, TokenDomain } from '../tokens/tokenRegistry.js'
 import type { ExactProof } from './payload.js'
 
-/** A readable proof beside what it must satisfy. */
+/** A parsed proof and what it must satisfy. */
 export interface Candidate extends ExactProof {
   readonly payment: Payment
   readonly token: Token
   readonly nowSeconds: bigint
-  /** How long, beyond now, the authorization must still live. */
+  /** How much longer than now the authorization must be valid. */
   readonly marginSeconds: bigint
 }
 
-/** One row of the specification's table that needs no chain: null when it holds. */
+/** One rule of the specification that needs no chain; null when it holds. */
 type Check = (candidate: Candidate) => Reason | null
 
 const paysRecipient: Check = ({ authorization, payment }) => {
@@ -23,7 +23,7 @@ const paysRecipient: Check = ({ authorization, payment }) => {
     : 'invalid_exact_evm_payload_recipient_mismatch'
 }
 
-// A transfer to oneself moves nothing but our gas.
+// A transfer to oneself costs only our gas.
 const paysSomeoneElse: Check = ({ authorization }) =>
   isSameAddress(authorization.from, authorization.to) ? 'self_payment' : null
 
@@ -47,7 +47,7 @@ const namesToken: Check = ({ payment, token }) => {
       ? null
       : 'invalid_exact_evm_missing_eip712_domain'
   }
-  // An unproven domain is a guess of ours; then the requirements' word stands until the simulation.
+  // An unproven domain is a guess: the simulation decides.
   if (!token.domain.isProven) return null
   if (name !== undefined && name !== token.domain.name) return 'invalid_exact_evm_token_name_mismatch'
   if (version !== undefined && version !== token.domain.version) {
@@ -65,7 +65,7 @@ const checks: readonly Check[] = [
   namesToken,
 ]
 
-/** The first rule that a candidate breaks, cheapest first, or null. */
+/** The reason of the first failed check, or null. */
 export const findFailedCheck = (candidate: Candidate): Reason | null => {
   for (const check of checks) {
     const reason = check(candidate)
@@ -74,7 +74,7 @@ export const findFailedCheck = (candidate: Candidate): Reason | null => {
   return null
 }
 
-/** The domain that the payer must have signed for: the requirements' words, else the token's own. */
+/** The EIP-712 domain that the payer must have signed: from the requirements, else the token's own. */
 export const signedDomain = ({ payment, token }: Candidate): Pick<TokenDomain, 'name' | 'version'> => {
   const { name, version } = payment.requirements.extra
   return {

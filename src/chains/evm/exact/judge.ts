@@ -1,7 +1,20 @@
 import { encodeEventTopics, type Hex, hexToBigInt, pad } from 'viem'
+import type { Settlement } from '../../../ports/settlementJournal.js'
 import { isSameAddress } from '../abi/address.js'
 import { tokenAbi } from '../abi/contracts.js'
-import type { Log, Receipt } from '../rpc/rpc.js'
+import { asHex } from '../abi/words.js'
+import type { Log, Receipt, Rpc } from '../rpc/rpc.js'
+import { findLog } from '../transactions/receipts/findLog.js'
+import { findReceipt } from '../transactions/receipts/findReceipt.js'
+import type {
+  Execution,
+  ExecutionQuery,
+  FailureReasons,
+  Judgement,
+  SettlementJudge,
+} from '../transactions/settlementCall.js'
+import { encodeStateCall, readWord } from './authorizationState.js'
+import { readAuthorizationNonce } from './payload.js'
 
 /** The transfer that a payment must have caused. */
 export interface ExpectedTransfer {
@@ -11,21 +24,65 @@ export interface ExpectedTransfer {
   readonly value: bigint
 }
 
-/** `paid`: status and the token's own Transfer both say so. `unpaid`: mined without the transfer. */
-export type Judgement = 'paid' | 'reverted' | 'unpaid'
-
 const [transferTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'Transfer' })
 const [usedTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationUsed' })
+const [cancelledTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationCanceled' })
 
-/** The one function that decides whether a mined transaction of our own paid. */
+const reasons: FailureReasons = {
+  reverted: 'invalid_exact_evm_transaction_failed',
+  void: 'invalid_exact_evm_nonce_already_used',
+  unpaid: 'invalid_exact_evm_transfer_event_mismatch',
+  expired: 'authorization_expired_unsettled',
+}
+
+/** Judges an EIP-3009 payment by the token's events and its `authorizationState`. */
+export const createJudge = (rpc: Rpc, nonce: Hex, expected: ExpectedTransfer): SettlementJudge => ({
+  judgeReceipt: (receipt, isShared) =>
+    isShared ? judgeSharedReceipt(receipt, nonce, expected) : judgeReceipt(receipt, expected),
+  findExecution: (query) => findExecution(rpc, nonce, expected, query),
+  reasons,
+})
+
+/** The same judge from a journal row, after a crash. */
+export const readJudge = (rpc: Rpc, settlement: Settlement): SettlementJudge =>
+  createJudge(rpc, readAuthorizationNonce(settlement.authorizationId), {
+    asset: asHex(settlement.asset),
+    from: asHex(settlement.payer),
+    to: asHex(settlement.payTo),
+    value: settlement.amount,
+  })
+
+const findExecution = async (
+  rpc: Rpc,
+  nonce: Hex,
+  expected: ExpectedTransfer,
+  { at, since, policy }: ExecutionQuery,
+): Promise<Execution> => {
+  const { asset, from } = expected
+  const answer = await rpc.call({ at, to: asset, data: encodeStateCall(from, nonce) })
+  const used = answer.succeeds ? readWord(answer.value) : null
+  if (used === null) return { state: 'unknown' }
+  if (used === 0n) return { state: 'unused' }
+
+  // Used but without a log: a node that lags behind answers so, and it proves nothing.
+  const topics = [[usedTopic, cancelledTopic], pad(from), nonce]
+  const log = await findLog(rpc, { address: asset, topics, at, since })
+  const receipt = log?.transactionHash == null ? null : await findReceipt(rpc, log.transactionHash, policy)
+  if (receipt === null) return { state: 'unknown' }
+  return judgeForeignReceipt(receipt, nonce, expected) === 'paid'
+    ? { state: 'paid', receipt }
+    : { state: 'void' }
+}
+
+/** A transaction of ours that carries only this payment: status and the token's Transfer. */
 export const judgeReceipt = (receipt: Receipt, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'
   return receipt.logs.some((log) => isTransfer(log, expected)) ? 'paid' : 'unpaid'
 }
 
 /**
- * The same for a transaction that a stranger sent. It may use up several authorizations beside one payment, so
- * the transfer must be this authorization's own: the token's next event after its use (EIP-3009).
+ * A transaction of another sender. It may use several authorizations beside one payment, so the transfer must be this
+ * authorization's own: the token's next event after its use (EIP-3009).
  */
 export const judgeForeignReceipt = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'
@@ -41,9 +98,8 @@ export const judgeForeignReceipt = (receipt: Receipt, nonce: Hex, expected: Expe
 }
 
 /**
- * The same for one payment of a batch of ours: accounts without code, tokens that are vouched for. The use must be
- * there and a transfer of this kind, and of all the payer's uses each must have moved something: some tokens tell
- * of the transfer first.
+ * One payment of a batch of ours: payers without code, listed tokens. Some tokens emit the transfer before the use, so
+ * both must be there in any order, and the payer must have as many transfers as uses.
  */
 export const judgeSharedReceipt = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'

@@ -13,20 +13,20 @@ export interface Authorization {
   readonly nonce: Hex
 }
 
-/** What a payer sends for `exact` by EIP-3009. */
+/** The payload of `exact` by EIP-3009. */
 export interface ExactProof {
   readonly authorization: Authorization
   readonly signature: Hex
 }
 
-/** A proof, or which of its fields is wrong. */
+/** A proof, or the field that is wrong. */
 export type ProofReading = { readonly proof: ExactProof } | { readonly problem: string }
 
 const maxSignatureBytes = 16_384
 
-/** Reads an untrusted proof; extra fields are ignored, nothing throws. */
+/** Reads an untrusted proof. Ignores extra fields, never throws. */
 export const readExactProof = (proof: unknown): ProofReading => {
-  // Written out: a schema library takes several times as long for these seven fields, on every verification.
+  // Hand-written: a schema library takes several times as long, on every verification.
   if (!isRecord(proof)) return { problem: 'payload: must be an object' }
   const signature = readHex(signatureForm, proof.signature)
   if (signature === null) return { problem: 'payload.signature: must be hex bytes' }
@@ -59,11 +59,11 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const signatureForm = /^0x(?:[0-9a-fA-F]{2})+$/
 const nonceForm = /^0x[0-9a-fA-F]{64}$/
 
-/** Bytes in hex of a given form, in lower case, or null. */
+/** Hex of a given form, in lower case, or null. */
 const readHex = (form: RegExp, text: unknown): Hex | null =>
   typeof text === 'string' && form.test(text) ? `0x${text.slice(2).toLowerCase()}` : null
 
-/** What an authorization is identified by: the token's own rule is one use per (from, nonce). */
+/** The identity of an authorization: EIP-3009 allows one use per (from, nonce) of a token. */
 export interface AuthorizationKey {
   readonly network: string
   readonly asset: Hex
@@ -71,11 +71,11 @@ export interface AuthorizationKey {
   readonly nonce: Hex
 }
 
-/** The authorization's identity as text: never signature bytes, never letter case. */
+/** The identity as text, in lower case; never contains signature bytes. */
 export const formatAuthorizationId = ({ network, asset, from, nonce }: AuthorizationKey): string =>
   `${network}/${asset}/${from}/${nonce}`.toLowerCase()
 
-/** The nonce inside an identity that `formatAuthorizationId` made. */
+/** The nonce of an identity by `formatAuthorizationId`. */
 export const readAuthorizationNonce = (authorizationId: string): Hex => {
   const nonce = authorizationId.split('/').at(-1) ?? ''
   if (!/^0x[0-9a-f]{64}$/.test(nonce)) throw new Error('Not an EIP-3009 authorization identity')

@@ -8,15 +8,15 @@ const typeHash = keccak(
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
 ).slice(2)
 
-/** Where a signature counts: the name and version of the token's EIP-712 domain, its chain and its address. */
+/** The EIP-712 domain of a token. */
 export interface SigningDomain extends Pick<TokenDomain, 'name' | 'version'> {
   readonly chainId: number
   readonly asset: Hex
 }
 
 /**
- * The EIP-712 digest that the payer of an EIP-3009 authorization signed. Written out for this one struct: the
- * general encoder interprets the type description each time, at several times the cost.
+ * The EIP-712 digest of an EIP-3009 authorization. Hand-written for this one struct: the general encoder costs several
+ * times as much.
  */
 export const hashAuthorization = (
   { from, to, value, validAfter, validBefore, nonce }: Authorization,
@@ -28,12 +28,12 @@ export const hashAuthorization = (
   return keccak(Buffer.from(`1901${separatorOf(domain).slice(2)}${structHash.slice(2)}`, 'hex'))
 }
 
-// Requirements name the domain, so strangers choose what stands here.
+// Requirements name the domain: untrusted, so the cache is bounded.
 const maxSeparators = 1_000
 const separators = new Map<string, Hex>()
 
 const separatorOf = ({ name, version, chainId, asset }: SigningDomain): Hex => {
-  // Lengths keep apart what concatenation would make the same.
+  // The length prefix makes the concatenation unambiguous.
   const key = `${chainId} ${asset} ${name.length} ${name}${version}`
   const known = separators.get(key)
   if (known !== undefined) return known

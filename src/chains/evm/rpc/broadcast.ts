@@ -8,7 +8,7 @@ import type { EndpointPool } from '../../nodes/endpointPool.js'
 import { readRateLimit } from '../../nodes/readRateLimit.js'
 import { combineSendAnswers, readSendAnswer, type SendAnswer } from './sendAnswer.js'
 
-/** Hands signed bytes to every endpoint that can be reached; the best of their answers counts. */
+/** Sends signed bytes to every reachable endpoint; the best answer counts. */
 export const createBroadcast = (
   pool: EndpointPool,
   { network, logger, time }: { readonly network: string; readonly logger: Logger; readonly time: HealthTime },
@@ -16,7 +16,7 @@ export const createBroadcast = (
   const sendTo = async (health: EndpointHealth, bytes: Hex): Promise<SendAnswer> => {
     const startedAtMs = time.monotonicMs()
     try {
-      // The answered hash is not believed: ours was computed from the bytes.
+      // The hash was computed from the bytes; the node's answer is ignored.
       await health.endpoint.request('eth_sendRawTransaction', [bytes], z.unknown())
       return 'entered'
     } catch (error) {
@@ -24,13 +24,13 @@ export const createBroadcast = (
       if (isBusy) health.onFailure(startedAtMs, error)
       const answer = readSendFailure(error)
       if (answer !== 'entered') logger.warn({ network, host: health.name, answer, error }, 'rpc.send_refused')
-      // Silence to a send says little of the endpoint: let it prove that it is there.
+      // A send without answer says little about the endpoint: probe it.
       if (!isBusy && !(error instanceof RpcError)) void health.probe()
       return answer
     }
   }
 
-  // One node that took the bytes is enough to go on; the others are told in the background.
+  // One node that accepted the bytes is enough; the others receive them in the background.
   return async (bytes) => {
     const answers = await broadcastToAll(
       pool,
@@ -42,7 +42,7 @@ export const createBroadcast = (
 }
 
 const readSendFailure = (error: unknown): SendAnswer => {
-  // It was turned away before anybody read it.
+  // A rate limit refuses before the bytes are read.
   if (readRateLimit(error) !== null) return 'refused'
   return error instanceof RpcError ? readSendAnswer(error.message) : 'unknown'
 }

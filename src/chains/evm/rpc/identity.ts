@@ -2,14 +2,14 @@ import type { Endpoint } from '../../nodes/endpoint.js'
 import type { ChainIdentity, Proof } from '../../nodes/endpointHealth.js'
 import { blockShape, numberShape } from './wireShapes.js'
 
-/** Tells nodes of an EVM network, named by its CAIP-2 identifier, by their chain id. */
+/** Identifies nodes of an EVM network, named by its CAIP-2 identifier, by their chain id. */
 export const identifyEvm = (network: string): ChainIdentity => ({
   network,
   chain: network.slice(network.indexOf(':') + 1),
   prove,
 })
 
-/** Chain id and newest block, in one question. */
+/** Chain id and newest block, in one request. */
 const prove = async (endpoint: Endpoint): Promise<Proof> => {
   const [chainId, { number, timestamp }] = await Promise.all([
     endpoint.request('eth_chainId', [], numberShape),

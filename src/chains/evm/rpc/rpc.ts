@@ -7,9 +7,8 @@ import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPoo
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
 import { createBroadcast } from './broadcast.js'
-import { isEmptyGasWallet, isExecutionFailure } from './callErrors.js'
+import { isEmptyGasWallet, isExecutionFailure, readRevertData } from './callErrors.js'
 import { identifyEvm } from './identity.js'
-import { readRevertData } from './revertData.js'
 import type { SendAnswer } from './sendAnswer.js'
 import {
   type Block,
@@ -29,24 +28,24 @@ export type { EndpointReport } from '../../nodes/endpointPool.js'
 export type { SendAnswer } from './sendAnswer.js'
 export type { Block, FeeHistory, Log, Receipt } from './wireShapes.js'
 
-/** A call as it would be sent. */
+/** An `eth_call`. */
 export interface CallRequest {
   readonly from?: Hex
   readonly to: Hex
   readonly data: Hex
   readonly gas?: bigint
-  /** In wei. A contract can tell a simulation without a price from a transaction. */
+  /** In wei. A contract can distinguish a call without a price from a transaction. */
   readonly gasPrice?: bigint
-  /** The state that is asked; the latest unless told. A node that has not got a block does not answer. */
+  /** Latest by default. A node without the block fails. */
   readonly at?: bigint | 'pending'
 }
 
-/** What a call answered, or that it failed inside the chain. */
+/** A call's result, or its failure in execution. */
 export type CallAnswer<T> =
   | { readonly succeeds: true; readonly value: T }
   | ({ readonly succeeds: false } & CallFailure)
 
-/** Why a call failed inside the chain; the message is the node's. */
+/** Revert data, and the node's message. */
 export interface CallFailure {
   readonly data: Hex | null
   readonly message: string
@@ -55,16 +54,16 @@ export interface CallFailure {
 /** Logs of one contract with given topics, between two blocks. */
 export interface LogFilter {
   readonly address: Hex
-  /** Where several are listed in one place, any of them. */
+  /** A list in one position matches any of its topics. */
   readonly topics: readonly (Hex | readonly Hex[])[]
   readonly fromBlock: bigint
   readonly toBlock: bigint
 }
 
 /**
- * One network's nodes. One of them is read from, chosen by health; the others take over when it fails or is
- * silent for unusually long. Everything that is asked has a deadline; when no node answers, an `AppError` with
- * the specification's SVC-2004 is thrown. An endpoint of another chain is never used.
+ * One network's nodes. Reads go to the healthiest; the others take over when it fails or is unusually slow. Every
+ * request has a deadline; when no node answers, an `AppError` with SVC-2004 is thrown. An endpoint of another chain is
+ * never used.
  */
 export interface Rpc {
   readonly endpoints: readonly Endpoint[]
@@ -73,28 +72,28 @@ export interface Rpc {
   getChainId(endpoint?: Endpoint): Promise<number>
   getCode(address: Hex): Promise<Hex>
   getBalance(address: Hex): Promise<bigint>
-  /** How many transactions of an account are mined, up to a block. */
+  /** Mined transactions of an account, up to a block. */
   getTransactionCount(address: Hex, at: 'latest' | bigint): Promise<number>
   getBlock(at: 'latest' | bigint, endpoint?: Endpoint): Promise<Block | null>
   getReceipt(transaction: Hex, endpoint?: Endpoint): Promise<Receipt | null>
-  /** All receipts of a block; null where the node has not got the block. Not every node has the method. */
+  /** All receipts of a block; null when the node does not have the block. Not every node has the method. */
   getBlockReceipts(at: bigint): Promise<readonly Receipt[] | null>
   getLogs(filter: LogFilter): Promise<readonly Log[]>
   getPriorityFee(): Promise<bigint>
   getGasPrice(): Promise<bigint>
   /** Base fees of the last blocks and of the next one, and the tip at a percentile of each block. */
   getFeeHistory(blocks: number, percentile: number): Promise<FeeHistory>
-  /** Hands the bytes to every endpoint; the best of the answers counts. */
+  /** Sends the bytes to every endpoint; the best answer counts. */
   send(bytes: Hex): Promise<SendAnswer>
-  /** Asks every endpoint for chain and head, which decides whom to read from; tells whether anybody is there. */
+  /** Asks every endpoint for chain and head, which selects the one to read from; false when none answers. */
   probe(): Promise<boolean>
-  /** How the endpoints do, in the order of the configuration. */
+  /** Health of the endpoints, in the order of the configuration. */
   listHealth(): readonly EndpointReport[]
-  /** The endpoints that can confirm what another one says: of our chain, answering, at its head. */
+  /** Endpoints that can confirm another one's answer: of our chain, answering, at its head. */
   listWitnesses(): readonly Endpoint[]
 }
 
-/** Asks a network, named by its CAIP-2 identifier, through several endpoints. */
+/** One network, named by its CAIP-2 identifier, through several endpoints. */
 export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
   const time = systemTime
   const pool = createEndpointPool(endpoints, { identity: identifyEvm(network), logger, time })
@@ -148,7 +147,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
         'eth_getLogs',
         [{ address, topics, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) }],
         z.array(logShape),
-        // A search through many blocks takes its time on every node.
+        // Slow on every node.
         { mayHedge: false },
       ),
     getPriorityFee: () => ask('eth_maxPriorityFeePerGas', [], quantityShape),

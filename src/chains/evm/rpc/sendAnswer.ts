@@ -1,23 +1,23 @@
 /**
- * What became of handing signed bytes to a node. `entered`: it has them. `refused`: they never entered.
- * `nonce_used`: their number is taken on chain, perhaps by themselves. `unknown`: they may have entered or not.
+ * A node's answer to signed bytes. `entered`: it has them. `refused`: it does not. `nonce_used`: the nonce is used on
+ * chain, perhaps by these bytes. `unknown`: it may have them.
  */
 export type SendAnswer = 'entered' | 'nonce_used' | 'refused' | 'unknown'
 
 interface Reading {
   readonly answer: SendAnswer
-  readonly words: readonly RegExp[]
+  readonly messages: readonly RegExp[]
 }
 
 /*
- * Nodes answer a send in words only. Read from top to bottom, the first that fits: what stands further up is
- * contained in what stands further down ("replacement transaction underpriced", "transaction underpriced").
- * geth's words are those of op-geth, bor, erigon and of current reth, nethermind and anvil as well.
+ * Nodes report a refused send only in the message. The first match counts: earlier messages contain later ones
+ * ("replacement transaction underpriced", "transaction underpriced"). geth's messages are also those of op-geth, bor,
+ * erigon and of current reth, nethermind and anvil.
  */
 const readings: readonly Reading[] = [
   {
     answer: 'entered',
-    words: [
+    messages: [
       /already[ _]?(known|imported)|already in (the )?(mem)?(pool|system)|already exists? in (the )?(mem)?pool/i,
       /\bknown transaction/i,
       // erigon
@@ -26,34 +26,34 @@ const readings: readonly Reading[] = [
   },
   {
     answer: 'nonce_used',
-    words: [
+    messages: [
       /nonce (is )?too low|nonce provided .* lower|nonce has already been used|too stale nonce/i,
       // nethermind; nodes built on substrate; harmony
       /\bOldNonce\b|Pool\(Stale\)|transaction already (finalized|mined)/,
     ],
   },
   {
-    // The pool had no room and would have evicted others for it: turned away, whatever "replace" suggests.
+    // The pool is full: refused, although the message says "replace".
     answer: 'refused',
-    words: [/future transaction tries to replace pending/i],
+    messages: [/future transaction tries to replace pending/i],
   },
   {
-    // The number is taken in the pool, perhaps by these very bytes.
+    // The nonce is taken in the pool, perhaps by these bytes.
     answer: 'unknown',
-    words: [
+    messages: [
       /replac/i,
       // openethereum; nethermind
       /another (transaction|tx) (with|which has the) same nonce|\bOwnNonceAlreadyUsed\b/i,
     ],
   },
   {
-    // An execution that somebody waited for too long, on nodes that answer only once it is sequenced.
+    // Nodes that answer only once a transaction is sequenced.
     answer: 'unknown',
-    words: [/timed? ?out|deadline exceeded|context canceled/i],
+    messages: [/timed? ?out|deadline exceeded|context canceled/i],
   },
   {
     answer: 'refused',
-    words: [
+    messages: [
       // No room
       /pool (is )?(full|overflow)|pool full|queue (is )?full|queue limit|account limit exceeded|too many transactions/i,
       /pool size constraints|discarded on insert|identified as a spammer|in-flight transaction limit|already reserved/i,
@@ -72,7 +72,7 @@ const readings: readonly Reading[] = [
       /invalid sender|invalid signature|\bFailedToResolveSender\b|sender (is|not an?) |\bSenderIsContract\b/i,
       /invalid chain id|wrong chainid|chainid (not supported|is required)|replay-protected/i,
       /oversized data|\bMaxTxSizeExceeded\b|too (big|large)|negative value|\bInt256Overflow\b|initcode size|\brlp\b/i,
-      // A number too far ahead, on nodes that keep none of those
+      // A nonce too far ahead, on nodes that keep no future transactions
       /nonce too high|\bNonceGap\b|\bNonceTooFarInFuture\b|too distant from current sender nonce/i,
       /invalid transaction with a lower nonce exists/i,
       // Not ours to send to
@@ -83,13 +83,13 @@ const readings: readonly Reading[] = [
   },
 ]
 
-/** Reads what a node says to a send that it does not simply accept; words that nobody knows prove nothing. */
+/** Reads a node's error to a send; an unknown message proves nothing. */
 export const readSendAnswer = (message: string): SendAnswer =>
-  readings.find(({ words }) => words.some((word) => word.test(message)))?.answer ?? 'unknown'
+  readings.find(({ messages }) => messages.some((known) => known.test(message)))?.answer ?? 'unknown'
 
-// An answer that leaves the fate open outweighs a refusal: another node may have passed the bytes on.
+// An open answer outweighs a refusal: another node may have passed the bytes on.
 const weights = ['entered', 'unknown', 'nonce_used', 'refused'] as const
 
-/** What several nodes' answers come to. Without any, the bytes have left for nowhere. */
+/** Combines several nodes' answers; without any, nothing was sent. */
 export const combineSendAnswers = (answers: readonly SendAnswer[]): SendAnswer =>
   weights.find((answer) => answers.includes(answer)) ?? 'refused'

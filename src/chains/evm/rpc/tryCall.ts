@@ -3,7 +3,7 @@ import { AppError } from '../../../errors.js'
 import { RpcError } from '../../nodes/endpoint.js'
 import type { CallRequest, Rpc } from './rpc.js'
 
-/** What a large call answers; null when it fails, or when a node was there and did not want it: it may want smaller ones. */
+/** The result of a large call; null when it fails, or when the nodes refuse it, perhaps for its size. */
 export const tryCall = async (rpc: Rpc, call: CallRequest): Promise<Hex | null> => {
   try {
     const answer = await rpc.call(call)

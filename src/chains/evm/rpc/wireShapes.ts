@@ -3,9 +3,9 @@ import { z } from 'zod'
 
 /** Hex of any length. */
 export const hexShape = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value))
-/** A number as nodes write it, of any size. */
+/** A JSON-RPC quantity. */
 export const quantityShape = hexShape.transform((value) => hexToBigInt(value))
-/** A number that is small enough for arithmetic in floating point. */
+/** A quantity below 2^53. */
 export const numberShape = hexShape.transform((value) => hexToNumber(value))
 
 /** A log of a contract. */
@@ -16,7 +16,7 @@ export const logShape = z.object({
   transactionHash: hexShape.nullish(),
 })
 
-/** What a mined transaction did. */
+/** A receipt. */
 export const receiptShape = z.object({
   transactionHash: hexShape,
   blockHash: hexShape,
@@ -36,23 +36,23 @@ export const blockShape = z.object({
 })
 
 /**
- * What recent blocks cost, oldest first; the last base fee is that of the block to come. Fees can be had without
- * it, so that what a node answers in another form counts as not answered.
+ * Fees of recent blocks, oldest first; the last base fee is that of the next block. Optional: an answer of another form
+ * counts as missing.
  */
 export const feeHistoryShape = z
   .object({
     baseFeePerGas: z.array(quantityShape).nullish().catch(null),
     gasUsedRatio: z.array(z.number()).nullish().catch(null),
-    /** For each block the tips at the percentiles that were asked for. */
+    /** Per block, the tips at the requested percentiles. */
     reward: z.array(z.array(quantityShape)).nullish().catch(null),
   })
   .catch({})
 
-/** A log as nodes answer it. */
+/** A log of a contract. */
 export type Log = z.infer<typeof logShape>
 /** A transaction's receipt; `status` is true when the transaction did not revert. */
 export type Receipt = z.infer<typeof receiptShape>
 /** A block's header; `timestamp` in Unix seconds. */
 export type Block = z.infer<typeof blockShape>
-/** What recent blocks cost, in wei per gas. */
+/** Fees of recent blocks, in wei per gas. */
 export type FeeHistory = z.infer<typeof feeHistoryShape>

@@ -10,10 +10,10 @@ export interface EcdsaParts {
   readonly s: Hex
 }
 
-/** The address that signed a digest, or null when the parts are nobody's signature. */
+/** The address that signed a digest, or null for an invalid signature. */
 export type RecoverSigner = (digest: Hex, parts: EcdsaParts) => Promise<Hex | null>
 
-/** Recovers by libsecp256k1's addon; null where none fits this machine. */
+/** Recovery by libsecp256k1's addon; null where none fits this machine. */
 export const loadNativeRecover = (): RecoverSigner | null => {
   const recoverKey = loadNativeRecoverKey()
   if (recoverKey === null) return null
@@ -21,7 +21,7 @@ export const loadNativeRecover = (): RecoverSigner | null => {
     try {
       const rs = Buffer.from(r.slice(2) + s.slice(2), 'hex')
       const publicKey = recoverKey(Buffer.from(digest.slice(2), 'hex'), rs, v - 27)
-      // The address is the end of the hash of the key without its leading byte, which says `not compressed`.
+      // The last 20 bytes of the hash of the key without its prefix 04 (uncompressed).
       return readAddress(`0x${keccak(publicKey.subarray(1)).slice(-40)}`)
     } catch {
       // r or s is out of range or not on the curve.
@@ -30,7 +30,7 @@ export const loadNativeRecover = (): RecoverSigner | null => {
   }
 }
 
-/** The same in JavaScript, for machines that the addon was not built for. */
+/** Recovery in JavaScript, for machines without the addon. */
 export const recoverInJavaScript: RecoverSigner = async (digest, { v, r, s }) => {
   try {
     return await recoverAddress({ hash: digest, signature: { r, s, yParity: v - 27 } })
@@ -41,8 +41,8 @@ export const recoverInJavaScript: RecoverSigner = async (digest, { v, r, s }) =>
 
 const native = loadNativeRecover()
 
-/** Whether the fast implementation runs. */
+/** Whether the native implementation runs. */
 export const isRecoveryNative = native !== null
 
-/** Recovers a signer with the fastest implementation that this machine has. */
+/** The fastest recovery on this machine. */
 export const recoverSigner: RecoverSigner = native ?? recoverInJavaScript

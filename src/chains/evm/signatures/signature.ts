@@ -3,32 +3,32 @@ import { isSameAddress } from '../abi/address.js'
 import { numberWord } from '../abi/words.js'
 import { type EcdsaParts, recoverSigner } from './recover.js'
 
-/** A payer's signature in the form in which the token takes it. */
-export type TransferSignature =
+/** A payer's signature in the form that the contract takes. */
+export type PayerSignature =
   | { readonly kind: 'ecdsa'; readonly v: 27 | 28; readonly r: Hex; readonly s: Hex }
-  /** For a wallet contract to judge (EIP-1271). */
+  /** Checked by the payer's wallet contract (EIP-1271). */
   | { readonly kind: 'contract'; readonly bytes: Hex }
-  /** From a wallet that may not exist yet (EIP-6492): who deploys it, and what the wallet then judges. */
+  /** From a wallet that may not be deployed yet (EIP-6492): factory call and inner signature. */
   | { readonly kind: 'counterfactual'; readonly factory: Hex; readonly factoryData: Hex; readonly bytes: Hex }
 
-// ERC-6492: the signature is wrapped with the factory call and ends in this marker.
+// ERC-6492: the signature is wrapped with the factory call and ends with this marker.
 const counterfactualEnd = '6492'.repeat(16)
 
-// secp256k1 group order halved; above it a signature has a twin, and FiatToken refuses it (EIP-2).
+// Half the secp256k1 group order: FiatToken refuses malleable signatures with a higher s (EIP-2).
 const highestLowS = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** Reads a signature over a digest, or null when no wallet and no token can take it. */
+/** Reads a signature over a digest; null when neither wallet nor token accepts it. */
 export const readSignature = async (
   signature: Hex,
   digest: Hex,
   payer: Hex,
-): Promise<TransferSignature | null> => {
+): Promise<PayerSignature | null> => {
   if (signature.endsWith(counterfactualEnd)) return readCounterfactual(signature)
 
   const parts = splitEcdsa(signature)
   if (parts === null) return { kind: 'contract', bytes: signature }
   const signer = await recoverSigner(digest, parts)
-  // Someone else's 65 bytes: perhaps an owner's signature that the payer's wallet contract accepts.
+  // Another key's signature: the payer's wallet contract may accept its owner.
   if (signer === null || !isSameAddress(signer, payer)) return { kind: 'contract', bytes: signature }
   if (BigInt(parts.s) > highestLowS) return null
   return { kind: 'ecdsa', ...parts }
@@ -60,7 +60,7 @@ const highestS = (1n << 255n) - 1n
 
 const recoveryValues: Readonly<Record<string, 27 | 28>> = { '00': 27, '1b': 27, '01': 28, '1c': 28 }
 
-const readCounterfactual = (signature: Hex): TransferSignature | null => {
+const readCounterfactual = (signature: Hex): PayerSignature | null => {
   try {
     const [factory, factoryData, bytes] = decodeAbiParameters(
       [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }],

@@ -4,26 +4,26 @@ import { tokenAbi } from '../abi/contracts.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, TokenSetting } from '../settings.js'
 
-/** What a token calls itself in EIP-712 typed data. */
+/** Name and version of a token's EIP-712 domain. */
 export interface TokenDomain {
   readonly name: string
   readonly version: string
-  /** Whether the token's own DOMAIN_SEPARATOR confirmed it; otherwise it is a guess that only simulation can judge. */
+  /** Whether the token's DOMAIN_SEPARATOR confirms it; otherwise only a simulation can. */
   readonly isProven: boolean
 }
 
-/** A token as the chain knows it. */
+/** A token as read from the chain. */
 export interface Token {
   readonly address: Hex
   readonly symbol: string
   readonly decimals: number
-  /** Null when the token tells neither name nor version in any known way. */
+  /** Null when the token has neither name nor version in a known form. */
   readonly domain: TokenDomain | null
-  /** Whether the operator, or our own list, vouches for it. */
+  /** Whether the operator or the built-in list names it. */
   readonly isListed: boolean
 }
 
-/** What came of looking for a token. */
+/** A token, or why it is refused. */
 export type TokenFinding =
   | { readonly token: Token }
   | { readonly refusedAs: 'unsupported_asset' | 'asset_not_deployed_contract' }
@@ -33,10 +33,10 @@ export interface TokenRegistry {
   find(address: Hex): Promise<TokenFinding>
 }
 
-// Bounds the memory that strangers' token addresses can take; a contract once seen stays where it is.
+// Bounds the cache of tokens from untrusted requests; deployed contracts do not move.
 const maxUnlistedTokens = 1_000
 
-/** Opens the book; offered tokens are read from the chain on first use, and again while that fails. */
+/** Builds the registry; tokens are read from the chain on first use, and again while that fails. */
 export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): TokenRegistry => {
   const offered = new Map(settings.tokens.map((token) => [token.address.toLowerCase(), token]))
   const known = new Map<string, Promise<TokenFinding>>()
@@ -51,8 +51,8 @@ export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): Tok
       const key = address.toLowerCase()
       const setting = offered.get(key)
       if (setting === undefined && !settings.acceptsAnyToken) return { refusedAs: 'unsupported_asset' }
-      const remembered = known.get(key)
-      if (remembered !== undefined) return await remembered
+      const cached = known.get(key)
+      if (cached !== undefined) return await cached
 
       const finding = read(address, setting)
       if (setting === undefined && known.size >= maxUnlistedTokens + offered.size) {
@@ -62,7 +62,7 @@ export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): Tok
       known.set(key, finding)
       try {
         const found = await finding
-        // A contract may be deployed tomorrow: only what exists is worth remembering.
+        // A missing contract may be deployed later.
         if ('refusedAs' in found) known.delete(key)
         return found
       } catch (error) {
@@ -73,7 +73,7 @@ export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): Tok
   }
 }
 
-/** Reads what a token says of itself, and proves its EIP-712 domain against its own separator. */
+/** Reads a token's metadata and proves its EIP-712 domain against its DOMAIN_SEPARATOR. */
 const readToken = async (
   rpc: Rpc,
   chainId: number,
@@ -89,7 +89,7 @@ const readToken = async (
       )
       return parsed.success ? parsed.data : null
     } catch {
-      // The token answers the name with something else.
+      // The answer has another ABI type.
       return null
     }
   }

@@ -1,50 +1,61 @@
 import type { Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
-import { asHex } from '../abi/hex.js'
-import { type Execution, type ExecutionQuery, findExecution } from '../exact/execution.js'
-import { judgeReceipt, judgeSharedReceipt } from '../exact/judge.js'
-import { readAuthorizationNonce } from '../exact/payload.js'
+import { asHex } from '../abi/words.js'
 import type { Block, Receipt, Rpc } from '../rpc/rpc.js'
 import { isBatch } from './batching/batch.js'
 import { findReceipt, type ReceiptPolicy } from './receipts/findReceipt.js'
 import { areAllNoncesUsed, areReplacedExternally } from './receipts/usedNonces.js'
+import type { ExecutionQuery, Judgement, SettlementJudge } from './settlementCall.js'
 
-// A chain may still replace its newest blocks by ones with an earlier timestamp; after this long it does not.
+// A reorganisation may bring a newest block with an earlier timestamp; after this long it does not.
 const expirySlackMs = 30_000
 
-/** A receipt of a transaction of ours. */
+/** A receipt of a transaction of ours; shared when the transaction carries other payments too. */
 export interface OwnReceipt {
   readonly receipt: Receipt
-  /** Whether the transaction carried other payments too. */
   readonly isShared: boolean
 }
 
-/** What a mined transaction proves; `pending` while the nodes cannot say. */
+/** What a mined transaction proves of a payment. */
+export interface Conclusion {
+  readonly outcome: Outcome
+  /** The call reverted inside a batch and nothing has used the payment: sent alone it may succeed. */
+  readonly isRevertedInBatch: boolean
+}
+
+/** Concludes from a receipt; `pending` while the nodes cannot prove more. */
 export const concludeReceipt = async (
   rpc: Rpc,
   { receipt, isShared }: OwnReceipt,
-  question: ExecutionQuery,
-  policy: ReceiptPolicy,
-): Promise<Outcome> => {
-  const transaction = receipt.transactionHash
-  const { nonce, expected } = question
-  const judgement = isShared ? judgeSharedReceipt(receipt, nonce, expected) : judgeReceipt(receipt, expected)
-  if (judgement === 'paid') return confirmedBy(receipt)
+  judge: SettlementJudge,
+  search: Omit<ExecutionQuery, 'at'>,
+): Promise<Conclusion> => {
+  const judgement = judge.judgeReceipt(receipt, isShared)
+  if (judgement === 'paid') return certain(confirmedBy(receipt))
   const head = await rpc.getBlock('latest')
   const at = head === null || head.number < receipt.blockNumber ? receipt.blockNumber : head.number
-  const execution = await findExecution(rpc, question, policy, at)
+  const execution = await judge.findExecution({ ...search, at })
+  const transaction = receipt.transactionHash
   switch (execution.state) {
     case 'paid':
-      return confirmedBy(execution.receipt)
+      return certain(confirmedBy(execution.receipt))
     case 'unknown':
-      return { state: 'pending', transaction }
+      return certain({ state: 'pending', transaction })
     case 'unused':
-    case 'void':
-      return { state: 'failed', reason: failureOf({ judgement, isShared }, execution), transaction }
+    case 'void': {
+      const isUnused = execution.state === 'unused'
+      const reason = failureOf(judge, { judgement, isShared, isUnused })
+      return {
+        outcome: { state: 'failed', reason, transaction },
+        isRevertedInBatch: isShared && isUnused,
+      }
+    }
   }
 }
 
-/** The payment of a receipt, with the block in which it stands. */
+const certain = (outcome: Outcome): Conclusion => ({ outcome, isRevertedInBatch: false })
+
+/** The payment of a receipt, with its block. */
 const confirmedBy = ({ transactionHash, blockNumber, blockHash }: Receipt): Outcome => ({
   state: 'confirmed',
   transaction: transactionHash,
@@ -52,20 +63,19 @@ const confirmedBy = ({ transactionHash, blockNumber, blockHash }: Receipt): Outc
 })
 
 const failureOf = (
-  { judgement, isShared }: { readonly judgement: 'reverted' | 'unpaid'; readonly isShared: boolean },
-  execution: Execution,
+  { reasons }: SettlementJudge,
+  failure: { readonly judgement: Judgement; readonly isShared: boolean; readonly isUnused: boolean },
 ) => {
-  // In a batch a payment that fails leaves no event and does not revert the transaction.
-  const hasReverted = judgement === 'reverted' || (isShared && execution.state === 'unused')
-  if (!hasReverted) return 'invalid_exact_evm_transfer_event_mismatch'
-  return execution.state === 'void'
-    ? 'invalid_exact_evm_nonce_already_used'
-    : 'invalid_exact_evm_transaction_failed'
+  const { judgement, isShared, isUnused } = failure
+  // A call that reverts inside Multicall3 leaves no event and does not revert the transaction.
+  const hasReverted = judgement === 'reverted' || (isShared && isUnused)
+  if (!hasReverted) return reasons.unpaid
+  return isUnused ? reasons.reverted : reasons.void
 }
 
 /** What is believed of a chain when a settlement is resolved, and when that is. */
 export interface ResolvePolicy extends ReceiptPolicy {
-  /** Blocks with so many on top of them are not taken back. */
+  /** Blocks with this many on top are final. */
   readonly finalityDepth: number
   readonly now: Date
 }
@@ -74,70 +84,69 @@ export interface ResolvePolicy extends ReceiptPolicy {
 export const resolveSettlement = async (
   rpc: Rpc,
   settlement: Settlement,
+  judge: SettlementJudge,
   policy: ResolvePolicy,
 ): Promise<Outcome> => {
-  const outcome = await resolveBroadcasts(rpc, settlement, policy)
+  const outcome = await resolveBroadcasts(rpc, settlement, judge, policy)
   if (outcome.state !== 'failed' || settlement.consumedBy === null) return outcome
-  // Somebody was told success, so this chain has taken back a block: one that it can still take back proves nothing.
+  // Success was answered before, so this chain has reorganised: only a final block proves a failure.
   const confirmations = Math.max(policy.confirmations, policy.finalityDepth)
-  return await resolveBroadcasts(rpc, settlement, { ...policy, confirmations })
+  return await resolveBroadcasts(rpc, settlement, judge, { ...policy, confirmations })
 }
 
 const resolveBroadcasts = async (
   rpc: Rpc,
   settlement: Settlement,
+  judge: SettlementJudge,
   policy: ResolvePolicy,
 ): Promise<Outcome> => {
-  const newest = settlement.broadcasts.at(-1)
-  if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
+  const { broadcasts } = settlement
+  const newest = broadcasts.at(-1)
+  if (newest === undefined) throw new Error('The settlement has no recorded transaction')
   const transaction = asHex(newest.transaction)
-  const question = questionOf(settlement)
+  const search = { policy, since: settlement.createdAt }
 
   const mined: SignedTransaction[] = []
   let failure: Outcome | null = null
-  for (const broadcast of settlement.broadcasts) {
+  for (const broadcast of broadcasts) {
     const receipt = await findReceipt(rpc, asHex(broadcast.transaction), policy)
     if (receipt === null) continue
-    const outcome = await concludeReceipt(
-      rpc,
-      { receipt, isShared: isBatch(broadcast.bytes) },
-      question,
-      policy,
-    )
+    const own = { receipt, isShared: isBatch(broadcast.bytes) }
+    const { outcome } = await concludeReceipt(rpc, own, judge, search)
     if (outcome.state !== 'failed') return outcome
     mined.push(broadcast)
     failure = outcome
   }
-  // One that failed proves nothing of another that may still be mined.
-  if (failure !== null && (await areAllNoncesUsed(settlement.broadcasts, mined))) return failure
+  // A failed transaction proves nothing while another one can still be mined.
+  if (failure !== null && (await areAllNoncesUsed(broadcasts, mined))) return failure
 
-  const open = settlement.broadcasts.findLast((broadcast) => !mined.includes(broadcast))
   const head = await rpc.getBlock('latest')
   if (head === null) return { state: 'pending', transaction }
-  const execution = await findExecution(rpc, question, policy, head.number)
+  const execution = await judge.findExecution({ ...search, at: head.number })
   switch (execution.state) {
     case 'paid':
       return confirmedBy(execution.receipt)
     case 'void':
-      return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used', transaction }
+      return { state: 'failed', reason: judge.reasons.void, transaction }
     case 'unknown':
       return { state: 'pending', transaction }
-    case 'unused':
+    case 'unused': {
       if (await hasExpired(rpc, settlement, head, policy)) {
-        return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
+        return { state: 'failed', reason: judge.reasons.expired, transaction }
       }
-      if (await areReplacedExternally(rpc, settlement.broadcasts, head)) {
+      if (await areReplacedExternally(rpc, broadcasts, head)) {
         return { state: 'failed', reason: 'settlement_displaced', transaction }
       }
+      const open = broadcasts.findLast((broadcast) => !mined.includes(broadcast))
       await rpc.send(asHex((open ?? newest).bytes))
       return { state: 'pending', transaction }
+    }
   }
 }
 
 /**
- * Unused in a block from which on the token refuses it: no money moved and none can. Our own clock must agree,
- * so that a node which is ahead of the time, or lies about it, does not close a payment that may still be mined.
- * Where somebody was told success, the block must be final.
+ * Unused in a block past the deadline: no money moved and none can. Our own clock must agree, so that a node with a
+ * wrong time does not close a payment that can still be mined. After an answered success the block must be final.
  */
 const hasExpired = async (
   rpc: Rpc,
@@ -154,14 +163,3 @@ const hasExpired = async (
   const block = deep < 0n ? null : await rpc.getBlock(deep)
   return block !== null && isPast(block)
 }
-
-const questionOf = (settlement: Settlement): ExecutionQuery => ({
-  nonce: readAuthorizationNonce(settlement.authorizationId),
-  expected: {
-    asset: asHex(settlement.asset),
-    from: asHex(settlement.payer),
-    to: asHex(settlement.payTo),
-    value: settlement.amount,
-  },
-  since: settlement.createdAt,
-})

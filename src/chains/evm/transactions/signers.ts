@@ -1,13 +1,21 @@
-import { type Hex, hexToBigInt } from 'viem'
+import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Secret } from '../../../platform/secret.js'
+import { isSameAddress } from '../abi/address.js'
+import type { SettlementCall } from './settlementCall.js'
 
 /** Our accounts; the same on every EVM network. */
 export interface Signers {
   readonly addresses: readonly Hex[]
   readonly accounts: readonly PrivateKeyAccount[]
-  /** The account that sends a given authorization, from those that can pay for gas; null when none can. */
-  pick(nonce: Hex, canPay: (address: Hex) => boolean): PrivateKeyAccount | null
+  /**
+   * The sender of a call, among the accounts that can pay for gas; null when there is none. Deterministic, so that a
+   * call is simulated and sent by the same account.
+   */
+  choose(
+    call: Pick<SettlementCall, 'id' | 'sender'>,
+    canPay: (address: Hex) => boolean,
+  ): PrivateKeyAccount | null
 }
 
 /** Opens the accounts of the configured keys. An error never repeats a key. */
@@ -22,10 +30,18 @@ export const createSigners = (privateKeys: readonly Secret[]): Signers => {
   return {
     addresses: accounts.map(({ address }) => address),
     accounts,
-    pick: (nonce, canPay) => {
-      const able = accounts.filter(({ address }) => canPay(address))
-      // By the authorization's own random number: verify and settle arrive at the same account.
-      return able[Number(hexToBigInt(nonce) % BigInt(Math.max(able.length, 1)))] ?? null
+    choose: ({ id, sender }, canPay) => {
+      const able = accounts.filter(
+        ({ address }) => (sender === null || isSameAddress(address, sender)) && canPay(address),
+      )
+      return able[able.length < 2 ? 0 : hash(id) % able.length] ?? null
     },
   }
+}
+
+/** FNV-1a, 32 bits: spreads calls over accounts. */
+const hash = (text: string): number => {
+  let value = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
+  return value >>> 0
 }

@@ -1,50 +1,42 @@
-import type { Hex } from 'viem'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
-import type { RevertReason } from '../exact/explainRevert.js'
-import { formatAuthorizationId } from '../exact/payload.js'
-import type { Prepared } from '../exact/prepare.js'
-import { createCallQueue, type QueuedCall } from './batching/callQueue.js'
+import { createCallQueue } from './batching/callQueue.js'
 import {
-  createSendPayments,
-  type Outgoing,
-  type SendPaymentsDependencies,
+  createSendCalls,
+  type OutgoingCall,
+  type SendCallsDependencies,
   type Submitted,
-} from './batching/sendPayments.js'
+  settlementTooLate,
+} from './batching/sendCalls.js'
 import { maxInFlight } from './lanes/noncePool.js'
-import { settlementTooLate } from './tooLate.js'
+import type { RevertReason, SettlementCall } from './settlementCall.js'
 
-/** A payment that is to be sent. */
+/** A call to be sent, and the settlement that it belongs to. */
 export interface Submission {
-  readonly prepared: Prepared
+  readonly call: SettlementCall
   readonly recorder: Recorder
-  /** Ends the wait for a place in a transaction. */
+  /** Ends the wait for a slot. */
   readonly waitUntil: AbortSignal
-  /** Whether it goes in a transaction of its own, whatever else waits. */
+  /** Whether it needs a transaction of its own. */
   readonly isUnbatched?: boolean
 }
 
-/** Sends payments on one network, together where they wait together. */
-export interface Submitter {
-  /** Records, then sends. Throws only when nothing was recorded; a revertReason says why the chain would refuse. */
-  submit(submission: Submission): Promise<Submitted | RevertReason>
-  /** Makes room where a transaction was mined. */
-  onMined(sender: Hex, nonce: number): void
-}
+/** Records, then sends. Throws only when nothing was recorded; a `RevertReason` says why the chain would refuse. */
+export type Submit = (submission: Submission) => Promise<Submitted | RevertReason>
 
-// More payments save little gas each: 51.1k at 50 against 50.7k at 100 for Circle's USDC.
-const maxPaymentsPerTransaction = 50
+// Larger batches save little: 51.1k gas per payment at 50, 50.7k at 100 (Circle's USDC).
+const maxCallsPerTransaction = 50
 const maxBatchWaitMs = 25
-// A queue that is longer is one that does not move.
+// A longer queue is not moving.
 const maxQueueLength = 5_000
 
-/** Builds the submitter of one network. */
-export const createSubmitter = (dependencies: SendPaymentsDependencies): Submitter => {
+/** Builds `submit` for one network: calls that wait together share a transaction. */
+export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
   const { network, pool, signers, canPay, clock, expiryMarginSeconds } = dependencies
-  const sendPayments = createSendPayments(dependencies)
+  const sendCalls = createSendCalls(dependencies)
 
-  const queue = createCallQueue<Outgoing & QueuedCall>({
-    maxItems: maxPaymentsPerTransaction,
+  const queue = createCallQueue<OutgoingCall>({
+    maxItems: maxCallsPerTransaction,
     maxWaitMs: maxBatchWaitMs,
     isReady: () => {
       if (pool.countFreeSlots() > 0) return true
@@ -52,60 +44,53 @@ export const createSubmitter = (dependencies: SendPaymentsDependencies): Submitt
       throw networkUnavailable(network.network)
     },
     whenChanged: pool.whenSlotFreed,
-    send: sendPayments,
-    refuse: (payments, error) => {
-      for (const payment of payments) payment.reject(error)
+    send: sendCalls,
+    refuse: (items, error) => {
+      for (const item of items) item.reject(error)
     },
   })
 
-  /** How long a payment that comes now would wait for a place in a lane. */
+  /** How long a call that is queued now would wait for a slot. */
   const expectedWaitMs = (): number => {
     if (pool.countFreeSlots() > 0) return 0
     const lanes = signers.addresses.filter(canPay).length
-    const perInclusion = Math.max(1, lanes) * maxInFlight * maxPaymentsPerTransaction
+    const perInclusion = Math.max(1, lanes) * maxInFlight * maxCallsPerTransaction
     const inclusionMs = Math.max(pool.expectInclusionMs(), network.pollIntervalMs)
     return Math.ceil((queue.length + 1) / perInclusion) * inclusionMs
   }
 
-  const refuseHopeless = (validBefore: bigint): void => {
+  const refuseHopeless = (deadline: bigint): void => {
     const nowMs = clock.now().getTime()
     const waitMs = expectedWaitMs()
-    const remainingMs = Number(validBefore) * 1_000 - nowMs - expiryMarginSeconds * 1_000
+    const remainingMs = Number(deadline) * 1_000 - nowMs - expiryMarginSeconds * 1_000
     if (queue.length < maxQueueLength && waitMs <= remainingMs) return
     throw settlementTooLate(network.network, waitMs)
   }
 
-  return {
-    onMined: pool.onMined,
-    submit: async ({ prepared, recorder, waitUntil, isUnbatched = false }) => {
-      const { authorization, token } = prepared.candidate
-      const { from, nonce, validBefore } = authorization
-      if (waitUntil.aborted) throw networkUnavailable(network.network)
-      refuseHopeless(validBefore)
-      return await new Promise((resolve, reject) => {
-        const giveUp = () => {
-          if (queue.remove(payment)) payment.reject(networkUnavailable(network.network))
-        }
-        const end = () => waitUntil.removeEventListener('abort', giveUp)
-        const payment: Outgoing & QueuedCall = {
-          prepared,
-          recorder,
-          isUnbatched,
-          waitUntil,
-          key: formatAuthorizationId({ network: network.network, asset: token.address, from, nonce }),
-          validBefore,
-          resolve: (answer) => {
-            end()
-            resolve(answer)
-          },
-          reject: (error) => {
-            end()
-            reject(error)
-          },
-        }
-        waitUntil.addEventListener('abort', giveUp, { once: true })
-        queue.add(payment)
-      })
-    },
+  return async ({ call, recorder, waitUntil, isUnbatched = false }) => {
+    if (waitUntil.aborted) throw networkUnavailable(network.network)
+    refuseHopeless(call.deadline)
+    return await new Promise((resolve, reject) => {
+      const cancel = () => {
+        if (queue.remove(outgoing)) outgoing.reject(networkUnavailable(network.network))
+      }
+      const end = () => waitUntil.removeEventListener('abort', cancel)
+      const outgoing: OutgoingCall = {
+        call,
+        recorder,
+        isUnbatched,
+        waitUntil,
+        resolve: (answer) => {
+          end()
+          resolve(answer)
+        },
+        reject: (error) => {
+          end()
+          reject(error)
+        },
+      }
+      waitUntil.addEventListener('abort', cancel, { once: true })
+      queue.add(outgoing)
+    })
   }
 }

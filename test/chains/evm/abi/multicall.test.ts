@@ -25,7 +25,7 @@ describe('encodeAggregate', () => {
 })
 
 describe('decodeAggregate', () => {
-  it('reads whatever aggregate3 answers, in the order of the calls', () => {
+  it('reads every answer of aggregate3, in the order of the calls', () => {
     fc.assert(
       fc.property(results, (answers) => {
         expect(decodeAggregate(encodeAnswer(answers), answers.length)).toEqual(
@@ -57,7 +57,7 @@ describe('decodeAggregate', () => {
     )
   })
 
-  it('never throws and never answers another number of results, whatever a node says', () => {
+  it('never throws and never returns another number of results', () => {
     const spoiled = fc
       .tuple(results, fc.nat(), fc.stringMatching(/^[0-9a-f]{1,64}$/))
       .map(([answers, at, noise]): Hex => {

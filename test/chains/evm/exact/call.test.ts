@@ -37,7 +37,7 @@ describe("the token's calldata", () => {
     )
   })
 
-  it('of the questions after its state and the balance is what the ABI says', () => {
+  it('of the reads of its state and the balance is what the ABI says', () => {
     fc.assert(
       fc.property(authorization, ({ from, nonce }) => {
         const state = encodeFunctionData({ abi, functionName: 'authorizationState', args: [from, nonce] })

@@ -43,7 +43,7 @@ describe('explainRevert', () => {
     })
   })
 
-  it('believes what the token says of the authorization before any words', () => {
+  it('trusts the state of the token before any message', () => {
     expect(reasonOf('Pausable: paused', { isUsed: true, balance: 0n })).toBe(
       'invalid_exact_evm_nonce_already_used',
     )
@@ -53,7 +53,7 @@ describe('explainRevert', () => {
     )
   })
 
-  it('names a bad signature before a low balance, and a low balance before silence', () => {
+  it('names a bad signature before a low balance, and a low balance before an empty revert', () => {
     const poor = { isUsed: false, balance: 99n }
     expect(reasonOf('FiatTokenV2: invalid signature', poor)).toBe('invalid_exact_evm_payload_signature')
     expect(explainRevert({ data: '0x', message: '' }, poor, authorization, plain).reason).toBe(
@@ -70,14 +70,14 @@ describe('explainRevert', () => {
     },
   )
 
-  it('blames the deployment when nothing else is known of one', () => {
+  it('names the deployment when no other cause is known', () => {
     const failure = { data: null, message: 'execution reverted: Multicall3: call failed' }
     expect(explainRevert(failure, rich, authorization, { deploysWallet: true }).reason).toBe(
       'smart_wallet_deployment_failed',
     )
   })
 
-  it('never throws, and never repeats more than one short printable line without an address of a node', () => {
+  it('never throws, and repeats at most one short printable line without URLs', () => {
     const data = fc
       .option(fc.uint8Array({ maxLength: 200 }))
       .map((bytes): Hex | null => (bytes === null ? null : `0x${Buffer.from(bytes).toString('hex')}`))
@@ -98,7 +98,7 @@ describe('explainRevert', () => {
 })
 
 describe('isNotYetValid', () => {
-  it('is true for nothing but the words of a token whose time has not come', () => {
+  it('is true only for the message of a token before validAfter', () => {
     expect(isNotYetValid(revert('FiatTokenV2: authorization is not yet valid'))).toBe(true)
     expect(isNotYetValid({ data: null, message: 'execution reverted: not yet valid' })).toBe(true)
     expect(isNotYetValid(revert('FiatTokenV2: authorization is expired'))).toBe(false)

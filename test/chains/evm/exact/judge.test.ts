@@ -1,16 +1,28 @@
-import { encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, pad } from 'viem'
+import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256, numberToHex, pad, toBytes } from 'viem'
 import { describe, expect, it } from 'vitest'
 import {
+  createJudge,
   judgeForeignReceipt,
   judgeReceipt,
   judgeSharedReceipt,
+  readJudge,
 } from '../../../../src/chains/evm/exact/judge.js'
-import type { Log, Receipt } from '../../../../src/chains/evm/rpc/rpc.js'
+import { formatAuthorizationId } from '../../../../src/chains/evm/exact/payload.js'
+import {
+  createRpc,
+  type Log,
+  type LogFilter,
+  type Receipt,
+  type Rpc,
+} from '../../../../src/chains/evm/rpc/rpc.js'
+import { silentLogger } from '../../../../src/platform/logger.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 import { usdcAbi } from '../../../support/evm/localChain.js'
+import { settlement } from '../../../support/memoryJournal.js'
 
 const [transferTopic = '0x'] = encodeEventTopics({ abi: usdcAbi, eventName: 'Transfer' })
 const [usedTopic = '0x'] = encodeEventTopics({ abi: usdcAbi, eventName: 'AuthorizationUsed' })
+const cancelledTopic = keccak256(toBytes('AuthorizationCanceled(address,bytes32)'))
 const expected = { asset: randomAddress(), from: randomAddress(), to: randomAddress(), value: 10_000n }
 const nonce = randomHex(32)
 
@@ -109,9 +121,9 @@ describe('judgeSharedReceipt', () => {
 
   it.each<[string, readonly Log[], string]>([
     ['the use and its transfer', [use(), transfer()], 'paid'],
-    ['the transfer before the use, as some tokens tell it', [transfer(), use()], 'paid'],
+    ['the transfer before the use, as some tokens emit it', [transfer(), use()], 'paid'],
     [
-      'the transfer before the use, and another payment of the payer told in the same way',
+      'the transfer before the use, and another payment of the payer in the same order',
       [transfer(otherTerms), use(another), transfer(), use()],
       'paid',
     ],
@@ -130,5 +142,107 @@ describe('judgeSharedReceipt', () => {
 
   it('of a reverted transaction is reverted', () => {
     expect(judgeSharedReceipt(receipt([use(), transfer()], false), nonce, expected)).toBe('reverted')
+  })
+})
+
+describe('createJudge', () => {
+  const at = 100n
+  const query = { at, since: new Date(), policy: { confirmations: 1, isCrossChecked: false } }
+  const word = (value: bigint): Hex => encodeAbiParameters([{ type: 'uint256' }], [value])
+  const other = randomHex(32)
+
+  interface World {
+    /** The answer to `authorizationState`; null for a call that fails. */
+    readonly state: Hex | null
+    /** The transaction that the logs name, and what it emitted. */
+    readonly user?: readonly Log[]
+    readonly hasLog?: boolean
+  }
+
+  const script = ({ state, user = [], hasLog = true }: World) => {
+    const asked: { calls: unknown[]; filters: LogFilter[] } = { calls: [], filters: [] }
+    const mined: Receipt = { ...receipt(user), transactionHash: other, blockNumber: 90n }
+    const rpc: Rpc = {
+      ...createRpc('eip155:84532', [], silentLogger),
+      call: async (request) => {
+        asked.calls.push(request)
+        return state === null
+          ? { succeeds: false, data: null, message: 'reverted' }
+          : { succeeds: true, value: state }
+      },
+      getLogs: async (filter) => {
+        asked.filters.push(filter)
+        return hasLog ? [{ ...use(), transactionHash: other }] : []
+      },
+      getReceipt: async () => mined,
+      getBlock: async (number) => ({
+        number: number === 'latest' ? at : number,
+        hash: mined.blockHash,
+        timestamp: 0n,
+      }),
+    }
+    return { judge: createJudge(rpc, nonce, expected), rpc, asked, mined }
+  }
+
+  it.each<[string, World, string]>([
+    ['unused while the token says so', { state: word(0n) }, 'unused'],
+    ['unknown while the token does not answer', { state: null }, 'unknown'],
+    ['unknown when the token answers without a value', { state: '0x' }, 'unknown'],
+    ['unknown when it is used and no node has the log', { state: word(1n), hasLog: false }, 'unknown'],
+    ['void when it was used without the transfer, or cancelled', { state: word(1n), user: [use()] }, 'void'],
+    ['paid when it was used with its own transfer', { state: word(1n), user: [use(), transfer()] }, 'paid'],
+  ])('finds an authorization %s', async (_what, world, state) => {
+    const { judge } = script(world)
+    expect(await judge.findExecution(query)).toMatchObject({ state })
+  })
+
+  it('reads the state after the given block, and searches uses and cancellations of the authorization', async () => {
+    const { judge, asked } = script({ state: word(1n) })
+    await judge.findExecution(query)
+    expect(asked.calls).toMatchObject([{ at, to: expected.asset }])
+    expect(asked.filters).toEqual([
+      {
+        address: expected.asset,
+        topics: [[usedTopic, cancelledTopic], pad(expected.from), nonce],
+        fromBlock: 0n,
+        toBlock: at,
+      },
+    ])
+  })
+
+  it('names the reasons of EIP-3009', () => {
+    expect(script({ state: null }).judge.reasons).toEqual({
+      reverted: 'invalid_exact_evm_transaction_failed',
+      void: 'invalid_exact_evm_nonce_already_used',
+      unpaid: 'invalid_exact_evm_transfer_event_mismatch',
+      expired: 'authorization_expired_unsettled',
+    })
+  })
+
+  it('judges a transaction with other payments by the use too, and one of its own by the transfer', () => {
+    const { judge } = script({ state: null })
+    expect(judge.judgeReceipt(receipt([transfer()]), false)).toBe('paid')
+    expect(judge.judgeReceipt(receipt([transfer()]), true)).toBe('unpaid')
+    expect(judge.judgeReceipt(receipt([use(), transfer()]), true)).toBe('paid')
+  })
+
+  it('decides alike when it is built from a journal row', async () => {
+    const { rpc, asked } = script({ state: word(1n), user: [use(), transfer()] })
+    const network = 'eip155:84532'
+    const row = settlement({
+      authorizationId: formatAuthorizationId({ network, asset: expected.asset, from: expected.from, nonce }),
+      network,
+      asset: expected.asset,
+      payer: expected.from,
+      payTo: expected.to,
+      amount: expected.value,
+    })
+    const judge = readJudge(rpc, row)
+    expect(await judge.findExecution(query)).toMatchObject({ state: 'paid' })
+    expect(asked.filters).toMatchObject([
+      { topics: [[usedTopic, cancelledTopic], pad(expected.from), nonce] },
+    ])
+    expect(judge.judgeReceipt(receipt([use(), transfer()]), true)).toBe('paid')
+    expect(judge.judgeReceipt(receipt([use(), transfer({ value: 1n })]), true)).toBe('unpaid')
   })
 })

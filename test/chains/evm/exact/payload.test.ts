@@ -26,7 +26,7 @@ const proof = fc.record({
 const upper = (text: string): string => `0x${text.slice(2).toUpperCase()}`
 
 describe('readExactProof', () => {
-  it('reads whatever an authorization may hold, in any letter case', () => {
+  it('reads every valid authorization, in any letter case', () => {
     fc.assert(
       fc.property(proof, fc.boolean(), ({ signature, authorization }, inCapitals) => {
         const spell = (text: string) => (inCapitals ? upper(text) : text)
@@ -52,7 +52,7 @@ describe('readExactProof', () => {
     )
   })
 
-  it('answers anything else with the field that is wrong, and never throws', () => {
+  it('names the wrong field of anything else, and never throws', () => {
     fc.assert(
       fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withDate: true }), (anything) => {
         expect(readExactProof(anything)).toEqual({ problem: expect.stringMatching(/^payload/) })
@@ -84,7 +84,7 @@ describe("an authorization's identity", () => {
     nonce: hex(32),
   })
 
-  it('does not depend on letter case and gives the nonce back', () => {
+  it('does not depend on letter case and contains the nonce', () => {
     fc.assert(
       fc.property(key, ({ network, asset, from, nonce }) => {
         const id = formatAuthorizationId({ network, asset, from, nonce })
@@ -109,7 +109,7 @@ describe("an authorization's identity", () => {
   })
 })
 
-describe('the identity by which a waiting payment is known', () => {
+describe('the identity of a payment', () => {
   it('does not depend on letter case', () => {
     const network = 'eip155:84532'
     expect(formatAuthorizationId({ network, asset: '0xAB', from: '0xCD', nonce: '0xEF' })).toBe(

@@ -51,7 +51,7 @@ const findWaiting = (): Promise<Hex> =>
   })
 
 describe('a settlement', () => {
-  it('moves exactly the authorized value and tells the hash', async () => {
+  it('moves exactly the authorized value and returns the hash', async () => {
     const service = await scene.open()
     const { body, payer, payTo } = await scene.plan({ balance: 25_000n })
     expect(await service.verify(body)).toEqual({ isValid: true, payer })
@@ -102,7 +102,7 @@ describe('a settlement', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('is one of thirty at once that all succeed, under numbers without a gap', async () => {
+  it('is one of thirty at once that all succeed, with nonces without a gap', async () => {
     const service = await scene.open()
     const plans = await Promise.all(Array.from({ length: 30 }, () => scene.plan()))
     const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
@@ -115,7 +115,7 @@ describe('a settlement', () => {
     expect(await scene.chain.client.getTransactionCount({ address })).toBe(transactions)
   })
 
-  it('that is refused uses no number', async () => {
+  it('that is refused uses no nonce', async () => {
     const service = await scene.open()
     const plans = await Promise.all(
       Array.from({ length: 8 }, (_, index) => scene.plan(index % 2 === 0 ? {} : { balance: 1n })),
@@ -129,7 +129,7 @@ describe('a settlement', () => {
     expect(await listNonces(address)).toEqual(Array.from({ length: transactions.size }, (_, index) => index))
   })
 
-  it('is sent by one of several signers, each with numbers of its own', async () => {
+  it('is sent by one of several signers, each with nonces of its own', async () => {
     const service = await scene.open({ signerCount: 3 })
     await scene.chain.control.setAutomine(false)
     const settling: Promise<SettleResult>[] = []
@@ -154,7 +154,7 @@ describe('a settlement', () => {
 })
 
 describe('when the answer to the send is lost', () => {
-  it.each(['reset', 'silent'] as const)('(%s) the settlement is told as it happened', async (connection) => {
+  it.each(['reset', 'silent'] as const)('(%s) the settlement reports what happened', async (connection) => {
     const proxy = await scene.openProxy()
     const service = await scene.open({
       rpcUrls: [proxy.url],
@@ -173,7 +173,7 @@ describe('when no node answers before the send', () => {
     ['at all', '*'],
     ['the estimate', 'eth_estimateGas'],
     ['the simulation', 'eth_call'],
-  ])('(%s) nothing is recorded, the caller is told 503, and a retry settles', async (_what, method) => {
+  ])('(%s) nothing is recorded, the answer is 503, and a retry settles', async (_what, method) => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body, payer, payTo } = await scene.plan()
@@ -189,7 +189,7 @@ describe('when no node answers before the send', () => {
     expect(await countSettlements(payer)).toBeLessThanOrEqual(2)
   })
 
-  it('a verification is told 503 too', async () => {
+  it('a verification is answered 503 too', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body } = await scene.plan()
@@ -298,7 +298,7 @@ describe('when the nodes fall silent after the send', () => {
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
-  it('a reverted transaction is not called failed before the chain says what became of the authorization', async () => {
+  it('a reverted transaction is pending until the chain proves that the authorization is unused', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { chain } = scene
@@ -409,7 +409,7 @@ describe('when the transaction fails', () => {
 })
 
 describe('when another program sends with the same key', () => {
-  it('a number that is used up is replaced by the next, and the payment settles', async () => {
+  it('a used nonce is replaced by the next, and the payment settles', async () => {
     const service = await scene.open()
     const { chain } = scene
     const [signer] = service.signers
@@ -423,7 +423,7 @@ describe('when another program sends with the same key', () => {
     expect(await service.settle(next.body)).toMatchObject({ success: true })
   })
 
-  it('several used numbers are passed at once', async () => {
+  it('several used nonces are skipped at once', async () => {
     const service = await scene.open()
     const [signer] = service.signers
     if (signer === undefined) throw new Error('There is no signer')
@@ -487,7 +487,7 @@ describe('an Idempotency-Key', () => {
     })
   })
 
-  it('goes on where a pending settlement stands, and is then answered the same for ever', async () => {
+  it('continues a pending settlement, and is then answered the same every time', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
     const { body, payTo } = await scene.plan()
@@ -549,7 +549,7 @@ describe('several endpoints', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('settle when the first takes transactions and keeps them to itself', async () => {
+  it('settle when the first accepts transactions and does not propagate them', async () => {
     const keeping = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [keeping.url, scene.chain.url] })
     keeping.setFault('eth_sendRawTransaction', { kind: 'error', code: -32000, message: 'txpool is full' })

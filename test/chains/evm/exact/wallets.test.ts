@@ -137,7 +137,7 @@ describe('a payment of', () => {
   )
 
   it.each(counterfactual)(
-    '%s that someone deploys a moment before us is told as it happened',
+    '%s that is deployed by another account a moment before settles as deployed',
     async (_name, create) => {
       const wallet = await create()
       const proxy = await scene.openProxy()

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { isEmptyGasWallet, isExecutionFailure } from '../../../../src/chains/evm/rpc/callErrors.js'
-import { readRevertData } from '../../../../src/chains/evm/rpc/revertData.js'
+import {
+  isEmptyGasWallet,
+  isExecutionFailure,
+  readRevertData,
+} from '../../../../src/chains/evm/rpc/callErrors.js'
 import { RpcError } from '../../../../src/chains/nodes/endpoint.js'
 
 describe('what a call reverted with', () => {

@@ -66,7 +66,7 @@ describe('a read', () => {
     expect(second.count('eth_getBalance')).toBeLessThan(60)
   })
 
-  it('takes what the chain says of a call for an answer, and asks nobody else', async () => {
+  it('takes an execution failure for an answer, and asks no other endpoint', async () => {
     const { first, second, rpc } = await openTwo()
     first.answer({ eth_call: () => new RpcError(3, 'execution reverted', '0x') })
     expect(await rpc.call({ to: address, data: '0x' })).toMatchObject({ succeeds: false, data: '0x' })
@@ -74,7 +74,7 @@ describe('a read', () => {
     expect(rpc.listHealth().every(({ isUp }) => isUp)).toBe(true)
   })
 
-  it('is not spoilt by a contract that reverts in the words of a busy node', async () => {
+  it('is not affected by a contract that reverts with the message of a busy node', async () => {
     const { first, rpc } = await openTwo()
     const message = 'execution reverted: 429 too many requests, rate limit exceeded'
     first.answer({ eth_call: () => new RpcError(3, message, '0x08c379a0') })
@@ -102,7 +102,7 @@ describe('a read', () => {
     expect([first.count('eth_getBalance'), second.count('eth_getBalance')]).toEqual([1, 0])
   })
 
-  it('is unavailable while nobody answers, and works again as soon as somebody does', async () => {
+  it('is unavailable while no endpoint answers, and works again as soon as one does', async () => {
     const { first, second, rpc } = await openTwo()
     for (const endpoint of [first, second]) endpoint.answer({ '*': () => new Error('connection refused') })
     for (let read = 0; read < 3; read++) {
@@ -158,7 +158,7 @@ describe('a send', () => {
     expect(first.count('eth_getBalance')).toBe(1)
   })
 
-  it('has not happened when there is nobody of our chain to send to', async () => {
+  it('has not happened when no endpoint serves our chain', async () => {
     const only = createFakeEndpoint('only')
     only.answer({ eth_chainId: () => '0x1' })
     const { rpc } = await openRpc([only])

@@ -22,7 +22,7 @@ const implementations: readonly [string, RecoverSigner][] = [
 ]
 
 describe.each(implementations)('recovering a signer in %s', (_, recover) => {
-  it('finds whoever signed', async () => {
+  it('finds the signer', async () => {
     await fc.assert(
       fc.asyncProperty(privateKey, bytes32, async (key, digest) => {
         const account = privateKeyToAccount(key)
@@ -33,7 +33,7 @@ describe.each(implementations)('recovering a signer in %s', (_, recover) => {
     )
   })
 
-  it('answers null for what is no signature', async () => {
+  it('returns null for an invalid signature', async () => {
     const digest = bytesToHex(hexToBytes(`0x${'11'.repeat(32)}`))
     const zero = bytesToHex(new Uint8Array(32))
     const tooLarge = bytesToHex(new Uint8Array(32).fill(255))

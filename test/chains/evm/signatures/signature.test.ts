@@ -38,7 +38,7 @@ describe('readSignature', () => {
     expect(await readSignature(toHighS(await sign()), digest, wallet.address)).toBeNull()
   })
 
-  it("leaves someone else's signature to the payer's wallet, if it has one", async () => {
+  it("leaves another key's signature to the payer's wallet, if it has one", async () => {
     const signature = await createEoa().account.sign({ hash: digest })
     const expected = { kind: 'contract', bytes: signature }
     expect(await readSignature(signature, digest, wallet.address)).toEqual(expected)

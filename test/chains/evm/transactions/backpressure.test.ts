@@ -1,17 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { unixNow } from '../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../support/evm/localChain.js'
+import { deployToy, type Toy } from '../../../support/evm/toyCall.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
-import { eventually, openScene, type Scene } from '../scene.js'
-import { openSending, type Sending, type SendingOptions } from './sendingScene.js'
+import { type EngineOptions, openToy, type ToySending } from '../engineScene.js'
+import { openScene, type Scene } from '../scene.js'
 
-/* A queue that does not move: whoever cannot be served in time is told so, and has lost nothing. */
+/* A queue that does not move: what cannot be sent in time is refused, and nothing is recorded for it. */
 
 let scene: Scene
-const opened: Sending[] = []
+let toy: Toy
+const opened: ToySending[] = []
 
 beforeAll(async () => {
   scene = await openScene()
+  toy = await deployToy(scene.chain)
 })
 afterEach(async () => {
   for (const sending of opened.splice(0)) await sending.close()
@@ -19,8 +23,8 @@ afterEach(async () => {
 })
 afterAll(() => scene.close())
 
-const open = async (options?: SendingOptions): Promise<Sending> => {
-  const sending = await openSending(scene, options)
+const open = async (options?: EngineOptions): Promise<ToySending> => {
+  const sending = await openToy(scene, toy, options)
   opened.push(sending)
   return sending
 }
@@ -43,71 +47,29 @@ const readRows = async (payer: string) => {
 
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 
-describe('a full lane on a chain that mines nothing', () => {
-  it('refuses a payment that would come too late at once, and its authorization stays good', async () => {
-    const clock = shiftedClock()
-    const service = await scene.open({ clock })
-    const { control } = scene.chain
-    await control.setAutomine(false)
-    const settling: Promise<unknown>[] = []
-    const begun = performance.now()
-    for (const index of range(16)) {
-      const { body } = await scene.plan()
-      settling.push(service.settle(body))
-      const address = service.signers[0]?.address
-      await eventually(async () => {
-        const { rows } = await scene.database
-          .pool()
-          .query('select 1 from broadcasts where signer = $1', [address])
-        return rows.length === index + 1 ? true : null
-      })
-    }
-    await eventually(() => (performance.now() - begun > 3_500 ? true : null))
-    const { body, payer, payTo } = await scene.plan()
-    // Two seconds are left of it, and the oldest transaction waits for longer than that.
-    clock.shift(292_000)
-    const since = performance.now()
-    expect(await rejectionOf(service.settle(body))).toMatchObject({
-      code: 'SERVICE_UNAVAILABLE',
-      operationalCode: 'SVC-3002',
-      retryAfterSeconds: expect.any(Number),
-    })
-    expect(performance.now() - since).toBeLessThan(1_000)
-    expect(await countRecorded([payer])).toBe(0)
-    expect(await readRows(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_abandoned' }])
-
-    clock.shift(-292_000)
-    await control.setAutomine(true)
-    await control.mine()
-    await Promise.all(settling)
-    expect(await service.settle(body)).toMatchObject({ success: true })
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-  })
-})
-
 describe('a payment that waits', () => {
-  it('is given up when its caller has waited long enough: nothing is recorded, and it is not failed', async () => {
+  it('is dropped when its caller stops waiting: nothing is recorded, and it is not failed', async () => {
     const sending = await open()
-    const { body, payer } = await scene.plan()
+    const plan = await toy.plan()
     sending.shut()
-    const settling = sending.settle({ body }, { waitUntil: AbortSignal.timeout(300) })
+    const settling = sending.settle(plan, { waitUntil: AbortSignal.timeout(300) })
     expect(await rejectionOf(settling)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-    expect(await countRecorded([payer])).toBe(0)
-    expect(await readRows(payer)).toMatchObject([{ state: 'claimed', transaction: null }])
+    expect(await countRecorded([plan.payer])).toBe(0)
+    expect(await readRows(plan.payer)).toMatchObject([{ state: 'claimed', transaction: null }])
     sending.open()
-    // It does not go after all.
-    expect(await sending.settle(await scene.plan())).toMatchObject({ state: 'confirmed' })
-    expect(await countRecorded([payer])).toBe(0)
+    // It is not sent later either.
+    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await countRecorded([plan.payer])).toBe(0)
   })
 
-  it('is given up as well when it has left the queue and finds no place in a lane', async () => {
+  it('is dropped as well when it has left the queue and finds no free slot', async () => {
     const code = await scene.chain.client.getCode({ address: multicall3Address })
-    // Without Multicall3 each payment needs a place of its own.
+    // Without Multicall3 each payment needs a slot of its own.
     await scene.chain.control.setCode(multicall3Address, '0x')
     try {
       const sending = await open()
       await scene.chain.control.setAutomine(false)
-      const plans = await Promise.all(range(20).map(() => scene.plan()))
+      const plans = await Promise.all(range(20).map(() => toy.plan()))
       sending.shut()
       const settling = Promise.allSettled(
         plans.map((plan) => sending.settle(plan, { waitUntil: AbortSignal.timeout(2_000) })),
@@ -126,22 +88,20 @@ describe('a payment that waits', () => {
     }
   })
 
-  it('is not taken on for a caller who has gone already', async () => {
+  it('is not accepted for a caller that has disconnected', async () => {
     const sending = await open()
-    const { body, payer } = await scene.plan()
+    const plan = await toy.plan()
     sending.shut()
-    const settling = sending.settle({ body }, { waitUntil: AbortSignal.abort() })
+    const settling = sending.settle(plan, { waitUntil: AbortSignal.abort() })
     expect(await rejectionOf(settling)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-    expect(await countRecorded([payer])).toBe(0)
+    expect(await countRecorded([plan.payer])).toBe(0)
   })
 
-  it('is not sent when its authorization has all but ended meanwhile; the others are', async () => {
+  it('is not sent when its deadline is too near; the others are', async () => {
     const clock = shiftedClock()
     const sending = await open({ clock })
-    const late = await scene.plan({
-      authorization: { validBefore: String(Math.floor(Date.now() / 1_000) + 60) },
-    })
-    const others = await Promise.all(range(3).map(() => scene.plan()))
+    const late = await toy.plan({ lastSecond: BigInt(unixNow()) + 59n })
+    const others = await Promise.all(range(3).map(() => toy.plan()))
     sending.shut()
     const settling = [late, ...others].map((plan) => sending.settle(plan))
     await sending.whenWaiting(4)
@@ -151,13 +111,13 @@ describe('a payment that waits', () => {
     expect(first).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE' } })
     for (const answer of rest) expect(answer).toMatchObject({ value: { state: 'confirmed' } })
     expect(await countRecorded([late.payer])).toBe(0)
-    expect(await scene.chain.balanceOf(late.payTo)).toBe(0n)
+    expect(await toy.creditOf(late.payTo)).toBe(0n)
   })
 
-  it('is refused when no account of ours can pay any more', async () => {
+  it('is refused when no account can pay for gas any more', async () => {
     let canPay = true
     const sending = await open({ canPay: () => canPay })
-    const plans = await Promise.all(range(3).map(() => scene.plan()))
+    const plans = await Promise.all(range(3).map(() => toy.plan()))
     sending.shut()
     const settling = Promise.allSettled(plans.map((plan) => sending.settle(plan)))
     await sending.whenWaiting(3)

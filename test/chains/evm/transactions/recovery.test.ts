@@ -1,161 +1,204 @@
+import { isHex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { rejectionOf } from '../../../support/rejectionOf.js'
-import { eventually, openScene, type Scene } from '../scene.js'
+import type { Settlement } from '../../../../src/ports/settlementJournal.js'
+import {
+  deployToy,
+  encodeToySettle,
+  encodeToyWithdraw,
+  readToyJudge,
+  type Toy,
+  type ToyPlan,
+  toyReasons,
+} from '../../../support/evm/toyCall.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
+import { createSigner, type EngineOptions, openToy, type ToySending, withoutBlock } from '../engineScene.js'
+import { openScene, type Scene } from '../scene.js'
 
-/*
- * What is left behind when the process ends in the middle of a settlement, at each of the places where it can.
- * An instance that closes takes its name off the list of the living, as one that was killed is taken off it.
- */
+/* Settlements that are resolved from their journal row alone: after a crash, and after a reorganisation. */
 
 let scene: Scene
+let toy: Toy
+const opened: ToySending[] = []
 
 beforeAll(async () => {
   scene = await openScene()
+  toy = await deployToy(scene.chain)
 })
-afterEach(() => scene.reset())
+afterEach(async () => {
+  for (const sending of opened.splice(0)) await sending.close()
+  await scene.reset()
+})
 afterAll(() => scene.close())
 
-const impatient = { SETTLE_WAIT_SECONDS: '1' }
-
-const readRow = async (payer: string) => {
-  const { rows } = await scene.database
-    .pool()
-    .query('select state, reason, transaction from settlements where payer = $1 order by created_at', [payer])
-  return rows
+const open = async (options?: EngineOptions): Promise<ToySending> => {
+  const sending = await openToy(scene, toy, options)
+  opened.push(sending)
+  return sending
 }
 
-describe('a process that ends', () => {
-  /** It has claimed the payment and waits for an estimate that never comes. */
-  const endAfterClaim = async (idempotencyKey: string | null = null) => {
-    const proxy = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [proxy.url] })
-    const plan = await scene.plan()
-    proxy.setFault('eth_estimateGas', { kind: 'hang' })
-    const settling =
-      idempotencyKey === null ? service.settle(plan.body) : service.settleWithKey(plan.body, idempotencyKey)
-    const ended = settling.catch(() => null)
-    await eventually(() => (proxy.count('eth_estimateGas') > 0 ? true : null))
-    expect(await readRow(plan.payer)).toMatchObject([{ state: 'claimed' }])
-    await service.core.close()
-    return { ...plan, ended }
-  }
+const finality = () => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '6' })
 
-  /** It has recorded the transaction, which no node ever got. */
-  const endAfterRecord = async (idempotencyKey: string) => {
-    const proxy = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
-    const plan = await scene.plan()
-    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
-    const { result } = await service.settleWithKey(plan.body, idempotencyKey)
-    expect(result).toMatchObject({ errorReason: 'settlement_pending' })
-    await service.core.close()
-    return { ...plan, transaction: result.transaction }
-  }
+/** Records a payment whose bytes no node receives; returns what a later process has of it. */
+const crashAfterRecord = async (plan: ToyPlan) => {
+  const proxy = await scene.openProxy()
+  const sending = await open({ url: proxy.url })
+  proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+  let id = ''
+  const outcome = await sending.settle(plan, {
+    waitUntil: AbortSignal.timeout(500),
+    onClaim: (claimed) => {
+      id = claimed
+    },
+  })
+  if (outcome.state !== 'pending') throw new Error('It was sent')
+  return { id, transaction: outcome.transaction }
+}
 
-  it('after the claim leaves the payment to whoever asks next', async () => {
-    const { body, payTo, payer } = await endAfterClaim()
-    const next = await scene.open()
-    expect(await next.settle(body)).toMatchObject({ success: true })
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-    expect(await readRow(payer)).toMatchObject([
-      { state: 'failed', reason: 'settlement_abandoned', transaction: null },
-      { state: 'confirmed' },
-    ])
+const sendAsStranger = async (call: ReturnType<typeof encodeToyWithdraw>) => {
+  const { account } = await createSigner(scene)
+  const { status, transactionHash } = await scene.chain.send({ account, ...call })
+  expect(status).toBe('success')
+  return transactionHash
+}
+
+const readRow = async ({ journal }: ToySending, id: string): Promise<Settlement> => {
+  const row = await journal.find(id)
+  if (row === null) throw new Error('There is no row')
+  return row
+}
+
+describe('a row whose bytes no node received', () => {
+  it('has them sent by the next process, and is confirmed', async () => {
+    const plan = await toy.plan()
+    const { id, transaction } = await crashAfterRecord(plan)
+    const next = await open()
+    expect(await next.resolve(id)).toEqual({ state: 'pending', transaction })
+    await scene.chain.control.waitForAutomine()
+    expect(await next.resolve(id)).toMatchObject({ state: 'confirmed', transaction })
+    expect(await toy.creditOf(plan.payTo)).toBe(10_000n)
   })
 
-  it('after the claim leaves a claim that the reconciler gives up', async () => {
-    const { body, payer } = await endAfterClaim()
-    const next = await scene.open()
-    await next.reconcile()
-    expect(await readRow(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_abandoned' }])
-    expect(await next.settle(body)).toMatchObject({ success: true })
+  it('of a payment that moves nothing is confirmed by its event', async () => {
+    const { id, transaction } = await crashAfterRecord(await toy.plan({ value: 0n }))
+    const next = await open()
+    await next.resolve(id)
+    await scene.chain.control.waitForAutomine()
+    expect(await next.resolve(id)).toMatchObject({ state: 'confirmed', transaction })
   })
 
-  it('after the claim leaves an Idempotency-Key that the retry takes over', async () => {
-    const { body } = await endAfterClaim('crash-1')
-    const next = await scene.open()
-    const first = await next.settleWithKey(body, 'crash-1')
-    expect(first).toMatchObject({ isReplayed: false, result: { success: true } })
-    expect(await next.settleWithKey(body, 'crash-1')).toEqual({ ...first, isReplayed: true })
+  it('is confirmed with the transaction of another account that executed it', async () => {
+    const plan = await toy.plan()
+    const { id } = await crashAfterRecord(plan)
+    const transaction = await sendAsStranger(encodeToySettle(toy.address, plan))
+    expect(withoutBlock(await (await open()).resolve(id))).toEqual({ state: 'confirmed', transaction })
   })
 
-  it('between record and send leaves bytes that the next one sends, and the truth to the retry', async () => {
-    const { body, payTo, transaction } = await endAfterRecord('crash-2')
-    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
-    const next = await scene.open()
-    await next.reconcile()
-    await next.reconcile()
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-    expect(await next.settleWithKey(body, 'crash-2')).toMatchObject({
-      isReplayed: false,
-      result: { success: true, transaction },
-    })
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+  it('fails with the reason of the scheme when the payment was withdrawn', async () => {
+    const plan = await toy.plan()
+    const { id } = await crashAfterRecord(plan)
+    await sendAsStranger(encodeToyWithdraw(toy.address, plan.id))
+    expect(await (await open()).resolve(id)).toMatchObject({ state: 'failed', reason: toyReasons.void })
   })
 
-  it('between record and send leaves a payment that a request without the key may finish', async () => {
-    const { body, transaction } = await endAfterRecord('crash-3')
-    const next = await scene.open()
-    const settling = next.settle(body)
-    await next.reconcile()
-    await next.reconcile()
-    expect(await settling).toMatchObject({ success: true, transaction })
+  it('fails when its transaction reverts, and is unpaid when the call has no effect', async () => {
+    const next = await open()
+    for (const [behaviour, reason] of [
+      ['reverts', toyReasons.reverted],
+      ['doesNothing', toyReasons.unpaid],
+    ] as const) {
+      const plan = await toy.plan()
+      const { id } = await crashAfterRecord(plan)
+      await toy.setBehaviour(plan.id, behaviour)
+      await next.resolve(id)
+      await scene.chain.control.waitForAutomine()
+      expect(await next.resolve(id)).toMatchObject({ state: 'failed', reason })
+    }
   })
-})
 
-describe('a process that lives', () => {
-  it('keeps its claim: the reconciler and other instances leave it alone', async () => {
-    const proxy = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [proxy.url] })
-    const other = await scene.open({ environment: impatient })
-    const { body, payer } = await scene.plan()
-    proxy.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 1_500 })
-    const settling = service.settle(body)
-    await eventually(() => (proxy.count('eth_estimateGas') > 0 ? true : null))
-    await other.reconcile()
-    expect(await readRow(payer)).toMatchObject([{ state: 'claimed' }])
-    expect(await other.settle(body)).toMatchObject({ errorReason: 'settlement_pending', transaction: '' })
-    expect(await settling).toMatchObject({ success: true })
-    expect(await readRow(payer)).toMatchObject([{ state: 'confirmed' }])
-  })
-})
-
-describe('a settlement that nobody knows', () => {
-  it('is NOT_FOUND by its id and by its transaction', async () => {
-    const { core } = (await scene.open()).core.useCases
-    const id = '00000000-0000-4000-8000-000000000000'
-    expect(await rejectionOf(core.getSettlement(id))).toMatchObject({ code: 'NOT_FOUND' })
-    const asked = core.getSettlementByTransaction({
-      network: scene.chain.network,
-      transaction: `0x${'00'.repeat(32)}`,
-    })
-    expect(await rejectionOf(asked)).toMatchObject({ code: 'NOT_FOUND' })
-  })
-})
-
-describe('a recorded transaction whose number another program took', () => {
-  it('fails once that is certain, and the payment can be tried again', async () => {
-    const { chain } = scene
-    const proxy = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
-    const { body, payer, payTo } = await scene.plan()
-    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
-    await service.core.close()
-    const [signer] = service.signers
+  it('fails as displaced once another program has used its nonce for good', async () => {
+    const { id } = await crashAfterRecord(await toy.plan())
+    const [signer] = opened[0]?.signers ?? []
     if (signer === undefined) throw new Error('There is no signer')
-    await chain.send({ account: signer.account, to: payTo, value: 1n })
+    await scene.chain.send({ account: signer.account, to: toy.address, data: '0x', gas: 50_000n })
+    const next = await open()
+    await scene.chain.control.mine(20)
+    expect(await next.resolve(id)).toMatchObject({ state: 'pending' })
+    await scene.chain.control.mine(20)
+    expect(await next.resolve(id)).toMatchObject({ state: 'failed', reason: 'settlement_displaced' })
+  })
+})
 
-    const next = await scene.open()
-    // The newest blocks may still be replaced, and then ours could be mined after all.
-    await chain.control.mine(20)
-    await next.reconcile()
-    expect(await readRow(payer)).toMatchObject([{ state: 'pending' }])
-    await chain.control.mine(20)
-    await next.reconcile()
-    expect(await readRow(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_displaced' }])
+describe('a confirmed payment whose block is orphaned', () => {
+  const settleOne = async () => {
+    const sending = await open({ environment: finality() })
+    const plan = await toy.plan()
+    let id = ''
+    const outcome = await sending.settle(plan, {
+      onClaim: (claimed) => {
+        id = claimed
+      },
+    })
+    if (outcome.state !== 'confirmed' || !isHex(outcome.transaction)) throw new Error('It did not settle')
+    const row = await readRow(sending, id)
+    if (row.block === null) throw new Error('It has no block')
+    return { sending, plan, row, block: row.block, transaction: outcome.transaction }
+  }
+  const within = () => AbortSignal.timeout(5_000)
 
-    expect(await next.settle(body)).toMatchObject({ success: true })
-    expect(await chain.balanceOf(payTo)).toBe(10_000n)
+  it('is reported, is sent again, and is confirmed in another block', async () => {
+    const { sending, plan, row, block, transaction } = await settleOne()
+    const { engine, rpc } = sending
+    expect(await engine.getBlockStatus(block, within())).toBe('canonical')
+    await scene.chain.control.reorg(1)
+    await scene.chain.control.mine()
+    expect(await engine.getBlockStatus(block, within())).toBe('orphaned')
+    expect(await toy.creditOf(plan.payTo)).toBe(0n)
+
+    const reopened = { ...row, consumedBy: 'a caller', block: null }
+    const judge = readToyJudge(rpc, reopened)
+    expect(await engine.resolve(reopened, judge, within())).toMatchObject({ state: 'pending' })
+    await scene.chain.control.waitForAutomine()
+    const outcome = await engine.resolve(reopened, judge, within())
+    expect(outcome).toMatchObject({ state: 'confirmed', transaction })
+    expect(outcome).not.toMatchObject({ block })
+    expect(await toy.creditOf(plan.payTo)).toBe(10_000n)
+    await scene.chain.control.mine(7)
+    if (outcome.state !== 'confirmed' || outcome.block === undefined) throw new Error('It has no block')
+    expect(await engine.getBlockStatus(outcome.block, within())).toBe('final')
+  })
+
+  it('fails only in a final block when it cannot be executed any more', async () => {
+    const { sending, plan, row } = await settleOne()
+    const { engine, rpc } = sending
+    await scene.chain.control.reorg(1)
+    await scene.chain.control.mine()
+    await toy.setBehaviour(plan.id, 'reverts')
+    const reopened = { ...row, consumedBy: 'a caller', block: null }
+    const judge = readToyJudge(rpc, reopened)
+    await engine.resolve(reopened, judge, within())
+    await scene.chain.control.waitForAutomine()
+    expect(await engine.resolve(reopened, judge, within())).toMatchObject({ state: 'pending' })
+    await scene.chain.control.mine(6)
+    expect(await engine.resolve(reopened, judge, within())).toMatchObject({
+      state: 'failed',
+      reason: toyReasons.reverted,
+    })
+  })
+})
+
+// The last one: it moves the chain's clock.
+describe('a payment past its deadline', () => {
+  it('fails as expired once a block and our own clock are past it', async () => {
+    const clock = shiftedClock()
+    const { id, transaction } = await crashAfterRecord(await toy.plan())
+    const proxy = await scene.openProxy()
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    const next = await open({ url: proxy.url, clock })
+    await scene.chain.control.increaseTime(3_600)
+    await scene.chain.control.mine()
+    // Our clock disagrees.
+    expect(await next.resolve(id)).toEqual({ state: 'pending', transaction })
+    clock.shift(3_600_000)
+    expect(await next.resolve(id)).toEqual({ state: 'failed', reason: toyReasons.expired, transaction })
   })
 })

@@ -1,6 +1,5 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { formatAuthorizationId } from '../../../../src/chains/evm/exact/payload.js'
 import { createRpc, type Log, type Receipt, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { planBatch } from '../../../../src/chains/evm/transactions/batching/batch.js'
 import { resolveSettlement } from '../../../../src/chains/evm/transactions/resolve.js'
@@ -8,32 +7,30 @@ import { silentLogger } from '../../../../src/platform/logger.js'
 import type { SignedTransaction } from '../../../../src/ports/settlementJournal.js'
 import type { Outcome } from '../../../../src/schemes/scheme.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
-import { usdcAbi } from '../../../support/evm/localChain.js'
+import { readToyJudge, toyAbi, toyClaim, toyReasons } from '../../../support/evm/toyCall.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { settlement } from '../../../support/memoryJournal.js'
 
-/* Settlements with several transactions: what each of them proves, and what it does not. */
+/* Settlements with several transactions: what each proves, and what it does not. */
 
 const network = 'eip155:84532'
-const asset = randomAddress()
+const toy = randomAddress()
 const [payer, payTo] = [createEoa().address, createEoa().address]
-const nonce = randomHex(32)
+const id = randomHex(32)
 const signer = createEoa().account
 const otherSigner = createEoa().account
 const createdAt = new Date('2026-01-01T00:00:00Z')
+// The last second of the toy's terms is inclusive: the row expires one later.
+const lastSecond = BigInt(Date.parse('2026-01-01T00:04:59Z') / 1_000)
 const expiresAt = new Date('2026-01-01T00:05:00Z')
 const headNumber = 1_000n
 
-const [transferTopic = '0x'] = encodeEventTopics({ abi: usdcAbi, eventName: 'Transfer' })
-const [usedTopic = '0x'] = encodeEventTopics({ abi: usdcAbi, eventName: 'AuthorizationUsed' })
-const ownLogs = (value = 10_000n): readonly Log[] => [
-  { address: asset, topics: [usedTopic, pad(payer), nonce], data: '0x' },
-  {
-    address: asset,
-    topics: [transferTopic, pad(payer), pad(payTo)],
-    data: encodeAbiParameters([{ type: 'uint256' }], [value]),
-  },
-]
+const [settledTopic = '0x'] = encodeEventTopics({ abi: toyAbi, eventName: 'Settled' })
+const settledLog: Log = {
+  address: toy,
+  topics: [settledTopic, id, `0x${pad(payTo).slice(2).toLowerCase()}`],
+  data: encodeAbiParameters([{ type: 'uint256' }], [10_000n]),
+}
 
 const sign = async (
   account: typeof signer,
@@ -41,7 +38,7 @@ const sign = async (
   payments: number,
   price = 1_000n,
 ): Promise<SignedTransaction> => {
-  const call = { to: asset, data: randomHex(4) } as const
+  const call = { to: toy, data: randomHex(4) } as const
   const { to, data } = payments === 1 ? call : planBatch(Array.from({ length: payments }, () => call))
   const bytes = await account.signTransaction({
     chainId: 84_532,
@@ -63,14 +60,14 @@ const [batch, replaced, alone, elsewhere] = await Promise.all([
 ])
 const stranger = randomHex(32)
 
-/** `missed`: mined, and this payment's share of it failed. */
+/** `missed`: mined, and this payment's call in it failed. */
 type Fate = 'paid' | 'missed' | 'reverted'
 
 interface World {
   readonly mined: ReadonlyMap<SignedTransaction, Fate>
-  /** What became of the authorization, as the token and its logs tell. */
-  readonly authorization?: 'unused' | 'paid by a stranger' | 'cancelled' | 'unknown'
-  /** How many numbers of each account were used 32 blocks ago. */
+  /** What became of the payment, by the contract's state and logs. */
+  readonly payment?: 'unused' | 'paid by another account' | 'withdrawn' | 'unknown'
+  /** Transaction counts of 32 blocks ago. */
   readonly usedLongAgo?: ReadonlyMap<string, number>
   readonly now?: Date
 }
@@ -80,19 +77,19 @@ const receiptOf = (transaction: Hex, fate: Fate): Receipt => ({
   blockHash: blockHash(990n),
   blockNumber: 990n,
   status: fate !== 'reverted',
-  logs: fate === 'paid' ? [...ownLogs()] : [],
+  logs: fate === 'paid' ? [settledLog] : [],
 })
 
 const blockHash = (number: bigint): Hex => `0x${number.toString(16).padStart(64, '0')}`
 
-const script = ({ mined, authorization = 'unused', usedLongAgo, now = createdAt }: World) => {
+const script = ({ mined, payment = 'unused', usedLongAgo, now = createdAt }: World) => {
   const sent: string[] = []
   const known = new Map(
     [...mined].map(([{ transaction }, fate]) => [transaction, receiptOf(`0x${transaction.slice(2)}`, fate)]),
   )
-  if (authorization === 'paid by a stranger') known.set(stranger, receiptOf(stranger, 'paid'))
-  if (authorization === 'cancelled') known.set(stranger, receiptOf(stranger, 'missed'))
-  const isUsed = authorization === 'unused' ? 0n : 1n
+  if (payment === 'paid by another account') known.set(stranger, receiptOf(stranger, 'paid'))
+  if (payment === 'withdrawn') known.set(stranger, receiptOf(stranger, 'missed'))
+  const isUsed = payment === 'unused' ? 0n : 1n
   const rpc: Rpc = {
     ...createRpc(network, [], silentLogger),
     getReceipt: async (transaction) => known.get(transaction) ?? null,
@@ -101,13 +98,10 @@ const script = ({ mined, authorization = 'unused', usedLongAgo, now = createdAt 
       return { number, hash: blockHash(number), timestamp: BigInt(Math.floor(now.getTime() / 1_000)) }
     },
     call: async () =>
-      authorization === 'unknown'
+      payment === 'unknown'
         ? { succeeds: false, data: null, message: 'no answer' }
         : { succeeds: true, value: encodeAbiParameters([{ type: 'uint256' }], [isUsed]) },
-    getLogs: async () =>
-      ownLogs()
-        .slice(0, 1)
-        .map((log) => ({ ...log, transactionHash: stranger })),
+    getLogs: async () => [{ ...settledLog, transactionHash: stranger }],
     getTransactionCount: async (address, at) => (at === 'latest' ? 99 : (usedLongAgo?.get(address) ?? 0)),
     send: async (bytes) => {
       sent.push(bytes)
@@ -119,20 +113,12 @@ const script = ({ mined, authorization = 'unused', usedLongAgo, now = createdAt 
 
 const resolve = async (broadcasts: readonly SignedTransaction[], world: World) => {
   const { rpc, sent } = script(world)
-  const row = settlement({
-    authorizationId: formatAuthorizationId({ network, asset, from: payer, nonce }),
-    network,
-    asset,
-    payer,
-    payTo,
-    amount: 10_000n,
-    expiresAt,
-    createdAt,
-    state: 'pending',
-    broadcasts,
-  })
+  const terms = { id, payer, payTo, value: 10_000n, firstSecond: 0n, lastSecond, sender: null, call: {} }
+  const claim = toyClaim(network, toy, terms)
+  expect(claim.expiresAt).toEqual(expiresAt)
+  const row = settlement({ ...claim, createdAt, state: 'pending', broadcasts })
   const policy = { confirmations: 1, isCrossChecked: false, finalityDepth: 64, now: world.now ?? createdAt }
-  return { outcome: await resolveSettlement(rpc, row, policy), sent }
+  return { outcome: await resolveSettlement(rpc, row, readToyJudge(rpc, row), policy), sent }
 }
 
 const mined = (...entries: readonly (readonly [SignedTransaction, Fate])[]) => new Map(entries)
@@ -147,17 +133,17 @@ interface Case {
   readonly of: readonly SignedTransaction[]
   readonly world: World
   readonly outcome: Partial<Outcome>
-  /** What is sent once more. */
+  /** What is sent again. */
   readonly sends?: SignedTransaction
 }
 
 const cases: readonly (readonly [string, Case])[] = [
   [
-    'its share of a batch failed, and its own transaction can still be mined',
+    'its call in a batch reverted, and its own transaction can still be mined',
     { of: [batch, alone], world: { mined: mined([batch, 'missed']) }, outcome: pending(alone), sends: alone },
   ],
   [
-    'its share of a batch failed, and its own transaction was mined',
+    'its call in a batch reverted, and its own transaction was mined',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'missed'], [alone, 'paid']) },
@@ -174,19 +160,19 @@ const cases: readonly (readonly [string, Case])[] = [
     },
   ],
   [
-    'its share of a batch failed, and its own transaction reverted',
+    'its call in a batch reverted, and its own transaction reverted',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'missed'], [alone, 'reverted']) },
-      outcome: { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' },
+      outcome: { state: 'failed', reason: toyReasons.reverted },
     },
   ],
   [
-    'its share of a batch failed, and the batch had replaced another with its number',
+    'its call in a batch reverted, and the batch had replaced another with its nonce',
     {
       of: [batch, replaced],
       world: { mined: mined([replaced, 'missed']) },
-      outcome: { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' },
+      outcome: { state: 'failed', reason: toyReasons.reverted },
     },
   ],
   [
@@ -223,39 +209,39 @@ const cases: readonly (readonly [string, Case])[] = [
     { of: [batch, alone], world: { mined: mined([alone, 'paid']) }, outcome: confirmed(alone) },
   ],
   [
-    'a stranger executed it while its own transaction waits',
+    'another account executed it while its own transaction waits',
     {
       of: [batch, alone],
-      world: { mined: mined([batch, 'missed']), authorization: 'paid by a stranger' },
+      world: { mined: mined([batch, 'missed']), payment: 'paid by another account' },
       outcome: confirmed({ transaction: stranger }),
     },
   ],
   [
-    'the payer cancelled it while its own transaction waits',
+    'the id was withdrawn while its own transaction waits',
     {
       of: [batch, alone],
-      world: { mined: mined([batch, 'missed']), authorization: 'cancelled' },
-      outcome: { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' },
+      world: { mined: mined([batch, 'missed']), payment: 'withdrawn' },
+      outcome: { state: 'failed', reason: toyReasons.void },
     },
   ],
   [
-    'its share of a batch failed, and the nodes cannot tell of the authorization',
+    'its call in a batch reverted, and the nodes cannot read the payment',
     {
       of: [batch, alone],
-      world: { mined: mined([batch, 'missed']), authorization: 'unknown' },
+      world: { mined: mined([batch, 'missed']), payment: 'unknown' },
       outcome: { state: 'pending' },
     },
   ],
   [
-    'its share of a batch failed, its own transaction was never mined, and the authorization has ended',
+    'its call in a batch reverted, its own transaction was never mined, and the deadline has passed',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'missed']), now: longAfter },
-      outcome: { state: 'failed', reason: 'authorization_expired_unsettled' },
+      outcome: { state: 'failed', reason: toyReasons.expired },
     },
   ],
   [
-    'its share of a batch failed, and the number of its own transaction was taken long ago',
+    'its call in a batch reverted, and the nonce of its own transaction was used long ago',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'missed']), usedLongAgo: new Map([[signer.address, 7]]) },
@@ -263,7 +249,7 @@ const cases: readonly (readonly [string, Case])[] = [
     },
   ],
   [
-    'its share of a batch failed, and the number of its own transaction was taken a moment ago',
+    'its call in a batch reverted, and the nonce of its own transaction was used a moment ago',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'missed']), usedLongAgo: new Map([[signer.address, 6]]) },
@@ -280,7 +266,7 @@ describe('a settlement of which', () => {
     expect(resolved.sent).toEqual(sends === undefined ? [] : [sends.bytes])
   })
 
-  it('every order of the same transactions comes to the same, except for what is sent again', async () => {
+  it('the order of the transactions changes only what is sent again', async () => {
     for (const [what, { of, world, outcome }] of cases) {
       const resolved = await resolve([...of].reverse(), world)
       expect(resolved.outcome.state, what).toBe(outcome.state)

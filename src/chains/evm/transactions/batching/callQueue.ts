@@ -1,12 +1,11 @@
-/** Something that waits to be sent. */
+import type { SettlementCall } from '../settlementCall.js'
+
+/** An item that waits to be sent: ordered by the call's deadline, one per id in a batch. */
 export interface QueuedCall {
-  /** The authorization: the same one never travels twice in one transaction. */
-  readonly key: string
-  /** Who waits shortest goes first, in Unix seconds. */
-  readonly validBefore: bigint
+  readonly call: Pick<SettlementCall, 'id' | 'deadline'>
 }
 
-/** What gathers payments until a transaction is sent. */
+/** Gathers items until they are sent. */
 export interface CallQueue<Item extends QueuedCall> {
   readonly length: number
   add(item: Item): void
@@ -18,42 +17,39 @@ export interface CallQueue<Item extends QueuedCall> {
 export interface QueueOptions<Item> {
   readonly maxItems: number
   readonly maxWaitMs: number
-  /** Whether something can be sent now; throws when nothing can be sent at all. */
+  /** Whether something can be sent now; throws when no account can send at all. */
   isReady(): boolean
-  /** Resolves when it may have become ready, or soon. */
+  /** Resolves when `isReady` may have changed, or soon. */
   whenChanged(): Promise<void>
   /** Sends; never rejects. */
   send(items: readonly Item[]): Promise<void>
-  /** Tells who waits that nothing can be sent. */
+  /** Receives all waiting items when `isReady` throws. */
   refuse(items: readonly Item[], error: unknown): void
 }
 
-/**
- * Gathers what waits together. Who comes while nothing is under way goes at once; who comes behind others is seldom
- * the last, and waits for company until enough have come or the first of them has waited long enough.
- */
+/** Sends at once when idle; otherwise waits briefly to fill a batch. The earliest deadline goes first. */
 export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<Item>): CallQueue<Item> => {
   const { maxItems, maxWaitMs } = options
   let waiting: { readonly item: Item; readonly dueAt: number }[] = []
-  let underWay = 0
+  let inFlight = 0
   let isTaking = false
   let timer: NodeJS.Timeout | undefined
 
-  /** The next batch: those whose authorization ends first, none twice. */
-  const take = (): readonly Item[] => {
-    waiting.sort((left, right) => compare(left.item.validBefore, right.item.validBefore))
-    const keys = new Set<string>()
+  const takeBatch = (): readonly Item[] => {
+    waiting.sort((left, right) => compare(left.item.call.deadline, right.item.call.deadline))
+    const ids = new Set<string>()
     const taken: Item[] = []
     waiting = waiting.filter(({ item }) => {
-      if (taken.length >= maxItems || keys.has(item.key)) return true
-      keys.add(item.key)
+      const { id } = item.call
+      if (taken.length >= maxItems || ids.has(id)) return true
+      ids.add(id)
       taken.push(item)
       return false
     })
     return taken
   }
 
-  /** How much longer the first may be kept waiting. */
+  /** Until the item that waits longest is due. */
   const remainingMs = (): number =>
     waiting.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY) - performance.now()
 
@@ -64,7 +60,7 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
 
   const run = async (): Promise<void> => {
     try {
-      // Who waits may give up meanwhile; for nobody there is nothing to wait for.
+      // Items may be removed while the queue waits.
       while (waiting.length > 0 && !options.isReady()) await options.whenChanged()
     } catch (error) {
       const refused = waiting.map(({ item }) => item)
@@ -72,11 +68,11 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
       options.refuse(refused, error)
       return
     }
-    const items = take()
+    const items = takeBatch()
     if (items.length === 0) return
-    underWay += 1
+    inFlight += 1
     void options.send(items).finally(() => {
-      underWay -= 1
+      inFlight -= 1
       void pump()
     })
   }
@@ -86,7 +82,7 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
     isTaking = true
     clearTimeout(timer)
     try {
-      // Whoever comes in the same moment comes along.
+      // Items that are added in the same tick join the batch.
       await Promise.resolve()
       while (isDue()) await run()
     } finally {
@@ -100,7 +96,7 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
       return waiting.length
     },
     add: (item) => {
-      const isIdle = underWay === 0 && waiting.length === 0
+      const isIdle = inFlight === 0 && waiting.length === 0
       waiting.push({ item, dueAt: performance.now() + (isIdle ? 0 : maxWaitMs) })
       void pump()
     },

@@ -6,8 +6,8 @@ interface FeeOffer {
 }
 
 /**
- * The fees with which a stuck transaction is replaced: at least what clients demand over the old ones, and at
- * least the current ones; null when that is above the cap, in wei per gas (null for no cap).
+ * The fees of a replacement: at least the clients' minimum bump, and at least the current fees; null when that exceeds
+ * the cap in wei per gas (null for no cap).
  */
 export const bumpFees = (old: Fees, current: Fees, cap: bigint | null): Fees | null => {
   const [before, now] = [readOffer(old), readOffer(current)]
@@ -19,13 +19,13 @@ export const bumpFees = (old: Fees, current: Fees, cap: bigint | null): Fees | n
     : { type: 'eip1559', maxFeePerGas: highest, maxPriorityFeePerGas: tip }
 }
 
-/** To a pool, a legacy transaction offers all of its price as tip. */
+/** A legacy transaction offers its whole price as tip. */
 const readOffer = (fees: Fees): FeeOffer =>
   fees.type === 'legacy'
     ? { highest: fees.gasPrice, tip: fees.gasPrice }
     : { highest: fees.maxFeePerGas, tip: fees.maxPriorityFeePerGas }
 
-// An eighth more, rounded up: geth and its relatives demand a tenth of either price, and a wei more of a zero.
+// 12.5 % more, rounded up: geth demands 10 % more of either price, and a wei more than zero.
 const raise = (price: bigint): bigint => (price === 0n ? 1n : (price * 9n + 7n) / 8n)
 
 const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)

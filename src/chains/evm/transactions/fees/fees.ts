@@ -5,33 +5,30 @@ import type { Rpc } from '../../rpc/rpc.js'
 import type { FeeHistory } from '../../rpc/wireShapes.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 
-/** What a transaction offers for its gas, in wei. */
+/** What a transaction offers per gas, in wei. */
 export type Fees =
   | { readonly type: 'eip1559'; readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
   | { readonly type: 'legacy'; readonly gasPrice: bigint }
 
-/** What gas costs. */
+/** The current price of gas. */
 export interface FeeReading {
-  /** What to offer, or null when that would be more than the operator allows. */
+  /** What to offer; null when it exceeds the operator's cap. */
   readonly fees: Fees | null
-  /** What a transaction of this moment really pays per gas, in wei. */
+  /** What a transaction pays per gas at this moment, in wei. */
   readonly price: bigint
 }
 
-/** The current fees of one network, kept in the background. */
+/** The current fees of one network, refreshed in the background. */
 export interface FeeOracle {
-  /**
-   * What to offer now. Waits for a node only when nothing recent is known; throws `networkUnavailable` when it is more
-   * than the operator allows.
-   */
+  /** What to offer now. Waits for a node only without a recent reading; throws `networkUnavailable` above the cap. */
   read(): Promise<Fees>
-  /** Asks the nodes anew, at most every two seconds. */
+  /** Asks the nodes, at most every two seconds. */
   refresh(): Promise<FeeReading>
 }
 
-// So old may fees become before a reader has them refreshed behind his back…
+// Fees older than this are refreshed in the background…
 const maxFreshMs = 2_000
-// …and so old before he waits for that. The monitor's rounds keep an idle network below it.
+// …and fees older than this are waited for. The monitor's rounds keep an idle network below it.
 const maxUsableMs = 12_000
 
 const historyBlocks = 10
@@ -39,7 +36,7 @@ const tipPercentile = 50
 // For nodes that know neither tips of recent blocks nor eth_maxPriorityFeePerGas.
 const fallbackTip = 1_000_000n
 
-/** Builds the oracle of one network; everybody who asks at the same time shares one answer. */
+/** Builds the oracle of one network; concurrent requests share one answer. */
 export const createFeeOracle = (
   { network, maxFeePerGas: cap }: Pick<EvmNetworkSettings, 'network' | 'maxFeePerGas'>,
   rpc: Rpc,
@@ -48,7 +45,7 @@ export const createFeeOracle = (
   let known: { readonly reading: FeeReading; readonly at: number } | null = null
   let asking: Promise<FeeReading> | null = null
 
-  /** Null for a clock that was set back, too: then nobody knows how old the fees are. */
+  /** Null also when the clock was set back: the age is then unknown. */
   const findAtMost = (ageMs: number): FeeReading | null => {
     if (known === null) return null
     const age = clock.now().getTime() - known.at
@@ -74,7 +71,7 @@ export const createFeeOracle = (
   return {
     read: async () => {
       const usable = findAtMost(maxUsableMs)
-      // A failure leaves the fees as they are; who finds them too old hears of it.
+      // A failure keeps the old fees until they are too old.
       if (usable !== null) void refresh().catch(() => undefined)
       const { fees } = usable ?? (await refresh())
       if (fees === null) throw tooExpensive(network)
@@ -88,7 +85,7 @@ export const createFeeOracle = (
 export const highestGasPrice = (fees: Fees): bigint =>
   fees.type === 'legacy' ? fees.gasPrice : fees.maxFeePerGas
 
-/** What the nodes say: the base fee of the next block with a tip, or one price where there is no base fee. */
+/** The nodes' prices: the next base fee and a tip, or one price on chains without base fee. */
 export type Market =
   | { readonly type: 'eip1559'; readonly baseFee: bigint; readonly tip: bigint }
   | { readonly type: 'legacy'; readonly gasPrice: bigint }
@@ -101,21 +98,21 @@ const readMarket = async (rpc: Rpc): Promise<Market> => {
   const baseFee = await findBaseFee(rpc, history)
   if (baseFee === null) return { type: 'legacy', gasPrice: await rpc.getGasPrice() }
   const paidTip = history === null ? null : findTypicalTip(history)
-  // What others pay decides where it is more than the node's suggestion, which is a floor.
+  // The node's suggestion is a floor under what others pay.
   const tip = paidTip !== null && paidTip > (suggestedTip ?? 0n) ? paidTip : suggestedTip
   return { type: 'eip1559', baseFee, tip: tip ?? fallbackTip }
 }
 
-/** A history without base fees comes from nodes of both kinds: then the newest block tells. */
+/** Nodes of both kinds may omit base fees from the history: then the newest block decides. */
 const findBaseFee = async (rpc: Rpc, history: FeeHistory | null): Promise<bigint | null> => {
   const next = history?.baseFeePerGas?.at(-1) ?? 0n
   if (next > 0n) return next
   return (await rpc.getBlock('latest'))?.baseFeePerGas ?? null
 }
 
-/** The median over recent blocks of the tip that half of a block's gas paid; null when nobody paid one. */
+/** The median over recent blocks of each block's median tip; null when no block has one. */
 export const findTypicalTip = ({ reward, gasUsedRatio }: FeeHistory): bigint | null => {
-  // An empty block says zero, which is nobody's tip.
+  // An empty block reports a tip of zero.
   const tips = (reward ?? []).flatMap(([tip], index) =>
     tip === undefined || gasUsedRatio?.[index] === 0 ? [] : [tip],
   )
@@ -123,7 +120,7 @@ export const findTypicalTip = ({ reward, gasUsedRatio }: FeeHistory): bigint | n
   return sorted[Math.floor(sorted.length / 2)] ?? null
 }
 
-/** What to offer on a market, never more than the cap, and nothing where the cap cannot pay for the next block. */
+/** What to offer, never above the cap; null when the cap does not pay for the next block. */
 export const limitFees = (market: Market, cap: bigint | null): FeeReading => {
   const price = market.type === 'legacy' ? market.gasPrice : market.baseFee + market.tip
   if (cap !== null && price > cap) return { fees: null, price }
@@ -131,7 +128,7 @@ export const limitFees = (market: Market, cap: bigint | null): FeeReading => {
   if (market.type === 'legacy') {
     return { fees: { type: 'legacy', gasPrice: limit((price * 12n) / 10n) }, price }
   }
-  // Twice the base fee outlives six full blocks in a row; what is not needed is not paid.
+  // Twice the base fee survives six full blocks in a row; the surplus is not paid.
   const maxFeePerGas = limit(market.baseFee * 2n + market.tip)
   return { fees: { type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas: market.tip }, price }
 }

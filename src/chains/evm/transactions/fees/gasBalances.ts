@@ -4,16 +4,16 @@ import type { Rpc } from '../../rpc/rpc.js'
 import type { Signers } from '../signers.js'
 import { type FeeReading, highestGasPrice } from './fees.js'
 
-/** How far the signers of one network get with what they own. */
+/** How many settlements the signers of one network can pay for. */
 export interface GasBalances extends Omit<SignerBalances, 'note'> {
   /** Reads the balances. */
   measure(reading: FeeReading): Promise<void>
 }
 
-// What a transfer by ECDSA to a new recipient costs on FiatToken (about 103k), most other ones being cheaper.
+// A payment by ECDSA to a new recipient in Circle's USDC; most others are cheaper.
 const typicalGas = 103_000n
 
-/** Builds the balances of one network; until it is measured nobody can pay. */
+/** Builds the balances of one network; before the first measurement no signer can pay. */
 export const createGasBalances = (
   network: string,
   {
@@ -25,7 +25,7 @@ export const createGasBalances = (
   }: {
     readonly rpc: Rpc
     readonly signers: Signers
-    /** A node takes no transaction, and simulates none, whose sender does not own this much gas at the full price. */
+    /** Nodes refuse to simulate or accept a transaction whose sender cannot pay this much gas at the full price. */
     readonly gasPerSettlement: bigint
     readonly lowBalanceSettlements: number
     readonly logger: Logger
@@ -47,16 +47,13 @@ export const createGasBalances = (
   }
 }
 
-/**
- * How many settlements at a price per gas a balance lasts for, all in wei. Who owns less than the floor cannot pay
- * for any; what is above it can be spent before the last one.
- */
+/** How many settlements at a price per gas a balance pays for, all in wei; none below the floor. */
 export const countSettlementsLeft = (
   balance: bigint,
   { floor, price }: { readonly floor: bigint; readonly price: bigint },
 ): number => {
   if (balance < floor) return 0
-  // Gas for nothing is no reason to divide by it.
+  // Free gas must not divide by zero.
   const cost = typicalGas * (price > 0n ? price : 1n)
   return Number((balance - floor) / cost) + 1
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../../../ports/clock.js'
 import type { Logger } from '../../../../ports/logger.js'
 import type { Lane, SignedTransaction } from '../../../../ports/settlementJournal.js'
 import type { LaneTransaction, SignerLanes } from '../../../../ports/signerLanes.js'
-import { asHex } from '../../abi/hex.js'
+import { asHex } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import { bumpFees } from '../fees/bumpFees.js'
@@ -13,14 +13,14 @@ import { type FeeOracle, type Fees, highestGasPrice } from '../fees/fees.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import type { NoncePool } from './noncePool.js'
 
-/** Looks after the lanes of one network, so that none stands still: leases, gaps, stuck transactions. */
+/** Keeps the lanes of one network moving: leases, nonce gaps, stuck transactions. */
 export interface LaneMaintenance {
   /** One round. Never throws. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
-/** What looking after lanes needs. */
+/** What lane maintenance needs. */
 export interface LaneMaintenanceDependencies {
   readonly rpc: Rpc
   readonly fees: FeeOracle
@@ -30,27 +30,27 @@ export interface LaneMaintenanceDependencies {
   readonly receipts: ReceiptWatcher
   readonly clock: Clock
   readonly logger: Logger
-  /** How long a transaction may wait before it is offered at a higher price. */
+  /** How long a transaction waits before it is replaced at a higher price. */
   readonly replaceAfterMs: number
 }
 
 const roundMs = 2_000
-// Nodes take only so many of one account at once; the next round goes on where this one ends.
+// Nodes accept a limited number per account; the next round continues.
 const transactionsPerRound = 50
-// What offers so much more than is asked today does not wait for its price.
+// A transaction that offers more than this multiple of the current price is not stuck by its price.
 const maxOverCurrentPrice = 4n
-// A transfer of nothing to oneself.
+// A transaction without value or data, from the account to itself.
 const gapFillGas = 21_000n
 
-/** Builds the maintenance; its rounds come by themselves. */
+/** Builds the maintenance and starts its rounds. */
 export const createLaneMaintenance = (
   network: EvmNetworkSettings,
   dependencies: LaneMaintenanceDependencies,
 ): LaneMaintenance => {
   const { rpc, fees, accounts, lanes, pool, receipts, clock, logger, replaceAfterMs } = dependencies
-  /** Where each lane stood in the last round. */
+  /** Transaction count of each account in the last round. */
   const lastCount = new Map<Hex, number>()
-  /** The newest block when a lane was last seen to wait. */
+  /** The newest block when a lane last had waiting transactions. */
   const lastHead = new Map<Hex, bigint>()
   const stopped = new AbortController()
 
@@ -68,7 +68,7 @@ export const createLaneMaintenance = (
       return { transaction: keccak256(bytes), bytes }
     }
 
-  /** Gives numbers that no bytes have a transaction of nothing, or moves the lane back where there are none at all. */
+  /** Fills nonces without recorded bytes, or rewinds the lane when nothing is recorded behind them. */
   const closeGap = async (account: PrivateKeyAccount, lane: Lane, from: number, until: number) => {
     if (await lanes.rewindNonce(lane, from)) {
       logger.error({ ...lane, from, until }, 'nonce.rewound')
@@ -83,16 +83,16 @@ export const createLaneMaintenance = (
     }
   }
 
-  /** Offers the same call at a higher price, under the same number: at most one of the two is mined. */
+  /** Sends the same call at a higher price with the same nonce: at most one of the two is mined. */
   const replace = async (
     account: PrivateKeyAccount,
     lane: Lane,
     stuck: LaneTransaction,
   ): Promise<boolean> => {
     const { to, data, gas, ...old } = parseTransaction(asHex(stuck.bytes))
-    const [offered, today] = [readFees(old), await fees.read()]
-    if (highestGasPrice(offered) > maxOverCurrentPrice * highestGasPrice(today)) return false
-    const higher = bumpFees(offered, today, network.maxFeePerGas)
+    const [offered, current] = [readFees(old), await fees.read()]
+    if (highestGasPrice(offered) > maxOverCurrentPrice * highestGasPrice(current)) return false
+    const higher = bumpFees(offered, current, network.maxFeePerGas)
     if (to == null || gas === undefined || higher === null) return false
     const call = { to, gas, fees: higher, ...(data === undefined ? {} : { data }) }
     const replacement = await lanes.replace(lane, stuck, sign(account, call))
@@ -110,7 +110,7 @@ export const createLaneMaintenance = (
   const isOverdue = ({ recordedAt }: LaneTransaction): boolean =>
     clock.now().getTime() - recordedAt.getTime() >= replaceAfterMs
 
-  /** Whether the chain has gone on since the lane was last seen to wait: else no price would help. */
+  /** Whether the chain has mined since the lane last waited: on a halted chain no price helps. */
   const hasChainMoved = async (address: Hex): Promise<boolean> => {
     const head = await rpc.getBlock('latest')
     const before = lastHead.get(address)
@@ -139,7 +139,7 @@ export const createLaneMaintenance = (
     }
   }
 
-  /** Another instance replaces here: whoever waits in this one is content with that, too. */
+  /** Another instance maintains this lane: its replacements answer the waits of this one. */
   const followOthers = async (signer: Hex, from: number): Promise<void> => {
     const newest = await lanes.listFrom({ network: network.network, signer }, from, transactionsPerRound)
     for (const { transaction, replaced } of newest) {
@@ -147,17 +147,17 @@ export const createLaneMaintenance = (
     }
   }
 
-  const checkLane = async (account: PrivateKeyAccount, isHeld: boolean): Promise<void> => {
+  const checkLane = async (account: PrivateKeyAccount, isLeased: boolean): Promise<void> => {
     const { address } = account
     try {
       const count = await rpc.getTransactionCount(address, 'latest')
       const before = lastCount.get(address)
       lastCount.set(address, count)
       pool.setMined(address, count)
-      if (!isHeld) await followOthers(address, before ?? count)
+      if (!isLeased) await followOthers(address, before ?? count)
       else if (before === count) await unblock(account, count)
     } catch (error) {
-      // One lane that cannot be looked after must not keep the others from it.
+      // One failing lane must not stop the others.
       logger.warn({ network: network.network, signer: address, error }, 'lane.check_failed')
     }
   }
@@ -165,10 +165,10 @@ export const createLaneMaintenance = (
   const check = async () => {
     try {
       const signers = accounts.map(({ address }) => address)
-      const leased = await lanes.lease(network.network, signers)
-      const held = new Set(leased.map((signer) => getAddress(signer)))
-      pool.setLeased([...held])
-      await Promise.all(accounts.map((account) => checkLane(account, held.has(account.address))))
+      const answer = await lanes.lease(network.network, signers)
+      const leased = new Set(answer.map((signer) => getAddress(signer)))
+      pool.setLeased([...leased])
+      await Promise.all(accounts.map((account) => checkLane(account, leased.has(account.address))))
     } catch (error) {
       logger.warn({ network: network.network, error }, 'lane.check_failed')
     }

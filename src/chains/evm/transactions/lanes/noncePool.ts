@@ -1,49 +1,51 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { createInclusionTimes } from './inclusionTimes.js'
 
-/** Room for one transaction in a lane, taken before its number is drawn. */
+/** Room for one transaction in a lane, taken before its nonce is allocated. */
 export interface Slot {
   readonly account: PrivateKeyAccount
-  /** A number was drawn: from now on the transaction fills the place until it is mined. */
+  /** From now on the transaction fills the slot until it is mined. */
   onNonceAllocated(nonce: number): void
-  /** Gives the place back, unless a number was drawn. */
+  /** Frees the slot, unless a nonce was allocated. */
   release(): void
 }
 
-/** The lanes of one network as this process sees them: which may be used, and how full they are. */
+/** The lanes of one network as this process sees them: which can be used, and how full they are. */
 export interface NoncePool {
-  /** A place with one account, or else with the least full one that can pay, ours to look after first. */
+  /** A slot of one account, else of the least full one that can pay; leased lanes come first. */
   take(address?: Hex): Slot | null
-  /** How many transactions the accounts that can pay still take before the pools of nodes may drop some. */
+  /** How many more transactions the accounts that can pay may have in flight. */
   countFreeSlots(): number
   /** Resolves when there may be more room than before, or soon. */
   whenSlotFreed(): Promise<void>
-  /** How long a transaction that is sent now is likely to take: as long as others did, or still do. */
+  /** How long a transaction that is sent now probably takes to be mined: as others did, or still do. */
   expectInclusionMs(): number
   onMined(address: Hex, nonce: number): void
-  /** What the chain says: how many transactions of an account are mined. */
+  /** The chain's transaction count of an account. */
   setMined(address: Hex, count: number): void
-  /** Which accounts this process looks after. */
+  /** The accounts whose lanes this process maintains. */
   setLeased(addresses: readonly string[]): void
 }
 
 interface LaneState {
-  /** One more than the highest number that this process drew. */
-  drawn: number
-  /** One more than the highest number that is known to be mined. */
+  /** One more than the highest nonce that this process allocated. */
+  allocated: number
+  /** One more than the highest nonce that is known to be mined. */
   mined: number
-  /** Places that are taken and have no number yet. */
+  /** Slots that are taken and have no nonce yet. */
   reserved: number
-  /** When this process drew the numbers that are not mined. */
+  /** When this process allocated the nonces that are not mined. */
   readonly allocatedAt: Map<number, number>
 }
 
-/** Nodes keep at least so many transactions of one account; some drop what is beyond (geth: `accountslots` 16). */
+/** Nodes keep at least this many transactions of one account; some drop the rest (geth: `accountslots` 16). */
 export const maxInFlight = 16
 
-// Mining is noticed by receipts and by rounds; this only bounds a missed one.
+// Receipts and maintenance rounds report what is mined; this only bounds a missed report.
 const longestWaitMs = 500
+
+/** The weight of the newest transaction in the moving average of inclusion times. */
+const weightOfNewest = 0.2
 
 /** Builds the pool of one network. */
 export const createNoncePool = (
@@ -51,15 +53,16 @@ export const createNoncePool = (
   canPay: (address: Hex) => boolean,
 ): NoncePool => {
   const states = new Map<Hex, LaneState>(
-    accounts.map(({ address }) => [address, { drawn: 0, mined: 0, reserved: 0, allocatedAt: new Map() }]),
+    accounts.map(({ address }) => [address, { allocated: 0, mined: 0, reserved: 0, allocatedAt: new Map() }]),
   )
-  const inclusion = createInclusionTimes()
   const waiters = new Set<() => void>()
-  let held: readonly string[] = []
+  let leased: readonly string[] = []
+  /** Moving average; zero until a transaction was mined. */
+  let typicalInclusionMs = 0
 
   const load = (address: Hex): number => {
     const state = states.get(address)
-    return state === undefined ? maxInFlight : Math.max(0, state.drawn - state.mined) + state.reserved
+    return state === undefined ? maxInFlight : Math.max(0, state.allocated - state.mined) + state.reserved
   }
   const change = (address: Hex, update: (state: LaneState) => void) => {
     const state = states.get(address)
@@ -72,14 +75,18 @@ export const createNoncePool = (
     for (const [nonce, at] of state.allocatedAt) {
       if (nonce >= state.mined) continue
       state.allocatedAt.delete(nonce)
-      inclusion.record(now - at)
+      const tookMs = now - at
+      typicalInclusionMs =
+        typicalInclusionMs === 0
+          ? tookMs
+          : typicalInclusionMs + weightOfNewest * (tookMs - typicalInclusionMs)
     }
   }
   const listAble = () => accounts.filter(({ address }) => canPay(address))
 
   const choose = (): PrivateKeyAccount | null => {
     const free = listAble().filter(({ address }) => load(address) < maxInFlight)
-    const own = free.filter(({ address }) => held.includes(address))
+    const own = free.filter(({ address }) => leased.includes(address))
     const [first, ...rest] = own.length > 0 ? own : free
     if (first === undefined) return null
     return rest.reduce((best, each) => (load(each.address) < load(best.address) ? each : best), first)
@@ -103,9 +110,9 @@ export const createNoncePool = (
       release,
       onNonceAllocated: (nonce) => {
         change(address, (state) => {
-          // The first number that this process draws says where the lane stands.
-          if (state.drawn === 0 && state.mined === 0) state.mined = nonce
-          state.drawn = Math.max(state.drawn, nonce + 1)
+          // The first nonce that this process allocates shows where the lane stands.
+          if (state.allocated === 0 && state.mined === 0) state.mined = nonce
+          state.allocated = Math.max(state.allocated, nonce + 1)
           state.allocatedAt.set(nonce, performance.now())
         })
         release()
@@ -136,7 +143,7 @@ export const createNoncePool = (
     expectInclusionMs: () => {
       const since = [...states.values()].flatMap(({ allocatedAt }) => [...allocatedAt.values()])
       const oldestMs = since.length === 0 ? 0 : performance.now() - Math.min(...since)
-      return Math.max(inclusion.typicalMs, oldestMs)
+      return Math.max(typicalInclusionMs, oldestMs)
     },
     onMined: (address, nonce) =>
       change(address, (state) => {
@@ -149,7 +156,7 @@ export const createNoncePool = (
         forgetMined(state)
       }),
     setLeased: (addresses) => {
-      held = addresses
+      leased = addresses
     },
   }
 }

@@ -2,28 +2,28 @@ import { keccak256 } from 'viem'
 import type { Logger } from '../../../../ports/logger.js'
 import type { Recorder, SignedTransaction } from '../../../../ports/settlementJournal.js'
 import type { SignerLanes } from '../../../../ports/signerLanes.js'
-import { asHex } from '../../abi/hex.js'
+import { asHex } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
-import type { BatchedCall } from '../batching/batch.js'
 import type { Fees } from '../fees/fees.js'
+import type { ContractCall } from '../settlementCall.js'
 import type { Slot } from './noncePool.js'
 
-/** What is sent, from which place and at which price, and which settlements it carries. */
-export interface Sending {
-  readonly place: Slot
-  readonly call: BatchedCall
+/** A transaction to be signed and sent from a slot, and the settlements that it carries. */
+export interface LaneSending {
+  readonly slot: Slot
+  readonly call: ContractCall
   readonly gas: bigint
   readonly fees: Fees
   readonly recorders: readonly Recorder[]
 }
 
-/** What came of it. `lost`: these settlements were taken over, and nothing was sent for any. */
+/** What came of it. `lost`: another instance took these settlements over, and nothing was sent for any. */
 export type SendResult =
   | { readonly sent: SignedTransaction & { readonly nonce: number } }
   | { readonly lost: readonly string[] }
 
-/** Records, then sends. Throws only when nothing was recorded; answers the newest transaction. */
-export type SendInLane = (sending: Sending) => Promise<SendResult>
+/** Records, then sends. Throws only when nothing was recorded; returns the newest transaction. */
+export type SendInLane = (sending: LaneSending) => Promise<SendResult>
 
 /** What sending needs. */
 export interface LaneDependencies {
@@ -34,27 +34,27 @@ export interface LaneDependencies {
   readonly logger: Logger
 }
 
-// A number can be used up by another program that holds the same key; more than this is not an accident.
+// A nonce is used up by another program that holds the same key; more often than this is not an accident.
 const maxAttempts = 3
 
-/** Sends transactions of our own on one network, each with the next number of its account. */
+/** Sends transactions of our own on one network, each with the next nonce of its account. */
 export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneDependencies): SendInLane => {
-  const record = async ({ place, call, gas, fees, recorders }: Sending): Promise<SendResult> => {
-    const { account } = place
-    let drawn = 0
+  const record = async ({ slot, call, gas, fees, recorders }: LaneSending): Promise<SendResult> => {
+    const { account } = slot
+    let allocated = 0
     const answer = await lanes.record({ network, signer: account.address }, recorders, async (nonce) => {
-      drawn = nonce
-      // Whatever the payer asks to be called, it never gets native coin from us.
+      allocated = nonce
+      // Never any native coin, whatever contract the payer chose.
       const bytes = await account.signTransaction({ chainId, nonce, gas, ...call, value: 0n, ...fees })
       return { transaction: keccak256(bytes), bytes }
     })
     if ('lost' in answer) return answer
-    place.onNonceAllocated(drawn)
-    return { sent: { ...answer.recorded, nonce: drawn } }
+    slot.onNonceAllocated(allocated)
+    return { sent: { ...answer.recorded, nonce: allocated } }
   }
 
   return async (sending) => {
-    const { account } = sending.place
+    const { account } = sending.slot
     const lane = { network, signer: account.address }
     let answer = await record(sending)
     for (let attempt = 1; 'sent' in answer; attempt++) {
@@ -65,7 +65,7 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneD
         if ((await rpc.getReceipt(asHex(transaction))) !== null) return answer
         logger.error({ ...lane, transaction }, 'nonce.used_externally')
         await lanes.advance(lane, await rpc.getTransactionCount(account.address, 'latest'))
-        // The displaced bytes can never be mined, and the token lets the authorization act once in any case.
+        // The displaced bytes can never be mined, and the contract executes the payment once in any case.
         const next = await record(sending)
         if ('lost' in next) return answer
         answer = next

@@ -8,7 +8,7 @@ import type { Endpoint } from '../../../nodes/endpoint.js'
 const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value))
 const header = z.object({ number: hex.transform((value) => hexToBigInt(value)), hash: hex }).nullable()
 
-/** Whether a block is still on the chain, as far as the nodes can tell. */
+/** Whether a block is still canonical, by agreement of the nodes. */
 export const getBlockStatus = (
   endpoints: readonly Endpoint[],
   block: BlockReference,
@@ -22,12 +22,12 @@ const askEndpoint = async (
 ): Promise<BlockStatus> => {
   const ask = (tag: string) => endpoint.request('eth_getBlockByNumber', [tag, false], header)
   const [found, head] = await Promise.all([ask(numberToHex(number)), ask('latest')])
-  // Behind one address there may be several nodes: one of them may not have what another one builds on.
+  // One URL may balance over several nodes, of which one lags behind.
   if (found == null || head == null || found.number !== number) return 'unknown'
   const depth = head.number - number
   if (found.hash.toLowerCase() === hash.toLowerCase()) {
     return depth >= BigInt(finalityDepth) ? 'final' : 'canonical'
   }
-  // The newest block of a node may itself be one that does not last.
+  // A node's head may itself be replaced.
   return depth > 0n ? 'orphaned' : 'unknown'
 }

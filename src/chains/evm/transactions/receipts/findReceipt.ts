@@ -3,16 +3,16 @@ import { sleep, withSignal } from '../../../../deadline.js'
 import type { Endpoint } from '../../../nodes/endpoint.js'
 import type { Receipt, Rpc } from '../../rpc/rpc.js'
 
-/** What must hold before a receipt is believed. */
+/** What a receipt must satisfy. */
 export interface ReceiptPolicy {
   readonly confirmations: number
-  /** Demands that a second endpoint tells the same, where there is one. */
+  /** Whether a second endpoint must return the same receipt, where there is one. */
   readonly isCrossChecked: boolean
 }
 
 /**
- * A receipt that can be built on, or null: it names our own hash, its block is on the chain that the node itself
- * has, deep enough, and no other healthy node contradicts it; where the value is high, a second one must agree.
+ * A receipt that satisfies the policy, or null: it has the hash that was asked for, its block is canonical on the same
+ * node and deep enough, and no other healthy node contradicts it; above the cross-check amount a second one must agree.
  */
 export const findReceipt = async (
   rpc: Rpc,
@@ -39,7 +39,7 @@ export const findReceipt = async (
   return isBelieved ? receipt : null
 }
 
-/** Of all that can be asked, two tell the very same. */
+/** Two healthy endpoints return the same receipt. */
 const isConfirmedTwice = (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
   new Promise((resolve) => {
     const witnesses = rpc.listWitnesses()
@@ -49,7 +49,7 @@ const isConfirmedTwice = (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
     for (const witness of witnesses) {
       void rpc
         .getReceipt(receipt.transactionHash, witness)
-        .then((told) => told !== null && areSame(told, receipt))
+        .then((other) => other !== null && areSame(other, receipt))
         .catch(() => false)
         .then((agrees) => {
           open -= 1
@@ -60,20 +60,20 @@ const isConfirmedTwice = (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
     }
   })
 
-/** What a second endpoint makes of a receipt. `behind`: it has not got that block yet. */
+/** What a second endpoint says of a receipt. `behind`: it does not have the block yet. */
 type Confirmation = 'agrees' | 'contradicts' | 'behind' | 'silent'
 
-// A healthy node has the block within moments of the first one. Who is silent for longer is not waited for.
+// Healthy nodes have a block within moments of each other; a silent one is not waited for.
 const pausesMs = [40, 80, 160, 320]
-const opinionDeadlineMs = 750
+const secondEndpointTimeoutMs = 750
 
-/** Another endpoint at the head of the chain, where there is one that answers, has the same block there. */
+/** No other healthy endpoint that answers has another block at that height. */
 const isUncontradicted = async (rpc: Rpc, receipt: Receipt): Promise<boolean> => {
   const [, ...others] = rpc.listWitnesses()
   if (others.length === 0) return true
   for (const pauseMs of pausesMs) {
-    const opinion = await askOthers(rpc, receipt, others)
-    if (opinion !== 'behind') return opinion !== 'contradicts'
+    const confirmation = await askOthers(rpc, receipt, others)
+    if (confirmation !== 'behind') return confirmation !== 'contradicts'
     await sleep(pauseMs)
   }
   return false
@@ -81,27 +81,27 @@ const isUncontradicted = async (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
 
 const askOthers = async (rpc: Rpc, receipt: Receipt, others: readonly Endpoint[]): Promise<Confirmation> => {
   const asked = others.map((other) => askOther(rpc, receipt, other))
-  const agreements = asked.map(async (opinion) => {
-    if ((await opinion) !== 'agrees') throw new Error('It does not agree')
+  const agreements = asked.map(async (confirmation) => {
+    if ((await confirmation) !== 'agrees') throw new Error('The endpoint does not agree')
   })
   try {
     await Promise.any(agreements)
     return 'agrees'
   } catch {
-    const opinions = await Promise.all(asked)
-    if (opinions.includes('contradicts')) return 'contradicts'
-    return opinions.includes('behind') ? 'behind' : 'silent'
+    const confirmations = await Promise.all(asked)
+    if (confirmations.includes('contradicts')) return 'contradicts'
+    return confirmations.includes('behind') ? 'behind' : 'silent'
   }
 }
 
-const askOther = async (rpc: Rpc, receipt: Receipt, other: Endpoint): Promise<Confirmation> => {
+const askOther = async (rpc: Rpc, receipt: Receipt, endpoint: Endpoint): Promise<Confirmation> => {
   const asking = Promise.all([
-    rpc.getBlock(receipt.blockNumber, other),
-    rpc.getReceipt(receipt.transactionHash, other).catch(() => null),
+    rpc.getBlock(receipt.blockNumber, endpoint),
+    rpc.getReceipt(receipt.transactionHash, endpoint).catch(() => null),
   ])
   try {
-    const [block, told] = await withSignal(asking, AbortSignal.timeout(opinionDeadlineMs))
-    if (told !== null && !areSame(told, receipt)) return 'contradicts'
+    const [block, other] = await withSignal(asking, AbortSignal.timeout(secondEndpointTimeoutMs))
+    if (other !== null && !areSame(other, receipt)) return 'contradicts'
     if (block === null) return 'behind'
     return block.hash === receipt.blockHash ? 'agrees' : 'contradicts'
   } catch {

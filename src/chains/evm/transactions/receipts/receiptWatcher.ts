@@ -2,28 +2,27 @@ import type { Hex } from 'viem'
 import { sleep } from '../../../../deadline.js'
 import type { Block, Receipt, Rpc } from '../../rpc/rpc.js'
 import { findReceipt, type ReceiptPolicy } from './findReceipt.js'
-import { createReadBlockReceipts } from './readBlockReceipts.js'
-import { lowerCase, withRecentBlocks } from './recentBlocks.js'
+import { createReadBlockReceipts, lowerCase, withRecentBlocks } from './recentBlocks.js'
 
-/** Waits for transactions of one network: one look at each new block serves all who wait. */
+/** Waits for transactions of one network: each new block is read once for all waits. */
 export interface ReceiptWatcher {
   /**
-   * Resolves with a receipt that satisfies the policy, of the transaction or of one that replaced it, or with null
-   * when the signal ends the wait.
+   * Resolves with a receipt that satisfies the policy, of the transaction or of its replacement; null when the
+   * signal ends the wait.
    */
   wait(transaction: Hex, policy: ReceiptPolicy, signal: AbortSignal): Promise<Receipt | null>
-  /** Whoever waits for a transaction is content with its replacement, too. */
+  /** Waits for a transaction also resolve with its replacement. */
   followReplacement(transaction: Hex, replacement: Hex): void
 }
 
-/** All who wait for one transaction. */
+/** The waits for one transaction. */
 interface Watch {
-  /** The transaction and what replaced it; one of them at most is ever mined. In lower case. */
+  /** The transaction and its replacements, of which at most one is mined. In lower case. */
   readonly hashes: Set<Hex>
   readonly waiters: Set<Waiter>
-  /** The block that was seen to hold it; then every new block may make it deep enough. */
+  /** The block that was seen to include it: from then on every new block adds a confirmation. */
   minedIn: bigint | null
-  /** When to ask for it by name, whatever the blocks say: a block can be missed or replaced. */
+  /** When to ask for the receipt in any case: a block can be missed or replaced. */
   askAt: number
 }
 
@@ -36,27 +35,27 @@ const firstPauseMs = 20
 const pauseGrowth = 1.5
 const firstPollMs = 200
 const pollAgainMs = 1_000
-// More new blocks than this at once are not read one by one: asking by name finds what is in them.
-const maxBlocksPerLook = 16n
-// From so many transactions of one block on, all receipts of the block are the shorter answer.
+// More new blocks than this are not read one by one; the receipts are asked for by hash.
+const maxBlocksPerRound = 16n
+// From this many transactions of one block on, all its receipts are read at once.
 const minForBlockReceipts = 4
 
-/** Builds the watcher of one network; it looks at the chain only while somebody waits. */
+/** Builds the watcher of one network; it polls only while there are waits. */
 export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptWatcher => {
   const readBlockReceipts = createReadBlockReceipts(rpc)
   const watches = new Map<Hex, Watch>()
-  /** The newest blocks that were read in one go, oldest first; empty while nobody waits. */
+  /** The newest blocks, read in one round, oldest first; empty while there are no waits. */
   let recent: readonly Block[] = []
   let isRunning = false
   let wake = new AbortController()
 
-  /** Reads the blocks since the last look; true when there were any. */
-  const look = async (): Promise<boolean> => {
+  /** Reads the blocks since the last round; true when there were any. */
+  const readNewBlocks = async (): Promise<boolean> => {
     const head = await rpc.getBlock('latest')
     const last = recent.at(-1)
     if (head === null || head.hash === last?.hash) return false
     const from = last === undefined || head.number <= last.number ? head.number : last.number + 1n
-    recent = head.number - from < maxBlocksPerLook ? await readBlocks(from, head) : [head]
+    recent = head.number - from < maxBlocksPerRound ? await readBlocks(from, head) : [head]
     for (const watch of watches.values()) findIn(recent, watch)
     return true
   }
@@ -74,7 +73,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
     if (holder !== undefined) watch.minedIn = holder.number
   }
 
-  /** Whether the newest block may have made a transaction deep enough for somebody. */
+  /** Whether the newest block may have satisfied the confirmations of a wait. */
   const isDeepEnough = ({ minedIn, waiters }: Watch): boolean => {
     const head = recent.at(-1)
     if (minedIn === null || head === undefined) return false
@@ -82,7 +81,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
     return [...waiters].some(({ policy }) => depth >= BigInt(policy.confirmations))
   }
 
-  /** The nodes as they were just seen, so that what many ask is asked once. */
+  /** An `Rpc` that answers from the blocks just read, so that many waits cost one request. */
   const recall = async (fresh: readonly Watch[]): Promise<Rpc> => {
     const holders = fresh.flatMap(({ minedIn }) => (minedIn === null ? [] : [minedIn]))
     const full = [...new Set(holders)].filter(
@@ -95,14 +94,14 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
     })
   }
 
-  /** Asks once for all who demand the same of a receipt. */
+  /** Asks once per policy. */
   const ask = async (watch: Watch, nodes: Rpc): Promise<void> => {
     watch.askAt = performance.now() + pollAgainMs
     const policies = new Map([...watch.waiters].map(({ policy }) => [nameOf(policy), policy]))
     await Promise.all(
       [...policies].map(async ([name, policy]) => {
         for (const hash of watch.hashes) {
-          // A node that fails is asked again.
+          // A failure is retried in a later round.
           const receipt = await findReceipt(nodes, hash, policy).catch(() => null)
           if (receipt === null) continue
           for (const waiter of watch.waiters) if (nameOf(waiter.policy) === name) waiter.resolve(receipt)
@@ -113,27 +112,27 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
   }
 
   const run = async (): Promise<void> => {
-    // Quick at first, for chains that mine at once; then at the network's own pace.
+    // Fast at first, for chains that mine at once; then at the network's poll interval.
     let pauseMs = Math.min(firstPauseMs, pollIntervalMs)
     while (watches.size > 0) {
       const woken = wake.signal
-      const isNews = await look().catch(() => null)
+      const hasNewBlock = await readNewBlocks().catch(() => null)
       const now = performance.now()
-      const fresh = [...watches.values()].filter((watch) => isNews === true && isDeepEnough(watch))
+      const fresh = [...watches.values()].filter((watch) => hasNewBlock === true && isDeepEnough(watch))
       const due = [...watches.values()].filter((watch) => fresh.includes(watch) || watch.askAt <= now)
       if (due.length > 0) {
-        // After a look that failed, what was read before it may be out of date.
-        const nodes = isNews === null ? rpc : await recall(fresh)
+        // After a failed round, earlier blocks may be out of date.
+        const nodes = hasNewBlock === null ? rpc : await recall(fresh)
         await Promise.all(due.map((watch) => ask(watch, nodes)))
       }
       if (watches.size === 0) return
-      const hasRested = await sleep(pauseMs, woken)
-      pauseMs = hasRested && isNews !== true ? pauseMs * pauseGrowth : firstPauseMs
+      const hasSlept = await sleep(pauseMs, woken)
+      pauseMs = hasSlept && hasNewBlock !== true ? pauseMs * pauseGrowth : firstPauseMs
       pauseMs = Math.min(pauseMs, pollIntervalMs)
     }
   }
 
-  /** Ends the pause of the loop, if it is in one. */
+  /** Ends the pause of the loop. */
   const wakeUp = () => {
     wake.abort()
     wake = new AbortController()
@@ -145,9 +144,9 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
     isRunning = true
     void run().finally(() => {
       isRunning = false
-      // What is old by the time somebody waits again says nothing.
+      // Out of date by the next wait.
       recent = []
-      // Somebody may have come between the last look and now.
+      // A wait may have begun since the last round.
       if (watches.size > 0) start()
     })
   }
@@ -192,7 +191,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
         const waiter: Waiter = { policy, resolve: end }
         signal.addEventListener('abort', onAbort, { once: true })
         watch.waiters.add(waiter)
-        // It is mined: nothing new need come for whoever asks only now.
+        // Mined already: there may be no further block.
         if (watch.minedIn !== null) watch.askAt = 0
         start()
       }),

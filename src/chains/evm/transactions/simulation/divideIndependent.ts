@@ -1,46 +1,46 @@
 import type { Hex } from 'viem'
 
-/** Whose balances a payment changes; both in EIP-55 form. */
+/** Whose balances a call changes; in EIP-55 form. */
 export interface Parties {
-  readonly from: Hex
-  readonly to: Hex
+  readonly payer: Hex
+  readonly payTo: Hex
 }
 
-/** How many unfinished batches a payment is offered to before it opens another. */
-const maxOpenBatches = 8
+/** Groups that are still open to further calls; bounds the search to a constant per call. */
+const maxOpenGroups = 8
 
 /**
- * Divides payments into batches in which no payment can change the outcome of another, whatever their tokens: no
- * two of one payer, and no payer who is also a recipient. In a batch each call sees what those before it did.
+ * Divides calls into groups in which no call can change the outcome of another, whatever their tokens: no two of one
+ * payer, and no payer who is also a recipient. In a shared simulation each call sees the effects of those before it.
  */
-export const divideIndependent = <Payment>(
-  payments: readonly Payment[],
-  partiesOf: (payment: Payment) => Parties,
+export const divideIndependent = <Item>(
+  items: readonly Item[],
+  partiesOf: (item: Item) => Parties,
   maxSize: number,
-): readonly (readonly Payment[])[] => {
-  const batches: Batch<Payment>[] = []
-  let open: Batch<Payment>[] = []
-  for (const payment of payments) {
-    const parties = partiesOf(payment)
-    let batch = open.find((candidate) => isIndependent(candidate, parties))
-    if (batch === undefined) {
-      batch = { payments: [], payers: new Set(), recipients: new Set() }
-      batches.push(batch)
-      open = [...open.slice(1 - maxOpenBatches), batch]
+): readonly (readonly Item[])[] => {
+  const groups: Group<Item>[] = []
+  let open: Group<Item>[] = []
+  for (const item of items) {
+    const parties = partiesOf(item)
+    let group = open.find((candidate) => isIndependent(candidate, parties))
+    if (group === undefined) {
+      group = { items: [], payers: new Set(), recipients: new Set() }
+      groups.push(group)
+      open = [...open.slice(1 - maxOpenGroups), group]
     }
-    batch.payments.push(payment)
-    batch.payers.add(parties.from)
-    batch.recipients.add(parties.to)
-    if (batch.payments.length >= maxSize) open = open.filter((other) => other !== batch)
+    group.items.push(item)
+    group.payers.add(parties.payer)
+    group.recipients.add(parties.payTo)
+    if (group.items.length >= maxSize) open = open.filter((other) => other !== group)
   }
-  return batches.map((batch) => batch.payments)
+  return groups.map((group) => group.items)
 }
 
-interface Batch<Payment> {
-  readonly payments: Payment[]
+interface Group<Item> {
+  readonly items: Item[]
   readonly payers: Set<Hex>
   readonly recipients: Set<Hex>
 }
 
-const isIndependent = ({ payers, recipients }: Batch<unknown>, { from, to }: Parties): boolean =>
-  !payers.has(from) && !recipients.has(from) && !payers.has(to)
+const isIndependent = ({ payers, recipients }: Group<unknown>, { payer, payTo }: Parties): boolean =>
+  !payers.has(payer) && !recipients.has(payer) && !payers.has(payTo)

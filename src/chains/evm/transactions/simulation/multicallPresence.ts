@@ -1,15 +1,15 @@
 import { multicallAddress } from '../../abi/contracts.js'
 import type { Rpc } from '../../rpc/rpc.js'
 
-/** Whether Multicall3 stands on a network; a call to where it does not stand succeeds and does nothing. */
+/** Whether Multicall3 is deployed on a network: a call to an address without code succeeds and does nothing. */
 export interface MulticallPresence {
-  /** Null until a node has told. */
+  /** Null until a node has answered. */
   readonly known: boolean | null
-  /** Asks a node unless one has told; false while none answers. */
+  /** Asks a node once; false while none answers. */
   ask(): Promise<boolean>
 }
 
-/** Asks once; what does not stand there yet is asked again by the next start. */
+/** Asks once per process; a later deployment is noticed by the next start. */
 export const createMulticallPresence = (rpc: Rpc): MulticallPresence => {
   let known: boolean | null = null
   let asked: Promise<boolean> | null = null

@@ -1,84 +1,75 @@
 import { multicallAddress } from '../../abi/contracts.js'
-import { decodeAggregate, encodeAggregate, type InnerResult } from '../../abi/multicall.js'
-import {
-  decodeAuthorizationState,
-  encodeBalanceCall,
-  encodeStateCall,
-} from '../../exact/authorizationState.js'
-import { explainRevert, isNotYetValid, type RevertReason } from '../../exact/explainRevert.js'
-import type { Prepared } from '../../exact/prepare.js'
+import { decodeAggregate, encodeAggregate, type InnerCall, type InnerResult } from '../../abi/multicall.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { tryCall } from '../../rpc/tryCall.js'
 import { highestGasPrice } from '../fees/fees.js'
-import { findContradiction, type Sending } from './simulate.js'
+import type { ReadAnswers, RevertReason, SettlementCall } from '../settlementCall.js'
+import type { Sending } from './simulate.js'
 
-/** What a shared simulation says of one transfer: the revertReason, null where it would succeed, or nothing. */
-export type BatchedResult = RevertReason | null | 'unclear'
+/** The result of one call: why it fails, null when it succeeds, or `unclear` when it must be simulated by itself. */
+export type SharedResult = RevertReason | null | 'unclear'
 
-/** What came of a shared simulation. */
-export interface BatchSimulation {
-  /** One for each transfer; what is unclear must be asked by itself. */
-  readonly verdicts: readonly BatchedResult[]
-  /** Whether the call was too much for the node, or one of its transfers for the others. */
+/** The results of a shared simulation. */
+export interface SharedSimulation {
+  /** One for each call, in their order. */
+  readonly results: readonly SharedResult[]
+  /** Whether the node refused the whole, or several calls ran out of gas. */
   readonly isOutOfGas: boolean
 }
 
 /**
- * The most transfers that one call may hold. The node works on them while the next are being read: larger batches
- * make both wait for each other, at 64 connections with 50 in a batch for a fifth of the time.
+ * The most calls in one simulation. The node simulates while the next requests are parsed: larger groups make both
+ * wait for each other (at 64 connections, groups of 50 cost a fifth of the throughput).
  */
-export const maxBatchSize = 20
+export const maxGroupSize = 20
 /*
- * A transfer by a key takes up to 103k gas, its two questions and their share of the call another 30k. Twenty of
- * them stay far below what one transaction may use (EIP-7825, 16.7M) and what nodes allow a call.
+ * A token payment by ECDSA takes up to 103k gas, its two reads and their share of the multicall another 30k. Twenty of
+ * them stay far below the limit of one transaction (EIP-7825, 16.7M) and the caps of nodes.
  */
-const gasPerTransfer = 160_000n
-const gasPerCall = 100_000n
+const gasPerSettlement = 160_000n
+const gasPerMulticall = 100_000n
 
-/** Simulates transfers in one call, each behind the token's own word on its authorization and its payer. */
+/** Simulates calls that can share one `eth_call`, each after its scheme's reads. */
 export const simulateInOneCall = async (
   rpc: Rpc,
-  transfers: readonly Prepared[],
+  calls: readonly SettlementCall[],
   { sender, fees }: Sending,
-): Promise<BatchSimulation> => {
-  const calls = transfers.flatMap(({ candidate, transfer }) => {
-    const { from, nonce } = candidate.authorization
-    const target = candidate.token.address
-    return [
-      { target, data: encodeStateCall(from, nonce) },
-      { target, data: encodeBalanceCall(from) },
-      { target: transfer.to, data: transfer.data },
-    ]
-  })
+): Promise<SharedSimulation> => {
+  const inner: InnerCall[] = []
+  for (const { reads, to, data } of calls) {
+    for (const read of reads) inner.push({ target: read.to, data: read.data })
+    inner.push({ target: to, data })
+  }
   const answer = await tryCall(rpc, {
     from: sender,
     to: multicallAddress,
-    data: encodeAggregate(calls),
-    gas: gasPerCall + gasPerTransfer * BigInt(transfers.length),
+    data: encodeAggregate(inner),
+    gas: gasPerMulticall + gasPerSettlement * BigInt(calls.length),
     gasPrice: highestGasPrice(fees),
   })
-  const results = answer === null ? null : decodeAggregate(answer, calls.length)
-  if (results === null) return { verdicts: transfers.map(() => 'unclear'), isOutOfGas: true }
-  const verdicts = transfers.map((prepared, index) =>
-    judge(prepared, results.slice(index * 3, index * 3 + 3)),
-  )
-  // Whoever runs out of gas ends without a word; one alone may have burnt its own.
-  const silent = results.filter(({ succeeds, data }, index) => index % 3 === 2 && !succeeds && data === '0x')
-  return { verdicts, isOutOfGas: silent.length > 1 }
+  const answers = answer === null ? null : decodeAggregate(answer, inner.length)
+  if (answers === null) return { results: calls.map(() => 'unclear'), isOutOfGas: true }
+
+  const results: SharedResult[] = []
+  let failedWithoutData = 0
+  let next = 0
+  for (const call of calls) {
+    const own = next + call.reads.length
+    const reads = answers.slice(next, own).map(({ succeeds, data }) => (succeeds ? data : null))
+    const settled = answers[own]
+    results.push(settled === undefined ? 'unclear' : judge(call, settled, reads))
+    if (settled?.succeeds === false && settled.data === '0x') failedWithoutData += 1
+    next = own + 1
+  }
+  // Running out of gas returns no data; a single call may have burnt only its own.
+  return { results, isOutOfGas: failedWithoutData > 1 }
 }
 
-/** Decides what the token's own facts decide. Any other failure may be the company's doing. */
-const judge = ({ candidate, transfer }: Prepared, results: readonly InnerResult[]): BatchedResult => {
-  const [state, balance, transferred] = results
-  if (state === undefined || balance === undefined || transferred === undefined) return 'unclear'
-  const { authorization } = candidate
-  const facts = decodeAuthorizationState(
-    state.succeeds ? state.data : null,
-    balance.succeeds ? balance.data : null,
-  )
-  if (transferred.succeeds) return findContradiction(facts, authorization.value)
-  const isPoor = facts.balance !== null && facts.balance < authorization.value
-  if (transferred.data === '0x' || !(facts.isUsed === true || isPoor)) return 'unclear'
-  const failure = { data: transferred.data, message: '' }
-  return isNotYetValid(failure) ? 'unclear' : explainRevert(failure, facts, authorization, transfer)
+/** Decides what the scheme's reads prove. Any other failure may be caused by the other calls. */
+const judge = (call: SettlementCall, { succeeds, data }: InnerResult, reads: ReadAnswers): SharedResult => {
+  const contradiction = call.findContradiction(reads, null)
+  if (succeeds) return contradiction
+  if (data === '0x' || contradiction === null || reads.includes(null)) return 'unclear'
+  const failure = { data, message: '' }
+  return call.isTooEarly(failure) ? 'unclear' : call.explainRevert(failure, reads)
 }

@@ -1,26 +1,25 @@
-import type { RevertReason } from '../../exact/explainRevert.js'
-import type { Prepared } from '../../exact/prepare.js'
 import type { Rpc } from '../../rpc/rpc.js'
+import { canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
 import { divideIndependent } from './divideIndependent.js'
 import type { MulticallPresence } from './multicallPresence.js'
-import { type Sending, simulateTransfer } from './simulate.js'
-import { maxBatchSize, simulateInOneCall } from './simulateInOneCall.js'
+import { type Sending, simulateCall } from './simulate.js'
+import { maxGroupSize, simulateInOneCall } from './simulateInOneCall.js'
 
-/** Simulates transfers of one network; those that are asked for at the same time share one call. */
+/** Simulates settlement calls of one network; concurrent ones share an `eth_call`. */
 export interface Simulator {
-  /** Asks the chain whether the very transfer that settle will send would succeed; null when it would. */
-  simulate(prepared: Prepared, sending: Sending): Promise<RevertReason | null>
+  /** Why the call fails in the latest state; null when it succeeds. */
+  simulate(call: SettlementCall, sending: Sending): Promise<RevertReason | null>
 }
 
-/** A transfer that waits for its simulation. */
+/** A call that waits for its simulation. */
 interface Waiting {
-  readonly prepared: Prepared
+  readonly call: SettlementCall
   readonly sending: Sending
-  readonly resolve: (revertReason: RevertReason | null) => void
+  readonly resolve: (reason: RevertReason | null) => void
   readonly reject: (error: unknown) => void
 }
 
-/** How long a transfer waits for company while others are being simulated. */
+/** How long a call waits for others while simulations are in flight. */
 const windowMs = 3
 
 /** Builds the simulator of one network. */
@@ -28,22 +27,22 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
   let waiting: Waiting[] = []
   let inFlight = 0
   let timer: NodeJS.Timeout | null = null
-  // Halved by every batch that fails as a whole, and back by one with every other: what makes batches fail, be
-  // it a node's limit or a payer whose code burns their gas, soon finds few companions to disturb.
-  let batchSize = maxBatchSize
+  // Halved by every group that fails as a whole, plus one with every other: a node's limit, or a payer whose code
+  // burns gas, soon disturbs few others.
+  let groupSize = maxGroupSize
 
-  const simulateAlone = ({ prepared, sending, resolve, reject }: Waiting): void => {
-    simulateTransfer(rpc, prepared, sending).then(resolve, reject)
+  const simulateAlone = ({ call, sending, resolve, reject }: Waiting): void => {
+    simulateCall(rpc, call, sending).then(resolve, reject)
   }
 
-  const simulateBatch = async (batch: readonly Waiting[], { sending }: Waiting): Promise<void> => {
-    const transfers = batch.map(({ prepared }) => prepared)
-    const { verdicts, isOutOfGas } = await simulateInOneCall(rpc, transfers, sending)
-    batchSize = isOutOfGas ? Math.max(1, Math.floor(batch.length / 2)) : Math.min(batchSize + 1, maxBatchSize)
-    for (const [index, one] of batch.entries()) {
-      const verdict = verdicts[index]
-      if (verdict === undefined || verdict === 'unclear') simulateAlone(one)
-      else one.resolve(verdict)
+  const simulateGroup = async (group: readonly Waiting[], { sending }: Waiting): Promise<void> => {
+    const calls = group.map(({ call }) => call)
+    const { results, isOutOfGas } = await simulateInOneCall(rpc, calls, sending)
+    groupSize = isOutOfGas ? Math.max(1, Math.floor(group.length / 2)) : Math.min(groupSize + 1, maxGroupSize)
+    for (const [index, one] of group.entries()) {
+      const result = results[index]
+      if (result === undefined || result === 'unclear') simulateAlone(one)
+      else one.resolve(result)
     }
   }
 
@@ -52,13 +51,13 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
     timer = null
     const gathered = waiting
     waiting = []
-    for (const batch of divideIndependent(gathered, toParties, batchSize)) {
-      const [first] = batch
+    for (const group of divideIndependent(gathered, ({ call }) => call, groupSize)) {
+      const [first] = group
       if (first === undefined) continue
       inFlight += 1
-      simulateBatch(batch, first)
+      simulateGroup(group, first)
         .catch((error: unknown) => {
-          for (const { reject } of batch) reject(error)
+          for (const { reject } of group) reject(error)
         })
         .finally(() => {
           inFlight -= 1
@@ -69,21 +68,18 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
 
   const enqueue = (one: Waiting): void => {
     waiting.push(one)
-    if (waiting.length >= batchSize) flush()
+    if (waiting.length >= groupSize) flush()
     else if (waiting.length > 1) return
     else if (inFlight === 0) setImmediate(flush)
     else timer = setTimeout(flush, windowMs)
   }
 
   return {
-    simulate: (prepared, sending) => {
-      // Code of strangers could burn the gas of all, or tell the two apart.
-      const canShare = multicall.known === true && prepared.transfer.isBatchable
+    simulate: (call, sending) => {
       if (multicall.known === null) void multicall.ask()
-      if (!canShare) return simulateTransfer(rpc, prepared, sending)
-      return new Promise((resolve, reject) => enqueue({ prepared, sending, resolve, reject }))
+      // Foreign code could burn the gas of all, or tell a shared simulation from a transaction.
+      if (multicall.known !== true || !canShare(call)) return simulateCall(rpc, call, sending)
+      return new Promise((resolve, reject) => enqueue({ call, sending, resolve, reject }))
     },
   }
 }
-
-const toParties = ({ prepared }: Waiting) => prepared.candidate.authorization

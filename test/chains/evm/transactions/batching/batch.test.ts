@@ -1,42 +1,42 @@
-import { encodeFunctionData, type Hex, hexToNumber, parseSignature, parseTransaction } from 'viem'
+import { type Address, type Hex, hexToNumber, parseTransaction } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { isBatch } from '../../../../../src/chains/evm/transactions/batching/batch.js'
 import type { Outcome } from '../../../../../src/schemes/scheme.js'
+import { unixNow } from '../../../../support/evm/authorization.js'
 import { callRpc } from '../../../../support/evm/jsonRpc.js'
-import { multicall3Address, usdcAbi } from '../../../../support/evm/localChain.js'
-import { deployTestToken } from '../../../../support/evm/testTokens.js'
-import { encodeTransfer } from '../../../../support/evm/transfer.js'
+import { multicall3Address } from '../../../../support/evm/localChain.js'
 import {
-  createDelegatedEoa,
-  createEoa,
-  createSafeWallet,
-  deployWallet,
-  type EoaWallet,
-} from '../../../../support/evm/wallets.js'
+  deployToy,
+  encodeToySettle,
+  encodeToyWithdraw,
+  type Toy,
+  type ToyPlan,
+} from '../../../../support/evm/toyCall.js'
+import { createEoa } from '../../../../support/evm/wallets.js'
 import { killInstance } from '../../../../support/instances.js'
-import { eventually, openScene, type PlannedPayment, planPayment, type Scene } from '../../scene.js'
-import { createSigner, openSending, type Sending, type SendingOptions } from '../sendingScene.js'
+import { rejectionOf } from '../../../../support/rejectionOf.js'
+import { createSigner, type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
+import { eventually, openScene, type Scene } from '../../scene.js'
 
-/*
- * Payments that travel together in one Multicall3 transaction: what one of them suffers costs the others nothing,
- * and each is told what became of it alone.
- */
+/* Calls that share one Multicall3 transaction: a failing one costs the others nothing, and each has its own outcome. */
 
 let scene: Scene
-const opened: Sending[] = []
+let toy: Toy
+const opened: ToySending[] = []
 
 beforeAll(async () => {
   scene = await openScene()
+  toy = await deployToy(scene.chain)
 })
 afterEach(async () => {
   for (const sending of opened.splice(0)) await sending.close()
-  await scene.chain.setPaused(false)
+  await toy.setGasToBurn(0n)
   await scene.reset()
 })
 afterAll(() => scene.close())
 
-const open = async (options?: SendingOptions): Promise<Sending> => {
-  const sending = await openSending(scene, options)
+const open = async (options?: EngineOptions): Promise<ToySending> => {
+  const sending = await openToy(scene, toy, options)
   opened.push(sending)
   return sending
 }
@@ -44,8 +44,8 @@ const open = async (options?: SendingOptions): Promise<Sending> => {
 // JUMPDEST PUSH1 0 JUMP: runs until the gas is gone.
 const endlessLoop = '0x5b600056'
 
-const planMany = (count: number): Promise<readonly PlannedPayment[]> =>
-  Promise.all(Array.from({ length: count }, () => scene.plan()))
+const planMany = (count: number, changes: Partial<ToyPlan> = {}): Promise<readonly ToyPlan[]> =>
+  Promise.all(Array.from({ length: count }, () => toy.plan(changes)))
 
 const countTransactions = (outcomes: readonly Outcome[]): number =>
   new Set(outcomes.map((outcome) => ('transaction' in outcome ? outcome.transaction : undefined))).size
@@ -67,38 +67,17 @@ const listRecorded = async (signers: readonly { readonly address: string }[]) =>
   }))
 }
 
-const cancelAuthorization = async ({ body }: PlannedPayment, wallet: EoaWallet): Promise<void> => {
-  const { nonce } = body.paymentPayload.payload.authorization
-  const signature = await wallet.account.signTypedData({
-    domain: scene.chain.token,
-    types: {
-      CancelAuthorization: [
-        { name: 'authorizer', type: 'address' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'CancelAuthorization',
-    message: { authorizer: wallet.address, nonce },
-  })
-  const { r, s, yParity } = parseSignature(signature)
-  await sendAsStranger({
-    to: scene.chain.token.verifyingContract,
-    data: encodeFunctionData({
-      abi: usdcAbi,
-      functionName: 'cancelAuthorization',
-      args: [wallet.address, nonce, 27 + yParity, r, s],
-    }),
-  })
-}
-
 const sendAsStranger = async (call: { readonly to: Hex; readonly data: Hex }): Promise<void> => {
   const { status } = await scene.chain.send({ account: (await createSigner(scene)).account, ...call })
   expect(status).toBe('success')
 }
 
 /** Takes away what a payer owns. */
-const sweep = ({ payer, body }: PlannedPayment): Promise<void> =>
-  scene.chain.mint(payer, -BigInt(body.paymentRequirements.amount))
+const sweep = ({ payer }: ToyPlan): Promise<void> => toy.setCredit(payer, 0n)
+
+const executeAsStranger = (plan: ToyPlan): Promise<void> => sendAsStranger(encodeToySettle(toy.address, plan))
+
+const newAddress = (): Address => createEoa().address
 
 /** From now on no broadcast can be committed. */
 const refuseRecords = async (): Promise<void> => {
@@ -117,116 +96,94 @@ const whenInPool = (count: number) =>
   })
 
 describe('payments that wait together', () => {
-  it('settle in one transaction, each payment is told success, and each recipient has its sum', async () => {
+  it('settle in one transaction, each with its own outcome and sum', async () => {
     const sending = await open()
     const plans = await planMany(20)
     const outcomes = await sending.settleTogether(plans)
     expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
     expect(countTransactions(outcomes)).toBe(1)
     for (const { payTo, payer } of plans) {
-      expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-      expect(await scene.chain.balanceOf(payer)).toBe(0n)
+      expect(await toy.creditOf(payTo)).toBe(10_000n)
+      expect(await toy.creditOf(payer)).toBe(0n)
     }
     const [recorded, ...others] = await listRecorded(sending.signers)
     expect(others).toEqual([])
     expect(recorded?.payments).toBe(20)
   })
 
-  it('of 120 at once go in three transactions of at most fifty', async () => {
+  it('of 120 at once settle in three transactions of at most fifty', async () => {
     const sending = await open()
-    const payTo = createEoa().address
-    const plans = await Promise.all(Array.from({ length: 120 }, () => scene.plan({ payTo })))
+    const payTo = newAddress()
+    const plans = await Promise.all(Array.from({ length: 120 }, () => toy.plan({ payTo })))
     const outcomes = await sending.settleTogether(plans)
     expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
     const shares = (await listRecorded(sending.signers)).map(({ payments }) => payments)
     expect(shares.toSorted()).toEqual([20, 50, 50])
-    expect(await scene.chain.balanceOf(payTo)).toBe(1_200_000n)
-  })
-
-  it('cost at most 52k gas each in a batch of fifty to a known recipient', async () => {
-    const sending = await open()
-    const payTo = createEoa().address
-    await scene.chain.mint(payTo, 1n)
-    const outcomes = await sending.settleTogether(
-      await Promise.all(Array.from({ length: 50 }, () => scene.plan({ payTo }))),
-    )
-    const [first] = outcomes
-    if (first?.state !== 'confirmed') throw new Error('It did not settle')
-    const receipt = await scene.chain.client.getTransactionReceipt({
-      hash: `0x${first.transaction.slice(2)}`,
-    })
-    expect(Number(receipt.gasUsed) / 50).toBeLessThanOrEqual(52_000)
+    expect(await toy.creditOf(payTo)).toBe(1_200_000n)
   })
 })
 
 describe('one payment of a batch', () => {
-  /** Nine good payments and a bad one, which is spoiled while all wait; answers what the bad one is told. */
-  const settleWithSpoiled = async (
-    bad: PlannedPayment,
-    spoil: () => Promise<void>,
-    options?: SendingOptions,
-  ) => {
+  /** Nine good calls and one that a change makes fail while all wait; returns its own outcome apart. */
+  const settleWithFailing = async (bad: ToyPlan, change: () => Promise<void>, options?: EngineOptions) => {
     const sending = await open(options)
     const good = await planMany(9)
     sending.shut()
     const settling = [...good.slice(0, 4), bad, ...good.slice(4)].map((plan) => sending.settle(plan))
     await sending.whenWaiting(10)
-    await spoil()
+    await change()
     sending.open()
     const outcomes = await Promise.all(settling)
-    const [told] = outcomes.splice(4, 1)
+    const [own] = outcomes.splice(4, 1)
     expect(states(outcomes)).toEqual(good.map(() => 'confirmed'))
-    for (const { payTo } of good) expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-    return { told, outcomes, sending }
+    for (const { payTo } of good) expect(await toy.creditOf(payTo)).toBe(10_000n)
+    return { own, outcomes, sending }
   }
 
-  it('whose payer swept its balance is told insufficient_funds', async () => {
-    const bad = await scene.plan()
-    const { told, outcomes, sending } = await settleWithSpoiled(bad, () => sweep(bad))
-    expect(told).toEqual({ state: 'failed', reason: 'insufficient_funds' })
+  it('whose payer swept its credit fails with the reason of the scheme', async () => {
+    const bad = await toy.plan()
+    const { own, outcomes, sending } = await settleWithFailing(bad, () => sweep(bad))
+    expect(own).toEqual({ state: 'failed', reason: 'insufficient_balance' })
     expect(countTransactions(outcomes)).toBe(1)
-    // Whoever fails in the rehearsal is not sent at all.
+    // What fails in the simulation is not sent.
     expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([9])
   })
 
-  it('that the payer cancelled is told nonce_already_used', async () => {
-    const wallet = createEoa()
-    const bad = await scene.plan({ wallet })
-    const { told } = await settleWithSpoiled(bad, () => cancelAuthorization(bad, wallet))
-    expect(told).toEqual({ state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' })
+  it('that another account withdrew fails with the reason of the scheme', async () => {
+    const bad = await toy.plan()
+    const { own } = await settleWithFailing(bad, () => sendAsStranger(encodeToyWithdraw(toy.address, bad.id)))
+    expect(own).toEqual({ state: 'failed', reason: 'seqno_already_used' })
   })
 
-  it('that a stranger executed meanwhile is told nonce_already_used', async () => {
-    const bad = await scene.plan()
-    const { told } = await settleWithSpoiled(bad, () => sendAsStranger(encodeTransfer(bad.body)))
-    expect(told).toEqual({ state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' })
-    expect(await scene.chain.balanceOf(bad.payTo)).toBe(10_000n)
+  it('that another account executed meanwhile fails before it is sent', async () => {
+    const bad = await toy.plan()
+    const { own } = await settleWithFailing(bad, () => executeAsStranger(bad))
+    expect(own).toEqual({ state: 'failed', reason: 'seqno_already_used' })
+    expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
-  it('whose payer is on the blacklist is told account_blocked', async () => {
-    const bad = await scene.plan()
-    const { told } = await settleWithSpoiled(bad, () => scene.chain.setBlacklisted(bad.payer, true))
-    expect(told).toEqual({ state: 'failed', reason: 'account_blocked' })
+  it('that the contract reverts fails with its reason', async () => {
+    const bad = await toy.plan()
+    const { own } = await settleWithFailing(bad, () => toy.setBehaviour(bad.id, 'reverts'))
+    expect(own).toEqual({ state: 'failed', reason: 'account_frozen' })
   })
 
-  it('whose payer is delegated to code that burns all gas goes alone and is told so', async () => {
-    const bad = await scene.plan()
-    const { told, outcomes } = await settleWithSpoiled(bad, () =>
+  it('that burns all its gas fails by itself, whatever it does to the simulation of the batch', async () => {
+    const bad = await toy.plan()
+    const { own } = await settleWithFailing(bad, () => toy.setBehaviour(bad.id, 'burnsGas'))
+    expect(own).toMatchObject({ state: 'failed' })
+  })
+
+  it('whose payer has code is sent in a transaction of its own', async () => {
+    const bad = await toy.plan()
+    const { own, outcomes } = await settleWithFailing(bad, () =>
       scene.chain.control.setCode(bad.payer, endlessLoop),
     )
-    expect(told).toEqual({ state: 'failed', reason: 'invalid_exact_evm_payload_signature' })
-    expect(countTransactions(outcomes)).toBe(1)
+    expect(own).toMatchObject({ state: 'confirmed' })
+    expect(countTransactions(own === undefined ? outcomes : [...outcomes, own])).toBe(2)
   })
 
-  it('whose payer is delegated to code that checks signatures goes alone, and settles', async () => {
-    const wallet = await createDelegatedEoa(scene.chain, { checksSignatures: true })
-    const bad = await scene.plan({ wallet })
-    const { told, outcomes } = await settleWithSpoiled(bad, async () => undefined)
-    expect(told).toMatchObject({ state: 'confirmed' })
-    expect(countTransactions(told === undefined ? outcomes : [...outcomes, told])).toBe(2)
-  })
-
-  it('fails after the rehearsal, is sent again by itself and settles', async () => {
+  it('fails after the simulation, is sent again alone and settles', async () => {
     const sending = await open()
     const plans = await planMany(5)
     const [bad] = plans
@@ -236,15 +193,15 @@ describe('one payment of a batch', () => {
     await whenInPool(1)
     await sweep(bad)
     await scene.chain.control.mine()
-    await scene.chain.mint(bad.payer, 10_000n)
+    await toy.setCredit(bad.payer, 10_000n)
     await scene.chain.control.setAutomine(true)
     const outcomes = await settling
     expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
     expect(countTransactions(outcomes)).toBe(2)
-    expect(await scene.chain.balanceOf(bad.payTo)).toBe(10_000n)
+    expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
-  it('fails after the rehearsal for good, and is told why', async () => {
+  it('fails after the simulation for good, with the reason of its second try', async () => {
     const sending = await open()
     const plans = await planMany(5)
     const [bad, ...good] = plans
@@ -254,10 +211,10 @@ describe('one payment of a batch', () => {
     await whenInPool(1)
     await sweep(bad)
     await scene.chain.control.mine()
-    expect(states(await settling)).toEqual(['insufficient_funds', ...good.map(() => 'confirmed')])
+    expect(states(await settling)).toEqual(['insufficient_balance', ...good.map(() => 'confirmed')])
   })
 
-  it('that a stranger executes after the rehearsal is confirmed with the stranger’s transaction', async () => {
+  it('that another account executes after the simulation is confirmed with that transaction', async () => {
     const sending = await open()
     const plans = await planMany(4)
     const [bad] = plans
@@ -267,7 +224,7 @@ describe('one payment of a batch', () => {
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
     // A higher tip goes first.
-    const call = encodeTransfer(bad.body)
+    const call = encodeToySettle(toy.address, bad)
     const bytes = await stranger.account.signTransaction({
       chainId: scene.chain.chainId,
       nonce: 0,
@@ -281,10 +238,10 @@ describe('one payment of a batch', () => {
     const outcomes = await settling
     expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
     expect(outcomes[0]).toMatchObject({ transaction })
-    expect(await scene.chain.balanceOf(bad.payTo)).toBe(10_000n)
+    expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
-  /** Its share of a batch has failed on chain, and the question whether it can go alone is under way. */
+  /** It reverted inside a batch on chain, and the estimate of its second try is in flight. */
   const holdSecondAttempt = async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
@@ -300,20 +257,20 @@ describe('one payment of a batch', () => {
     await scene.chain.control.mine()
     await scene.chain.control.setAutomine(true)
     await eventually(() => (proxy.count('eth_estimateGas') > asked ? true : null))
-    await scene.chain.mint(bad.payer, 10_000n)
+    await toy.setCredit(bad.payer, 10_000n)
     return { bad, good, settling }
   }
 
-  it('that a stranger executes before it can go alone is confirmed with the stranger’s transaction', async () => {
+  it('that another account executes before its second try is confirmed with that transaction', async () => {
     const { bad, good, settling } = await holdSecondAttempt()
-    await sendAsStranger(encodeTransfer(bad.body))
+    await sendAsStranger(encodeToySettle(toy.address, bad))
     const outcomes = await settling
     expect(states(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
     expect(countTransactions(outcomes)).toBe(2)
-    expect(await scene.chain.balanceOf(bad.payTo)).toBe(10_000n)
+    expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
-  it('that cannot be recorded once more is pending, not failed: perhaps only the answer was lost', async () => {
+  it('that cannot be recorded again is pending, not failed: the answer may have been lost', async () => {
     const { good, settling } = await holdSecondAttempt()
     await refuseRecords()
     try {
@@ -323,7 +280,7 @@ describe('one payment of a batch', () => {
     }
   })
 
-  it('whose payer gets code after the rehearsal that burns all gas costs the others one more transaction', async () => {
+  it('that burns its gas after the simulation costs the others one more transaction', async () => {
     const sending = await open()
     const plans = await planMany(6)
     const [bad, ...good] = plans
@@ -331,26 +288,21 @@ describe('one payment of a batch', () => {
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
-    await scene.chain.control.setCode(bad.payer, endlessLoop)
+    await toy.setBehaviour(bad.id, 'burnsGas')
     await scene.chain.control.mine()
     const batch = await scene.chain.client.getBlock({ includeTransactions: true })
-    const [spoiled] = batch.transactions
+    const [shared] = batch.transactions
     await scene.chain.control.setAutomine(true)
     const outcomes = await settling
     expect(states(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))
     expect(outcomes[0]).toMatchObject({ state: 'failed' })
-    for (const { payTo } of good) expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-    expect(spoiled?.to?.toLowerCase()).toBe(multicall3Address.toLowerCase())
+    for (const { payTo } of good) expect(await toy.creditOf(payTo)).toBe(10_000n)
+    expect(shared?.to?.toLowerCase()).toBe(multicall3Address.toLowerCase())
   })
 
-  it('in a batch that runs out of gas as a whole is settled by a transaction of its own', async () => {
-    const token = await deployTestToken(scene.chain, 'GasBurnerToken', [0n])
-    const sending = await open({
-      environment: { [`EVM_TOKENS_${scene.chain.chainId}`]: `${token.address}:Test Token:1` },
-    })
-    const plans = await Promise.all(
-      Array.from({ length: 4 }, () => planPayment(scene.chain, { ...token, mint: token.mint })),
-    )
+  it('in a batch that runs out of gas as a whole settles in a transaction of its own', async () => {
+    const sending = await open()
+    const plans = await planMany(4)
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
@@ -359,111 +311,140 @@ describe('one payment of a batch', () => {
     if (recorded === undefined) throw new Error('Nothing was recorded')
     expect(recorded.payments).toBe(4)
     await scene.chain.control.setAutomine(true)
-    // Each transfer now costs more than the whole batch was estimated at.
-    await token.write('setGasToBurn', [250_000n])
+    // Each call now costs more than the whole batch was estimated at.
+    await toy.setGasToBurn(450_000n)
     await callRpc(scene.chain.url, 'eth_sendRawTransaction', [recorded.bytes])
     const outcomes = await settling
     expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
     const after = await listRecorded(sending.signers)
     expect(after.map(({ payments }) => payments)).toEqual([4, 1, 1, 1, 1])
-    for (const { payTo } of plans) expect(await token.balanceOf(payTo)).toBe(10_000n)
+    for (const { payTo } of plans) expect(await toy.creditOf(payTo)).toBe(10_000n)
   })
 
-  it('whose token is paused after the rehearsal is told token_paused, as are all others', async () => {
+  it('that the contract reverts after the simulation fails with its reason, as do all others', async () => {
     const sending = await open()
     const plans = await planMany(3)
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
-    await scene.chain.setPaused(true)
+    for (const { id } of plans) await toy.setBehaviour(id, 'reverts')
     await scene.chain.control.mine()
-    expect(states(await settling)).toEqual(plans.map(() => 'token_paused'))
-    await scene.chain.setPaused(false)
+    expect(states(await settling)).toEqual(plans.map(() => 'account_frozen'))
+    for (const { id } of plans) await toy.setBehaviour(id, 'pays')
     for (const plan of plans) {
       await scene.chain.control.setAutomine(true)
       expect(await sending.settle(plan)).toMatchObject({ state: 'confirmed' })
     }
   })
+
+  it('that succeeds on chain without effect is retried alone and is not confirmed', async () => {
+    const sending = await open()
+    const plans = await planMany(3)
+    const [bad, ...good] = plans
+    if (bad === undefined) throw new Error('There is no payment')
+    await toy.setBehaviour(bad.id, 'doesNothing')
+    const outcomes = await sending.settleTogether(plans)
+    expect(states(outcomes)).toEqual(['transfer_event_mismatch', ...good.map(() => 'confirmed')])
+    expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([3, 1])
+  })
+
+  it('that moves nothing is confirmed by its event', async () => {
+    const sending = await open()
+    const free = await toy.plan({ value: 0n })
+    const outcomes = await sending.settleTogether([free, ...(await planMany(3))])
+    expect(states(outcomes)).toEqual(Array(4).fill('confirmed'))
+    expect(countTransactions(outcomes)).toBe(1)
+    expect(await sending.settle(await toy.plan({ value: 0n }))).toMatchObject({ state: 'confirmed' })
+  })
 })
 
 describe('two payments of one payer', () => {
-  it('with money for one: exactly one succeeds and the other has insufficient_funds', async () => {
+  it('with credit for one: one is confirmed and the other fails', async () => {
     const sending = await open()
-    const wallet = createEoa()
-    const one = await scene.plan({ wallet })
-    const other = await scene.plan({ wallet, balance: 0n })
+    const payer = newAddress()
+    const [one, other] = [await toy.plan({ payer }), await toy.plan({ payer, credit: 10_000n })]
     const good = await planMany(3)
     const outcomes = await sending.settleTogether([one, other, ...good])
-    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'insufficient_funds'])
+    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'insufficient_balance'])
     expect(states(outcomes.slice(2))).toEqual(good.map(() => 'confirmed'))
-    const sums = [await scene.chain.balanceOf(one.payTo), await scene.chain.balanceOf(other.payTo)]
+    const sums = [await toy.creditOf(one.payTo), await toy.creditOf(other.payTo)]
     expect(sums.sort()).toEqual([0n, 10_000n])
   })
 
-  it('to the same recipient and of the same value, of which one fails on chain: only that one is not told success', async () => {
+  it('of the same terms, of which one fails on chain: only the other is confirmed', async () => {
     const sending = await open()
-    const wallet = createEoa()
-    const payTo = createEoa().address
+    const [payer, payTo] = [newAddress(), newAddress()]
     const plans = [
-      await scene.plan({ wallet, payTo }),
-      await scene.plan({ wallet, payTo }),
-      await scene.plan(),
+      await toy.plan({ payer, payTo }),
+      await toy.plan({ payer, payTo, credit: 20_000n }),
+      await toy.plan(),
     ]
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
-    // Money for one of the two is gone.
-    await scene.chain.mint(wallet.address, -10_000n)
+    await toy.setCredit(payer, 10_000n)
     await scene.chain.control.mine()
     const outcomes = await settling
-    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'insufficient_funds'])
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'insufficient_balance'])
+    expect(await toy.creditOf(payTo)).toBe(10_000n)
   })
 
-  it('with money for both succeed together', async () => {
+  it('with credit for both share a transaction', async () => {
     const sending = await open()
-    const wallet = createEoa()
-    const payTo = createEoa().address
-    const plans = [await scene.plan({ wallet, payTo }), await scene.plan({ wallet, payTo })]
+    const [payer, payTo] = [newAddress(), newAddress()]
+    const plans = [await toy.plan({ payer, payTo }), await toy.plan({ payer, payTo, credit: 20_000n })]
     const outcomes = await sending.settleTogether(plans)
     expect(states(outcomes)).toEqual(['confirmed', 'confirmed'])
     expect(countTransactions(outcomes)).toBe(1)
-    expect(await scene.chain.balanceOf(payTo)).toBe(20_000n)
+    expect(await toy.creditOf(payTo)).toBe(20_000n)
   })
 })
 
-describe('what cannot be batched goes alone', () => {
-  it.each<[string, () => Promise<PlannedPayment>, SendingOptions]>([
-    [
-      'a contract wallet',
-      async () => {
-        const safe = await createSafeWallet(scene.chain)
-        return scene.plan({ wallet: await deployWallet(scene.chain, safe) })
-      },
-      {},
-    ],
-    [
-      'a counterfactual wallet',
-      async () => scene.plan({ wallet: await createSafeWallet(scene.chain) }),
-      { environment: { DEPLOY_ERC4337_WITH_EIP6492: 'true' } },
-    ],
-    [
-      'a token that is not listed',
-      async () => {
-        const token = await deployTestToken(scene.chain, 'UsedNonceSilentToken')
-        return planPayment(scene.chain, { ...token, mint: token.mint })
-      },
-      { environment: { EVM_TOKENS_84532: '*' } },
-    ],
-  ])('%s', async (_what, plan, options) => {
-    const sending = await open(options)
-    const special = await plan()
+describe('a deadline', () => {
+  it('within the margin is refused at once, before a slot is free; a later one settles', async () => {
+    const sending = await open()
+    const now = BigInt(unixNow())
+    // The margin is six seconds, and the toy's last second is inclusive.
+    const [late, timely] = [
+      await toy.plan({ lastSecond: now + 5n }),
+      await toy.plan({ lastSecond: now + 60n }),
+    ]
+    sending.shut()
+    expect(await rejectionOf(sending.settle(late))).toMatchObject({ operationalCode: 'SVC-3002' })
+    sending.open()
+    expect(await sending.settle(timely)).toMatchObject({ state: 'confirmed' })
+    expect(await listRecorded(sending.signers)).toHaveLength(1)
+  })
+})
+
+describe('what cannot be batched is sent alone', () => {
+  it.each<[string, (sending: ToySending) => Partial<ToyPlan>]>([
+    ['a call that is not batchable', () => ({ call: { isBatchable: false } })],
+    ['a call that names its sender', ({ signers }) => ({ sender: signers[0]?.address ?? null })],
+    ['a call with a probe', () => ({ call: { probe: { to: toy.address, data: '0x' } } })],
+  ])('%s', async (_what, changes) => {
+    const sending = await open({ signers: [await createSigner(scene), await createSigner(scene)] })
+    const special = await toy.plan(changes(sending))
     const good = await planMany(4)
     const outcomes = await sending.settleTogether([special, ...good])
     expect(states(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
     const recorded = await listRecorded(sending.signers)
     expect(recorded.map(({ payments }) => payments).sort()).toEqual([1, 4])
     expect(recorded.filter(({ bytes }) => isBatch(bytes)).map(({ payments }) => payments)).toEqual([4])
+  })
+
+  it('and is sent by the account that it names, whichever has more room', async () => {
+    const signers = [await createSigner(scene), await createSigner(scene), await createSigner(scene)]
+    const sending = await open({ signers })
+    for (const { address } of signers) {
+      for (let round = 0; round < 2; round++) {
+        const outcome = await sending.settle(await toy.plan({ sender: address }))
+        if (outcome.state !== 'confirmed') throw new Error('It did not settle')
+        const hash = `0x${outcome.transaction.slice(2)}` as const
+        const { from } = await scene.chain.client.getTransaction({ hash })
+        expect(from.toLowerCase()).toBe(address.toLowerCase())
+      }
+    }
   })
 
   it('everything, on a chain without Multicall3', async () => {
@@ -483,16 +464,9 @@ describe('what cannot be batched goes alone', () => {
 
 describe('gas', () => {
   it('of more than eight million is split over several transactions', async () => {
-    const token = await deployTestToken(scene.chain, 'GasBurnerToken', [250_000n])
-    const sending = await open({
-      environment: { [`EVM_TOKENS_${scene.chain.chainId}`]: `${token.address}:Test Token:1` },
-    })
-    const wallet = createEoa()
-    await token.mint(wallet.address, 400_000n)
-    const funded = { ...token, mint: async () => undefined }
-    const plans = await Promise.all(
-      Array.from({ length: 40 }, () => planPayment(scene.chain, funded, { wallet })),
-    )
+    await toy.setGasToBurn(250_000n)
+    const sending = await open()
+    const plans = await planMany(40)
     const outcomes = await sending.settleTogether(plans)
     expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
     const recorded = await listRecorded(sending.signers)
@@ -504,7 +478,7 @@ describe('gas', () => {
     }
   })
 
-  it('beyond the hourly budget is not spent: nobody is settled and nobody is told failed', async () => {
+  it('beyond the hourly budget is not spent: no payment settles and none fails', async () => {
     const sending = await open({
       environment: { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '1' },
     })
@@ -517,7 +491,7 @@ describe('gas', () => {
     ['what the node estimates', -5n],
     // The node would refuse the bytes although the estimate passed.
     ['what the transaction may use at most', 5n],
-  ])('of which the account cannot pay %s is spent in smaller transactions', async (_what, percent) => {
+  ])('that the account cannot pay, at %s, is spent in smaller transactions', async (_what, percent) => {
     const rich = await open()
     await rich.settleTogether(await planMany(30))
     const [whole] = (await listRecorded(rich.signers)).map(({ bytes }) =>
@@ -536,7 +510,7 @@ describe('gas', () => {
     await eventually(async () => ((await listRecorded([poor])).length === 2 ? true : null))
     expect((await listRecorded([poor])).map(({ payments }) => payments)).toEqual([15, 15])
     await scene.chain.fundGas(poor.address)
-    // Whichever was refused for want of money is sent again.
+    // A batch that was refused for its funds is sent again.
     await sending.maintenance.check()
     await sending.maintenance.check()
     expect(new Set(states(await outcomes))).toEqual(new Set(['confirmed']))
@@ -544,7 +518,7 @@ describe('gas', () => {
 })
 
 describe('the record of a batch', () => {
-  it('is there for every payment before the bytes leave, in one commit', async () => {
+  it('exists for every payment before the bytes are sent, in one commit', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     const plans = await planMany(6)
@@ -567,7 +541,7 @@ describe('the record of a batch', () => {
     await settling
   })
 
-  it('that no node ever got is closed by the reconciler, payment by payment', async () => {
+  it('that no node received is closed by the reconciler, payment by payment', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     const plans = await planMany(5)
@@ -579,25 +553,25 @@ describe('the record of a batch', () => {
     await sending.whenWaiting(5)
     sending.open()
     expect(states(await Promise.all(settling))).toEqual(plans.map(() => 'pending'))
-    for (const { payTo } of plans) expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+    for (const { payTo } of plans) expect(await toy.creditOf(payTo)).toBe(0n)
 
-    // Another process: it has nothing but the journal.
+    // Another process, with nothing but the journal.
     const next = await open()
     for (const _round of [1, 2]) {
       for (const id of ids) {
         const settlement = await next.journal.find(id)
-        if (settlement === null || settlement.state !== 'pending') continue
-        const outcome = await next.scheme.resolve(settlement, AbortSignal.timeout(5_000))
+        if (settlement?.state !== 'pending') continue
+        const outcome = await next.resolve(id)
         if (outcome.state !== 'pending') await next.journal.close(id, outcome)
       }
     }
     for (const [index, id] of ids.entries()) {
       expect(await next.journal.find(id)).toMatchObject({ state: 'confirmed' })
-      expect(await scene.chain.balanceOf(plans[index]?.payTo ?? '0x')).toBe(10_000n)
+      expect(await toy.creditOf(plans[index]?.payTo ?? '0x')).toBe(10_000n)
     }
   })
 
-  it('leaves out a payment that another instance took over, and the others go', async () => {
+  it('leaves out a payment that another instance took over, and the others settle', async () => {
     const sending = await open()
     const plans = await planMany(5)
     sending.shut()
@@ -619,12 +593,12 @@ describe('the record of a batch', () => {
       [0, 4],
     ])
     for (const [index, { payTo }] of plans.entries()) {
-      expect(await scene.chain.balanceOf(payTo)).toBe(index === lost ? 0n : 10_000n)
+      expect(await toy.creditOf(payTo)).toBe(index === lost ? 0n : 10_000n)
     }
     expect(await sending.journal.find(taken)).toMatchObject({ state: 'failed', broadcasts: [] })
   })
 
-  it('that the database refuses fails nobody for good and sends nothing', async () => {
+  it('that the database refuses fails no payment for good and sends nothing', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     const plans = await planMany(4)
@@ -650,19 +624,19 @@ describe('the record of a batch', () => {
   })
 })
 
-describe('the number of questions', () => {
+describe('the number of RPC calls', () => {
   it('of one payment alone is at most six', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
-    await sending.settle(await scene.plan())
-    const plan = await scene.plan()
+    await sending.settle(await toy.plan())
+    const plan = await toy.plan()
     proxy.clearCalls()
     expect(await sending.settle(plan)).toMatchObject({ state: 'confirmed' })
     expect(proxy.calls.map(({ method }) => method)).toHaveLength(proxy.calls.length)
     expect(proxy.calls.length).toBeLessThanOrEqual(6)
   })
 
-  it('of a batch of fifty is at most sixty, of which fifty ask for code in one request', async () => {
+  it('of a batch of fifty is at most sixty, of which fifty read code in one request', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     await sending.settleTogether(await planMany(2))

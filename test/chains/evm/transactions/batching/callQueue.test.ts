@@ -1,28 +1,27 @@
 import { describe, expect, it } from 'vitest'
-import { createCallQueue } from '../../../../../src/chains/evm/transactions/batching/callQueue.js'
+import {
+  createCallQueue,
+  type QueuedCall,
+} from '../../../../../src/chains/evm/transactions/batching/callQueue.js'
 import { drainEventLoop } from '../../../../support/manualClock.js'
 import { pollUntil } from '../../../../support/pollUntil.js'
 
-interface Item {
-  readonly key: string
-  readonly validBefore: bigint
-}
-
-const item = (key: string, validBefore = 100n): Item => ({ key, validBefore })
+const item = (id: string, deadline = 100n): QueuedCall => ({ call: { id, deadline } })
+const idsOf = (items: readonly QueuedCall[]) => items.map(({ call }) => call.id)
 
 /** A queue whose sends end when the test says so. */
-const openQueue = ({ maxItems = 3, longestWaitMs = 600_000 } = {}) => {
+const openQueue = ({ maxItems = 3, maxWaitMs = 600_000 } = {}) => {
   const sent: (readonly string[])[] = []
-  const refused: { readonly keys: readonly string[]; readonly error: unknown }[] = []
+  const refused: { readonly ids: readonly string[]; readonly error: unknown }[] = []
   const ends: (() => void)[] = []
   let readiness: () => boolean = () => true
   let announce: () => void = () => undefined
-  let questions = 0
-  const queue = createCallQueue<Item>({
+  let checks = 0
+  const queue = createCallQueue<QueuedCall>({
     maxItems,
-    maxWaitMs: longestWaitMs,
+    maxWaitMs,
     isReady: () => {
-      questions += 1
+      checks += 1
       return readiness()
     },
     whenChanged: () =>
@@ -31,21 +30,21 @@ const openQueue = ({ maxItems = 3, longestWaitMs = 600_000 } = {}) => {
       }),
     send: (items) =>
       new Promise((resolve) => {
-        sent.push(items.map(({ key }) => key))
+        sent.push(idsOf(items))
         ends.push(resolve)
       }),
-    refuse: (items, error) => void refused.push({ keys: items.map(({ key }) => key), error }),
+    refuse: (items, error) => void refused.push({ ids: idsOf(items), error }),
   })
   return {
     queue,
     sent,
     refused,
-    countQuestions: () => questions,
+    countChecks: () => checks,
     setReady: (next: () => boolean) => {
       readiness = next
       announce()
     },
-    /** Ends the oldest send that is under way. */
+    /** Ends the oldest send in flight. */
     end: async () => {
       ends.shift()?.()
       await drainEventLoop()
@@ -53,8 +52,8 @@ const openQueue = ({ maxItems = 3, longestWaitMs = 600_000 } = {}) => {
   }
 }
 
-describe('a queue of payments', () => {
-  it('sends at once when nothing is under way, with whoever comes in the same moment', async () => {
+describe('the call queue', () => {
+  it('sends at once when idle, with the items of the same tick', async () => {
     const { queue, sent } = openQueue()
     queue.add(item('a'))
     queue.add(item('b'))
@@ -63,8 +62,8 @@ describe('a queue of payments', () => {
     expect(queue.length).toBe(0)
   })
 
-  it('gathers what comes while something is under way, also when that has gone, until it has waited', async () => {
-    const { queue, sent, end } = openQueue({ longestWaitMs: 50 })
+  it('gathers items while a batch is in flight, and after it, until the first has waited long enough', async () => {
+    const { queue, sent, end } = openQueue({ maxWaitMs: 50 })
     queue.add(item('a'))
     await drainEventLoop()
     queue.add(item('b'))
@@ -77,34 +76,34 @@ describe('a queue of payments', () => {
     expect(await pollUntil(() => sent[1] ?? null, 'the second batch')).toEqual(['b', 'c'])
   })
 
-  it('does not wait for what is under way when enough wait, and sends no more than so many', async () => {
+  it('sends a full batch without waiting for the one in flight', async () => {
     const { queue, sent } = openQueue({ maxItems: 3 })
     queue.add(item('a'))
     await drainEventLoop()
-    for (const key of ['b', 'c', 'd', 'e']) queue.add(item(key))
+    for (const id of ['b', 'c', 'd', 'e']) queue.add(item(id))
     await drainEventLoop()
     expect(sent).toEqual([['a'], ['b', 'c', 'd']])
     expect(queue.length).toBe(1)
   })
 
-  it('does not wait longer than it may, however many come meanwhile', async () => {
-    const { queue, sent } = openQueue({ maxItems: 1_000, longestWaitMs: 40 })
+  it('waits no longer than allowed, however many items arrive meanwhile', async () => {
+    const { queue, sent } = openQueue({ maxItems: 1_000, maxWaitMs: 40 })
     queue.add(item('first'))
     await drainEventLoop()
     const since = performance.now()
-    const keys: string[] = []
-    // Each of them would begin the wait anew if the newest counted.
+    const ids: string[] = []
+    // A wait that restarts with every item would never end.
     while (sent.length === 1 && performance.now() - since < 2_000) {
-      keys.push(`${keys.length}`)
-      queue.add(item(`${keys.length - 1}`))
+      ids.push(`${ids.length}`)
+      queue.add(item(`${ids.length - 1}`))
       await drainEventLoop()
     }
     expect(performance.now() - since).toBeLessThan(1_000)
     expect(sent[1]?.[0]).toBe('0')
   })
 
-  it('sends what came last once it has waited long enough, though nothing else comes', async () => {
-    const { queue, sent } = openQueue({ longestWaitMs: 20 })
+  it('sends the last item once it has waited long enough', async () => {
+    const { queue, sent } = openQueue({ maxWaitMs: 20 })
     queue.add(item('a'))
     await drainEventLoop()
     queue.add(item('b'))
@@ -112,8 +111,8 @@ describe('a queue of payments', () => {
     expect(sent).toEqual([['a'], ['b']])
   })
 
-  it('never sends one authorization twice in a batch', async () => {
-    const { queue, sent } = openQueue({ longestWaitMs: 20 })
+  it('never puts one id twice into a batch', async () => {
+    const { queue, sent } = openQueue({ maxWaitMs: 20 })
     queue.add(item('same'))
     queue.add(item('same'))
     queue.add(item('other'))
@@ -122,7 +121,7 @@ describe('a queue of payments', () => {
     expect(await pollUntil(() => sent[1] ?? null, 'the second batch')).toEqual(['same'])
   })
 
-  it('sends those first whose authorization ends first', async () => {
+  it('sends the earliest deadline first', async () => {
     const { queue, sent } = openQueue({ maxItems: 2 })
     queue.add(item('late', 300n))
     queue.add(item('early', 100n))
@@ -131,8 +130,8 @@ describe('a queue of payments', () => {
     expect(sent[0]).toEqual(['early', 'middle'])
   })
 
-  it('sends nothing while nothing can be sent, and everything together afterwards', async () => {
-    const { queue, sent, setReady } = openQueue({ longestWaitMs: 1 })
+  it('sends nothing while no slot is free, and everything together afterwards', async () => {
+    const { queue, sent, setReady } = openQueue({ maxWaitMs: 1 })
     setReady(() => false)
     queue.add(item('a'))
     await drainEventLoop()
@@ -144,7 +143,7 @@ describe('a queue of payments', () => {
     expect(sent).toEqual([['a', 'b']])
   })
 
-  it('refuses all who wait when nothing can be sent at all, and takes the next one', async () => {
+  it('refuses all waiting items when no account can send, and accepts later ones', async () => {
     const { queue, sent, refused, setReady } = openQueue()
     const error = new Error('no account can pay')
     setReady(() => {
@@ -153,15 +152,15 @@ describe('a queue of payments', () => {
     queue.add(item('a'))
     queue.add(item('b'))
     await drainEventLoop()
-    expect(refused).toEqual([{ keys: ['a', 'b'], error }])
+    expect(refused).toEqual([{ ids: ['a', 'b'], error }])
     setReady(() => true)
     queue.add(item('c'))
     await drainEventLoop()
     expect(sent).toEqual([['c']])
   })
 
-  it('forgets who gives up, and asks no more when nobody waits', async () => {
-    const { queue, sent, setReady, countQuestions } = openQueue()
+  it('forgets a removed item, and does not poll while empty', async () => {
+    const { queue, sent, setReady, countChecks } = openQueue()
     setReady(() => false)
     const leaving = item('leaving')
     queue.add(leaving)
@@ -170,17 +169,17 @@ describe('a queue of payments', () => {
     expect(queue.remove(leaving)).toBe(false)
     setReady(() => false)
     await drainEventLoop()
-    const before = countQuestions()
+    const before = countChecks()
     setReady(() => true)
     await drainEventLoop()
-    expect(countQuestions()).toBe(before)
+    expect(countChecks()).toBe(before)
     expect(sent).toEqual([])
     queue.add(item('next'))
     await drainEventLoop()
     expect(sent).toEqual([['next']])
   })
 
-  it('cannot take back what is being sent', async () => {
+  it('cannot remove an item that is being sent', async () => {
     const { queue } = openQueue()
     const going = item('going')
     queue.add(going)

@@ -93,7 +93,7 @@ describe('fees', () => {
 })
 
 describe('the oracle', () => {
-  it('asks once for all who come together, and not again within two seconds', async () => {
+  it('asks once for concurrent reads, and not again within two seconds', async () => {
     const { oracle, endpoint, clock } = openOracle(usual)
     await Promise.all(Array.from({ length: 50 }, () => oracle.read()))
     await clock.advance(1_999)
@@ -101,7 +101,7 @@ describe('the oracle', () => {
     expect(endpoint.count('eth_feeHistory')).toBe(1)
   })
 
-  it('lets nobody wait for fees that are some seconds old, and has them refreshed', async () => {
+  it('answers with fees some seconds old and refreshes them in the background', async () => {
     const { oracle, endpoint, clock } = openOracle(usual)
     await oracle.read()
     await clock.advance(11_000)
@@ -113,7 +113,7 @@ describe('the oracle', () => {
     })
   })
 
-  it('gives nobody fees that are older, nor fees of an unknown age after the clock went back', async () => {
+  it('does not use older fees, nor fees of unknown age after the clock was set back', async () => {
     for (const milliseconds of [12_000, -1]) {
       const { oracle, endpoint, clock } = openOracle(usual)
       await oracle.read()
@@ -123,7 +123,7 @@ describe('the oracle', () => {
     }
   })
 
-  it('goes on with what it knows while the node is away, until that is too old', async () => {
+  it('uses known fees while the node is down, until they are too old', async () => {
     const { oracle, endpoint, clock } = openOracle(usual)
     await oracle.read()
     endpoint.answer({ '*': () => new Error('down'), eth_feeHistory: () => new Error('down') })

@@ -69,13 +69,13 @@ describe('the settlements that are left', () => {
 })
 
 describe('the balances', () => {
-  it('pays nothing before it is measured', () => {
+  it('can pay for nothing before the first measurement', () => {
     const { balances, signer } = openBalances()
     expect(balances.canPay(signer)).toBe(false)
     expect(balances.list()).toEqual([])
   })
 
-  it('says once who is low, and once who no longer is', async () => {
+  it('logs a low balance once, and its recovery once', async () => {
     const { measureWith, logger, balances, signer } = openBalances()
     const full = floor + perSettlement * 200n
     await measureWith(full)
@@ -94,14 +94,14 @@ describe('the balances', () => {
     expect(balances.list()).toEqual([{ signer, balance: full, settlementsLeft: 201 }])
   })
 
-  it('says so at the first look too', async () => {
+  it('logs a low balance at the first measurement too', async () => {
     const { measureWith, logger } = openBalances()
     await measureWith(0n)
     expect(logger.messages()).toEqual(['signer.gas_low'])
   })
 })
 
-describe('the word for all networks', () => {
+describe('the level over all networks', () => {
   it.each([
     [[], 'none'],
     [['ok', 'ok'], 'ok'],

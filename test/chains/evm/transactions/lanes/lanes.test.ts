@@ -2,25 +2,28 @@ import { type Hex, parseTransaction } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../../../../src/schemes/scheme.js'
 import { callRpc } from '../../../../support/evm/jsonRpc.js'
+import { deployToy, type Toy } from '../../../../support/evm/toyCall.js'
 import { killInstance } from '../../../../support/instances.js'
 import { createMemoryLogger } from '../../../../support/memoryLogger.js'
 import { shiftedClock } from '../../../../support/shiftedClock.js'
-import { eventually, openScene, type Scene } from '../../scene.js'
 import {
   createSigner,
-  openSending,
-  type Sending,
-  type SendingOptions,
+  type EngineOptions,
+  openToy,
+  type ToySending,
   withoutBlock,
-} from '../sendingScene.js'
+} from '../../engineScene.js'
+import { eventually, openScene, type Scene } from '../../scene.js'
 
-/* Lanes: many transactions of one account under way, and whatever may hold one of them up. */
+/* Lanes: many transactions of one account in flight, and everything that can hold one up. */
 
 let scene: Scene
-const opened: Sending[] = []
+let toy: Toy
+const opened: ToySending[] = []
 
 beforeAll(async () => {
   scene = await openScene()
+  toy = await deployToy(scene.chain)
 })
 afterEach(async () => {
   await scene.chain.control.setAutomine(true)
@@ -32,15 +35,15 @@ afterEach(async () => {
 })
 afterAll(() => scene.close())
 
-const open = async (options?: SendingOptions): Promise<Sending> => {
-  const sending = await openSending(scene, options)
+const open = async (options?: EngineOptions): Promise<ToySending> => {
+  const sending = await openToy(scene, toy, options)
   opened.push(sending)
   return sending
 }
 
 const range = (length: number, from = 0) => Array.from({ length }, (_, index) => from + index)
 
-const signerOf = ({ signers: [signer] }: Sending) => {
+const signerOf = ({ signers: [signer] }: ToySending) => {
   if (signer === undefined) throw new Error('There is no signer')
   return signer
 }
@@ -52,7 +55,7 @@ interface Recorded {
   readonly replaces: string | null
 }
 
-const listRecorded = async ({ signers }: Pick<Sending, 'signers'>): Promise<readonly Recorded[]> => {
+const listRecorded = async ({ signers }: Pick<ToySending, 'signers'>): Promise<readonly Recorded[]> => {
   const { rows } = await scene.database.pool().query(
     `select nonce::int as nonce, transaction, bytes, replaces from broadcasts
      where signer = any($1) order by nonce, recorded_at`,
@@ -61,17 +64,17 @@ const listRecorded = async ({ signers }: Pick<Sending, 'signers'>): Promise<read
   return rows.map(({ nonce, transaction, bytes, replaces }) => ({ nonce, transaction, bytes, replaces }))
 }
 
-const listNonces = async (sending: Sending) => (await listRecorded(sending)).map(({ nonce }) => nonce)
+const listNonces = async (sending: ToySending) => (await listRecorded(sending)).map(({ nonce }) => nonce)
 
-const whenRecorded = (sending: Sending, count: number) =>
+const whenRecorded = (sending: ToySending, count: number) =>
   eventually(async () => ((await listRecorded(sending)).length >= count ? true : null))
 
 /** Settles payments one after the other, so that each has a transaction of its own; none is waited for. */
-const settleApart = async (sending: Sending, count: number): Promise<Promise<Outcome>[]> => {
+const settleApart = async (sending: ToySending, count: number): Promise<Promise<Outcome>[]> => {
   const settling: Promise<Outcome>[] = []
   const before = (await listRecorded(sending)).length
   for (const index of range(count)) {
-    settling.push(sending.settle(await scene.plan()))
+    settling.push(sending.settle(await toy.plan()))
     await whenRecorded(sending, before + index + 1)
   }
   return settling
@@ -86,29 +89,29 @@ const states = (outcomes: readonly Outcome[]) => outcomes.map(({ state }) => sta
 const confirmed = (count: number) => range(count).map(() => 'confirmed')
 
 describe('a lane', () => {
-  it('has up to sixteen transactions under way; the seventeenth waits until one is mined', async () => {
+  it('has up to sixteen transactions in flight; the seventeenth waits until one is mined', async () => {
     const sending = await open()
     await scene.chain.control.setAutomine(false)
     const settling = await settleApart(sending, 16)
-    const late = [sending.settle(await scene.plan()), sending.settle(await scene.plan())]
-    // Verified, prepared and waiting, unless there were room.
+    const late = [sending.settle(await toy.plan()), sending.settle(await toy.plan())]
+    // Long enough for a send, if there were a free slot.
     await new Promise((resolve) => setTimeout(resolve, 700))
     expect(await listNonces(sending)).toEqual(range(16))
     await scene.chain.control.mine()
     await whenRecorded(sending, 17)
     await scene.chain.control.setAutomine(true)
     expect(states(await Promise.all([...settling, ...late]))).toEqual(confirmed(18))
-    // Who waited together travels together.
+    // Calls that waited together share a transaction.
     expect(await listNonces(sending)).toEqual(range(17))
   })
 
-  it('takes no more than sixteen though forty payments must each go alone', async () => {
+  it('holds no more than sixteen when forty payments each need a transaction of their own', async () => {
     const code = await scene.chain.client.getCode({ address: '0xcA11bde05977b3631167028862bE2a173976CA11' })
     await scene.chain.control.setCode('0xcA11bde05977b3631167028862bE2a173976CA11', '0x')
     try {
       const sending = await open()
       await scene.chain.control.setAutomine(false)
-      const plans = await Promise.all(range(40).map(() => scene.plan()))
+      const plans = await Promise.all(range(40).map(() => toy.plan()))
       const settling = sending.settleTogether(plans)
       await whenRecorded(sending, 16)
       await new Promise((resolve) => setTimeout(resolve, 700))
@@ -122,10 +125,10 @@ describe('a lane', () => {
     }
   })
 
-  it('is drawn from by two instances at once without a gap', async () => {
+  it('gives nonces to two instances at once without a gap', async () => {
     const signers = [await createSigner(scene)]
     const [one, other] = [await open({ signers }), await open({ signers })]
-    const plans = await Promise.all(range(24).map(() => scene.plan()))
+    const plans = await Promise.all(range(24).map(() => toy.plan()))
     const outcomes = await Promise.all(
       plans.map((plan, index) => (index % 2 === 0 ? one : other).settle(plan)),
     )
@@ -137,17 +140,17 @@ describe('a lane', () => {
     )
   })
 
-  it('whose number another program used gives the whole batch the next one', async () => {
+  it('whose nonce another program used gives the whole batch the next one', async () => {
     const sending = await open()
     await scene.chain.control.setNonce(signerOf(sending).address, 7)
-    const plans = await Promise.all(range(4).map(() => scene.plan()))
+    const plans = await Promise.all(range(4).map(() => toy.plan()))
     expect(states(await sending.settleTogether(plans))).toEqual(confirmed(4))
     expect(await listNonces(sending)).toEqual([0, 7])
   })
 })
 
 describe('a gap', () => {
-  it('that no bytes can fill because a node told too high a count: the lane is moved back', async () => {
+  it('without recorded bytes behind it, after a node reported too high a count: the lane is rewound', async () => {
     const logger = createMemoryLogger()
     const sending = await open({ logger })
     const lane = { network: scene.chain.network, signer: signerOf(sending).address }
@@ -156,15 +159,15 @@ describe('a gap', () => {
     await sending.maintenance.check()
     expect(await sending.lanes.readNext(lane)).toBe(0)
     expect(logger.messages()).toContain('nonce.rewound')
-    expect(await sending.settle(await scene.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
     expect(await listNonces(sending)).toEqual([0])
   })
 
-  it('before a recorded transaction is filled, and what waited behind it settles', async () => {
+  it('before a recorded transaction is filled, and the payments behind it settle', async () => {
     const sending = await open()
     const lane = { network: scene.chain.network, signer: signerOf(sending).address }
     await sending.lanes.advance(lane, 3)
-    const settling = sending.settle(await scene.plan())
+    const settling = sending.settle(await toy.plan())
     await whenRecorded(sending, 1)
     expect(await listNonces(sending)).toEqual([3])
     await sending.maintenance.check()
@@ -183,7 +186,7 @@ describe('a gap', () => {
     }
   })
 
-  it('in the pool, because it dropped a transaction: its bytes are sent again and all behind it settle', async () => {
+  it('in the pool, which dropped a transaction: its bytes are sent again and the payments behind it settle', async () => {
     const sending = await open()
     await scene.chain.control.setAutomine(false)
     const settling = await settleApart(sending, 4)
@@ -199,7 +202,7 @@ describe('a gap', () => {
     expect(await listNonces(sending)).toEqual(range(4))
   })
 
-  it('that a full pool left behind heals while payments keep coming', async () => {
+  it('that a full pool left is closed while payments continue', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     proxy.setFault(
@@ -209,12 +212,12 @@ describe('a gap', () => {
     )
     const settling: Promise<Outcome>[] = []
     let isHealed = false
-    const first = sending.settle(await scene.plan()).finally(() => {
+    const first = sending.settle(await toy.plan()).finally(() => {
       isHealed = true
     })
-    // Nobody pauses for the lane's sake.
+    // Payments continue while the gap is open.
     while (!isHealed && settling.length < 200) {
-      settling.push(sending.settle(await scene.plan()))
+      settling.push(sending.settle(await toy.plan()))
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     expect(await first).toMatchObject({ state: 'confirmed' })
@@ -226,7 +229,7 @@ describe('a gap', () => {
 
 describe('a stuck transaction', () => {
   /** Recorded, sent, and too cheap for every block from now on. */
-  const getStuck = async (count = 1, options: SendingOptions = {}) => {
+  const getStuck = async (count = 1, options: EngineOptions = {}) => {
     const clock = shiftedClock()
     const sending = await open({ clock, ...options })
     const { control, client } = scene.chain
@@ -245,7 +248,7 @@ describe('a stuck transaction', () => {
     return { sending, settling, clock, mineDear, highest }
   }
 
-  it('is replaced by the same call at a higher price, and whoever waits is told of the replacement', async () => {
+  it('is replaced by the same call at a higher price, and the settlement reports the replacement', async () => {
     const { sending, settling, clock, mineDear } = await getStuck(3)
     await sending.maintenance.check()
     await sending.maintenance.check()
@@ -272,7 +275,7 @@ describe('a stuck transaction', () => {
     )
   })
 
-  it('is replaced after its record: a node that hears of nothing but recorded bytes', async () => {
+  it('is recorded before it is replaced: nodes receive only recorded bytes', async () => {
     const proxy = await scene.openProxy()
     const { sending, settling, clock, mineDear } = await getStuck(1, { url: proxy.url })
     await sending.maintenance.check()
@@ -290,14 +293,14 @@ describe('a stuck transaction', () => {
     await Promise.all(settling)
   })
 
-  it('whose caller has gone is confirmed by the reconciler with the replacement', async () => {
+  it('whose caller disconnected is confirmed by the reconciler with the replacement', async () => {
     const clock = shiftedClock()
     const sending = await open({ clock })
     const { control } = scene.chain
     await control.setAutomine(false)
     await control.mine()
     let id = ''
-    const outcome = await sending.settle(await scene.plan(), {
+    const outcome = await sending.settle(await toy.plan(), {
       waitUntil: AbortSignal.timeout(500),
       onClaim: (claimed) => {
         id = claimed
@@ -316,16 +319,15 @@ describe('a stuck transaction', () => {
     await mineDear()
     await sending.maintenance.check()
     await control.mine()
-    const row = await sending.journal.find(id)
-    if (row === null) throw new Error('There is no row')
-    expect(row.broadcasts).toHaveLength(2)
-    expect(withoutBlock(await sending.scheme.resolve(row, AbortSignal.timeout(5_000)))).toEqual({
+    const { broadcasts = [] } = (await sending.journal.find(id)) ?? {}
+    expect(broadcasts).toHaveLength(2)
+    expect(withoutBlock(await sending.resolve(id))).toEqual({
       state: 'confirmed',
-      transaction: row.broadcasts[1]?.transaction,
+      transaction: broadcasts[1]?.transaction,
     })
   })
 
-  it('is not offered more and more while the chain mines nothing at all', async () => {
+  it('is not bumped again and again while the chain mines no block', async () => {
     const { sending, settling, clock, mineDear } = await getStuck()
     await sending.maintenance.check()
     await sending.maintenance.check()
@@ -341,7 +343,7 @@ describe('a stuck transaction', () => {
     await Promise.all(settling)
   })
 
-  it('that is not held up by its price is not offered more and more', async () => {
+  it('that is not stuck by its price is not bumped again and again', async () => {
     const { sending, settling, clock } = await getStuck()
     const { control } = scene.chain
     for (const _round of range(30)) {
@@ -356,13 +358,13 @@ describe('a stuck transaction', () => {
       ({ bytes }) => parseTransaction(bytes).maxFeePerGas ?? 0n,
     )
     const [highest = 0n] = offered.sort((left, right) => (left < right ? 1 : -1))
-    // Twice the base fee and a tip are asked: nothing beyond four times that, and one step.
+    // At most four times the current price (twice the base fee and a tip), and one bump.
     expect(highest).toBeLessThan(20_000_000_000n)
     await control.mine()
     await Promise.allSettled(settling)
   }, 40_000)
 
-  it('is left alone by an instance that does not look after the lane', async () => {
+  it('is not touched by an instance that does not lease the lane', async () => {
     const { sending, settling, clock, mineDear } = await getStuck()
     await sending.maintenance.check()
     const other = await open({ clock, signers: sending.signers })
@@ -379,7 +381,7 @@ describe('a stuck transaction', () => {
     const [, replacement] = await listRecorded(sending)
     expect(replacement).toBeDefined()
     await scene.chain.control.mine()
-    // Whose caller waits in the other process: that one hears of it by the journal.
+    // The caller waits in the other process, which reads the replacement from the journal.
     await sending.maintenance.check()
     expect(await Promise.all(settling)).toEqual([
       { state: 'confirmed', transaction: replacement?.transaction },
@@ -387,8 +389,8 @@ describe('a stuck transaction', () => {
   })
 })
 
-describe('looking after lanes', () => {
-  it('goes on with the others when one of them cannot be looked after', async () => {
+describe('lane maintenance', () => {
+  it('continues with the other lanes when one fails', async () => {
     const signers = [await createSigner(scene), await createSigner(scene), await createSigner(scene)]
     const [broken, ...others] = signers
     const sending = await open({

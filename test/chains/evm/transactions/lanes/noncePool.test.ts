@@ -25,7 +25,7 @@ const draw = ({ pool }: Pick<ReturnType<typeof open>, 'pool'>, numbers: readonly
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 
 describe('a lane', () => {
-  it('takes sixteen transactions, and the next one when one is mined', () => {
+  it('takes sixteen transactions, and another when one is mined', () => {
     const { pool, first } = open(1)
     draw({ pool }, range(maxInFlight))
     expect(pool.countFreeSlots()).toBe(0)
@@ -36,7 +36,7 @@ describe('a lane', () => {
     expect(pool.take()).toBeNull()
   })
 
-  it('counts places that are taken and have no number yet', () => {
+  it('counts slots that are taken and have no nonce yet', () => {
     const { pool } = open(1)
     const places = range(maxInFlight).map(() => pool.take())
     expect(pool.take()).toBeNull()
@@ -48,7 +48,7 @@ describe('a lane', () => {
     expect(pool.countFreeSlots()).toBe(1)
   })
 
-  it('is as free as the chain says, however many this process missed', () => {
+  it('is as free as the chain reports, whatever this process missed', () => {
     const { pool, first } = open(1)
     draw({ pool }, range(maxInFlight))
     pool.setMined(first.address, 10)
@@ -57,7 +57,7 @@ describe('a lane', () => {
     expect(pool.countFreeSlots()).toBe(maxInFlight)
   })
 
-  it('is not full for ever because a node once told too high a count', () => {
+  it('recovers after a node reported too high a count', () => {
     const { pool, first } = open(1)
     pool.setMined(first.address, 1_000)
     pool.setMined(first.address, 3)
@@ -66,7 +66,7 @@ describe('a lane', () => {
     expect(pool.countFreeSlots()).toBe(maxInFlight - 1)
   })
 
-  it('that was never asked about begins where its first number is', () => {
+  it('without a report begins at its first nonce', () => {
     const { pool } = open(1)
     draw({ pool }, [41])
     expect(pool.countFreeSlots()).toBe(maxInFlight - 1)
@@ -90,14 +90,14 @@ describe('several lanes', () => {
     for (const { address } of accounts) expect(drawn.filter((each) => each === address)).toHaveLength(3)
   })
 
-  it('are taken from those that this process looks after, and only then from the others', () => {
+  it('are taken from leased accounts first', () => {
     const { pool, first, second } = open(2)
     pool.setLeased([second.address])
     expect(new Set(draw({ pool }, range(maxInFlight)))).toEqual(new Set([second.address]))
     expect(draw({ pool }, [0])).toEqual([first.address])
   })
 
-  it('can be asked for by name', () => {
+  it('can be requested by address', () => {
     const { pool, second } = open(2)
     expect(pool.take(second.address)?.account.address).toBe(second.address)
     for (const nonce of range(maxInFlight - 1)) pool.take(second.address)?.onNonceAllocated(nonce)
@@ -106,8 +106,8 @@ describe('several lanes', () => {
   })
 })
 
-describe('waiting for room', () => {
-  it('ends when a transaction is mined or a place is given back', async () => {
+describe('waiting for a slot', () => {
+  it('ends when a transaction is mined or a slot is released', async () => {
     const { pool, first } = open(1)
     const place = pool.take()
     const since = performance.now()
@@ -120,7 +120,7 @@ describe('waiting for room', () => {
     expect(performance.now() - since).toBeLessThan(400)
   })
 
-  it('is expected to take as long as the oldest transaction already waits', async () => {
+  it('takes at least as long as the oldest transaction has waited', async () => {
     const { pool, first } = open(1)
     expect(pool.expectInclusionMs()).toBe(0)
     draw({ pool }, [0])

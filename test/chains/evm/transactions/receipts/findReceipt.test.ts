@@ -29,7 +29,7 @@ const openTwo = async () => {
 }
 
 describe('a receipt', () => {
-  it('of the only endpoint is believed when its block is on that chain, and asked for once', async () => {
+  it('of the only endpoint is accepted when its block is canonical, and read once', async () => {
     const only = createFakeEndpoint('only')
     tell(only, receiptIn(90))
     const rpc = createRpc('eip155:84532', [only], silentLogger)
@@ -39,13 +39,13 @@ describe('a receipt', () => {
     expect(await findReceipt(rpc, transaction, above)).toBeNull()
   })
 
-  it.each([below, above])('that both endpoints tell is believed: %j', async (policy) => {
+  it.each([below, above])('that both endpoints return is accepted: %j', async (policy) => {
     const { pinned, other, rpc } = await openTwo()
     for (const endpoint of [pinned, other]) tell(endpoint, receiptIn(90))
     expect(await findReceipt(rpc, transaction, policy)).toMatchObject({ blockNumber: 90n })
   })
 
-  it('that only one has is believed below the amount when the other has its block (A17)', async () => {
+  it('that only one has is accepted below the amount when the other has its block (A17)', async () => {
     const { pinned, rpc } = await openTwo()
     tell(pinned, receiptIn(90))
     expect(await findReceipt(rpc, transaction, below)).not.toBeNull()
@@ -66,7 +66,7 @@ describe('a receipt', () => {
     }
   })
 
-  it('in a block that the other endpoint has otherwise is not believed (A17)', async () => {
+  it('in a block that the other endpoint contradicts is not accepted (A17)', async () => {
     const { pinned, other, rpc } = await openTwo()
     tell(pinned, receiptIn(90))
     const forked = { number: '0x5a', hash: hashOf(7), timestamp: '0x1' }
@@ -84,14 +84,14 @@ describe('a receipt', () => {
     expect(await finding).toMatchObject({ blockNumber: 101n })
   })
 
-  it('in a block that no healthy endpoint but one ever gets is not believed (A17)', async () => {
+  it('in a block that only one healthy endpoint ever has is not accepted (A17)', async () => {
     const { pinned, rpc } = await openTwo()
     pinned.setHead(1_000)
     tell(pinned, receiptIn(1_000))
     expect(await findReceipt(rpc, transaction, below)).toBeNull()
   })
 
-  it('is believed when the other endpoint is silent, but not above the amount', async () => {
+  it('is accepted when the other endpoint is silent, but not above the amount', async () => {
     const { pinned, other, rpc } = await openTwo()
     tell(pinned, receiptIn(90))
     other.answer({ '*': hang, eth_getTransactionReceipt: hang, eth_getBlockByNumber: hang })
@@ -102,7 +102,7 @@ describe('a receipt', () => {
     expect(await findReceipt(rpc, transaction, above)).toBeNull()
   })
 
-  it('is believed when the other endpoint lags far behind', async () => {
+  it('is accepted when the other endpoint lags far behind', async () => {
     const { pinned, other, rpc } = await openTwo()
     const now = Math.floor(Date.now() / 1_000)
     pinned.setHead(200, now)
@@ -113,7 +113,7 @@ describe('a receipt', () => {
     expect(await findReceipt(rpc, transaction, above)).toBeNull()
   })
 
-  it('counts from the depth on that is asked for', async () => {
+  it('is accepted from the requested depth on', async () => {
     const { pinned, other, rpc } = await openTwo()
     for (const endpoint of [pinned, other]) tell(endpoint, receiptIn(99))
     expect(await findReceipt(rpc, transaction, { ...below, confirmations: 3 })).toBeNull()

@@ -5,16 +5,30 @@ import { createReceiptWatcher } from '../../../../../src/chains/evm/transactions
 import { createJsonRpcEndpoint } from '../../../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Secret } from '../../../../../src/platform/secret.js'
+import { deployToy, type Toy } from '../../../../support/evm/toyCall.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
+import { type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
 import { eventually, openScene, type Scene } from '../../scene.js'
 
 let scene: Scene
+let toy: Toy
+const opened: ToySending[] = []
 
 beforeAll(async () => {
   scene = await openScene()
+  toy = await deployToy(scene.chain)
 })
-afterEach(() => scene.reset())
+afterEach(async () => {
+  for (const sending of opened.splice(0)) await sending.close()
+  await scene.reset()
+})
 afterAll(() => scene.close())
+
+const open = async (options: EngineOptions): Promise<ToySending> => {
+  const sending = await openToy(scene, toy, options)
+  opened.push(sending)
+  return sending
+}
 
 const countRecorded = async (): Promise<number> => {
   const { rows } = await scene.database.pool().query("select 1 from settlements where state = 'pending'")
@@ -22,35 +36,32 @@ const countRecorded = async (): Promise<number> => {
 }
 
 describe('waiting for receipts', () => {
-  it('asks once per block and once or twice per payment, however many wait and however long', async () => {
+  it('reads each block once and each receipt once or twice, however many settlements wait', async () => {
     const proxy = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [proxy.url] })
+    const sending = await open({ url: proxy.url })
     await scene.chain.control.setAutomine(false)
-    const plans = await Promise.all(Array.from({ length: 20 }, () => scene.plan()))
-    const settling = Promise.all(plans.map(({ body }) => service.settle(body)))
+    const plans = await Promise.all(Array.from({ length: 20 }, () => toy.plan()))
+    const settling = Promise.all(plans.map((plan) => sending.settle(plan)))
     await eventually(async () => ((await countRecorded()) === 20 ? true : null))
 
-    // Everyone has asked by name once by now; from here on only blocks are looked at, until there is one.
+    // Every receipt was asked for once by now; from here on only blocks are read, until there is a new one.
     proxy.clearCalls()
     await eventually(() => (proxy.count('eth_getBlockByNumber') >= 5 ? true : null))
     const asked = proxy.count('eth_getTransactionReceipt')
     expect(asked).toBeLessThanOrEqual(20)
     await scene.chain.control.mine()
-    expect((await settling).every(({ success }) => success)).toBe(true)
+    expect((await settling).every(({ state }) => state === 'confirmed')).toBe(true)
     expect(proxy.count('eth_getTransactionReceipt') - asked).toBeLessThanOrEqual(2 * 20)
   })
 
-  it('looks at nothing when nobody waits any more', async () => {
+  it('polls nothing while there are no waits', async () => {
     const proxy = await scene.openProxy()
-    const service = await scene.open({
-      rpcUrls: [proxy.url],
-      environment: { SETTLE_WAIT_SECONDS: '1', EVM_POLL_INTERVAL_MS_84532: '10' },
-    })
+    const sending = await open({ url: proxy.url, environment: { EVM_POLL_INTERVAL_MS_84532: '10' } })
     await scene.chain.control.setAutomine(false)
-    const { body } = await scene.plan()
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const waitUntil = AbortSignal.timeout(1_000)
+    expect(await sending.settle(await toy.plan(), { waitUntil })).toMatchObject({ state: 'pending' })
     proxy.clearCalls()
-    // The monitor's own round asks for a block too, once in five seconds.
+    // A maintenance round reads a block too.
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(proxy.calls.filter(({ method }) => method === 'eth_getBlockByNumber').length).toBeLessThanOrEqual(
       2,
@@ -69,7 +80,7 @@ describe('waiting for receipts', () => {
     return { proxy, watcher: createReceiptWatcher(rpc, 20), asked: proxy.calls.length }
   }
 
-  /** So many transactions that wait in the pool, of one account each. */
+  /** Transactions in the pool, each of an account of its own. */
   const sendMany = (count: number): Promise<readonly Hex[]> =>
     Promise.all(
       Array.from({ length: count }, async () => {
@@ -81,7 +92,7 @@ describe('waiting for receipts', () => {
 
   const within = (milliseconds = 10_000) => AbortSignal.timeout(milliseconds)
 
-  it('asks one question for all who wait for the same transaction', async () => {
+  it('asks once for all waits on one transaction', async () => {
     const { proxy, watcher } = await openWatcher()
     await scene.chain.control.setAutomine(false)
     const [transaction = '0x'] = await sendMany(1)
@@ -94,7 +105,7 @@ describe('waiting for receipts', () => {
     expect(proxy.count('eth_getTransactionReceipt')).toBeLessThanOrEqual(3)
   })
 
-  it('finds a transaction that was mined before anybody waited, without asking for it twice', async () => {
+  it('finds a transaction that was mined before the wait, without asking twice', async () => {
     const { proxy, watcher, asked } = await openWatcher()
     const [transaction = '0x'] = await sendMany(1)
     await eventually(() => scene.chain.client.getTransactionReceipt({ hash: transaction }).catch(() => null))
@@ -105,7 +116,7 @@ describe('waiting for receipts', () => {
     ])
   })
 
-  it('gives each as many confirmations as it asked for', async () => {
+  it('resolves each wait at its own number of confirmations', async () => {
     const { watcher } = await openWatcher()
     await scene.chain.control.setAutomine(false)
     const [transaction = '0x'] = await sendMany(1)
@@ -126,7 +137,7 @@ describe('waiting for receipts', () => {
     expect(await deep).toMatchObject({ transactionHash: transaction })
   })
 
-  it('gives whoever waits for a transaction its replacement, and that one’s replacement', async () => {
+  it('resolves with a replacement, and with the replacement of a replacement', async () => {
     const { watcher } = await openWatcher()
     await scene.chain.control.setAutomine(false)
     const [old = '0x', newer = '0x', newest = '0x'] = await sendMany(3)
@@ -140,7 +151,7 @@ describe('waiting for receipts', () => {
     expect(await waiting).toMatchObject({ transactionHash: newest })
   })
 
-  it('reads all receipts of a block at once when several wait for it', async () => {
+  it('reads all receipts of a block at once when several waits need it', async () => {
     const { proxy, watcher } = await openWatcher()
     await scene.chain.control.setAutomine(false)
     const hashes = await sendMany(5)
@@ -154,7 +165,7 @@ describe('waiting for receipts', () => {
     expect(proxy.count('eth_getTransactionReceipt')).toBe(0)
   })
 
-  it('reads the receipts one by one when few wait, or when the node cannot give a block’s', async () => {
+  it('reads receipts one by one for few waits, or when the node lacks eth_getBlockReceipts', async () => {
     const { proxy, watcher } = await openWatcher()
     const missing = { kind: 'error', code: -32601, message: 'the method does not exist' } as const
     proxy.setFault('eth_getBlockReceipts', missing)
@@ -162,7 +173,7 @@ describe('waiting for receipts', () => {
     for (const [count, asked] of [
       [3, 0],
       [6, 1],
-      // It is not asked for what it has not got again and again.
+      // A missing method is not asked for again and again.
       [6, 1],
     ] as const) {
       const hashes = await sendMany(count)
@@ -174,7 +185,7 @@ describe('waiting for receipts', () => {
     }
   })
 
-  it('believes a block’s receipts no more than single ones: their block must be on the chain', async () => {
+  it('checks a block’s receipts like single ones: their block must be canonical', async () => {
     const { proxy, watcher } = await openWatcher()
     proxy.setFault('eth_getBlockReceipts', {
       kind: 'tamper',
@@ -194,7 +205,7 @@ describe('waiting for receipts', () => {
     for (const receipt of await Promise.all(waiting)) expect(receipt).toMatchObject({ status: true })
   })
 
-  it('goes on for the others when one of them gives up', async () => {
+  it('continues for the other waits when one ends', async () => {
     const { chain } = scene
     const endpoint = createJsonRpcEndpoint(new Secret(chain.url), 5_000)
     const watcher = createReceiptWatcher(createRpc(chain.network, [endpoint], silentLogger), 20)

@@ -8,41 +8,41 @@ import {
 
 // Few addresses, so that they meet.
 const address = fc.nat(12).map((number): Hex => `0x${number.toString(16).padStart(40, '0')}`)
-const payments = fc.array(fc.record({ from: address, to: address }), { maxLength: 60 })
-const parties = (payment: Parties) => payment
+const calls = fc.array(fc.record({ payer: address, payTo: address }), { maxLength: 60 })
+const parties = (call: Parties) => call
 
 describe('divideIndependent', () => {
-  it('loses no payment, doubles none, and keeps to the size', () => {
+  it('loses no call, doubles none, and keeps to the size', () => {
     fc.assert(
-      fc.property(payments, fc.integer({ min: 1, max: 10 }), (all, maxSize) => {
-        const batches = divideIndependent(all, parties, maxSize)
-        expect(batches.every((batch) => batch.length > 0 && batch.length <= maxSize)).toBe(true)
-        expect(new Set(batches.flat())).toEqual(new Set(all))
-        expect(batches.flat()).toHaveLength(all.length)
+      fc.property(calls, fc.integer({ min: 1, max: 10 }), (all, maxSize) => {
+        const groups = divideIndependent(all, parties, maxSize)
+        expect(groups.every(({ length }) => length > 0 && length <= maxSize)).toBe(true)
+        expect(new Set(groups.flat())).toEqual(new Set(all))
+        expect(groups.flat()).toHaveLength(all.length)
       }),
     )
   })
 
-  it('puts no two payments of one payer together, and no payer beside a payment to it', () => {
+  it('puts no two calls of one payer together, and no payer beside a call that pays it', () => {
     fc.assert(
-      fc.property(payments, (all) => {
-        for (const batch of divideIndependent(all, parties, 50)) {
-          const payers = batch.map(({ from }) => from)
+      fc.property(calls, (all) => {
+        for (const group of divideIndependent(all, parties, 50)) {
+          const payers = group.map(({ payer }) => payer)
           expect(new Set(payers).size).toBe(payers.length)
-          for (const payment of batch) {
-            const others = batch.filter((other) => other !== payment)
-            expect(others.some(({ from }) => from === payment.to)).toBe(false)
+          for (const call of group) {
+            const others = group.filter((other) => other !== call)
+            expect(others.some(({ payer }) => payer === call.payTo)).toBe(false)
           }
         }
       }),
     )
   })
 
-  it('puts payments of different payers to one recipient together', () => {
-    const to: Hex = `0x${'f'.repeat(40)}`
+  it('puts calls of different payers to one recipient together', () => {
+    const payTo: Hex = `0x${'f'.repeat(40)}`
     const all = Array.from({ length: 50 }, (_, index) => ({
-      from: `0x${index.toString(16).padStart(40, '0')}` as const,
-      to,
+      payer: `0x${index.toString(16).padStart(40, '0')}` as const,
+      payTo,
     }))
     expect(divideIndependent(all, parties, 50)).toEqual([all])
   })

@@ -1,174 +1,161 @@
-import { type Address, concatHex, type Hex, pad } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { randomAddress, randomHex, unixNow } from '../../../../support/evm/authorization.js'
+import { unixNow } from '../../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../../support/evm/localChain.js'
-import { deployTestToken } from '../../../../support/evm/testTokens.js'
-import { createEoa, createMoodyWallet, deployWallet, moods } from '../../../../support/evm/wallets.js'
+import { createToyCall, deployToy, type Toy, type ToyPlan } from '../../../../support/evm/toyCall.js'
+import { createEoa } from '../../../../support/evm/wallets.js'
 import type { RpcProxy } from '../../../../support/rpcProxy.js'
-import { openScene, type PaymentPlan, planPayment, type Scene, type Service } from '../../scene.js'
+import { createSigner, type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
+import { openScene, type Scene } from '../../scene.js'
+
+/* Simulation of settlement calls of any scheme: what shares an eth_call, and what each call learns of itself. */
 
 let scene: Scene
+let toy: Toy
+const opened: ToySending[] = []
 
 beforeAll(async () => {
   scene = await openScene()
+  toy = await deployToy(scene.chain)
 })
-afterEach(() => scene.reset())
+afterEach(async () => {
+  for (const sending of opened.splice(0)) await sending.close()
+  await toy.setGasToBurn(0n)
+  await scene.reset()
+})
 afterAll(() => scene.close())
 
-interface Bench {
-  readonly proxy: RpcProxy
-  readonly service: Service
-}
-
-/** A service behind a proxy that has seen nothing yet, and whose fees are known. */
-const open = async (environment: Readonly<Record<string, string>> = {}): Promise<Bench> => {
+/** An engine behind a proxy that has recorded nothing yet; its fees and Multicall3 are known. */
+const open = async (options: EngineOptions = {}) => {
   const proxy = await scene.openProxy()
-  const service = await scene.open({ rpcUrls: [proxy.url], environment })
-  await service.verify((await scene.plan()).body)
+  const sending = await openToy(scene, toy, { url: proxy.url, ...options })
+  opened.push(sending)
+  const simulate = (plan: ToyPlan) => sending.engine.simulate(createToyCall(sending.rpc, toy.address, plan))
+  await simulate(await toy.plan())
+  await expect.poll(() => proxy.count('eth_getCode')).toBe(1)
   proxy.clearCalls()
-  return { proxy, service }
+  return { proxy, sending, simulate }
 }
 
-const targetOf = (params: readonly unknown[]): string => {
-  const [call] = params
-  return typeof call === 'object' && call !== null && 'to' in call ? String(call.to) : ''
-}
+const targetOf = ([call]: readonly unknown[]): string =>
+  typeof call === 'object' && call !== null && 'to' in call ? String(call.to) : ''
 
-/** How many calls a proxy saw that hold several payments, and how many that ask for one. */
+/** How many eth_calls went through Multicall3, and how many to the contract itself. */
 const countCalls = ({ calls }: RpcProxy) => {
   const targets = calls.filter(({ method }) => method === 'eth_call').map(({ params }) => targetOf(params))
   const shared = targets.filter((target) => target === multicall3Address).length
   return { shared, single: targets.length - shared }
 }
 
-const planMany = (count: number, plan: PaymentPlan = {}) =>
-  Promise.all(Array.from({ length: count }, () => scene.plan(plan)))
-const verifyAll = (service: Service, plans: readonly { readonly body: unknown }[]) =>
-  Promise.all(plans.map(({ body }) => service.verify(body)))
-const valid = { isValid: true }
+const planMany = (count: number) => Promise.all(Array.from({ length: count }, () => toy.plan()))
 
-describe('simulations', () => {
-  it('of one payment are one call and one round trip', async () => {
-    const { proxy, service } = await open()
-    const { body, payer } = await scene.plan()
-    expect(await service.verify(body)).toEqual({ isValid: true, payer })
-    expect(proxy.requestCount).toBe(1)
+describe('a simulation', () => {
+  it('of one call is one eth_call, with its reads', async () => {
+    const { proxy, simulate } = await open()
+    expect(await simulate(await toy.plan())).toBeNull()
     expect(countCalls(proxy)).toEqual({ shared: 1, single: 0 })
+    expect(proxy.requestCount).toBe(1)
   })
 
-  it('of a hundred payments at once are a few calls', async () => {
-    const { proxy, service } = await open()
-    const plans = await planMany(100)
-    const answers = await verifyAll(service, plans)
-    expect(answers).toEqual(plans.map(({ payer }) => ({ isValid: true, payer })))
+  it('of a hundred calls is a few eth_calls', async () => {
+    const { proxy, simulate } = await open()
+    const results = await Promise.all((await planMany(100)).map(simulate))
+    expect(results).toEqual(Array(100).fill(null))
     expect(countCalls(proxy).single).toBe(0)
     expect(countCalls(proxy).shared).toBeGreaterThanOrEqual(2)
     expect(countCalls(proxy).shared).toBeLessThan(10)
   })
 
-  it('stay within what one transaction may use', async () => {
-    const { proxy, service } = await open()
-    await verifyAll(service, await planMany(60))
-    for (const { params } of proxy.calls.filter(({ method }) => method === 'eth_call')) {
-      const [call] = params
-      const gas = typeof call === 'object' && call !== null && 'gas' in call ? Number(call.gas) : 0
-      expect(gas).toBeGreaterThan(0)
-      expect(gas).toBeLessThanOrEqual(16_777_216)
+  it('gives each call of a group its own reason', async () => {
+    const { simulate } = await open()
+    const [used, reverting, silent] = await planMany(3)
+    if (used === undefined || reverting === undefined || silent === undefined) throw new Error('No plan')
+    const other = await open()
+    for (const plan of [used, silent])
+      expect(await other.sending.settle(plan)).toMatchObject({ state: 'confirmed' })
+    await toy.setCredit(used.payer, 10_000n)
+    await toy.setCredit(silent.payer, 10_000n)
+    await toy.setBehaviour(reverting.id, 'reverts')
+    await toy.setBehaviour(silent.id, 'succeedsWhenUsed')
+    const cases = [
+      [await toy.plan(), null],
+      [await toy.plan({ credit: 1n }), 'insufficient_balance'],
+      [await toy.plan({ value: 0n }), null],
+      [used, 'seqno_already_used'],
+      // The contract succeeds, and its state contradicts it.
+      [silent, 'seqno_already_used'],
+      [reverting, 'account_frozen'],
+      [await toy.plan({ lastSecond: BigInt(unixNow() - 10) }), 'authorization_expired'],
+      [await toy.plan(), null],
+    ] as const
+    const results = await Promise.all(cases.map(([plan]) => simulate(plan)))
+    expect(results.map((result) => result?.reason ?? null)).toEqual(cases.map(([, reason]) => reason))
+  })
+
+  it('sees no other call of the same payer, and no credit that another call would bring', async () => {
+    const { simulate } = await open()
+    const payer = createEoa().address
+    const plans = [await toy.plan({ payer }), await toy.plan({ payer, credit: 10_000n })]
+    expect(await Promise.all([...plans, ...(await planMany(5))].map(simulate))).toEqual(Array(7).fill(null))
+    const poor = createEoa().address
+    const bringing = await toy.plan({ payTo: poor })
+    const spending = await toy.plan({ payer: poor, credit: 0n })
+    for (const order of [
+      [bringing, spending],
+      [spending, bringing],
+    ]) {
+      const results = await Promise.all([...order, ...(await planMany(3))].map(simulate))
+      expect(results[order.indexOf(bringing)]).toBeNull()
+      expect(results[order.indexOf(spending)]).toEqual({ reason: 'insufficient_balance' })
     }
   })
 
-  it('give every payment of a batch its own verdict', async () => {
-    const { proxy, service } = await open()
-    const now = unixNow()
-    const blocked = await scene.plan()
-    await scene.chain.setBlacklisted(blocked.payer, true)
-    const used = await scene.plan({ balance: 50_000n })
-    expect(await service.settle(used.body)).toMatchObject({ success: true })
-    const wallet = createEoa()
-    const cases = [
-      [await scene.plan(), undefined],
-      [await scene.plan({ balance: 1n }), 'insufficient_funds'],
-      [blocked, 'account_blocked'],
-      [await scene.plan(), undefined],
-      [used, 'invalid_exact_evm_nonce_already_used'],
-      [await scene.plan({ authorization: { validAfter: String(now) } }), undefined],
-      [
-        await scene.plan({ wallet, signature: await createEoa().account.sign({ hash: randomHex(32) }) }),
-        'invalid_exact_evm_payload_signature',
-      ],
-      [await scene.plan(), undefined],
-    ] as const
-    proxy.clearCalls()
-    const answers = await verifyAll(
-      service,
-      cases.map(([plan]) => plan),
-    )
-    expect(answers.map((answer) => (answer.isValid ? undefined : answer.invalidReason))).toEqual(
-      cases.map(([, reason]) => reason),
-    )
-    await scene.chain.setBlacklisted(blocked.payer, false)
+  it('of a call that is too early asks the pending block', async () => {
+    const { proxy, simulate } = await open()
+    const head = await scene.chain.control.getHead()
+    const now = Math.max(unixNow(), head.timestamp) + 1
+    expect(await simulate(await toy.plan({ firstSecond: BigInt(now) }))).toBeNull()
+    const tags = proxy.calls.filter(({ method }) => method === 'eth_call').map(({ params }) => params[1])
+    expect(tags).toContain('pending')
   })
 
-  it('see no other payment of the same payer: each of two is valid though there is money for one', async () => {
-    const { service } = await open()
-    const wallet = createEoa()
-    const plans = [
-      await scene.plan({ wallet }),
-      await scene.plan({ wallet, balance: 0n }),
-      await scene.plan({ wallet, balance: 0n }),
-    ]
-    expect(await scene.chain.balanceOf(wallet.address)).toBe(10_000n)
-    expect(await verifyAll(service, [...plans, ...(await planMany(5))])).toEqual(
-      Array(8).fill(expect.objectContaining(valid)),
-    )
+  it.each<[string, (signer: `0x${string}`) => Partial<ToyPlan>, number]>([
+    ['is not batchable', () => ({ call: { isBatchable: false } }), 3],
+    ['names its sender', (sender) => ({ sender }), 3],
+    ['has a probe', () => ({ call: { probe: { to: toy.address, data: '0x' } } }), 4],
+  ])('of a call that %s is not shared, in one round trip', async (_what, changes, calls) => {
+    const { proxy, sending, simulate } = await open()
+    const plan = await toy.plan(changes(sending.signers[0]?.address ?? '0x'))
+    expect(await simulate(plan)).toBeNull()
+    expect(countCalls(proxy)).toEqual({ shared: 0, single: calls })
+    expect(proxy.requestCount).toBe(1)
   })
 
-  it('of the same payment many times at once agree', async () => {
-    const { service } = await open()
-    const { body } = await scene.plan()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => service.verify(body)))
-    expect(answers).toEqual(Array(20).fill(expect.objectContaining(valid)))
-  })
-
-  it('lend nobody the money that another payment would bring', async () => {
-    const { service } = await open()
-    for (let round = 0; round < 3; round++) {
-      const poor = createEoa()
-      const rich = await scene.plan({ payTo: poor.address })
-      const spending = await scene.plan({ wallet: poor, balance: 0n })
-      const orders = [
-        [rich, spending],
-        [spending, rich],
-      ]
-      for (const order of orders) {
-        const answers = await verifyAll(service, [...order, ...(await planMany(3))])
-        expect(answers[order.indexOf(rich)]).toMatchObject(valid)
-        expect(answers[order.indexOf(spending)]).toMatchObject({ invalidReason: 'insufficient_funds' })
+  it('runs from the sender that the call names', async () => {
+    const { simulate, sending } = await open({
+      signers: await Promise.all([0, 1, 2].map(() => createSigner(scene))),
+    })
+    for (const { address: sender } of sending.signers) {
+      for (const plan of await Promise.all([0, 1].map(() => toy.plan({ sender })))) {
+        expect(await simulate(plan)).toBeNull()
       }
     }
   })
 
-  it('across tokens lend nobody anything either', async () => {
-    const token = await deployTestToken(scene.chain, 'LegacyToken3009')
-    const { proxy, service } = await open({
-      [`EVM_TOKENS_${scene.chain.chainId}`]: `${token.address}:Test Token:1:6,${scene.chain.token.verifyingContract}`,
+  it('of a call whose only sender cannot pay is refused as an outage, not as a reason', async () => {
+    const [able, unable] = [await createSigner(scene), await createSigner(scene)]
+    const { simulate } = await open({
+      signers: [able, unable],
+      canPay: (address) => address === able.address,
     })
-    const wallet = createEoa()
-    const plans = [
-      await scene.plan({ wallet }),
-      await planPayment(scene.chain, token, { wallet }),
-      await planPayment(scene.chain, token, { payTo: wallet.address }),
-    ]
-    await service.verify((await planPayment(scene.chain, token)).body)
-    proxy.clearCalls()
-    expect(await verifyAll(service, plans)).toEqual(Array(3).fill(expect.objectContaining(valid)))
-    expect(countCalls(proxy)).toEqual({ shared: 3, single: 0 })
+    expect(await simulate(await toy.plan({ sender: able.address }))).toBeNull()
+    await expect(simulate(await toy.plan({ sender: unable.address }))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      operationalCode: 'SVC-4001',
+    })
   })
 })
 
-describe('a batch that fails as a whole', () => {
-  const isShared = (params: readonly unknown[]) => targetOf(params) === multicall3Address
-
+describe('a group that fails as a whole', () => {
   it.each<[string, (proxy: RpcProxy) => void]>([
     [
       'for its gas',
@@ -176,195 +163,44 @@ describe('a batch that fails as a whole', () => {
         proxy.setFault('eth_call', { kind: 'error', code: -32000, message: 'out of gas' }, { times: 1 }),
     ],
     [
-      "for the node's cap",
-      (proxy) =>
-        proxy.setFault(
-          'eth_call',
-          { kind: 'error', code: -32602, message: 'gas limit is above the cap' },
-          { times: 1 },
-        ),
-    ],
-    [
-      'because nobody is there to ask',
+      'with an answer that is no result',
       (proxy) =>
         proxy.setFault('eth_call', {
           kind: 'tamper',
-          change: (result, params) => (isShared(params) ? '0x' : result),
+          change: (result, params) => (targetOf(params) === multicall3Address ? '0x' : result),
         }),
     ],
-    [
-      'in words that are no answer',
-      (proxy) =>
-        proxy.setFault('eth_call', {
-          kind: 'tamper',
-          change: (result, params) => (isShared(params) ? randomHex(320) : result),
-        }),
-    ],
-  ])('%s harms none of its payments', async (_what, spoil) => {
-    const { proxy, service } = await open()
-    const plans = [...(await planMany(6)), await scene.plan({ balance: 1n })]
-    spoil(proxy)
-    const answers = await verifyAll(service, plans)
-    expect(answers.slice(0, 6)).toEqual(Array(6).fill(expect.objectContaining(valid)))
-    expect(answers[6]).toMatchObject({ invalidReason: 'insufficient_funds' })
+  ])('%s is divided into single simulations', async (_what, fail) => {
+    const { proxy, simulate } = await open()
+    const plans = [...(await planMany(6)), await toy.plan({ credit: 1n })]
+    fail(proxy)
+    const results = await Promise.all(plans.map(simulate))
+    expect(results).toEqual([...Array(6).fill(null), { reason: 'insufficient_balance' }])
     expect(countCalls(proxy).single).toBeGreaterThan(0)
   })
 
-  it('because no node answers is no verdict', async () => {
-    const { proxy, service } = await open({ EVM_RPC_TIMEOUT_MS: '300' })
-    const plans = await planMany(3)
-    proxy.setFault('eth_call', { kind: 'refuse' })
-    for (const { body } of plans) {
-      await expect(service.verify(body)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-    }
-    proxy.clearFaults()
-    expect(await verifyAll(service, plans)).toEqual(Array(3).fill(expect.objectContaining(valid)))
-  })
-
-  it('because a payer delegated to code that burns its gas harms nobody else', async () => {
-    const { service } = await open()
-    const burner = createEoa()
-    const code = await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'burnsGas'))
-    await delegate(burner.address, code.address)
-    for (let round = 0; round < 3; round++) {
-      const poisoned = await scene.plan({ wallet: burner })
-      const others = await planMany(20)
-      const all = [...others.slice(0, 3), poisoned, ...others.slice(3)]
-      const answers = await verifyAll(service, all)
-      expect(answers.filter((_, index) => index !== 3)).toEqual(
-        Array(20).fill(expect.objectContaining(valid)),
-      )
-      // What it says of the burner is what it says when it is asked alone.
-      expect(answers[3]).toEqual(await service.verify(poisoned.body))
-    }
-  })
-})
-
-/** Puts an EIP-7702 delegation on an account; the delegate's only word of storage, its mood, goes along. */
-const delegate = async (account: Address, contract: Hex): Promise<void> => {
-  await scene.chain.control.setCode(account, concatHex(['0xef0100', contract]))
-  const mood = pad(`0x0${moods.indexOf('burnsGas')}`)
-  await scene.chain.control.setStorageAt(account, pad('0x00'), mood)
-}
-
-describe('a payment that needs code of a stranger', () => {
-  it.each<[string, () => Promise<PaymentPlan>]>([
-    [
-      'a wallet contract',
-      async () => ({
-        wallet: await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'acceptsAll')),
-      }),
-    ],
-  ])('is simulated by itself: %s', async (_what, plan) => {
-    const { proxy, service } = await open()
-    const { body } = await scene.plan(await plan())
-    expect(await service.verify(body)).toMatchObject(valid)
-    expect(countCalls(proxy)).toEqual({ shared: 0, single: 3 })
-    expect(proxy.requestCount).toBe(1)
-  })
-
-  it('is simulated by itself: a token that nobody listed', async () => {
-    const { proxy, service } = await open({ [`EVM_TOKENS_${scene.chain.chainId}`]: '*' })
-    const token = await deployTestToken(scene.chain, 'LegacyToken3009')
-    await service.verify((await planPayment(scene.chain, token)).body)
-    proxy.clearCalls()
-    expect(await service.verify((await planPayment(scene.chain, token)).body)).toMatchObject(valid)
-    // The one call to Multicall3 measures what the recipient gets of this very payment.
-    expect(countCalls(proxy)).toEqual({ shared: 1, single: 3 })
-    expect(proxy.requestCount).toBe(1)
+  it('because one call burns the gas costs the others no reason', async () => {
+    const { simulate } = await open()
+    const burning = await toy.plan()
+    await toy.setBehaviour(burning.id, 'burnsGas')
+    const others = await planMany(19)
+    const results = await Promise.all([...others.slice(0, 3), burning, ...others.slice(3)].map(simulate))
+    expect(results.filter((_, index) => index !== 3)).toEqual(Array(19).fill(null))
+    expect(results[3]).not.toBeNull()
   })
 })
 
 describe('a chain without Multicall3', () => {
-  it('has every payment simulated by itself, in one round trip', async () => {
+  it('has every call simulated by itself, in one round trip', async () => {
     const code = await scene.chain.client.getCode({ address: multicall3Address })
     await scene.chain.control.setCode(multicall3Address, '0x')
     try {
-      const { proxy, service } = await open()
-      const { body, payer } = await scene.plan()
-      expect(await service.verify(body)).toEqual({ isValid: true, payer })
-      expect(proxy.requestCount).toBe(1)
+      const { proxy, simulate } = await open()
+      expect(await simulate(await toy.plan())).toBeNull()
       expect(countCalls(proxy)).toEqual({ shared: 0, single: 3 })
-      const answers = await verifyAll(service, [...(await planMany(5)), await scene.plan({ balance: 1n })])
-      expect(answers.map(({ isValid }) => isValid)).toEqual([true, true, true, true, true, false])
-      expect(proxy.count('eth_getCode')).toBe(0)
+      expect(proxy.requestCount).toBe(1)
     } finally {
       await scene.chain.control.setCode(multicall3Address, code ?? '0x')
     }
-  })
-
-  it('whose node was down at the start is asked again', async () => {
-    const proxy = await scene.openProxy()
-    proxy.setFault('eth_getCode', { kind: 'error', code: -32000, message: 'busy' })
-    const service = await scene.open({ rpcUrls: [proxy.url] })
-    proxy.clearFaults()
-    expect(await service.verify((await scene.plan()).body)).toMatchObject(valid)
-    await expect
-      .poll(async () => {
-        proxy.clearCalls()
-        expect(await service.verify((await scene.plan()).body)).toMatchObject(valid)
-        return countCalls(proxy)
-      })
-      .toEqual({ shared: 1, single: 0 })
-  })
-})
-
-describe('a refusal that needs no chain', () => {
-  const plans: readonly [string, () => Promise<PaymentPlan>, string][] = [
-    [
-      'another recipient',
-      async () => ({ authorization: { to: randomAddress() } }),
-      'invalid_exact_evm_payload_recipient_mismatch',
-    ],
-    [
-      'too low a value',
-      async () => ({ authorization: { value: '9999' } }),
-      'invalid_exact_evm_payload_authorization_value',
-    ],
-    [
-      'an authorization that has expired',
-      async () => ({ authorization: { validBefore: String(unixNow() - 1) } }),
-      'invalid_exact_evm_payload_authorization_valid_before',
-    ],
-    [
-      'an authorization that has not begun',
-      async () => ({ authorization: { validAfter: String(unixNow() + 60) } }),
-      'invalid_exact_evm_payload_authorization_valid_after',
-    ],
-    [
-      'a token that is not offered',
-      async () => ({ requirements: { asset: randomAddress() } }),
-      'unsupported_asset',
-    ],
-    ['a token that is no address', async () => ({ requirements: { asset: 'USDC' } }), 'unsupported_asset'],
-    [
-      "another token's name",
-      async () => ({ requirements: { extra: { name: 'USD Coin', version: '2' } } }),
-      'invalid_exact_evm_token_name_mismatch',
-    ],
-    [
-      'a signature that ends as ERC-6492 demands and holds nothing',
-      async () => ({ signature: concatHex([randomHex(100), `0x${'6492'.repeat(16)}`]) }),
-      'invalid_exact_evm_payload_signature',
-    ],
-    ['no signature', async () => ({ signature: '0x' }), 'invalid_payload_structure'],
-    ['another scheme', async () => ({ requirements: { scheme: 'upto' } }), 'unsupported_scheme'],
-    ['another network', async () => ({ requirements: { network: 'eip155:1' } }), 'invalid_network'],
-    [
-      'a payment to oneself',
-      async () => {
-        const wallet = createEoa()
-        return { wallet, payTo: wallet.address }
-      },
-      'self_payment',
-    ],
-  ]
-
-  it.each(plans)('asks none: %s', async (_what, plan, reason) => {
-    const { proxy, service } = await open()
-    const { body } = await scene.plan(await plan())
-    expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
-    // The monitor's rounds go on meanwhile.
-    expect(proxy.count('eth_call') + proxy.count('eth_getCode')).toBe(0)
   })
 })

@@ -13,7 +13,7 @@ import {
   type ServiceOptions,
 } from '../scene.js'
 
-/* What a chain takes back after it was told: blocks with payments of which somebody heard `success: true`. */
+/* Reorganisations after `success: true`: the blocks of confirmed payments are orphaned. */
 
 let scene: Scene
 
@@ -157,7 +157,7 @@ describe('a confirmed payment', () => {
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed', is_final: true })
   })
 
-  it('costs one question a block, however many payments stand in it', async () => {
+  it('costs one request per block, however many payments it has', async () => {
     const proxy = await scene.openProxy()
     const { service } = await open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '10' } })
     const plans = await Promise.all(Array.from({ length: 5 }, () => scene.plan()))
@@ -225,7 +225,7 @@ describe('a confirmed payment whose block vanishes', () => {
     expect((await readRow(settled.payer)).hash).not.toBe(before.hash)
   })
 
-  it('answers a repeated Idempotency-Key as before, and everyone else as pending', async () => {
+  it('answers a repeated Idempotency-Key as before, and every other request as pending', async () => {
     const { service } = await open()
     const { body, payer } = await scene.plan()
     const first = await service.settleWithKey(body, 'reorg-1')
@@ -245,7 +245,7 @@ describe('a confirmed payment whose block vanishes', () => {
     expect(await service.settleWithKey(body, 'reorg-1')).toEqual({ ...first, isReplayed: true })
   })
 
-  it('is found by whoever starts next, and opened once by several at a time', async () => {
+  it('is found by the next process, and reopened once by several at a time', async () => {
     const { service: first } = await open()
     const { payer } = await settlePlan(first)
     await first.core.close()
@@ -261,7 +261,7 @@ describe('a confirmed payment whose block vanishes', () => {
     expect(said).toHaveLength(1)
   })
 
-  it('that a stranger paid stands in the block of the stranger’s transaction', async () => {
+  it('that another account executed stands in the block of that transaction', async () => {
     const { service } = await open()
     const { body, payer, payTo } = await scene.plan()
     await scene.chain.control.setAutomine(false)
@@ -288,7 +288,7 @@ describe('a confirmed payment whose block vanishes', () => {
     expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
   })
 
-  it('is said of every payment of the block, and of no other', async () => {
+  it('affects every payment of the block, and no other', async () => {
     const { service, logger } = await open({ environment: { SETTLE_WAIT_SECONDS: '10' } })
     const earlier = await settlePlan(service)
     const plans = await Promise.all(Array.from({ length: 4 }, () => scene.plan()))
@@ -391,7 +391,7 @@ describe('a payment that waits for its confirmations', () => {
   const isMined = ({ payTo }: PlannedPayment) =>
     eventually(async () => ((await scene.chain.balanceOf(payTo)) === 0n ? null : true))
 
-  it('and is mined again in another block is told with that block', async () => {
+  it('and is mined again in another block is confirmed with that block', async () => {
     const { service } = await openCareful()
     const plan = await scene.plan()
     const settling = service.settle(plan.body)
@@ -407,7 +407,7 @@ describe('a payment that waits for its confirmations', () => {
     expect(await scene.countTransfersTo(plan.payTo)).toBe(1)
   })
 
-  it.each([1, 2])('and vanishes with %i blocks is not told before it is back', async (depth) => {
+  it.each([1, 2])('and vanishes with %i blocks is not confirmed before it is mined again', async (depth) => {
     const { service } = await open({
       environment: { [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '3' },
     })

@@ -1,0 +1,232 @@
+import type { Hex } from 'viem'
+import { sleep } from '../../../../deadline.js'
+import { AppError } from '../../../../errors.js'
+import type { Clock } from '../../../../ports/clock.js'
+import type { RateLimiter } from '../../../../ports/rateLimiter.js'
+import type { Recorder } from '../../../../ports/settlementJournal.js'
+import { spendHourlyBudget } from '../../../common/hourlyBudget.js'
+import { networkUnavailable } from '../../../common/networkUnavailable.js'
+import { asHex } from '../../abi/words.js'
+import type { Rpc } from '../../rpc/rpc.js'
+import type { EvmNetworkSettings } from '../../settings.js'
+import { type FeeOracle, highestGasPrice } from '../fees/fees.js'
+import { createGasAllowance, gasForBatch } from '../fees/gasAllowance.js'
+import type { NoncePool, Slot } from '../lanes/noncePool.js'
+import { createSendInLane, type LaneDependencies, type LaneSending } from '../lanes/sendInLane.js'
+import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
+import { canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
+import type { Signers } from '../signers.js'
+import type { MulticallPresence } from '../simulation/multicallPresence.js'
+import { estimateCall, type Sending } from '../simulation/simulate.js'
+import { simulateBatch } from './simulateBatch.js'
+
+/** A call that was sent, or may have been. */
+export interface Submitted {
+  readonly transaction: Hex
+  /** Whether the transaction carries other payments too. */
+  readonly isShared: boolean
+  readonly sender: Hex
+  readonly nonce: number
+}
+
+/** A call on its way into a transaction. */
+export interface OutgoingCall {
+  readonly call: SettlementCall
+  readonly recorder: Recorder
+  readonly isUnbatched: boolean
+  /** Ends the wait for a slot. */
+  readonly waitUntil: AbortSignal
+  /** Called once: sent, or why the chain would refuse it. */
+  resolve(answer: Submitted | RevertReason): void
+  /** Called once when nothing was recorded. */
+  reject(error: unknown): void
+}
+
+/** Sends calls in as few transactions as possible and resolves or rejects each by itself. Never rejects. */
+export type SendCalls = (calls: readonly OutgoingCall[]) => Promise<void>
+
+/** What sending calls needs. */
+export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' | 'chainId'> {
+  readonly network: EvmNetworkSettings
+  readonly rpc: Rpc
+  readonly signers: Signers
+  readonly canPay: (address: Hex) => boolean
+  readonly fees: FeeOracle
+  readonly limiter: RateLimiter
+  readonly receipts: ReceiptWatcher
+  readonly pool: NoncePool
+  readonly multicall: MulticallPresence
+  readonly clock: Clock
+  /** A call's deadline must be this much later than now. */
+  readonly expiryMarginSeconds: number
+}
+
+/** What came of some calls, and what is to be tried next. */
+interface Step {
+  readonly transaction: Hex | null
+  readonly groups: readonly (readonly OutgoingCall[])[]
+  readonly conflicting: readonly OutgoingCall[]
+}
+
+const done: Step = { transaction: null, groups: [], conflicting: [] }
+
+// When the node refuses to estimate the first call of a batch.
+const defaultGasPerCall = 150_000n
+
+// How long a call waits for another one of the same payer that makes it fail.
+const maxConflictWaitMs = 10_000
+
+const weiPerGwei = 1_000_000_000n
+
+/** Builds `sendCalls` for one network. */
+export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls => {
+  const { network, rpc, signers, canPay, pool, fees, limiter, receipts, multicall } = dependencies
+  const { clock, expiryMarginSeconds } = dependencies
+  const allowance = createGasAllowance()
+  const sendInLane = createSendInLane({ ...dependencies, network: network.network, chainId: network.chainId })
+
+  /** Foreign code runs from the account it was simulated with; other calls from any account with a free slot. */
+  const findFixedSender = ({ call }: OutgoingCall): Hex | undefined => {
+    if (canShare(call)) return undefined
+    const account = signers.choose(call, canPay)
+    if (account === null) throw networkUnavailable(network.network)
+    return account.address
+  }
+
+  /** Rejects calls that waited too long; returns the others. */
+  const keepTimely = (calls: readonly OutgoingCall[]): readonly OutgoingCall[] => {
+    const earliest = BigInt(Math.floor(clock.now().getTime() / 1_000) + expiryMarginSeconds)
+    const cancelled = calls.filter(({ waitUntil }) => waitUntil.aborted)
+    const late = calls.filter((each) => !cancelled.includes(each) && each.call.deadline <= earliest)
+    rejectAll(cancelled, networkUnavailable(network.network))
+    rejectAll(late, settlementTooLate(network.network, pool.expectInclusionMs()))
+    return calls.filter((each) => !cancelled.includes(each) && !late.includes(each))
+  }
+
+  /** Waits for a slot while any of the calls can still use it; null when none can. */
+  const takeSlot = async (
+    calls: readonly OutgoingCall[],
+  ): Promise<{ readonly slot: Slot; readonly timely: readonly OutgoingCall[] } | null> => {
+    for (;;) {
+      const timely = keepTimely(calls)
+      const [first] = timely
+      if (first === undefined) return null
+      const slot = pool.take(findFixedSender(first))
+      if (slot !== null) return { slot, timely }
+      if (!signers.addresses.some(canPay)) throw networkUnavailable(network.network)
+      await pool.whenSlotFreed()
+    }
+  }
+
+  /** Payers decide how often gas is spent; the budget bounds how much. */
+  const spendGasBudget = (wei: bigint): Promise<void> => {
+    const limit = network.gasBudgetGweiPerHour
+    const budget = { network: network.network, purpose: 'gas', key: `gas:${network.network}`, limit }
+    return spendHourlyBudget(limiter, budget, Number(wei / weiPerGwei) + 1)
+  }
+
+  const send = async (
+    calls: readonly OutgoingCall[],
+    sending: Omit<LaneSending, 'recorders'>,
+  ): Promise<Step> => {
+    await spendGasBudget(sending.gas * highestGasPrice(sending.fees))
+    const answer = await sendInLane({ ...sending, recorders: calls.map(({ recorder }) => recorder) })
+    if ('sent' in answer) {
+      const transaction = asHex(answer.sent.transaction)
+      const isShared = calls.length > 1
+      const sender = sending.slot.account.address
+      for (const { resolve } of calls) resolve({ transaction, isShared, sender, nonce: answer.sent.nonce })
+      return { ...done, transaction }
+    }
+    const isLost = ({ recorder }: OutgoingCall) => answer.lost.includes(recorder.settlementId)
+    rejectAll(calls.filter(isLost), new Error('Another instance took over the settlement: nothing was sent'))
+    return { ...done, groups: [calls.filter((each) => !isLost(each))] }
+  }
+
+  const sendAlone = async (outgoing: OutgoingCall, slot: Slot): Promise<Step> => {
+    const { call } = outgoing
+    const price = await fees.read()
+    const estimate = await estimateCall(rpc, call, { sender: slot.account.address, fees: price })
+    if ('reason' in estimate) {
+      outgoing.resolve(estimate)
+      return done
+    }
+    if (canShare(call)) allowance.onEstimate(estimate.gas)
+    const { to, data } = call
+    return await send([outgoing], { slot, call: { to, data }, gas: estimate.gas, fees: price })
+  }
+
+  const sendTogether = async (calls: readonly OutgoingCall[], slot: Slot): Promise<Step> => {
+    const price = await fees.read()
+    const sending = { sender: slot.account.address, fees: price }
+    const gas = gasForBatch(await findAllowance(calls, sending), calls.length)
+    const simulation = await simulateBatch(rpc, calls, { ...sending, gas })
+    if (simulation.result === 'divided') return { ...done, ...simulation }
+    return await send(calls, { slot, call: simulation.batch, gas, fees: price })
+  }
+
+  /** How much gas each call of a batch gets. */
+  const findAllowance = async ([first]: readonly OutgoingCall[], sending: Sending): Promise<bigint> => {
+    if (allowance.perCall === 0n && first !== undefined) {
+      const estimate = await estimateCall(rpc, first.call, sending)
+      if ('reason' in estimate) return defaultGasPerCall
+      allowance.onEstimate(estimate.gas)
+    }
+    return allowance.perCall
+  }
+
+  const take = async (calls: readonly OutgoingCall[]): Promise<Step> => {
+    const taken = await takeSlot(calls)
+    if (taken === null) return done
+    const { slot, timely } = taken
+    const [first, second] = timely
+    try {
+      if (first === undefined) return done
+      return await (second === undefined ? sendAlone(first, slot) : sendTogether(timely, slot))
+    } finally {
+      slot.release()
+    }
+  }
+
+  const sendAfter = async (transaction: Hex | null, outgoing: OutgoingCall): Promise<void> => {
+    if (transaction !== null) {
+      const policy = { confirmations: 1, isCrossChecked: false }
+      const isMined = receipts.wait(transaction, policy, outgoing.waitUntil)
+      await Promise.race([isMined, sleep(maxConflictWaitMs, outgoing.waitUntil)])
+    }
+    await attempt([outgoing])
+  }
+
+  /** Sends what can be sent, then what is left; returns the transaction of the first group. */
+  const attempt = async (calls: readonly OutgoingCall[]): Promise<Hex | null> => {
+    try {
+      const { transaction, groups, conflicting } = await take(calls)
+      const [first] = await Promise.all(groups.map(attempt))
+      await Promise.all(conflicting.map((outgoing) => sendAfter(first ?? null, outgoing)))
+      return transaction ?? first ?? null
+    } catch (error) {
+      rejectAll(calls, error)
+      return null
+    }
+  }
+
+  return async (calls) => {
+    const canBatch = calls.length > 1 && (await multicall.ask())
+    const together = canBatch ? calls.filter(isBatched) : []
+    const alone = calls.filter((each) => !together.includes(each))
+    await Promise.all([attempt(together), ...alone.map((outgoing) => attempt([outgoing]))])
+  }
+}
+
+const isBatched = ({ call, isUnbatched }: OutgoingCall): boolean => canShare(call) && !isUnbatched
+
+const rejectAll = (calls: readonly OutgoingCall[], error: unknown): void => {
+  for (const { reject } of calls) reject(error)
+}
+
+/** The call cannot be mined before its deadline; nothing was sent. */
+export const settlementTooLate = (network: string, waitMs: number): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', `${network} cannot settle this payment in time`, {
+    operationalCode: 'SVC-3002',
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
+  })

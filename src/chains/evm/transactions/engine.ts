@@ -1,0 +1,64 @@
+import { withSignal } from '../../../deadline.js'
+import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
+import type { BlockStatus, Outcome, SettleOptions } from '../../../schemes/scheme.js'
+import { networkUnavailable } from '../../common/networkUnavailable.js'
+import type { SendCallsDependencies } from './batching/sendCalls.js'
+import { getBlockStatus } from './receipts/blockStatus.js'
+import type { ReceiptPolicy } from './receipts/findReceipt.js'
+import { resolveSettlement } from './resolve.js'
+import { createSettle } from './settle.js'
+import type { RevertReason, SettlementCall, SettlementJudge } from './settlementCall.js'
+import { createSimulator } from './simulation/simulator.js'
+import { createSubmit } from './submit.js'
+
+/** Settles payments of any scheme on one network. */
+export interface TransactionEngine {
+  /** The accounts that send. */
+  readonly signers: readonly string[]
+  /** Why the call that `settle` would send fails in the latest state; null when it succeeds. */
+  simulate(call: SettlementCall): Promise<RevertReason | null>
+  /** Throws only when nothing was recorded; after that, what is not proven is `pending`. */
+  settle(call: SettlementCall, recorder: Recorder, options: SettleOptions): Promise<Outcome>
+  /** What became of a recorded settlement; sends its bytes again while they can still be mined. */
+  resolve(settlement: Settlement, judge: SettlementJudge, signal: AbortSignal): Promise<Outcome>
+  getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
+}
+
+/** What the engine needs. */
+export interface EngineDependencies extends SendCallsDependencies {
+  /** From this amount on, a second endpoint must confirm the receipt. */
+  readonly crossCheckAmount: bigint
+}
+
+/** Builds the engine of one network. */
+export const createTransactionEngine = (dependencies: EngineDependencies): TransactionEngine => {
+  const { network, rpc, signers, canPay, fees, multicall, clock, crossCheckAmount } = dependencies
+  const simulator = createSimulator(rpc, multicall)
+  const submit = createSubmit(dependencies)
+  const settle = createSettle({ ...dependencies, submit })
+
+  const policyFor = (amount: bigint): ReceiptPolicy => ({
+    confirmations: network.confirmations,
+    isCrossChecked: amount >= crossCheckAmount,
+  })
+
+  return {
+    signers: signers.addresses,
+    simulate: async (call) => {
+      const sender = signers.choose(call, canPay)
+      if (sender === null) throw networkUnavailable(network.network)
+      return await simulator.simulate(call, { sender: sender.address, fees: await fees.read() })
+    },
+    settle: (call, recorder, { waitUntil }) => settle({ call, recorder, waitUntil }, policyFor(call.amount)),
+    resolve: (settlement, judge, signal) => {
+      const policy = {
+        ...policyFor(settlement.amount),
+        finalityDepth: network.finalityDepth,
+        now: clock.now(),
+      }
+      return withSignal(resolveSettlement(rpc, settlement, judge, policy), signal)
+    },
+    getBlockStatus: (block, signal) =>
+      withSignal(getBlockStatus(rpc.endpoints, block, network.finalityDepth), signal),
+  }
+}

@@ -1,0 +1,77 @@
+import type { Hex } from 'viem'
+import type { Clock } from '../../../ports/clock.js'
+import type { Outcome } from '../../../schemes/scheme.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { NoncePool } from './lanes/noncePool.js'
+import type { ReceiptPolicy } from './receipts/findReceipt.js'
+import type { ReceiptWatcher } from './receipts/receiptWatcher.js'
+import { type Conclusion, concludeReceipt } from './resolve.js'
+import type { Submission, Submit } from './submit.js'
+
+/** Sends a call, waits for its receipt and concludes. Throws only when nothing was recorded. */
+export type Settle = (submission: Submission, policy: ReceiptPolicy) => Promise<Outcome>
+
+/** What one try came to; `reverted` when the call reverted inside a batch and may succeed alone. */
+interface Attempt {
+  readonly outcome: Outcome
+  readonly reverted: RevertedInBatch | null
+}
+
+interface RevertedInBatch {
+  readonly transaction: Hex
+  /** Concludes again from the same receipt and the chain's newer state. */
+  conclude(): Promise<Conclusion>
+}
+
+/** Builds `settle` for one network. A call that reverts inside a batch gets a second try in its own transaction. */
+export const createSettle = (dependencies: {
+  readonly rpc: Rpc
+  readonly submit: Submit
+  readonly receipts: ReceiptWatcher
+  readonly pool: NoncePool
+  readonly clock: Clock
+}): Settle => {
+  const { rpc, submit, receipts, pool, clock } = dependencies
+
+  const attempt = async (submission: Submission, policy: ReceiptPolicy): Promise<Attempt> => {
+    const submitted = await submit(submission)
+    if ('reason' in submitted) return final({ state: 'failed', reason: submitted.reason })
+    const { transaction, isShared, sender, nonce } = submitted
+    const receipt = await receipts.wait(transaction, policy, submission.waitUntil)
+    if (receipt === null) return final({ state: 'pending', transaction })
+    pool.onMined(sender, nonce)
+    const search = { policy, since: clock.now() }
+    const conclude = () => concludeReceipt(rpc, { receipt, isShared }, submission.call.judge, search)
+    try {
+      const { outcome, isRevertedInBatch } = await conclude()
+      return { outcome, reverted: isRevertedInBatch ? { transaction, conclude } : null }
+    } catch {
+      // The nodes failed after the send: the reconciler concludes.
+      return final({ state: 'pending', transaction })
+    }
+  }
+
+  const retryAlone = async (
+    submission: Submission,
+    policy: ReceiptPolicy,
+    { transaction, conclude }: RevertedInBatch,
+  ): Promise<Outcome> => {
+    try {
+      const { outcome } = await attempt({ ...submission, isUnbatched: true }, policy)
+      if (outcome.state !== 'failed' || outcome.transaction !== undefined) return outcome
+      // Refused before it was sent, perhaps because another transaction has executed the payment since.
+      const first = await conclude()
+      return first.isRevertedInBatch ? { ...outcome, transaction } : first.outcome
+    } catch {
+      // The second record may have been written although its answer was lost.
+      return { state: 'pending', transaction }
+    }
+  }
+
+  return async (submission, policy) => {
+    const { outcome, reverted } = await attempt(submission, policy)
+    return reverted === null ? outcome : await retryAlone(submission, policy, reverted)
+  }
+}
+
+const final = (outcome: Outcome): Attempt => ({ outcome, reverted: null })

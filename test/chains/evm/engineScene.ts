@@ -1,0 +1,244 @@
+import type { Address } from 'viem'
+import { createRpc, type Rpc } from '../../../src/chains/evm/rpc/rpc.js'
+import {
+  type EvmNetworkSettings,
+  type EvmSettings,
+  readEvmSettings,
+} from '../../../src/chains/evm/settings.js'
+import {
+  createTransactionEngine,
+  type TransactionEngine,
+} from '../../../src/chains/evm/transactions/engine.js'
+import { createFeeOracle } from '../../../src/chains/evm/transactions/fees/fees.js'
+import {
+  createLaneMaintenance,
+  type LaneMaintenance,
+} from '../../../src/chains/evm/transactions/lanes/laneMaintenance.js'
+import { createNoncePool, type NoncePool } from '../../../src/chains/evm/transactions/lanes/noncePool.js'
+import {
+  createReceiptWatcher,
+  type ReceiptWatcher,
+} from '../../../src/chains/evm/transactions/receipts/receiptWatcher.js'
+import { createSigners } from '../../../src/chains/evm/transactions/signers.js'
+import { createMulticallPresence } from '../../../src/chains/evm/transactions/simulation/multicallPresence.js'
+import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint.js'
+import { systemClock } from '../../../src/platform/clock.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import type { Clock } from '../../../src/ports/clock.js'
+import type { Logger } from '../../../src/ports/logger.js'
+import type { Recorder, SettlementClaim, SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import type { SignerLanes } from '../../../src/ports/signerLanes.js'
+import type { Outcome, SettleOptions } from '../../../src/schemes/scheme.js'
+import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import type { Instance } from '../../../src/stores/postgres/database/instance.js'
+import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
+import { createSignerLanes } from '../../../src/stores/postgres/lanes/signerLanes.js'
+import type { FacilitatorKey } from '../../support/evm/localChain.js'
+import { createToyCall, readToyJudge, type Toy, type ToyPlan, toyClaim } from '../../support/evm/toyCall.js'
+import { createEoa } from '../../support/evm/wallets.js'
+import { addInstance } from '../../support/instances.js'
+import { eventually, type Scene } from './scene.js'
+
+/** The transaction engine on a scene's chain with a gate before the lanes, so that a test decides what is batched. */
+export interface OpenEngine {
+  readonly engine: TransactionEngine
+  readonly family: EvmSettings
+  readonly network: EvmNetworkSettings
+  readonly rpc: Rpc
+  readonly lanes: SignerLanes
+  readonly pool: NoncePool
+  readonly maintenance: LaneMaintenance
+  readonly receipts: ReceiptWatcher
+  readonly journal: SettlementJournal
+  readonly instance: Instance
+  readonly signers: readonly FacilitatorKey[]
+  /** Closes the gate: calls wait together and none enters a lane. */
+  shut(): void
+  open(): void
+  /** Waits until this many calls wait for a slot. */
+  whenWaiting(count: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** The engine with one scheme on it. */
+export interface Sending<Plan> extends OpenEngine {
+  /** Claims a payment, settles it and closes its row. */
+  settle(plan: Plan, options?: PlanOptions): Promise<Outcome>
+  /** Settles payments of which all wait before one is sent; outcomes are in their order. */
+  settleTogether(plans: readonly Plan[]): Promise<readonly Outcome[]>
+}
+
+/** How one payment is settled. */
+export interface PlanOptions {
+  readonly waitUntil?: AbortSignal
+  /** Receives the settlement's id. */
+  readonly onClaim?: (settlementId: string) => void
+}
+
+/** How the engine differs from the plain one. */
+export interface EngineOptions {
+  readonly url?: string
+  readonly signers?: readonly FacilitatorKey[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly logger?: Logger
+  readonly replaceAfterMs?: number
+  readonly canPay?: (address: Address) => boolean
+  /** Lanes in place of those of the scene's database. */
+  readonly wrapLanes?: (lanes: SignerLanes) => SignerLanes
+}
+
+/** A key with gas. */
+export const createSigner = async ({ chain }: Scene): Promise<FacilitatorKey> => {
+  const signer = createEoa()
+  await chain.fundGas(signer.address)
+  return signer
+}
+
+/** Opens the engine and everything beneath it; maintenance rounds run when the test calls `check`. */
+export const openEngine = async (scene: Scene, options: EngineOptions = {}): Promise<OpenEngine> => {
+  const { chain, database } = scene
+  const { clock = systemClock, logger = silentLogger, replaceAfterMs = 30_000 } = options
+  const { url = chain.url, canPay = () => true, wrapLanes = (own) => own } = options
+  const keys = options.signers ?? [await createSigner(scene)]
+  const reading = readEvmSettings({
+    EVM_PRIVATE_KEY: keys.map(({ privateKey }) => privateKey).join(','),
+    [`EVM_RPC_URL_${chain.chainId}`]: url,
+    [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '20',
+    ...options.environment,
+  })
+  if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
+  const { settings: family } = reading
+  const [network] = family.networks
+  if (network === undefined) throw new Error('There is no network')
+
+  const rpc = createRpc(
+    network.network,
+    network.rpcUrls.map((each) => createJsonRpcEndpoint(each, 5_000)),
+    logger,
+  )
+  const signers = createSigners(family.privateKeys)
+  const { accounts } = signers
+  const instance = await addInstance(database.pool())
+  const lanes = wrapLanes(createSignerLanes(database.pool(), instance))
+  for (const { address: signer } of keys) {
+    const used = await rpc.getTransactionCount(signer, 'latest')
+    await lanes.advance({ network: network.network, signer }, used)
+  }
+  const fees = createFeeOracle(network, rpc, clock)
+  const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
+  const pool = createNoncePool(accounts, canPay)
+  const shared = { rpc, fees, lanes, receipts, clock, logger }
+  const maintenance = createLaneMaintenance(network, { ...shared, pool, accounts, replaceAfterMs })
+  await maintenance.check()
+  const limiter = createMemoryRateLimiter({ clock })
+  let isShut = false
+  const engine = createTransactionEngine({
+    ...shared,
+    network,
+    signers,
+    canPay,
+    limiter,
+    pool: { ...pool, countFreeSlots: () => (isShut ? 0 : pool.countFreeSlots()) },
+    multicall: createMulticallPresence(rpc),
+    expiryMarginSeconds: family.expiryMarginSeconds,
+    crossCheckAmount: family.crossCheckAmount,
+  })
+  let submitted = 0
+  return {
+    engine: {
+      ...engine,
+      settle: (...submission) => {
+        submitted += 1
+        return engine.settle(...submission)
+      },
+    },
+    family,
+    network,
+    rpc,
+    lanes,
+    pool,
+    maintenance,
+    receipts,
+    journal: createSettlementJournal(database.pool(), instance),
+    instance,
+    signers: keys,
+    shut: () => {
+      isShut = true
+      submitted = 0
+    },
+    open: () => {
+      isShut = false
+      // Wakes what waits for a slot.
+      pool.take()?.release()
+    },
+    whenWaiting: async (count) => {
+      await eventually(() => (submitted >= count ? true : null))
+    },
+    close: async () => {
+      await maintenance.close()
+      await limiter.close()
+    },
+  }
+}
+
+/** What a scheme adds to the engine. */
+export interface PlannedScheme<Plan> {
+  claimOf(plan: Plan): SettlementClaim
+  settle(plan: Plan, recorder: Recorder, options: SettleOptions): Promise<Outcome>
+}
+
+/** Puts a scheme of the test's choice on the engine. */
+export const withScheme = <Plan>(open: OpenEngine, scheme: PlannedScheme<Plan>): Sending<Plan> => {
+  const { journal } = open
+  const settle: Sending<Plan>['settle'] = async (plan, { waitUntil, onClaim } = {}) => {
+    const claimed = await journal.claim(scheme.claimOf(plan))
+    if (claimed === null) throw new Error('The payment already has an open row')
+    onClaim?.(claimed.id)
+    const outcome = await scheme.settle(plan, journal.recorderFor(claimed.id), {
+      waitUntil: waitUntil ?? AbortSignal.timeout(15_000),
+    })
+    if (outcome.state === 'pending') await journal.release(claimed.id)
+    else await journal.close(claimed.id, outcome)
+    return withoutBlock(outcome)
+  }
+  return {
+    ...open,
+    settle,
+    settleTogether: async (plans) => {
+      open.shut()
+      const settling = Promise.all(plans.map((plan) => settle(plan)))
+      await open.whenWaiting(plans.length)
+      open.open()
+      return await settling
+    },
+  }
+}
+
+/** The engine with the toy scheme of the tests. */
+export interface ToySending extends Sending<ToyPlan> {
+  /** Resolves a row as the reconciler does, from nothing but the row. */
+  resolve(settlementId: string): Promise<Outcome>
+}
+
+/** Opens the engine with the toy scheme. */
+export const openToy = async (scene: Scene, toy: Toy, options?: EngineOptions): Promise<ToySending> => {
+  const open = await openEngine(scene, options)
+  const { engine, rpc, network, journal } = open
+  const sending = withScheme<ToyPlan>(open, {
+    claimOf: (plan) => toyClaim(network.network, toy.address, plan),
+    settle: (plan, recorder, each) => engine.settle(createToyCall(rpc, toy.address, plan), recorder, each),
+  })
+  return {
+    ...sending,
+    resolve: async (settlementId) => {
+      const row = await journal.find(settlementId)
+      if (row === null) throw new Error('There is no row')
+      return await engine.resolve(row, readToyJudge(rpc, row), AbortSignal.timeout(5_000))
+    },
+  }
+}
+
+/** An outcome without its block. */
+export const withoutBlock = (outcome: Outcome): Outcome =>
+  outcome.state === 'confirmed' ? { state: 'confirmed', transaction: outcome.transaction } : outcome

@@ -1,0 +1,161 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { rejectionOf } from '../../../support/rejectionOf.js'
+import { eventually, openScene, type Scene } from '../scene.js'
+
+/*
+ * What is left behind when the process ends in the middle of a settlement, at each of the places where it can.
+ * An instance that closes takes its name off the list of the living, as one that was killed is taken off it.
+ */
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+const impatient = { SETTLE_WAIT_SECONDS: '1' }
+
+const readRow = async (payer: string) => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select state, reason, transaction from settlements where payer = $1 order by created_at', [payer])
+  return rows
+}
+
+describe('a process that ends', () => {
+  /** It has claimed the payment and waits for an estimate that never comes. */
+  const endAfterClaim = async (idempotencyKey: string | null = null) => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url] })
+    const plan = await scene.plan()
+    proxy.setFault('eth_estimateGas', { kind: 'hang' })
+    const settling =
+      idempotencyKey === null ? service.settle(plan.body) : service.settleWithKey(plan.body, idempotencyKey)
+    const ended = settling.catch(() => null)
+    await eventually(() => (proxy.count('eth_estimateGas') > 0 ? true : null))
+    expect(await readRow(plan.payer)).toMatchObject([{ state: 'claimed' }])
+    await service.core.close()
+    return { ...plan, ended }
+  }
+
+  /** It has recorded the transaction, which no node ever got. */
+  const endAfterRecord = async (idempotencyKey: string) => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
+    const plan = await scene.plan()
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    const { result } = await service.settleWithKey(plan.body, idempotencyKey)
+    expect(result).toMatchObject({ errorReason: 'settlement_pending' })
+    await service.core.close()
+    return { ...plan, transaction: result.transaction }
+  }
+
+  it('after the claim leaves the payment to the next request', async () => {
+    const { body, payTo, payer } = await endAfterClaim()
+    const next = await scene.open()
+    expect(await next.settle(body)).toMatchObject({ success: true })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(await readRow(payer)).toMatchObject([
+      { state: 'failed', reason: 'settlement_abandoned', transaction: null },
+      { state: 'confirmed' },
+    ])
+  })
+
+  it('after the claim leaves a claim that the reconciler abandons', async () => {
+    const { body, payer } = await endAfterClaim()
+    const next = await scene.open()
+    await next.reconcile()
+    expect(await readRow(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_abandoned' }])
+    expect(await next.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('after the claim leaves an Idempotency-Key that the retry takes over', async () => {
+    const { body } = await endAfterClaim('crash-1')
+    const next = await scene.open()
+    const first = await next.settleWithKey(body, 'crash-1')
+    expect(first).toMatchObject({ isReplayed: false, result: { success: true } })
+    expect(await next.settleWithKey(body, 'crash-1')).toEqual({ ...first, isReplayed: true })
+  })
+
+  it('between record and send leaves bytes that the next process sends, and the outcome to the retry', async () => {
+    const { body, payTo, transaction } = await endAfterRecord('crash-2')
+    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+    const next = await scene.open()
+    await next.reconcile()
+    await next.reconcile()
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(await next.settleWithKey(body, 'crash-2')).toMatchObject({
+      isReplayed: false,
+      result: { success: true, transaction },
+    })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+  })
+
+  it('between record and send leaves a payment that a request without the key may finish', async () => {
+    const { body, transaction } = await endAfterRecord('crash-3')
+    const next = await scene.open()
+    const settling = next.settle(body)
+    await next.reconcile()
+    await next.reconcile()
+    expect(await settling).toMatchObject({ success: true, transaction })
+  })
+})
+
+describe('a process that lives', () => {
+  it('keeps its claim: the reconciler and other instances leave it alone', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url] })
+    const other = await scene.open({ environment: impatient })
+    const { body, payer } = await scene.plan()
+    proxy.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 1_500 })
+    const settling = service.settle(body)
+    await eventually(() => (proxy.count('eth_estimateGas') > 0 ? true : null))
+    await other.reconcile()
+    expect(await readRow(payer)).toMatchObject([{ state: 'claimed' }])
+    expect(await other.settle(body)).toMatchObject({ errorReason: 'settlement_pending', transaction: '' })
+    expect(await settling).toMatchObject({ success: true })
+    expect(await readRow(payer)).toMatchObject([{ state: 'confirmed' }])
+  })
+})
+
+describe('an unknown settlement', () => {
+  it('is NOT_FOUND by its id and by its transaction', async () => {
+    const { core } = (await scene.open()).core.useCases
+    const id = '00000000-0000-4000-8000-000000000000'
+    expect(await rejectionOf(core.getSettlement(id))).toMatchObject({ code: 'NOT_FOUND' })
+    const asked = core.getSettlementByTransaction({
+      network: scene.chain.network,
+      transaction: `0x${'00'.repeat(32)}`,
+    })
+    expect(await rejectionOf(asked)).toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+describe('a recorded transaction whose nonce another program used', () => {
+  it('fails once that is certain, and the payment can be tried again', async () => {
+    const { chain } = scene
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
+    const { body, payer, payTo } = await scene.plan()
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    await service.core.close()
+    const [signer] = service.signers
+    if (signer === undefined) throw new Error('There is no signer')
+    await chain.send({ account: signer.account, to: payTo, value: 1n })
+
+    const next = await scene.open()
+    // The newest blocks may still be replaced, and then ours could be mined after all.
+    await chain.control.mine(20)
+    await next.reconcile()
+    expect(await readRow(payer)).toMatchObject([{ state: 'pending' }])
+    await chain.control.mine(20)
+    await next.reconcile()
+    expect(await readRow(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_displaced' }])
+
+    expect(await next.settle(body)).toMatchObject({ success: true })
+    expect(await chain.balanceOf(payTo)).toBe(10_000n)
+  })
+})

@@ -1,0 +1,53 @@
+import { createExactScheme } from '../../../../src/chains/evm/exact/scheme.js'
+import { createTokenRegistry } from '../../../../src/chains/evm/tokens/tokenRegistry.js'
+import { systemClock } from '../../../../src/platform/clock.js'
+import { isRefused, readPayment } from '../../../../src/protocol/legacy.js'
+import type { Payment } from '../../../../src/protocol/payment.js'
+import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
+import type { Scheme } from '../../../../src/schemes/scheme.js'
+import type { ExactPaymentBody } from '../../../support/evm/payment.js'
+import { type EngineOptions, openEngine, type Sending, withScheme } from '../engineScene.js'
+import type { PlannedPayment, Scene } from '../scene.js'
+
+/** `exact` on the engine. */
+export interface ExactSending extends Sending<Pick<PlannedPayment, 'body'>> {
+  readonly scheme: Scheme
+}
+
+/** Reads a payment as the service does. */
+const readBody = (body: ExactPaymentBody): Payment => {
+  const payment = readPayment(wirePaymentRequest.parse(body))
+  if (isRefused(payment)) throw new Error(`The payment is refused: ${payment.reason}`)
+  return payment
+}
+
+/** Opens `exact` and everything beneath it. */
+export const openSending = async (scene: Scene, options: EngineOptions = {}): Promise<ExactSending> => {
+  const open = await openEngine(scene, options)
+  const { family, network, rpc, engine } = open
+  const tokens = createTokenRegistry(network, rpc)
+  const clock = options.clock ?? systemClock
+  const scheme = createExactScheme({ family, network, rpc, tokens, engine, clock })
+  const sending = withScheme<Pick<PlannedPayment, 'body'>>(open, {
+    claimOf: ({ body }) => {
+      const payment = readBody(body)
+      const { asset, payTo } = payment.requirements
+      const { from, value, validBefore } = body.paymentPayload.payload.authorization
+      return {
+        authorizationId: scheme.identify(payment) ?? '',
+        scheme: 'exact',
+        network: network.network,
+        asset,
+        payer: from,
+        payTo,
+        amount: BigInt(value),
+        expiresAt: new Date(Number(validBefore) * 1_000),
+        resource: null,
+        caller: 'anonymous',
+        fingerprint: 'f',
+      }
+    },
+    settle: ({ body }, recorder, each) => scheme.settle(readBody(body), recorder, each),
+  })
+  return { ...sending, scheme }
+}

@@ -1,0 +1,370 @@
+import { type Address, concatHex, type Hex, pad } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { randomAddress, randomHex, unixNow } from '../../../support/evm/authorization.js'
+import { multicall3Address } from '../../../support/evm/localChain.js'
+import { deployTestToken } from '../../../support/evm/testTokens.js'
+import { createEoa, createMoodyWallet, deployWallet, moods } from '../../../support/evm/wallets.js'
+import type { RpcProxy } from '../../../support/rpcProxy.js'
+import { openScene, type PaymentPlan, planPayment, type Scene, type Service } from '../scene.js'
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+interface Bench {
+  readonly proxy: RpcProxy
+  readonly service: Service
+}
+
+/** A service behind a proxy that has seen nothing yet, and whose fees are known. */
+const open = async (environment: Readonly<Record<string, string>> = {}): Promise<Bench> => {
+  const proxy = await scene.openProxy()
+  const service = await scene.open({ rpcUrls: [proxy.url], environment })
+  await service.verify((await scene.plan()).body)
+  proxy.clearCalls()
+  return { proxy, service }
+}
+
+const targetOf = (params: readonly unknown[]): string => {
+  const [call] = params
+  return typeof call === 'object' && call !== null && 'to' in call ? String(call.to) : ''
+}
+
+/** How many calls a proxy saw that hold several payments, and how many that ask for one. */
+const countCalls = ({ calls }: RpcProxy) => {
+  const targets = calls.filter(({ method }) => method === 'eth_call').map(({ params }) => targetOf(params))
+  const shared = targets.filter((target) => target === multicall3Address).length
+  return { shared, single: targets.length - shared }
+}
+
+const planMany = (count: number, plan: PaymentPlan = {}) =>
+  Promise.all(Array.from({ length: count }, () => scene.plan(plan)))
+const verifyAll = (service: Service, plans: readonly { readonly body: unknown }[]) =>
+  Promise.all(plans.map(({ body }) => service.verify(body)))
+const valid = { isValid: true }
+
+describe('simulations', () => {
+  it('of one payment are one call and one round trip', async () => {
+    const { proxy, service } = await open()
+    const { body, payer } = await scene.plan()
+    expect(await service.verify(body)).toEqual({ isValid: true, payer })
+    expect(proxy.requestCount).toBe(1)
+    expect(countCalls(proxy)).toEqual({ shared: 1, single: 0 })
+  })
+
+  it('of a hundred payments at once are a few calls', async () => {
+    const { proxy, service } = await open()
+    const plans = await planMany(100)
+    const answers = await verifyAll(service, plans)
+    expect(answers).toEqual(plans.map(({ payer }) => ({ isValid: true, payer })))
+    expect(countCalls(proxy).single).toBe(0)
+    expect(countCalls(proxy).shared).toBeGreaterThanOrEqual(2)
+    expect(countCalls(proxy).shared).toBeLessThan(10)
+  })
+
+  it('stay within what one transaction may use', async () => {
+    const { proxy, service } = await open()
+    await verifyAll(service, await planMany(60))
+    for (const { params } of proxy.calls.filter(({ method }) => method === 'eth_call')) {
+      const [call] = params
+      const gas = typeof call === 'object' && call !== null && 'gas' in call ? Number(call.gas) : 0
+      expect(gas).toBeGreaterThan(0)
+      expect(gas).toBeLessThanOrEqual(16_777_216)
+    }
+  })
+
+  it('give every payment of a batch its own verdict', async () => {
+    const { proxy, service } = await open()
+    const now = unixNow()
+    const blocked = await scene.plan()
+    await scene.chain.setBlacklisted(blocked.payer, true)
+    const used = await scene.plan({ balance: 50_000n })
+    expect(await service.settle(used.body)).toMatchObject({ success: true })
+    const wallet = createEoa()
+    const cases = [
+      [await scene.plan(), undefined],
+      [await scene.plan({ balance: 1n }), 'insufficient_funds'],
+      [blocked, 'account_blocked'],
+      [await scene.plan(), undefined],
+      [used, 'invalid_exact_evm_nonce_already_used'],
+      [await scene.plan({ authorization: { validAfter: String(now) } }), undefined],
+      [
+        await scene.plan({ wallet, signature: await createEoa().account.sign({ hash: randomHex(32) }) }),
+        'invalid_exact_evm_payload_signature',
+      ],
+      [await scene.plan(), undefined],
+    ] as const
+    proxy.clearCalls()
+    const answers = await verifyAll(
+      service,
+      cases.map(([plan]) => plan),
+    )
+    expect(answers.map((answer) => (answer.isValid ? undefined : answer.invalidReason))).toEqual(
+      cases.map(([, reason]) => reason),
+    )
+    await scene.chain.setBlacklisted(blocked.payer, false)
+  })
+
+  it('see no other payment of the same payer: each of two is valid though there is money for one', async () => {
+    const { service } = await open()
+    const wallet = createEoa()
+    const plans = [
+      await scene.plan({ wallet }),
+      await scene.plan({ wallet, balance: 0n }),
+      await scene.plan({ wallet, balance: 0n }),
+    ]
+    expect(await scene.chain.balanceOf(wallet.address)).toBe(10_000n)
+    expect(await verifyAll(service, [...plans, ...(await planMany(5))])).toEqual(
+      Array(8).fill(expect.objectContaining(valid)),
+    )
+  })
+
+  it('of the same payment many times at once agree', async () => {
+    const { service } = await open()
+    const { body } = await scene.plan()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => service.verify(body)))
+    expect(answers).toEqual(Array(20).fill(expect.objectContaining(valid)))
+  })
+
+  it('never count money that another payment would bring', async () => {
+    const { service } = await open()
+    for (let round = 0; round < 3; round++) {
+      const poor = createEoa()
+      const rich = await scene.plan({ payTo: poor.address })
+      const spending = await scene.plan({ wallet: poor, balance: 0n })
+      const orders = [
+        [rich, spending],
+        [spending, rich],
+      ]
+      for (const order of orders) {
+        const answers = await verifyAll(service, [...order, ...(await planMany(3))])
+        expect(answers[order.indexOf(rich)]).toMatchObject(valid)
+        expect(answers[order.indexOf(spending)]).toMatchObject({ invalidReason: 'insufficient_funds' })
+      }
+    }
+  })
+
+  it('never count it across tokens either', async () => {
+    const token = await deployTestToken(scene.chain, 'LegacyToken3009')
+    const { proxy, service } = await open({
+      [`EVM_TOKENS_${scene.chain.chainId}`]: `${token.address}:Test Token:1:6,${scene.chain.token.verifyingContract}`,
+    })
+    const wallet = createEoa()
+    const plans = [
+      await scene.plan({ wallet }),
+      await planPayment(scene.chain, token, { wallet }),
+      await planPayment(scene.chain, token, { payTo: wallet.address }),
+    ]
+    await service.verify((await planPayment(scene.chain, token)).body)
+    proxy.clearCalls()
+    expect(await verifyAll(service, plans)).toEqual(Array(3).fill(expect.objectContaining(valid)))
+    expect(countCalls(proxy)).toEqual({ shared: 3, single: 0 })
+  })
+})
+
+describe('a batch that fails as a whole', () => {
+  const isShared = (params: readonly unknown[]) => targetOf(params) === multicall3Address
+
+  it.each<[string, (proxy: RpcProxy) => void]>([
+    [
+      'for its gas',
+      (proxy) =>
+        proxy.setFault('eth_call', { kind: 'error', code: -32000, message: 'out of gas' }, { times: 1 }),
+    ],
+    [
+      "for the node's cap",
+      (proxy) =>
+        proxy.setFault(
+          'eth_call',
+          { kind: 'error', code: -32602, message: 'gas limit is above the cap' },
+          { times: 1 },
+        ),
+    ],
+    [
+      'because Multicall3 is missing',
+      (proxy) =>
+        proxy.setFault('eth_call', {
+          kind: 'tamper',
+          change: (result, params) => (isShared(params) ? '0x' : result),
+        }),
+    ],
+    [
+      'with an answer that is no result',
+      (proxy) =>
+        proxy.setFault('eth_call', {
+          kind: 'tamper',
+          change: (result, params) => (isShared(params) ? randomHex(320) : result),
+        }),
+    ],
+  ])('%s harms none of its payments', async (_what, spoil) => {
+    const { proxy, service } = await open()
+    const plans = [...(await planMany(6)), await scene.plan({ balance: 1n })]
+    spoil(proxy)
+    const answers = await verifyAll(service, plans)
+    expect(answers.slice(0, 6)).toEqual(Array(6).fill(expect.objectContaining(valid)))
+    expect(answers[6]).toMatchObject({ invalidReason: 'insufficient_funds' })
+    expect(countCalls(proxy).single).toBeGreaterThan(0)
+  })
+
+  it('because no node answers is no verdict', async () => {
+    const { proxy, service } = await open({ EVM_RPC_TIMEOUT_MS: '300' })
+    const plans = await planMany(3)
+    proxy.setFault('eth_call', { kind: 'refuse' })
+    for (const { body } of plans) {
+      await expect(service.verify(body)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    }
+    proxy.clearFaults()
+    expect(await verifyAll(service, plans)).toEqual(Array(3).fill(expect.objectContaining(valid)))
+  })
+
+  it('because a payer delegated to code that burns its gas does not affect the others', async () => {
+    const { service } = await open()
+    const burner = createEoa()
+    const code = await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'burnsGas'))
+    await delegate(burner.address, code.address)
+    for (let round = 0; round < 3; round++) {
+      const poisoned = await scene.plan({ wallet: burner })
+      const others = await planMany(20)
+      const all = [...others.slice(0, 3), poisoned, ...others.slice(3)]
+      const answers = await verifyAll(service, all)
+      expect(answers.filter((_, index) => index !== 3)).toEqual(
+        Array(20).fill(expect.objectContaining(valid)),
+      )
+      // What it says of the burner is what it says when it is asked alone.
+      expect(answers[3]).toEqual(await service.verify(poisoned.body))
+    }
+  })
+})
+
+/** Puts an EIP-7702 delegation on an account; the delegate's only word of storage, its mood, goes along. */
+const delegate = async (account: Address, contract: Hex): Promise<void> => {
+  await scene.chain.control.setCode(account, concatHex(['0xef0100', contract]))
+  const mood = pad(`0x0${moods.indexOf('burnsGas')}`)
+  await scene.chain.control.setStorageAt(account, pad('0x00'), mood)
+}
+
+describe('a payment that runs foreign code', () => {
+  it.each<[string, () => Promise<PaymentPlan>]>([
+    [
+      'a wallet contract',
+      async () => ({
+        wallet: await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'acceptsAll')),
+      }),
+    ],
+  ])('is simulated by itself: %s', async (_what, plan) => {
+    const { proxy, service } = await open()
+    const { body } = await scene.plan(await plan())
+    expect(await service.verify(body)).toMatchObject(valid)
+    expect(countCalls(proxy)).toEqual({ shared: 0, single: 3 })
+    expect(proxy.requestCount).toBe(1)
+  })
+
+  it('is simulated by itself: a token that is not listed', async () => {
+    const { proxy, service } = await open({ [`EVM_TOKENS_${scene.chain.chainId}`]: '*' })
+    const token = await deployTestToken(scene.chain, 'LegacyToken3009')
+    await service.verify((await planPayment(scene.chain, token)).body)
+    proxy.clearCalls()
+    expect(await service.verify((await planPayment(scene.chain, token)).body)).toMatchObject(valid)
+    // The one call to Multicall3 measures what the recipient gets of this very payment.
+    expect(countCalls(proxy)).toEqual({ shared: 1, single: 3 })
+    expect(proxy.requestCount).toBe(1)
+  })
+})
+
+describe('a chain without Multicall3', () => {
+  it('has every payment simulated by itself, in one round trip', async () => {
+    const code = await scene.chain.client.getCode({ address: multicall3Address })
+    await scene.chain.control.setCode(multicall3Address, '0x')
+    try {
+      const { proxy, service } = await open()
+      const { body, payer } = await scene.plan()
+      expect(await service.verify(body)).toEqual({ isValid: true, payer })
+      expect(proxy.requestCount).toBe(1)
+      expect(countCalls(proxy)).toEqual({ shared: 0, single: 3 })
+      const answers = await verifyAll(service, [...(await planMany(5)), await scene.plan({ balance: 1n })])
+      expect(answers.map(({ isValid }) => isValid)).toEqual([true, true, true, true, true, false])
+      expect(proxy.count('eth_getCode')).toBe(0)
+    } finally {
+      await scene.chain.control.setCode(multicall3Address, code ?? '0x')
+    }
+  })
+
+  it('whose node was down at the start is asked again', async () => {
+    const proxy = await scene.openProxy()
+    proxy.setFault('eth_getCode', { kind: 'error', code: -32000, message: 'busy' })
+    const service = await scene.open({ rpcUrls: [proxy.url] })
+    proxy.clearFaults()
+    expect(await service.verify((await scene.plan()).body)).toMatchObject(valid)
+    await expect
+      .poll(async () => {
+        proxy.clearCalls()
+        expect(await service.verify((await scene.plan()).body)).toMatchObject(valid)
+        return countCalls(proxy)
+      })
+      .toEqual({ shared: 1, single: 0 })
+  })
+})
+
+describe('a refusal that needs no chain', () => {
+  const plans: readonly [string, () => Promise<PaymentPlan>, string][] = [
+    [
+      'another recipient',
+      async () => ({ authorization: { to: randomAddress() } }),
+      'invalid_exact_evm_payload_recipient_mismatch',
+    ],
+    [
+      'too low a value',
+      async () => ({ authorization: { value: '9999' } }),
+      'invalid_exact_evm_payload_authorization_value',
+    ],
+    [
+      'an authorization that has expired',
+      async () => ({ authorization: { validBefore: String(unixNow() - 1) } }),
+      'invalid_exact_evm_payload_authorization_valid_before',
+    ],
+    [
+      'an authorization that has not begun',
+      async () => ({ authorization: { validAfter: String(unixNow() + 60) } }),
+      'invalid_exact_evm_payload_authorization_valid_after',
+    ],
+    [
+      'a token that is not offered',
+      async () => ({ requirements: { asset: randomAddress() } }),
+      'unsupported_asset',
+    ],
+    ['a token that is no address', async () => ({ requirements: { asset: 'USDC' } }), 'unsupported_asset'],
+    [
+      "another token's name",
+      async () => ({ requirements: { extra: { name: 'USD Coin', version: '2' } } }),
+      'invalid_exact_evm_token_name_mismatch',
+    ],
+    [
+      'a signature that ends as ERC-6492 demands and holds nothing',
+      async () => ({ signature: concatHex([randomHex(100), `0x${'6492'.repeat(16)}`]) }),
+      'invalid_exact_evm_payload_signature',
+    ],
+    ['no signature', async () => ({ signature: '0x' }), 'invalid_payload_structure'],
+    ['another scheme', async () => ({ requirements: { scheme: 'upto' } }), 'unsupported_scheme'],
+    ['another network', async () => ({ requirements: { network: 'eip155:1' } }), 'invalid_network'],
+    [
+      'a payment to oneself',
+      async () => {
+        const wallet = createEoa()
+        return { wallet, payTo: wallet.address }
+      },
+      'self_payment',
+    ],
+  ]
+
+  it.each(plans)('asks none: %s', async (_what, plan, reason) => {
+    const { proxy, service } = await open()
+    const { body } = await scene.plan(await plan())
+    expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
+    // The monitor's rounds go on meanwhile.
+    expect(proxy.count('eth_call') + proxy.count('eth_getCode')).toBe(0)
+  })
+})
