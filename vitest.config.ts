@@ -25,7 +25,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // What speaks SQL, once more on the oldest Postgres that the README allows.
+          // What speaks SQL, once more on the oldest Postgres that is supported.
           name: 'postgres-15',
           include: ['test/stores/postgres/!(embedded)/*.test.ts'],
           globalSetup: ['test/support/globalSetup15.ts'],

@@ -1,13 +1,23 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+import { knownNetworks as evmNetworks } from '../src/chains/evm/networks.js'
+import { evmVariables, readEvmSettings, wellKnownFactories } from '../src/chains/evm/settings.js'
+import { knownNetworks as solanaClusters } from '../src/chains/solana/networks.js'
 import { readSolanaSettings, solanaVariables } from '../src/chains/solana/settings.js'
 import { readTonSettings, tonVariables } from '../src/chains/ton/settings.js'
 import { readTronSettings, tronVariables } from '../src/chains/tron/settings.js'
 import { readConfig, serviceVariables } from '../src/config.js'
-
+import { errorStatus } from '../src/errors.js'
+import { createMetrics } from '../src/platform/metrics.js'
+import { findLegacyNetworkName } from '../src/protocol/network.js'
+import { findOperationalCode, type Reason, reasons } from '../src/protocol/reasons.js'
+import { tiers } from '../src/protocol/tiers.js'
+import { readAnchors, readCodeBlocks, readCodeSpans, readLinks, readTable } from './support/markdown.js'
 import { readText } from './support/sourceFiles.js'
 
 const families = [evmVariables, solanaVariables, tonVariables, tronVariables]
@@ -26,13 +36,15 @@ const listMissing = (named: readonly string[]) => settings.filter((name) => !nam
 const listUnknown = (named: readonly string[]) => named.filter((name) => !settings.includes(name))
 const listTwice = (named: readonly string[]) => named.filter((name, at) => named.indexOf(name) !== at)
 
+const example = readText('.env.example')
+// `parseEnv` gives plain strings to a null prototype.
+const shown = Object.entries(parseEnv(example.replaceAll(/^#(?=[A-Z]\w*=)/gm, ''))).map(([name, value]) => ({
+  name,
+  value: value ?? '',
+}))
+
 describe('.env.example', () => {
-  const text = readText('.env.example')
-  // `parseEnv` returns an object without a prototype.
-  const shown = Object.entries(parseEnv(text.replaceAll(/^#(?=[A-Z]\w*=)/gm, ''))).map(([name, value]) => ({
-    name,
-    value: value ?? '',
-  }))
+  const text = example
   const named = shown.map(({ name }) => generalName(name))
   const environment = Object.fromEntries(shown.map(({ name, value }) => [name, value]))
 
@@ -97,24 +109,224 @@ describe('.env.example', () => {
   })
 })
 
-describe("the README's configuration table", () => {
-  const readNamed = (): readonly string[] => {
-    const path = fileURLToPath(new URL('../README.md', import.meta.url))
-    if (!existsSync(path)) throw new Error('There is no README.md yet')
-    const rows = readText('README.md')
-      .split('\n')
-      .flatMap((line) => /^\| `([A-Z][A-Z0-9_]*(?:_<[a-z ]+>)?)` *\|/.exec(line)?.[1] ?? [])
-    if (rows.length === 0) throw new Error('README.md has no row of the form | `NAME` | default | meaning |')
-    return rows
-  }
+const root = fileURLToPath(new URL('..', import.meta.url))
 
-  it('has a row for every setting of the schema', () => {
-    expect(listMissing(readNamed()), 'not in the README').toEqual([])
+/** Every file under a folder of the project, by the ending of its name. */
+const listFiles = (folder: string, ending: string): readonly string[] =>
+  readdirSync(posix.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
+    .filter((path) => path.endsWith(ending))
+    .sort()
+
+const docsPages = listFiles('docs', '.md')
+const guides = ['README.md', ...docsPages]
+const everyPage = [...guides, ...listFiles('.github', '.md'), ...listFiles('src', '.md')]
+
+/** The one code span that a cell consists of or begins with; empty without one. */
+const readName = (cell = ''): string => /^`([^`]+)`/.exec(cell)?.[1] ?? ''
+
+const readNames = (path: string, heading: string): readonly string[] =>
+  readTable(readText(path), heading).map((row) => readName(row[heading]))
+
+const inOrder = (names: readonly string[]): readonly string[] => [...names].sort()
+
+describe('the documentation', () => {
+  it('has a README of at most 8 kB', () => {
+    expect(Buffer.byteLength(readText('README.md'))).toBeLessThanOrEqual(8_192)
   })
 
-  it('has only rows for settings of the schema, each once', () => {
-    const named = readNamed()
+  it.each(docsPages)('%s opens with one line on what its reader can do afterwards', (path) => {
+    const [heading, blank, opening] = readText(path).split('\n')
+    expect(heading).toMatch(/^# \S/)
+    expect(blank).toBe('')
+    expect(opening).toMatch(/^After reading this page you can [^.]+\.$/)
+  })
+
+  it('has no page that neither the README nor the index links to', () => {
+    const linked = ['README.md', 'docs/README.md'].flatMap((from) =>
+      readLinks(readText(from)).map((target) => posix.join(posix.dirname(from), target.replace(/#.*/, ''))),
+    )
+    expect(docsPages.filter((path) => path !== 'docs/README.md' && !linked.includes(path))).toEqual([])
+  })
+
+  it.each(everyPage)('%s links only to files and headings that exist', (path) => {
+    const broken = readLinks(readText(path)).filter((link) => !isExternal(link) && !resolves(path, link))
+    expect(broken).toEqual([])
+  })
+
+  it.each(guides)('%s calls only npm scripts that package.json has', (path) => {
+    const { scripts } = z
+      .object({ scripts: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readText('package.json')))
+    const called = readCodeBlocks(readText(path)).flatMap((code) =>
+      [...code.matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g)].map(
+        ([, run, short]) => run ?? short ?? '',
+      ),
+    )
+    expect(called.filter((script) => !Object.hasOwn(scripts, script))).toEqual([])
+  })
+
+  it.each(guides)('%s uses the terms of the field: nodes and callers are not persons', (path) => {
+    const words =
+      /\b(?:nobody|somebody|anybody|everybody|whoever|who comes|hears?|tells?|lent|lends|for ever)\b/gi
+    expect(readText(path).match(words) ?? []).toEqual([])
+  })
+})
+
+const isExternal = (link: string): boolean => /^(?:https?|mailto):/.test(link)
+
+const resolves = (from: string, link: string): boolean => {
+  const [file = '', anchor] = link.split('#')
+  const target = file === '' ? from : posix.join(posix.dirname(from), file)
+  if (!existsSync(posix.join(root, target))) return false
+  return anchor === undefined || readAnchors(readText(target)).includes(anchor)
+}
+
+describe('docs/configuration.md', () => {
+  const page = 'docs/configuration.md'
+  const rows = readTable(readText(page), 'Variable')
+  const named = rows.map(({ Variable: cell }) => readName(cell))
+
+  it('has a row for every setting of the schema', () => {
+    expect(listMissing(named), `not in ${page}`).toEqual([])
+  })
+
+  it('has no row for what is no setting, and none twice', () => {
     expect(listUnknown(named), 'no setting').toEqual([])
     expect(listTwice(named), 'stands twice').toEqual([])
+  })
+
+  it('explains every setting', () => {
+    expect(rows.filter(({ Meaning: meaning = '' }) => meaning === '')).toEqual([])
+  })
+
+  // .env.example is compared with the schema above. Where it has no value, the page has words instead.
+  it('shows the defaults of .env.example', () => {
+    const examples = new Map(shown.map(({ name, value }) => [generalName(name), value]))
+    // The addresses are in docs/networks/evm.md.
+    examples.set('EVM_SMART_WALLET_FACTORIES', '')
+    const defaults = rows.map((row) => [readName(row.Variable), readName(row.Default)])
+    expect(Object.fromEntries(defaults)).toEqual(Object.fromEntries(examples))
+  })
+})
+
+describe('docs/networks', () => {
+  it('has a page for every family, linked from the README', () => {
+    const pages = families.map(
+      ({ family }) => `docs/networks/${family[0]?.split('_')[0]?.toLowerCase() ?? ''}.md`,
+    )
+    expect(inOrder(docsPages.filter((path) => path.startsWith('docs/networks/')))).toEqual(inOrder(pages))
+    expect(readLinks(readText('README.md'))).toEqual(expect.arrayContaining(pages))
+  })
+
+  it('lists the built-in EVM networks as the source has them', () => {
+    expect(readTable(readText('docs/networks/evm.md'), 'Chain id')).toEqual(
+      evmNetworks.map(({ chainId, name, isTestnet, tokens, finalityDepth }) => ({
+        'Chain id': String(chainId),
+        Network: isTestnet ? `${name} (test)` : name,
+        'Short name': `\`${findLegacyNetworkName(`eip155:${chainId}`)}\``,
+        'Known tokens': tokens.map(({ symbol }) => symbol).join(', '),
+        'Finality depth': String(finalityDepth),
+      })),
+    )
+  })
+
+  it('lists the factories that may deploy smart wallets', () => {
+    const listed = readTable(readText('docs/networks/evm.md'), 'Factory').map((row) => readName(row.Address))
+    expect(listed).toEqual(wellKnownFactories)
+  })
+
+  it('lists the built-in Solana clusters as the source has them', () => {
+    const listed = readTable(readText('docs/networks/solana.md'), 'Network id').map((row) => ({
+      network: readName(row['Network id']),
+      tokens: row['Known tokens'],
+    }))
+    expect(listed).toEqual(
+      solanaClusters.map(({ reference, tokens }) => ({
+        network: `solana:${reference}`,
+        tokens: tokens.map(({ symbol }) => symbol).join(', '),
+      })),
+    )
+  })
+})
+
+describe('docs/api.md', () => {
+  const page = readText('docs/api.md')
+
+  it('lists every endpoint of the OpenAPI document, and no other', () => {
+    const { paths } = z
+      .object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+      .parse(parseYaml(readText('openapi/openapi.yaml')))
+    const served = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    const listed = readTable(page, 'Access').map(({ Endpoint: cell }) => readName(cell))
+    expect(inOrder(listed)).toEqual(inOrder(served))
+  })
+
+  it('lists every error code with its status', () => {
+    const listed = readTable(page, 'Status')
+      .filter(({ Code: cell }) => cell !== undefined)
+      .map((row) => [readName(row.Code), Number(row.Status)])
+    expect(listed).toHaveLength(Object.keys(errorStatus).length)
+    expect(Object.fromEntries(listed)).toEqual(errorStatus)
+  })
+
+  it('lists every reason with its operational code', () => {
+    const isReason = (name: string): name is Reason => Object.hasOwn(reasons, name)
+    const known = Object.keys(reasons).filter(isReason)
+    const listed = readTable(page, 'Reason').map((row) => [readName(row.Reason), row['Operational code']])
+    expect(listed).toHaveLength(known.length)
+    expect(Object.fromEntries(listed)).toEqual(
+      Object.fromEntries(known.map((reason) => [reason, findOperationalCode(reason) ?? ''])),
+    )
+  })
+
+  it('lists the tiers as the source has them', () => {
+    const listed = readTable(page, 'Tier').map((row) => ({
+      tier: readName(row.Tier),
+      monthlyQuota:
+        row['Transactions per month'] === 'unlimited' ? -1 : Number(row['Transactions per month']),
+      rpmLimit: Number(row['Requests per minute']),
+      feeRate: Number(row['Fee rate']),
+      priceCents: Number(row['Price per month (cents)']),
+    }))
+    expect(listed).toEqual(
+      Object.entries(tiers).map(([tier, { name: _name, ...rest }]) => ({ tier, ...rest })),
+    )
+  })
+})
+
+describe('docs/operations.md', () => {
+  const path = 'docs/operations.md'
+
+  it('lists every metric of our own, and no other', () => {
+    const { registry } = createMetrics({ kinds: [], measuresProcess: false })
+    const served = registry.getMetricsAsArray().map(({ name }) => name)
+    expect(inOrder(readNames(path, 'Metric'))).toEqual(inOrder(served))
+  })
+
+  it('alerts on metrics that exist', () => {
+    const known = readNames(path, 'Metric')
+    const expressions = readTable(readText(path), 'Expression').flatMap(({ Expression: cell = '' }) =>
+      readCodeSpans(cell).flatMap((code) => code.match(/\b(?:quittance|facilitator)_\w+/g) ?? []),
+    )
+    expect(expressions.length).toBeGreaterThan(0)
+    expect(expressions.filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  it('links every alert to its runbook', () => {
+    const unlinked = readTable(readText(path), 'Runbook').filter(
+      ({ Runbook: cell = '' }) => readLinks(cell).length !== 1,
+    )
+    expect(unlinked).toEqual([])
+  })
+
+  it('lists only log events that the source logs', () => {
+    const source = listFiles('src', '.ts').map(readText).join('\n')
+    const events = readNames(path, 'Event')
+    expect(events.length).toBeGreaterThan(0)
+    const isLogged = (event: string) => ["'", ':'].some((end) => source.includes(`'${event}${end}`))
+    expect(events.filter((event) => !isLogged(event))).toEqual([])
   })
 })

@@ -17,7 +17,6 @@ export interface NetworkHealth {
   readonly endpoints: readonly EndpointStatus[]
 }
 
-/** Balance of one facilitator account on a network. */
 export interface SignerHealth {
   readonly signer: string
   /** Smallest unit of the native coin. */
@@ -26,7 +25,6 @@ export interface SignerHealth {
   readonly settlementsLeft: number
 }
 
-/** Status of one RPC endpoint. */
 export interface EndpointStatus {
   readonly host: string
   readonly isUp: boolean
@@ -34,7 +32,6 @@ export interface EndpointStatus {
   readonly latencyMs: number | null
 }
 
-/** Services that a family receives when it opens. */
 export interface ChainContext {
   readonly clock: Clock
   readonly logger: Logger
@@ -43,7 +40,6 @@ export interface ChainContext {
   readonly limiter: RateLimiter
 }
 
-/** An opened family. */
 export interface OpenChain {
   readonly schemes: readonly Scheme[]
   health(): readonly NetworkHealth[]
@@ -78,7 +74,6 @@ export interface AnyChainFamily {
     | { readonly problems: readonly string[] }
 }
 
-/** Hides the settings type of a manifest. */
 export const defineChain = <Settings>(family: ChainFamily<Settings>): AnyChainFamily => ({
   namespace: family.namespace,
   prepare: (environment) => {

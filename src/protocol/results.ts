@@ -116,7 +116,6 @@ export const operatorSettlementView = settlementView
 /** A settlement as an operator is shown it. */
 export type OperatorSettlementView = z.infer<typeof operatorSettlementView>
 
-/** A page of settlements. */
 export const settlementPage = z
   .object({
     settlements: z.array(operatorSettlementView).meta({ description: 'The newest first' }),

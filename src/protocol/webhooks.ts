@@ -63,12 +63,10 @@ export const deliveryView = z
 /** A delivery as the log shows it. */
 export type DeliveryView = z.infer<typeof deliveryView>
 
-/** A page of deliveries. */
 export const deliveryPage = z
   .object({
     deliveries: z.array(deliveryView).meta({ description: 'The newest first' }),
     nextCursor: z.string().optional().meta({ description: 'For the next page; absent where there is none' }),
   })
   .meta({ id: 'WebhookDeliveryPage' })
-/** A page of deliveries. */
 export type DeliveryPage = z.infer<typeof deliveryPage>

@@ -20,3 +20,33 @@ const readCells = (line: string): readonly string[] =>
 
 export const readCodeSpans = (text: string): readonly string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span ?? '')
+
+/** A text without its fenced code blocks. */
+export const withoutCodeBlocks = (markdown: string): string =>
+  markdown.replaceAll(/^```[^\n]*\n[\s\S]*?^```$/gm, '')
+
+/** The contents of the fenced code blocks of a text. */
+export const readCodeBlocks = (markdown: string): readonly string[] =>
+  [...markdown.matchAll(/^```[^\n]*\n([\s\S]*?)^```$/gm)].map(([, code]) => code ?? '')
+
+/** The targets of the inline links of a text, as written. */
+export const readLinks = (markdown: string): readonly string[] =>
+  [
+    ...withoutCodeBlocks(markdown)
+      .replaceAll(/`[^`\n]+`/g, '')
+      .matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g),
+  ].map(([, target]) => target ?? '')
+
+/** The anchors that GitHub gives to the headings of a text. */
+export const readAnchors = (markdown: string): readonly string[] => {
+  const seen = new Map<string, number>()
+  return [...withoutCodeBlocks(markdown).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading = '']) => {
+    const slug = heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-')
+    const count = seen.get(slug) ?? 0
+    seen.set(slug, count + 1)
+    return count === 0 ? slug : `${slug}-${count}`
+  })
+}

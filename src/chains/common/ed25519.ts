@@ -25,7 +25,6 @@ export const isValidEd25519Signature = ({ publicKey, message, signature }: Signe
   }
 }
 
-/** Imports a raw 32-byte Ed25519 seed. */
 export const readEd25519Seed = (seed: Uint8Array): KeyObject =>
   createPrivateKey({ key: Buffer.concat([privateKeyPrefix, seed]), format: 'der', type: 'pkcs8' })
 

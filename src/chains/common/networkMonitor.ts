@@ -9,7 +9,6 @@ interface NetworkMonitor {
   close(): Promise<void>
 }
 
-/** The family's side of monitoring one network. */
 export interface MonitoredNetwork {
   readonly network: string
   /** Null when the network can settle; throws when no endpoint answers. */

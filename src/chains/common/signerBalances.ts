@@ -1,7 +1,6 @@
 import type { Logger } from '../../ports/logger.js'
 import type { NetworkHealth, SignerHealth } from '../chain.js'
 
-/** Balances of the facilitator's accounts on one network. */
 export interface SignerBalances {
   /** Logs once when a signer falls below the threshold, and once when it recovers. */
   update(measured: readonly SignerHealth[]): void
@@ -10,7 +9,6 @@ export interface SignerBalances {
   getLevel(): NetworkHealth['balanceLevel']
 }
 
-/** Until the first `update`, no signer can pay. */
 export const createSignerBalances = ({
   network,
   lowBalanceSettlements,

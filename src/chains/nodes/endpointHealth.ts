@@ -2,7 +2,6 @@ import type { Logger } from '../../ports/logger.js'
 import type { Endpoint } from './endpoint.js'
 import { readRateLimit } from './readRateLimit.js'
 
-/** Clock of the endpoint health; tests replace it. */
 export interface HealthTime {
   /** Not affected by changes of the system clock. */
   monotonicMs(): number
@@ -16,21 +15,18 @@ interface Head {
   readonly reportedAtMs: number
 }
 
-/** Response of a probe. */
 export interface Proof {
   readonly chain: string
   /** Timestamp in Unix seconds, from the block. */
   readonly head: { readonly number: bigint; readonly timestamp: number }
 }
 
-/** How endpoints prove which chain they serve. */
 export interface ChainIdentity {
   readonly network: string
   readonly chain: string
   readonly prove: (endpoint: Endpoint) => Promise<Proof>
 }
 
-/** Health of one endpoint, from probes and from the outcome of requests. */
 export interface EndpointHealth {
   readonly endpoint: Endpoint
   /** Host name, numbered where several endpoints share one. */
@@ -65,7 +61,6 @@ const firstPauseMs = 1_000
 const maxPauseMs = 30_000
 const stableAfterMs = 60_000
 
-/** An endpoint is not used until its first successful probe. */
 export const createEndpointHealth = ({
   endpoint,
   name,

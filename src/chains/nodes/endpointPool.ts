@@ -8,7 +8,6 @@ import {
   type HealthTime,
 } from './endpointHealth.js'
 
-/** Status of one endpoint, for operators. */
 export interface EndpointReport {
   readonly host: string
   readonly isUp: boolean
@@ -17,7 +16,6 @@ export interface EndpointReport {
   readonly wrongChain: string | null
 }
 
-/** The endpoints of one network. */
 export interface EndpointPool {
   /** Endpoints to read from, best first. Probes again when none is available. */
   findReaders(): Promise<readonly EndpointHealth[]>
@@ -43,7 +41,6 @@ const maxLagBlockTimes = 2.5
 const reviveWaitMs = 2_000
 const stragglerWaitMs = 1_000
 
-/** No request is sent before the first call. */
 export const createEndpointPool = (
   endpoints: readonly Endpoint[],
   {

@@ -43,7 +43,6 @@ export const parseJson = (text: string): unknown => {
   }
 }
 
-/** Whether the status is 2xx. */
 export const isSuccess = (status: number): boolean => status >= 200 && status <= 299
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

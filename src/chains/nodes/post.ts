@@ -1,7 +1,6 @@
 import { Pool } from 'undici'
 import type { Secret } from '../../platform/secret.js'
 
-/** Unparsed HTTP response. */
 export interface HttpResponse {
   readonly status: number
   readonly text: string
@@ -11,7 +10,6 @@ export interface HttpResponse {
 /** The deadline covers the whole response; rejects with `NoResponseError`. */
 type Post = (json: string, deadlineMs: number, path?: string) => Promise<HttpResponse>
 
-/** Additional headers, such as a provider's API key. */
 export type RequestHeaders = Readonly<Record<string, Secret>>
 
 /** No response, or not a valid one. The message holds the host only, never the rest of the URL. */
@@ -26,7 +24,6 @@ export class NoResponseError extends Error {
 const maxConnections = 32
 const maxResponseBytes = 33_554_432
 
-/** HTTP POST with keep-alive; the path is appended to the URL's own. */
 export const createPost = (url: Secret, extraHeaders: RequestHeaders = {}): Post => {
   const { origin, host, pathname, search, username, password } = new URL(url.reveal())
   const pool = new Pool(origin, {

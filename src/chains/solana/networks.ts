@@ -3,7 +3,6 @@ interface KnownToken {
   readonly mint: string
 }
 
-/** A cluster with built-in defaults. */
 export interface KnownNetwork {
   readonly reference: string
   readonly name: string

@@ -13,7 +13,6 @@ import { readAddress } from './encoding/base58.js'
 import { readKeyBytes, splitKeys } from './encoding/privateKey.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
-/** Settings of one cluster. */
 export interface SolanaNetworkSettings {
   readonly network: string
   readonly reference: string
@@ -27,7 +26,6 @@ export interface SolanaNetworkSettings {
   readonly feeBudgetLamportsPerHour: number
 }
 
-/** Settings of the Solana family. */
 export interface SolanaSettings {
   readonly privateKeys: readonly Secret[]
   readonly networks: readonly SolanaNetworkSettings[]
@@ -113,10 +111,8 @@ const variables = {
   networkId: { form: clusterForm, label: 'cluster', example: 'mainnet' },
 }
 
-/** Variable names for the documentation. */
 export const solanaVariables = listFamilyVariables(variables)
 
-/** Reads the SOLANA_ variables; problems never contain values. */
 export const readSolanaSettings = (
   environment: Readonly<Record<string, string>>,
 ): SettingsReading<SolanaSettings> => {

@@ -17,7 +17,6 @@ interface MonitoredTonNetwork extends MonitoredNetwork {
 const typicalNanoTon = 45_000_000n
 const executionNanoTon = 60_000_000n
 
-/** Checks the zero state, opens the lanes, and measures the relay wallets. */
 export const createMonitoredNetwork = (
   { network, name, zeroState }: TonNetworkSettings,
   dependencies: {

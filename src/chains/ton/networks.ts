@@ -3,7 +3,6 @@ interface KnownToken {
   readonly master: string
 }
 
-/** A network with built-in defaults. */
 export interface KnownNetwork {
   readonly name: string
   /** Signed by W5 wallets, so that a message of one network is invalid on another. */

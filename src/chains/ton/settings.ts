@@ -11,7 +11,6 @@ import {
 } from '../common/familySettings.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
-/** Settings of one network. */
 export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zeroState'> {
   readonly network: string
   readonly name: string
@@ -26,7 +25,6 @@ export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zer
   readonly relayBudgetPerHour: number
 }
 
-/** Settings of the TON family. */
 export interface TonSettings {
   /** 24 words; the key of all relay wallets is derived from them. */
   readonly mnemonic: Secret
@@ -105,10 +103,8 @@ const variables = {
   networkId: { form: /mainnet|testnet/, label: 'network', example: 'mainnet' },
 }
 
-/** Variable names for the documentation. */
 export const tonVariables = listFamilyVariables(variables)
 
-/** Reads the TON_ variables; problems never contain values. */
 export const readTonSettings = (
   environment: Readonly<Record<string, string>>,
 ): SettingsReading<TonSettings> => {

@@ -3,7 +3,6 @@ import type { EnergyDelegator } from './energy/energyDelegator.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { TronNetworkSettings } from './settings.js'
 
-/** Checks the chain id and the energy that can be delegated. */
 export const createMonitoredNetwork = (
   { network, name, chainId }: TronNetworkSettings,
   { rpc, sponsor }: { readonly rpc: Rpc; readonly sponsor: EnergyDelegator | null },

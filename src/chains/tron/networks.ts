@@ -1,11 +1,9 @@
-/** A token with built-in defaults. */
 export interface KnownToken {
   readonly symbol: string
   readonly contract: string
   readonly decimals: number
 }
 
-/** A network with built-in defaults. */
 export interface KnownNetwork {
   readonly name: string
   /** Last four bytes of the genesis block id. */

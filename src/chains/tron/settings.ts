@@ -11,7 +11,6 @@ import {
 } from '../common/familySettings.js'
 import { findKnownNetwork, type KnownNetwork, type KnownToken, knownNetworks } from './networks.js'
 
-/** Settings of one network. */
 export interface TronNetworkSettings {
   readonly network: string
   readonly name: string
@@ -26,14 +25,12 @@ export interface TronNetworkSettings {
   readonly pollIntervalMs: number
 }
 
-/** Settings of energy delegation for payers without energy. */
 export interface SponsorSettings {
   readonly privateKey: Secret
   /** Upper bound per network. */
   readonly energyPerHour: number
 }
 
-/** Settings of the TRON family. */
 export interface TronSettings {
   readonly networks: readonly TronNetworkSettings[]
   readonly rpcTimeoutMs: number
@@ -97,10 +94,8 @@ const variables = {
   },
 }
 
-/** Variable names for the documentation. */
 export const tronVariables = listFamilyVariables(variables)
 
-/** Reads the TRON_ variables; problems never contain values. */
 export const readTronSettings = (
   environment: Readonly<Record<string, string>>,
 ): SettingsReading<TronSettings> => {

@@ -15,7 +15,6 @@ import {
 /** Settles what we hold the claim for: nobody else sends this payment. */
 export type ExecuteSettlement = (settlement: Settlement, work: SettlementContext) => Promise<SettleResult>
 
-/** What executing needs. */
 export interface ExecuteSettlementDependencies {
   readonly journal: SettlementJournal
   readonly answerFromSettlement: AnswerFromSettlement

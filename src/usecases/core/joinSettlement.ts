@@ -9,7 +9,6 @@ import { describeSettlement, isSameRequest, type SettlementContext } from './set
 /** Waits with a settlement that another request began; null when it left nothing behind and we may begin. */
 export type JoinSettlement = (found: Settlement, work: SettlementContext) => Promise<SettleResult | null>
 
-/** What joining needs. */
 export interface JoinSettlementDependencies {
   readonly journal: SettlementJournal
   readonly answerFromSettlement: AnswerFromSettlement

@@ -7,7 +7,6 @@ import type { OperatorSettlementView } from '../../protocol/results.js'
 import type { CoreUseCases } from '../useCases.js'
 import { viewSettlement } from './viewSettlement.js'
 
-/** What listing settlements needs. */
 export interface ListSettlementsDependencies {
   readonly overview: SettlementOverview
   readonly journal: SettlementJournal

@@ -10,7 +10,6 @@ import { cacheFor } from '../cacheFor.js'
 /** QUOTA_EXCEEDED where nothing is left of an account's month, as it was known a moment ago; else null. */
 export type QuotaGate = (quota: QuotaClaim) => Promise<AppError | null>
 
-/** What the gate needs. */
 export interface QuotaGateDependencies {
   readonly quotas: Quotas
   readonly clock: Clock

@@ -5,7 +5,6 @@ import type { Settlement, SettlementJournal } from '../../ports/settlementJourna
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { describeOutcome, describeSettlement } from './settlementContext.js'
 
-/** What reconciling needs. */
 export interface ReconcileDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal

@@ -20,7 +20,6 @@ import type { SpendingLimits } from './spendingLimits.js'
 /** Settles one authorization; whoever else settles the same one is told the truth about it. */
 export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResult>
 
-/** What settling one authorization needs. */
 export interface SettleAuthorizationDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal

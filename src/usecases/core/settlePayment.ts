@@ -9,7 +9,6 @@ import { fingerprintRequest } from './fingerprint.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
 import { withShortDeadline } from './settlementContext.js'
 
-/** What settling needs. */
 export interface SettlePaymentDependencies {
   readonly idempotency: IdempotencyStore
   readonly settleAuthorization: SettleAuthorization

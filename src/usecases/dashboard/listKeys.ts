@@ -4,7 +4,6 @@ import type { DashboardUseCases } from '../dashboard.js'
 import { areKeysShown, type Registration } from './registration.js'
 import { viewKey } from './viewKey.js'
 
-/** What listing keys needs. */
 export interface ListKeysDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer

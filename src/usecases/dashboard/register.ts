@@ -11,7 +11,6 @@ import { readProjectName } from './readProjectName.js'
 import { areKeysShown, type Registration } from './registration.js'
 import { unusedMonth, viewQuota } from './viewQuota.js'
 
-/** What registering needs. */
 export interface RegisterDependencies {
   readonly accounts: AccountStore
   readonly quotas: Quotas

@@ -5,7 +5,6 @@ import type { LeasedDelivery, WebhookOutbox } from '../../ports/webhookOutbox.js
 import { decideAttempt } from './decideAttempt.js'
 import type { SendWebhook } from './sendWebhook.js'
 
-/** What delivering needs. */
 export interface DeliverWebhooksDependencies {
   readonly outbox: WebhookOutbox
   readonly sendWebhook: SendWebhook

@@ -4,7 +4,6 @@ import type { WebhookDelivery, WebhookEndpoint } from '../../ports/webhookOutbox
 import type { WebhookAnswer, WebhookTransport } from '../../ports/webhookTransport.js'
 import { signWebhook } from './signWebhook.js'
 
-/** What sending needs. */
 export interface SendWebhookDependencies {
   readonly transport: WebhookTransport
   readonly sealer: Pick<Sealer, 'seal' | 'open'>

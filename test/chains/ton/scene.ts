@@ -14,7 +14,6 @@ interface ServiceOptions {
   readonly logger?: Logger
 }
 
-/** A network, a database, and services on them. */
 export interface Scene {
   readonly chain: TonChain
   readonly database: TestDatabase

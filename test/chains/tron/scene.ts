@@ -30,7 +30,6 @@ interface PaymentPlan {
   readonly signed?: Partial<SignedFields>
 }
 
-/** A chain, a database, and services on them. */
 export interface Scene {
   readonly chain: TronChain
   readonly database: TestDatabase

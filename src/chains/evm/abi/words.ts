@@ -5,7 +5,6 @@ import type { Hex } from 'viem'
  * concatenation.
  */
 
-/** A number as a word. */
 export const numberWord = (value: bigint | number): string => value.toString(16).padStart(64, '0')
 
 /** An address, in any letter case, as a word. */

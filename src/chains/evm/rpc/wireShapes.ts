@@ -16,7 +16,6 @@ export const logShape = z.object({
   transactionHash: hexShape.nullish(),
 })
 
-/** A receipt. */
 export const receiptShape = z.object({
   transactionHash: hexShape,
   blockHash: hexShape,

@@ -24,7 +24,6 @@ export interface TransactionEngine {
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }
 
-/** What the engine needs. */
 export interface EngineDependencies extends SendCallsDependencies {
   /** From this amount on, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint

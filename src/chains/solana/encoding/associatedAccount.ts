@@ -7,7 +7,6 @@ interface TokenOwner {
   readonly program: string
 }
 
-/** Address of the associated token account; cached. */
 export type FindAssociatedAccount = (tokens: TokenOwner) => string
 
 const maxCached = 10_000

@@ -3,7 +3,6 @@ const digitOf = new Map([...alphabet].map((letter, value) => [letter, BigInt(val
 
 const maxLength = 90
 
-/** Encodes bytes in base58. */
 export const encodeBase58 = (bytes: Uint8Array): string => {
   const hex = Buffer.from(bytes).toString('hex')
   let rest = hex === '' ? 0n : BigInt(`0x${hex}`)

@@ -17,7 +17,6 @@ export interface Transaction {
   readonly usesLookupTables: boolean
 }
 
-/** An instruction with resolved account addresses. */
 export interface Instruction {
   readonly program: string
   readonly accounts: readonly string[]
@@ -80,7 +79,6 @@ const describe = ({ message, signatures }: VersionedTransaction): Transaction | 
   }
 }
 
-/** Encodes a message with its signatures in base64. */
 export const encodeTransaction = (message: Uint8Array, signatures: readonly Uint8Array[]): string =>
   // The compact-u16 length takes one byte below 128 signatures.
   Buffer.concat([Buffer.from([signatures.length]), ...signatures, message]).toString('base64')

@@ -1,7 +1,6 @@
 import { computeBudgetProgram, tokenPrograms } from '../encoding/programs.js'
 import type { Instruction } from './decode.js'
 
-/** A TransferChecked instruction. */
 export interface Transfer {
   readonly program: string
   readonly source: string

@@ -3,7 +3,6 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
 import { isConfirmed } from '../transactions/statusWatcher.js'
 
-/** When a status counts as proof. */
 export interface StatusPolicy {
   /** Requires that a second endpoint, if there is one, reports the same. */
   readonly isCrossChecked: boolean

@@ -6,7 +6,6 @@ import type { Account } from '../rpc/wireShapes.js'
 import { explainFailure, type FailureReason } from './explainFailure.js'
 import type { Prepared } from './prepare.js'
 
-/** Result of simulating a payment. */
 export interface Simulated {
   /** Null when the transfer succeeds and credits exactly the amount. */
   readonly failure: FailureReason | null

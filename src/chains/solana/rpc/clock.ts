@@ -10,7 +10,6 @@ interface NodeClock {
 const timestampOffset = 32
 const clockShape = inContext(accountShape)
 
-/** Reads the clock sysvar of one endpoint. */
 export const readClock = async (
   endpoint: Endpoint,
   commitment: 'confirmed' | 'finalized',

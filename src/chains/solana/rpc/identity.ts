@@ -6,7 +6,6 @@ import { readClock } from './clock.js'
 // A CAIP-2 reference is the first 32 characters of the genesis hash.
 const referenceLength = 32
 
-/** Identifies a cluster by its genesis hash. */
 export const identifySolana = (network: string): ChainIdentity => ({
   network,
   chain: network.slice(network.indexOf(':') + 1),

@@ -53,7 +53,6 @@ export interface Rpc {
 
 const accountsShape = inContext(z.array(accountShape))
 
-/** Connects to a cluster, given its CAIP-2 identifier. */
 export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
   const time = systemTime
   const pool = createEndpointPool(endpoints, { identity: identifySolana(network), logger, time })
@@ -138,7 +137,6 @@ const simulationOptions = {
   replaceRecentBlockhash: false,
 }
 
-/** Requests a confirmed block without its transactions. */
 export const blockOptions = {
   commitment: 'confirmed',
   transactionDetails: 'none',

@@ -6,7 +6,6 @@ import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import { blockOptions } from '../rpc/rpc.js'
 import { blockShape } from '../rpc/wireShapes.js'
 
-/** Asks the endpoints whether a block is still canonical; finalized blocks are final. */
 export const getBlockStatus = (endpoints: readonly Endpoint[], block: BlockReference): Promise<BlockStatus> =>
   agreeOnBlock(endpoints, (endpoint) => askEndpoint(endpoint, block))
 

@@ -4,7 +4,6 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { FeePayers } from './feePayers.js'
 import { baseFee } from './fees.js'
 
-/** Balances of the fee payers on one cluster. */
 export interface FeePayerBalances extends Omit<SignerBalances, 'update'> {
   measure(): Promise<void>
 }
@@ -12,7 +11,6 @@ export interface FeePayerBalances extends Omit<SignerBalances, 'update'> {
 // Minimum balance of an account without data.
 const rentExemptLamports = 890_880n
 
-/** Until the first `measure`, no fee payer can pay. */
 export const createFeePayerBalances = (
   network: string,
   dependencies: {

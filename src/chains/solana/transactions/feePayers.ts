@@ -4,7 +4,6 @@ import { readEd25519Seed } from '../../common/ed25519.js'
 import { encodeBase58 } from '../encoding/base58.js'
 import { readKeyBytes } from '../encoding/privateKey.js'
 
-/** The facilitator's accounts that pay transaction fees. */
 export interface FeePayers {
   readonly addresses: readonly string[]
   sign(address: string, message: Uint8Array): Uint8Array

@@ -2,7 +2,6 @@ import { sleep } from '../../../deadline.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
 
-/** Polls signature statuses; all waiting transactions share one request. */
 export interface StatusWatcher {
   /** Resolves when confirmed or finalized, or with null when the signal aborts. */
   wait(transaction: string, until: AbortSignal): Promise<Status | null>
@@ -20,7 +19,6 @@ const maxPerRequest = 256
 export const isConfirmed = ({ confirmationStatus }: Status): boolean =>
   confirmationStatus === 'confirmed' || confirmationStatus === 'finalized'
 
-/** Polls only while a transaction is waited for. */
 export const createStatusWatcher = (rpc: Rpc, pollIntervalMs: number): StatusWatcher => {
   const waiting = new Set<Waiting>()
   let isPolling = false

@@ -5,7 +5,6 @@ import { readExternalMessage, readInternalMessage, type WalletMessage } from '..
 import { readWalletRequest, type WalletRequest } from '../wallets/walletRequest.js'
 import type { ClientPaidProof, ExactProof, SponsoredProof } from './payload.js'
 
-/** A payment decoded from its cells. */
 export interface DecodedPayment {
   readonly message: WalletMessage
   readonly request: WalletRequest

@@ -12,7 +12,6 @@ import type { PaymentQuery } from './paymentQuery.js'
  */
 export type Judgement = 'paid' | 'void' | 'tried' | 'open' | 'unseen'
 
-/** Access to the chain for judging payments. */
 export interface JudgeDependencies {
   readonly rpc: Rpc
   readonly jettons: JettonRegistry

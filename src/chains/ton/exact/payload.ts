@@ -23,13 +23,10 @@ const clientPaidProof = z.object({
 
 const sponsoredProof = z.object({ settlementBoc: boc, asset: addressText })
 
-/** An external message that the payer's wallet pays for (`signedBoc`). */
 export type ClientPaidProof = z.infer<typeof clientPaidProof>
 
-/** An internal message that we relay and pay for (`settlementBoc`). */
 export type SponsoredProof = z.infer<typeof sponsoredProof>
 
-/** Either form of the payload. */
 export type ExactProof = ClientPaidProof | SponsoredProof
 
 /** The form is chosen by the field that is present; a problem names the field. */

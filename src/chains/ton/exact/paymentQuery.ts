@@ -1,6 +1,5 @@
 import type { Address } from '@ton/core'
 
-/** Identifies a payment on chain. */
 export interface PaymentQuery {
   readonly payer: Address
   /** Hash of the signed body, independent of relayer and signature bytes. */

@@ -6,7 +6,6 @@ import { masterchainShape, momentShape } from './wireShapes.js'
 // An account without state: its response still carries the sync time.
 const zeroAddress = `0:${'0'.repeat(64)}`
 
-/** Identifies a network by the root hash of its zero state. */
 export const identifyTon = ({
   network,
   zeroState,

@@ -10,7 +10,6 @@ import type { TonNetworkSettings } from '../settings.js'
 import { identifyTon } from './identity.js'
 import { accountShape, getMethodShape, transactionShape } from './wireShapes.js'
 
-/** State of an account. */
 export interface Account {
   readonly state: 'active' | 'uninitialized' | 'frozen'
   readonly balance: bigint
@@ -32,7 +31,6 @@ interface MessageReference {
   readonly createdLt: bigint
 }
 
-/** Entry of a get method's result stack. */
 export type StackEntry = Cell | bigint | null
 
 /**
@@ -61,13 +59,11 @@ export interface Rpc {
   listHealth(): readonly EndpointReport[]
 }
 
-/** A decoded transaction with its id. */
 export type ListedTransaction = z.infer<typeof transactionShape>
 
 const maxResultPages = 5
 const pageSize = 50
 
-/** Connects to a network. */
 export const createRpc = (
   settings: TonNetworkSettings,
   endpoints: readonly Endpoint[],

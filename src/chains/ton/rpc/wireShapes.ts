@@ -17,13 +17,11 @@ const cellShape = z.string().transform((text, context): Cell | null => {
 
 const transactionId = z.object({ lt: numberText, hash: z.string() })
 
-/** getMasterchainInfo: newest block and zero state. */
 export const masterchainShape = z.object({
   last: z.object({ seqno: z.int() }),
   init: z.object({ root_hash: z.string() }),
 })
 
-/** getAddressInformation. */
 export const accountShape = z.object({
   balance: numberText,
   code: cellShape,
@@ -33,7 +31,6 @@ export const accountShape = z.object({
   last_transaction_id: transactionId,
 })
 
-/** getAddressInformation, sync time only. */
 export const momentShape = z.object({ sync_utime: z.int() })
 
 // Shared cells can unfold to millions, and the library's loader visits each of them: 4,096 take it some 0.1 s.
@@ -54,7 +51,6 @@ const parseTransaction = (text: string): Transaction => {
   return loadTransaction(withoutMessages.beginParse())
 }
 
-/** A transaction; everything but its id is decoded from `data`. */
 export const transactionShape = z
   .object({ data: z.string(), transaction_id: transactionId })
   .transform(({ data, transaction_id: id }, context) => {
@@ -78,7 +74,6 @@ const parseEntry = (bytes: string): Cell | null => {
   }
 }
 
-/** runGetMethod; other entry types are null. */
 export const getMethodShape = z.object({
   exit_code: z.int(),
   stack: z.array(

@@ -2,7 +2,6 @@ import { type Address, Cell } from '@ton/core'
 import { readAddress, tryParse } from '../encoding/cells.js'
 import type { Rpc, StackEntry } from '../rpc/rpc.js'
 
-/** The accepted jettons of one network, and their wallets. */
 export interface JettonRegistry {
   isOffered(master: Address): boolean
   /** `get_wallet_address` of the master; null if it does not answer. */
@@ -18,7 +17,6 @@ interface JettonPolicy {
 // The address follows from the master's code and cannot change.
 const maxCached = 10_000
 
-/** Throws if a configured address is invalid. */
 export const createJettonRegistry = (rpc: Rpc, policy: JettonPolicy): JettonRegistry => {
   const accepted = new Set(policy.tokens.map((text) => parseMaster(text).toRawString()))
   const cache = new Map<string, Address>()

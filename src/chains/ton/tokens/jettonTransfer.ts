@@ -7,7 +7,6 @@ const transferOperation = 0x0f8a7ea5
 /** Operation `internal_transfer` (TEP-74). */
 const internalTransferOperation = 0x178d4519
 
-/** A jetton transfer (TEP-74). */
 export interface JettonTransfer {
   readonly queryId: bigint
   readonly amount: bigint

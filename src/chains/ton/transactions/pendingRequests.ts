@@ -3,14 +3,12 @@ import { networkUnavailable } from '../../common/networkUnavailable.js'
 import type { Prepared } from '../exact/prepare.js'
 import { chooseBatch } from './chooseBatch.js'
 
-/** A payment to be relayed. */
 export interface RelayRequest {
   readonly prepared: Prepared
   readonly recorder: Recorder
   readonly waitUntil: AbortSignal
 }
 
-/** A recorded payment. */
 export interface Relayed {
   readonly transaction: string
   /** Resolves when the message was included, or the queue closes. */
@@ -35,7 +33,6 @@ interface PendingRequests {
   close(): void
 }
 
-/** Relay requests of one network that wait for a message. */
 export const createPendingRequests = (network: string): PendingRequests => {
   let pending: PendingRequest[] = []
   let wake: () => void = () => undefined

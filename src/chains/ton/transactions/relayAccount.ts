@@ -2,7 +2,6 @@ import { tryParse } from '../encoding/cells.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { RelayWallet } from './relayWallets.js'
 
-/** On-chain state of a relay wallet. */
 export interface RelayAccount {
   readonly seqno: number
   readonly balance: bigint
@@ -11,7 +10,6 @@ export interface RelayAccount {
   readonly timestamp: number
 }
 
-/** Reads the on-chain state of a relay wallet. */
 export const readRelayAccount = async (rpc: Rpc, { address }: RelayWallet): Promise<RelayAccount> => {
   const { state, balance, data, timestamp } = await rpc.readAccount(address)
   if (state !== 'active') return { seqno: 0, balance, isDeployed: false, timestamp }

@@ -17,14 +17,12 @@ import { type RelayAccount, readRelayAccount } from './relayAccount.js'
 import { signRelayMessage, sumAttachedNanoTon } from './relayMessage.js'
 import type { RelayWallet } from './relayWallets.js'
 
-/** Relays payments on one network in batches. */
 export interface RelayQueue {
   /** Records, then sends. Rejects only if nothing was recorded. */
   submit(request: RelayRequest): Promise<Relayed>
   close(): Promise<void>
 }
 
-/** Dependencies of relaying. */
 export interface RelayDependencies {
   readonly network: TonNetworkSettings
   readonly rpc: Rpc

@@ -5,7 +5,6 @@ import { WalletContractV5R1 } from '@ton/ton'
 import type { Secret } from '../../../platform/secret.js'
 import { readEd25519Seed } from '../../common/ed25519.js'
 
-/** A wallet of the facilitator that relays payments and pays for them. */
 export interface RelayWallet {
   readonly contract: WalletContractV5R1
   readonly address: Address
@@ -14,7 +13,6 @@ export interface RelayWallet {
   sign(hash: Buffer): Buffer
 }
 
-/** Key shared by all relay wallets. */
 export interface RelayKey {
   readonly publicKey: Buffer
   readonly privateKey: KeyObject
@@ -28,7 +26,6 @@ export const deriveRelayKey = async (mnemonic: Secret): Promise<RelayKey> => {
   return { publicKey, privateKey: readEd25519Seed(secretKey.subarray(0, 32)) }
 }
 
-/** The first W5 subwallets of a key. */
 export const createRelayWallets = (
   { publicKey, privateKey }: RelayKey,
   globalId: number,

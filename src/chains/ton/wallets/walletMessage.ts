@@ -10,7 +10,6 @@ import {
 } from '@ton/core'
 import { isEmpty, isLoadable, tryParse } from '../encoding/cells.js'
 
-/** A message to a payer's wallet. */
 export interface WalletMessage {
   readonly wallet: Address
   readonly init: StateInit | null
@@ -46,7 +45,6 @@ interface ExternalMessage {
   readonly hash: string
 }
 
-/** Serializes an external message. */
 export const writeExternalMessage = ({ wallet, init, body }: WalletMessage): ExternalMessage => {
   const write = (carried: StateInit | null) =>
     beginCell()

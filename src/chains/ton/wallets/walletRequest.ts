@@ -1,7 +1,6 @@
 import { type Address, beginCell, type Cell, loadMessageRelaxed, type Slice } from '@ton/core'
 import { isEmpty, isLoadable, tryParse } from '../encoding/cells.js'
 
-/** Body layout by wallet version. */
 export type RequestLayout = 'v3' | 'v4' | 'v5'
 
 interface OrderedMessage {
@@ -13,7 +12,6 @@ interface OrderedMessage {
   readonly isPlain: boolean
 }
 
-/** A signed wallet body with exactly one message. */
 export interface WalletRequest {
   readonly layout: RequestLayout
   /** W5: signed for an internal message (`sint`), not an external one (`sign`). */

@@ -5,7 +5,6 @@ import type { Account } from '../rpc/rpc.js'
 import type { WalletMessage } from './walletMessage.js'
 import type { RequestLayout } from './walletRequest.js'
 
-/** Decoded data of a wallet contract. */
 export interface WalletState {
   readonly layout: RequestLayout
   readonly seqno: number

@@ -20,9 +20,7 @@ const decodeBase58 = (text: string): TronAddress | null => {
   return `41${Buffer.from(bytes.slice(1)).toString('hex')}`
 }
 
-/** Formats an address in base58check. */
 export const formatAddress = (address: TronAddress): string =>
   utils.crypto.getBase58CheckAddress([...Buffer.from(address, 'hex')])
 
-/** ABI-encodes an address as a 32-byte word. */
 export const toWord = (address: TronAddress): string => address.slice(2).padStart(64, '0')

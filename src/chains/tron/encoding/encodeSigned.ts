@@ -6,7 +6,6 @@ const signedShape = z.object({
   signature: z.tuple([z.string().regex(/^[0-9a-fA-F]{130}$/)]),
 })
 
-/** Signed bytes with their transaction id. */
 export interface EncodedTransaction {
   readonly transaction: string
   readonly bytes: string

@@ -4,7 +4,6 @@ import { formatAddress, readAddress, type TronAddress } from '../encoding/addres
 import { type EncodedTransaction, encodeSigned } from '../encoding/encodeSigned.js'
 import type { Rpc } from '../rpc/rpc.js'
 
-/** Energy delegated to a payer. */
 export interface Delegation {
   readonly receiver: TronAddress
   /** Staked TRX behind the energy, in sun. */
@@ -23,7 +22,6 @@ const validityMs = 60_000
 // tronweb requires a URL, but all data that it would request is passed in.
 const unusedUrl = 'http://127.0.0.1:9'
 
-/** Throws for an invalid key. */
 export const createDelegatingAccount = (privateKey: Secret, rpc: Pick<Rpc, 'getHead'>): DelegatingAccount => {
   const address = readAddress(TronWeb.address.fromPrivateKey(privateKey.reveal()))
   if (address === null) throw new Error('TRON_PRIVATE_KEY: is not a valid private key')

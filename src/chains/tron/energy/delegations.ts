@@ -12,14 +12,12 @@ const delegatedShape = z.object({
 const energyType = 1
 const sunPerTrx = 1_000_000
 
-/** Energy that an account can delegate now. */
 export interface DelegableEnergy {
   readonly sun: number
   readonly energy: number
   readonly sunPerEnergy: number
 }
 
-/** Reads the energy that an account can delegate now. */
 export const readDelegableEnergy = async (rpc: Rpc, owner: TronAddress): Promise<DelegableEnergy> => {
   const [{ max_size: sun }, { totalEnergy, totalStaked, energy: unused }] = await Promise.all([
     rpc.ask('/wallet/getcandelegatedmaxsize', { owner_address: owner, type: energyType }, maxSizeShape),
@@ -30,7 +28,6 @@ export const readDelegableEnergy = async (rpc: Rpc, owner: TronAddress): Promise
   return { sun, energy: Math.min(Math.floor(sun / Math.max(1, sunPerEnergy)), unused), sunPerEnergy }
 }
 
-/** Lists the accounts to which an account delegates. */
 export const listReceivers = async (rpc: Rpc, owner: TronAddress): Promise<readonly TronAddress[]> => {
   const { toAccounts } = await rpc.ask(
     '/wallet/getdelegatedresourceaccountindexv2',

@@ -11,7 +11,6 @@ import type { SponsorSettings, TronNetworkSettings } from '../settings.js'
 import { createDelegatingAccount, type Delegation } from './delegatingAccount.js'
 import { type DelegableEnergy, findDelegated, listReceivers, readDelegableEnergy } from './delegations.js'
 
-/** Delegates energy to payers without any, for the duration of one payment. */
 export interface EnergyDelegator {
   readonly address: string
   maxDelegable(): number

@@ -3,7 +3,6 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { Account, Prices, Receipt, Resources, Simulation } from '../rpc/wireShapes.js'
 import type { SignedTransfer } from './decode.js'
 
-/** Chain state that the checks of a transfer need. */
 export interface ChainState {
   readonly transfer: SignedTransfer
   /** Id of the referenced block; null if it does not exist. */
@@ -24,7 +23,6 @@ const referenceRange = 0x1_0000
 // balanceOf(address)
 const balanceOf = '70a08231'
 
-/** Reads all of it concurrently. */
 export const readChainState = async (
   rpc: Rpc,
   transfer: SignedTransfer,

@@ -39,7 +39,6 @@ export const isTransfer = (log: Log, { asset, from, to, value }: ExpectedTransfe
   log.data.length === 64 &&
   BigInt(`0x${log.data}`) === value
 
-/** Transfer that a transaction must cause. */
 export const expectedOf = ({ contract, owner, to, value }: SignedTransfer): ExpectedTransfer => ({
   asset: contract,
   from: owner,
@@ -52,7 +51,6 @@ interface JudgeQuery {
   readonly isCrossChecked: boolean
 }
 
-/** Expected transfer, and whether a second endpoint must confirm it. */
 export const toJudgeQuery = (transfer: SignedTransfer, crossCheckAmount: bigint): JudgeQuery => ({
   expected: expectedOf(transfer),
   isCrossChecked: transfer.value >= crossCheckAmount,

@@ -14,7 +14,6 @@ interface TransferCopy {
   readonly refBlockHash: string
 }
 
-/** A payload that could be read. */
 export interface ExactProof {
   readonly transfer: SignedTransfer
   readonly copy: TransferCopy

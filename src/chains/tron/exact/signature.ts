@@ -41,12 +41,10 @@ export const loadNativeRecover = (): Recover | null => {
   }
 }
 
-/** Fallback in JavaScript. */
 export const recoverInJavaScript: Recover = (digest, { rs, recovery }) =>
   readAddress(utils.crypto.ecRecover(digest, `${rs}${recovery === 0 ? '1b' : '1c'}`))
 
 const native = loadNativeRecover()
 const recover = native ?? recoverInJavaScript
 
-/** Whether the native addon is used. */
 export const isRecoveryNative = native !== null

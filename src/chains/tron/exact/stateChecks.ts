@@ -4,7 +4,6 @@ import { expectedOf, isTransfer } from './judge.js'
 
 type StateCheck = (facts: ChainState, help: SponsoredEnergy) => Refusal | null
 
-/** Energy that the facilitator can delegate for a payment. */
 export interface SponsoredEnergy {
   /** 0 without sponsoring. */
   readonly maxDelegable: number

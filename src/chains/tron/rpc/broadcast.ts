@@ -22,7 +22,6 @@ const refusals = [
   'TRANSACTION_EXPIRATION_ERROR',
 ]
 
-/** Broadcasts signed bytes to every reachable endpoint. */
 export const createBroadcast = (
   pool: EndpointPool,
   { network, logger, time }: { readonly network: string; readonly logger: Logger; readonly time: HealthTime },

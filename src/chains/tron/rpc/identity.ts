@@ -3,7 +3,6 @@ import type { ChainIdentity, Proof } from '../../nodes/endpointHealth.js'
 import type { TronNetworkSettings } from '../settings.js'
 import { headerShape } from './wireShapes.js'
 
-/** Identifies a network by the last four bytes of its genesis block id. */
 export const identifyTron = ({ network, chainId }: TronNetworkSettings): ChainIdentity => ({
   network,
   chain: chainId,

@@ -5,7 +5,6 @@ import type { Prices } from './wireShapes.js'
 // Prices change by a vote of the super representatives, which takes days.
 const maxAgeMs = 60_000
 
-/** Reads energy and bandwidth prices, at most once a minute. */
 export const createPriceCache = (rpc: Rpc, clock: Clock): (() => Promise<Prices>) => {
   let cached: { readonly prices: Promise<Prices>; readonly until: number } | null = null
   return () => {

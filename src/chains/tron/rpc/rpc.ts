@@ -56,7 +56,6 @@ export interface Rpc {
   readonly ask: ReturnType<typeof createReader>
 }
 
-/** Connects to a network. */
 export const createRpc = (
   network: TronNetworkSettings,
   { timeoutMs, logger }: { readonly timeoutMs: number; readonly logger: Logger },

@@ -6,7 +6,6 @@ const whole = z.int().nonnegative()
 /** TRON answers `{}` for unknown objects. */
 const nothing = z.strictObject({})
 
-/** getblock; null if the node does not have the block. */
 export const headerShape = z.union([
   z
     .object({
@@ -19,7 +18,6 @@ export const headerShape = z.union([
   nothing.transform(() => null),
 ])
 
-/** Block header; timestamp in milliseconds. */
 export interface Header {
   readonly id: string
   readonly number: number
@@ -45,14 +43,12 @@ const receiptShape = z.union([
 export const receiptShapeOf = (transaction: string) =>
   receiptShape.refine((receipt) => receipt === null || receipt.id === transaction, 'of another transaction')
 
-/** Contract event in hex without prefix; the address lacks its `41`. */
 export interface Log {
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string
 }
 
-/** Receipt; `result` is `SUCCESS` or an error such as `OUT_OF_ENERGY`. */
 export interface Receipt {
   readonly id: string
   readonly blockNumber: number
@@ -66,7 +62,6 @@ const permission = z.object({
   keys: z.array(z.object({ address: hex, weight: whole })).default([]),
 })
 
-/** getaccount; null for an account that does not exist. */
 export const accountShape = z.union([
   z
     .object({ address: hex.length(42), balance: whole.default(0), owner_permission: permission.optional() })
@@ -88,7 +83,6 @@ export interface Account {
   } | null
 }
 
-/** getaccountresource. */
 export const resourceShape = z
   .object({
     freeNetLimit: whole.default(0),
@@ -109,10 +103,8 @@ export const resourceShape = z
     totalStaked: resources.TotalEnergyWeight,
   }))
 
-/** Unused resources of an account. */
 export type Resources = z.infer<typeof resourceShape>
 
-/** triggerconstantcontract. `result.result` is true even for a revert and is ignored. */
 export const simulationShape = z
   .object({
     result: z.object({ code: z.string().optional() }),
@@ -131,10 +123,8 @@ export const simulationShape = z
     logs: logs ?? null,
   }))
 
-/** Result of a simulated call. */
 export type Simulation = z.infer<typeof simulationShape>
 
-/** getchainparameters. */
 export const parametersShape = z
   .object({ chainParameter: z.array(z.object({ key: z.string(), value: z.number().optional() })) })
   .transform(({ chainParameter }) => {
@@ -143,10 +133,8 @@ export const parametersShape = z
   })
   .pipe(z.object({ energyPrice: whole, bandwidthPrice: whole }))
 
-/** Prices of energy and bandwidth, in sun. */
 export type Prices = z.infer<typeof parametersShape>
 
-/** broadcasthex; the message is hex-encoded. */
 export const sendShape = z.object({
   result: z.boolean().default(false),
   code: z.string().default(''),

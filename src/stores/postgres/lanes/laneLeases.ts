@@ -4,7 +4,6 @@ import { type Instance, isAlive } from '../database/instance.js'
 // Three rounds of those who renew it.
 const leaseLength = "interval '15 seconds'"
 
-/** The lanes of one network. */
 export interface LanesOfNetwork {
   readonly network: string
   readonly signers: readonly string[]

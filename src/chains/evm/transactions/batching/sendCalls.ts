@@ -45,7 +45,6 @@ export interface OutgoingCall {
 /** Sends calls in as few transactions as possible and resolves or rejects each by itself. Never rejects. */
 export type SendCalls = (calls: readonly OutgoingCall[]) => Promise<void>
 
-/** What sending calls needs. */
 export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' | 'chainId'> {
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc

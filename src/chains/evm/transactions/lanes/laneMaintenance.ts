@@ -20,7 +20,6 @@ export interface LaneMaintenance {
   close(): Promise<void>
 }
 
-/** What lane maintenance needs. */
 export interface LaneMaintenanceDependencies {
   readonly rpc: Rpc
   readonly fees: FeeOracle
