@@ -72,11 +72,14 @@ export const isLoadable = (message: Cell): boolean => {
     const isToOutside = slice.loadBit()
     if (isToOutside) return false
     slice.loadMaybeExternalAddress()
+    if (isAnycast(slice)) return false
     slice.loadAddress()
     slice.loadCoins()
   } else {
     slice.skip(3)
+    if (isAnycast(slice)) return false
     slice.loadMaybeAddress()
+    if (isAnycast(slice)) return false
     slice.loadAddress()
     slice.loadCoins()
     const hasExtraCurrencies = slice.loadBit()
@@ -95,6 +98,14 @@ export const isLoadable = (message: Cell): boolean => {
   const hasLibraries = init.loadBit()
   return !hasLibraries
 }
+
+/**
+ * Whether the address that follows is an anycast address (addr_std or addr_var with anycast set). The library applies
+ * the rewrite to the cell's own bits when it loads one, so that the bits no longer match the cell's hash. TON has no
+ * use for them in payments.
+ */
+export const isAnycast = (slice: Slice): boolean =>
+  slice.remainingBits >= 3 && (slice.preloadUint(3) & 0b101) === 0b101
 
 /** Cells of other types stand for content that is elsewhere; a message that we judge is all here. */
 const isOrdinary = (root: Cell): boolean => {

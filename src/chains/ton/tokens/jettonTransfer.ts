@@ -1,5 +1,5 @@
 import type { Address, Cell } from '@ton/core'
-import { isEmpty, tryParse } from '../encoding/cells.js'
+import { isAnycast, isEmpty, tryParse } from '../encoding/cells.js'
 
 /** Operation `transfer` (TEP-74). */
 const transferOperation = 0x0f8a7ea5
@@ -23,10 +23,15 @@ export const readJettonTransfer = (body: Cell): JettonTransfer | null =>
   tryParse(() => {
     const slice = body.beginParse()
     if (slice.loadUint(32) !== transferOperation) return null
+    const queryId = slice.loadUintBig(64)
+    const amount = slice.loadCoins()
+    if (isAnycast(slice)) return null
+    const destination = slice.loadAddress()
+    if (isAnycast(slice)) return null
     const transfer = {
-      queryId: slice.loadUintBig(64),
-      amount: slice.loadCoins(),
-      destination: slice.loadAddress(),
+      queryId,
+      amount,
+      destination,
       responseDestination: slice.loadMaybeAddress(),
       hasCustomPayload: slice.loadMaybeRef() !== null,
       forwardNanoTon: slice.loadCoins(),
