@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
 import { bodyLimits } from '../src/protocol/bodyLimits.js'
-import type { DashboardUseCases } from '../src/usecases/dashboard.js'
-import type { CoreUseCases, StatsUseCases } from '../src/usecases/useCases.js'
-import type { WebhookUseCases } from '../src/usecases/webhooks/webhookUseCases.js'
+import type { CoreUseCases } from '../src/usecases/core/useCases.js'
+import type { DashboardUseCases } from '../src/usecases/dashboard/useCases.js'
+import type { StatsUseCases } from '../src/usecases/stats/useCases.js'
+import type { WebhookUseCases } from '../src/usecases/webhooks/useCases.js'
 
 const documentFile = fileURLToPath(new URL('openapi.yaml', import.meta.url))
 

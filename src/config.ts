@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AnyChainFamily } from './chains/chain.js'
 import { families as knownFamilies } from './chains/index.js'
+import type { EnabledChain } from './chains/openChains.js'
 import { Secret } from './platform/secret.js'
 import { wholeNumber } from './platform/wholeNumber.js'
 import { bodyLimits } from './protocol/bodyLimits.js'
@@ -177,11 +178,12 @@ export interface Config {
   readonly chains: readonly EnabledChain[]
 }
 
-/** A configured family. */
-export interface EnabledChain {
-  readonly namespace: string
-  readonly open: NonNullable<Extract<ReturnType<AnyChainFamily['prepare']>, { open: unknown }>['open']>
-}
+/** What is switched on, as `GET /info` lists it. */
+export const listFeatures = ({ chains, stores }: Config): Readonly<Record<string, boolean>> => ({
+  ...Object.fromEntries(chains.map(({ namespace }) => [namespace, true])),
+  idempotency: true,
+  sharedLimits: stores.redisUrl !== null,
+})
 
 /** The environment cannot be used; the message lists every bad variable and no value. */
 export class ConfigError extends Error {

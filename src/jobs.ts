@@ -1,41 +1,25 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from './ports/clock.js'
+import type { Job } from './ports/job.js'
 import type { Logger } from './ports/logger.js'
 
-export interface Job {
+/** A job with the name that log lines carry. */
+export interface NamedJob extends Job {
   readonly name: string
-  readonly everyMs: number
-  /** The signal aborts when the service closes; work that can wait is left for the next start. */
-  run(stopped: AbortSignal): Promise<void>
 }
 
-export interface ScheduledUseCases {
-  reconcileSettlements(stopped: AbortSignal): Promise<void>
-  detectReorgs(stopped: AbortSignal): Promise<void>
-  deliverWebhooks(stopped: AbortSignal): Promise<void>
-  measureOpenSettlements(): Promise<void>
-  purgeIdempotencyKeys(): Promise<void>
-  flushRequestStatistics(): Promise<void>
-  purgeWebhookDeliveries(): Promise<void>
-}
+/** The jobs of all nouns. */
+export const listJobs = (
+  nouns: readonly { readonly jobs: Readonly<Record<string, Job>> }[],
+): readonly NamedJob[] =>
+  nouns.flatMap(({ jobs }) => Object.entries(jobs).map(([name, job]) => ({ ...job, name })))
 
-export const listJobs = (verbs: ScheduledUseCases): readonly Job[] => [
-  { name: 'reconcileSettlements', everyMs: 2_000, run: verbs.reconcileSettlements },
-  { name: 'detectReorgs', everyMs: 4_000, run: verbs.detectReorgs },
-  // Polling instead of NOTIFY, which takes a database-wide lock at commit of every payment.
-  { name: 'deliverWebhooks', everyMs: 500, run: verbs.deliverWebhooks },
-  { name: 'measureOpenSettlements', everyMs: 5_000, run: verbs.measureOpenSettlements },
-  { name: 'flushRequestStatistics', everyMs: 1_000, run: verbs.flushRequestStatistics },
-  { name: 'purgeIdempotencyKeys', everyMs: 3_600_000, run: verbs.purgeIdempotencyKeys },
-  { name: 'purgeWebhookDeliveries', everyMs: 3_600_000, run: verbs.purgeWebhookDeliveries },
-]
-
-/** Returns a function that stops all jobs. A job never overlaps itself; its errors are logged. */
-export const startJobs = (jobs: readonly Job[], clock: Clock, logger: Logger): (() => Promise<void>) => {
+/** Starts jobs at once; the function that it returns stops them. A job never overlaps itself, and its errors are logged. */
+export const startJobs = (jobs: readonly NamedJob[], clock: Clock, logger: Logger): (() => Promise<void>) => {
   const stopped = new AbortController()
-  // All jobs and their concurrent work listen to this signal; Node would warn about a leak.
+  // Every job and all its parallel work listen to this signal; Node would warn of a leak.
   setMaxListeners(0, stopped.signal)
-  const repeat = async ({ name, everyMs, run }: Job): Promise<void> => {
+  const repeat = async ({ name, everyMs, run }: NamedJob): Promise<void> => {
     do {
       try {
         await run(stopped.signal)

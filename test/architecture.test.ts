@@ -64,7 +64,7 @@ describe('layers', () => {
     expect(missing.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
   })
 
-  it.each(['protocol', 'errors', 'deadline'])('%s imports no Node module', (layer) => {
+  it.each(['protocol', 'errors', 'concurrency'])('%s imports no Node module', (layer) => {
     const used = listImports(source).filter(
       ({ from, specifier }) => layerOf(from) === layer && /^node:/.test(specifier),
     )

@@ -109,29 +109,20 @@ describe('startJobs', () => {
 })
 
 describe('listJobs', () => {
-  it('reconciles and detects reorgs every few seconds, and purges hourly', async () => {
+  it('names the jobs of all nouns', async () => {
     const calls: string[] = []
-    const jobs = listJobs({
-      reconcileSettlements: async () => void calls.push('reconcile'),
-      detectReorgs: async () => void calls.push('recheck'),
-      deliverWebhooks: async () => void calls.push('deliver'),
-      measureOpenSettlements: async () => void calls.push('measure'),
-      purgeIdempotencyKeys: async () => void calls.push('purge keys'),
-      flushRequestStatistics: async () => void calls.push('flush'),
-      purgeWebhookDeliveries: async () => void calls.push('purge deliveries'),
-    })
-    for (const { run } of jobs) await run(new AbortController().signal)
-    expect(calls).toEqual([
-      'reconcile',
-      'recheck',
-      'deliver',
-      'measure',
-      'flush',
-      'purge keys',
-      'purge deliveries',
+    const job = (everyMs: number, what: string) => ({ everyMs, run: async () => void calls.push(what) })
+    const jobs = listJobs([
+      { jobs: { reconcile: job(2_000, 'reconcile'), purge: job(3_600_000, 'purge') } },
+      { jobs: {} },
+      { jobs: { deliver: job(500, 'deliver') } },
     ])
-    expect(jobs.map(({ everyMs }) => everyMs)).toEqual([
-      2_000, 4_000, 500, 5_000, 1_000, 3_600_000, 3_600_000,
+    for (const { run } of jobs) await run(new AbortController().signal)
+    expect(calls).toEqual(['reconcile', 'purge', 'deliver'])
+    expect(jobs.map(({ name, everyMs }) => [name, everyMs])).toEqual([
+      ['reconcile', 2_000],
+      ['purge', 3_600_000],
+      ['deliver', 500],
     ])
   })
 })

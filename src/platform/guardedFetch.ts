@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector, Client } from 'undici'
-import { withinDeadline } from '../deadline.js'
+import { withinDeadline } from '../concurrency/deadline.js'
 import type { WebhookAnswer, WebhookMessage, WebhookTransport } from '../ports/webhookTransport.js'
 import { isPublicAddress } from './publicAddress.js'
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../protocol/jsonObject.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { CountedUse } from './quotas.js'
 
@@ -13,10 +14,14 @@ export interface SettlementClaim {
   readonly asset: string
   readonly payer: string
   readonly payTo: string
-  /** What will move, in smallest units: may exceed what was asked. */
+  /** What settlement will move, in smallest units: may exceed what was asked, and is 0 where nothing moves. */
   readonly amount: bigint
+  /** What the payer authorized at most; equals `amount` unless the scheme settles a part. */
+  readonly authorizedAmount: bigint
   /** From when on the chain refuses the authorization, where the chain knows such a time. */
   readonly expiresAt: Date | null
+  /** What the scheme needs to resolve the settlement, as JSON without NUL; only the scheme reads it. */
+  readonly details: JsonObject
   readonly resource: string | null
   /** Whose request it is: an API key's id, or `anonymous`. */
   readonly caller: string
@@ -33,6 +38,10 @@ export interface Settlement extends SettlementClaim {
   /** Every transaction ever recorded for it, oldest first, with the bytes that were signed. */
   readonly broadcasts: readonly SignedTransaction[]
   readonly reason: Reason | null
+  /** What moved; null unless it is confirmed. */
+  readonly settledAmount: bigint | null
+  /** Gas of the transaction that settled it, all payments of a batch together; null where the chain reports none. */
+  readonly gasUsed: bigint | null
   /** Who was told `success: true`; null while nobody was. Stays when the payment's block is taken back. */
   readonly consumedBy: string | null
   /** Whether a living instance works on it. */
@@ -67,19 +76,28 @@ export interface Lane {
 export type Closing =
   | {
       readonly state: 'confirmed'
+      /** Empty where the authorization was used up without a transaction. */
       readonly transaction: string
+      /** What moved, in smallest units; the claimed amount unless stated. */
+      readonly settledAmount?: bigint
       /** Where it was paid, if the network could still take that back. */
       readonly block?: BlockReference
+      readonly gasUsed?: bigint
     }
   | { readonly state: 'failed'; readonly reason: Reason; readonly transaction?: string }
 
-/** Writes down what is about to be sent. Nothing leaves before it resolves, and nothing but the recorded bytes. */
+/** Stores the bytes in place of a recorder; resolves once they are durable. */
+export type WriteBroadcast = () => Promise<void>
+
+/** Writes down what is about to be sent. Nothing leaves before `record` resolves, and nothing but the recorded bytes. */
 export interface Recorder {
   readonly settlementId: string
-  /** For transactions that the payer signed. Throws when the claim is no longer ours. */
-  record(signed: SignedTransaction): Promise<void>
-  /** Hears of a transaction of our own that was recorded for this settlement, perhaps together with others. */
-  onRecorded(signed: SignedTransaction): void
+  /**
+   * Resolves once the bytes are durable for this settlement. Throws when the claim is no longer ours; then nothing may
+   * be sent. Without `write` the recorder stores them itself. `SignerLanes` stores one transaction for many settlements
+   * in one database transaction, and passes it to the recorder of each with a `write` that is already done.
+   */
+  record(signed: SignedTransaction, write?: WriteBroadcast): Promise<void>
 }
 
 /**

@@ -20,8 +20,8 @@ export interface SignerLanes {
   /** Makes the lane known and moves it forward to what the chain has already used; never backward. */
   advance(lane: Lane, chainNonce: number): Promise<void>
   /**
-   * Draws the lane's next number, signs, and stores the bytes with every settlement that they carry, all or
-   * nothing; then tells the recorders. Without recorders: a transaction that only fills a gap.
+   * Draws the lane's next number, signs, and stores the bytes with every settlement that they carry, all or nothing;
+   * then passes them to each recorder as stored. Without recorders: a transaction that only fills a gap.
    */
   record(lane: Lane, recorders: readonly Recorder[], sign: SignNumbered): Promise<RecordResult>
   /**

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../protocol/jsonObject.js'
+
 /** Where an account wants its events, and what they are signed with. */
 export interface WebhookEndpoint {
   readonly accountId: string
@@ -26,6 +28,16 @@ export interface WebhookDelivery {
   readonly lastStatus: number | null
   readonly lastError: string | null
   readonly lastAttemptAt: Date | null
+}
+
+/** Something that happened, to be delivered to an account's webhook. */
+export interface OutboxEvent {
+  readonly accountId: string
+  /** Noun and what happened, as in `settlement.confirmed`. */
+  readonly type: string
+  /** The body's `data`. */
+  readonly data: JsonObject
+  readonly settlementId?: string
 }
 
 /** A delivery that is ours to attempt, and where to. */
@@ -62,10 +74,12 @@ export type AttemptOutcome =
     }
 
 /**
- * Events on their way to webhooks. Rows are written in the statement that changes what they tell of; several
- * instances take each delivery once between them, and what a dead one had taken comes back.
+ * Events on their way to webhooks. A store that changes state writes its event in the same database transaction, by the
+ * statement behind `enqueue`. Several instances take each delivery once between them; the lease of a dead one ends.
  */
 export interface WebhookOutbox {
+  /** Writes an event of any noun, where the account has a webhook that takes events; else nothing. */
+  enqueue(event: OutboxEvent): Promise<void>
   findEndpoint(accountId: string): Promise<WebhookEndpoint | null>
   /** Sets the address and a new secret, or removes both with null, and with them whatever waits. */
   setEndpoint(

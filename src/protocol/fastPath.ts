@@ -31,7 +31,9 @@ export const isCommonRequest = (body: unknown): boolean =>
   hasVersions(body) &&
   isFields(body.paymentPayload) &&
   isFields(body.paymentRequirements) &&
-  isCommonRequirements(body.paymentRequirements)
+  isCommonRequirements(body.paymentRequirements) &&
+  body.settleAmount === undefined &&
+  body.usageDetails === undefined
 
 const isCommonRequirements = (fields: Fields): boolean => {
   const { scheme, network, asset, payTo, amount, maxTimeoutSeconds, extra } = fields
@@ -52,6 +54,7 @@ const isCommonRequirements = (fields: Fields): boolean => {
 const rareFields = [
   'maxAmountRequired',
   'maxAmount',
+  'minAmount',
   'resource',
   'description',
   'mimeType',

@@ -58,6 +58,9 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
     requirements,
     proof: nestFlatProof(payload.payload),
     resource: readResource(payload, body.paymentRequirements),
+    settleAmount: readUint256(body.settleAmount),
+    usageDetails: body.usageDetails ?? null,
+    extensions: readExtensions(payload, body.paymentRequirements),
   }
 }
 
@@ -98,6 +101,7 @@ const readRequirements = (wire: WireRequirements): PaymentRequirements | null =>
     scheme: wire.scheme,
     network: canonicalNetwork(wire.network),
     amount,
+    minAmount: readUint256(wire.minAmount),
     asset: wire.asset,
     payTo: wire.payTo,
     maxTimeoutSeconds: wire.maxTimeoutSeconds ?? defaultTimeoutSeconds,
@@ -140,3 +144,14 @@ const readResource = (payload: PayloadShape, requirements: WireRequirements): st
   const repeated = typeof payload.resource === 'string' ? payload.resource : payload.resource?.url
   return requirements.resource ?? repeated ?? null
 }
+
+const noExtensions: Readonly<Record<string, unknown>> = {}
+
+const readExtensions = (payload: PayloadShape, requirements: WireRequirements) => {
+  const { extensions: repeated } = payload
+  if (requirements.extensions == null && repeated == null) return noExtensions
+  return { ...(isFields(repeated) ? repeated : {}), ...requirements.extensions }
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

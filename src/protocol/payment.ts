@@ -7,10 +7,23 @@ export interface PaymentRequirements {
   readonly network: string
   /** Smallest units of the asset. */
   readonly amount: bigint
+  /** The least that may be settled, where the scheme settles a part; null unless stated. */
+  readonly minAmount: bigint | null
   readonly asset: string
   readonly payTo: string
   readonly maxTimeoutSeconds: number
   readonly extra: Readonly<Record<string, unknown>>
+}
+
+/** What was used, as the resource server states it. Not checked against `settleAmount`. */
+export interface UsageDetails {
+  readonly unitsConsumed?: number | undefined
+  /** Price per unit, in words of the resource server. */
+  readonly unitPrice?: string | undefined
+  readonly unitType?: string | undefined
+  /** Unix seconds. */
+  readonly startTime?: number | undefined
+  readonly endTime?: number | undefined
 }
 
 /** A payment as it was put before us: the requirements rule, `proof` is what the payer signed. */
@@ -23,6 +36,11 @@ export interface Payment {
   readonly proof: Readonly<Record<string, unknown>>
   /** The resource that is paid for, where the payment says. */
   readonly resource: string | null
+  /** What is to be settled, where the scheme settles a part; null unless stated. `exact` ignores it. */
+  readonly settleAmount: bigint | null
+  readonly usageDetails: UsageDetails | null
+  /** Declared protocol extensions by key: the resource server's own, else what the payload repeats. Untrusted. */
+  readonly extensions: Readonly<Record<string, unknown>>
 }
 
 /** A payment that is refused before any scheme has looked at it. */

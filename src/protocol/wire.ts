@@ -13,6 +13,7 @@ export const wireLimits = {
   network: 128,
   address: 256,
   url: 8_192,
+  unit: 128,
   timeoutSeconds: 31_536_000,
 } as const
 
@@ -55,6 +56,7 @@ export const wireRequirements = z
     amount: amount.optional(),
     maxAmountRequired: amount.optional().meta({ description: 'Version 1 name of `amount`' }),
     maxAmount: amount.optional().meta({ description: 'Name of `amount` in the scheme `upto`' }),
+    minAmount: amount.optional().meta({ description: 'Scheme `upto`: the least that may be settled' }),
     asset: text(wireLimits.address).meta({
       description: "The token's contract address, or the chain's own name for it",
       examples: ['0x036CbD53842c5426634e7929541eC2318f3dCF7e'],
@@ -102,6 +104,22 @@ export const wirePayload = z.looseObject({}).meta({
     'The version is read from `payVersion`, `x402Version` or `t402Version`.',
 })
 
+const unixSeconds = z.number().nonnegative().optional().meta({ description: 'Unix time in seconds' })
+
+const usageDetails = z
+  .looseObject({
+    unitsConsumed: z.number().nonnegative().optional(),
+    unitPrice: z.string().max(wireLimits.unit).optional().meta({ description: 'Price per unit' }),
+    unitType: z
+      .string()
+      .max(wireLimits.unit)
+      .optional()
+      .meta({ description: 'Billing unit', examples: ['request'] }),
+    startTime: unixSeconds,
+    endTime: unixSeconds,
+  })
+  .meta({ id: 'UsageDetails', description: 'What was used, in words of the resource server' })
+
 /** The body of /verify and /settle. */
 export const wirePaymentRequest = z
   .looseObject({
@@ -110,6 +128,10 @@ export const wirePaymentRequest = z
     t402Version: version,
     paymentPayload: wirePayload,
     paymentRequirements: wireRequirements,
+    settleAmount: amount.optional().meta({
+      description: 'Scheme `upto`: what to transfer, at most `maxAmount`. The scheme `exact` ignores it',
+    }),
+    usageDetails: usageDetails.nullish(),
   })
   .meta({ id: 'PaymentRequest', description: 'A payment, and what the resource server asks for it' })
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { withSignal } from '../deadline.js'
+import { withSignal } from '../concurrency/deadline.js'
 import type { Secret } from '../platform/secret.js'
 import type { AccountSettlements } from '../ports/accountSettlements.js'
 import type { AccountStore } from '../ports/accountStore.js'

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Address } from 'viem'
-import { withSignal } from '../../src/deadline.js'
+import { withSignal } from '../../src/concurrency/deadline.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'

@@ -116,7 +116,13 @@ export const keepNoted = (
 ): { readonly recorder: Recorder; readonly noted: readonly string[] } => {
   const noted: string[] = []
   return {
-    recorder: { ...recorder, onRecorded: ({ transaction }) => void noted.push(transaction) },
+    recorder: {
+      settlementId: recorder.settlementId,
+      record: async (signed, write) => {
+        await recorder.record(signed, write)
+        noted.push(signed.transaction)
+      },
+    },
     noted,
   }
 }

@@ -10,7 +10,7 @@ import type {
 import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
-import type { Outcome, Scheme, ValidVerdict } from '../../src/schemes/scheme.js'
+import type { Authorized, Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
 import { pollUntil } from '../support/pollUntil.js'
 
 /** The body of /verify and /settle, version 2, as far as the suite looks into it. */
@@ -20,6 +20,7 @@ export interface SchemeBody {
     readonly payload: object
   }
   readonly paymentRequirements: object
+  readonly settleAmount?: string
 }
 
 /** One payment that can be made once, and another way to write the very same authorization. */
@@ -31,12 +32,20 @@ export interface PlannedPayment {
   countReceived(): Promise<bigint>
 }
 
-/** Who sees what a recorder is asked to store, whichever way it is asked. */
+/** Who sees what a recorder is asked to store. */
 export interface Onlooker {
   /** May reject, as a recorder does that must not store. */
   before?(): Promise<void>
   /** Stored, and not yet answered; may reject, as a process does that dies now. */
   after?(signed: SignedTransaction): Promise<void>
+}
+
+/** What a scheme promises beside what every scheme does. */
+export interface SchemeAbilities {
+  /** Settles any stated amount up to the authorized one. */
+  readonly settlesPart?: boolean
+  /** The payer has sent the payment: settling claims the proof, records nothing and sends nothing. */
+  readonly isVerifyOnly?: boolean
 }
 
 /** A scheme on a chain of the test's own, whose connection can be cut. */
@@ -63,7 +72,11 @@ export interface SchemeHarness {
 }
 
 /** What "done" means for a scheme: every one of them passes this suite. */
-export const describeSchemeContract = (name: string, open: () => Promise<SchemeHarness>): void => {
+export const describeSchemeContract = (
+  name: string,
+  open: () => Promise<SchemeHarness>,
+  { settlesPart = false, isVerifyOnly = false }: SchemeAbilities = {},
+): void => {
   describe(name, () => {
     let harness: SchemeHarness
     let scheme: Scheme
@@ -102,16 +115,19 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
     }
 
     const never = new AbortController().signal
-    const verify = (payment: Payment) =>
-      scheme.verify(payment, { isAwaited: () => true, precedesSettle: true })
+    const verify = (payment: Payment) => scheme.verify(payment, { isAwaited: () => true })
     const resolve = (settlement: Settlement) => scheme.resolve(settlement, AbortSignal.timeout(5_000))
+
+    const authorize = async (body: SchemeBody) => {
+      const payment = read(body)
+      const verdict = await verify(payment)
+      if (!verdict.isValid) throw new Error(`The planned payment is refused as ${verdict.reason}`)
+      return { payment, verdict }
+    }
 
     const planValid = async () => {
       const plan = await harness.plan()
-      const payment = read(plan.body)
-      const verdict = await verify(payment)
-      if (!verdict.isValid) throw new Error(`The planned payment is refused as ${verdict.reason}`)
-      return { ...plan, payment, verdict }
+      return { ...plan, ...(await authorize(plan.body)), receivedBefore: await plan.countReceived() }
     }
 
     /** Ends the failures, and waits until what hung because of them has given up. */
@@ -130,10 +146,11 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
 
     describe('verify', () => {
       it('accepts a payment, names what will move, and moves nothing', async () => {
-        const { payment, verdict, countReceived } = await planValid()
+        const { payment, verdict, countReceived, receivedBefore } = await planValid()
         expect(verdict.amount).toBe(payment.requirements.amount)
-        expect(await verify(payment)).toEqual(verdict)
-        expect(await countReceived()).toBe(0n)
+        expect(verdict.authorizedAmount).toBe(verdict.amount)
+        expect(factsOf(await verify(payment))).toEqual(factsOf(verdict))
+        expect(await countReceived()).toBe(receivedBefore)
       })
 
       it('refuses a payload without any one of its fields as invalid_payload_structure', async () => {
@@ -205,9 +222,9 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
         const { body } = await harness.plan()
         harness.silence()
         try {
-          await expect(
-            scheme.verify(read(body), { isAwaited: () => false, precedesSettle: false }),
-          ).rejects.toThrow('Nobody waits')
+          await expect(scheme.verify(read(body), { isAwaited: () => false })).rejects.toThrow(
+            'The caller is gone',
+          )
         } finally {
           await restore()
         }
@@ -236,116 +253,88 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
       })
     })
 
-    describe('settle', () => {
-      it('moves what verify named, once, and tells the transaction', async () => {
-        const { payment, verdict, countReceived } = await planValid()
-        const recorder = openRecorder()
-        const outcome = await scheme.settle(payment, recorder, { waitUntil: AbortSignal.timeout(15_000) })
-        expect(outcome).toMatchObject({
-          state: 'confirmed',
-          transaction: recorder.recorded.at(-1)?.transaction,
+    if (isVerifyOnly) {
+      describe('settle', () => {
+        it("claims the payer's own transaction: records nothing, sends nothing, moves nothing", async () => {
+          const { verdict, countReceived, receivedBefore } = await planValid()
+          const recorder = openRecorder()
+          const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(5_000) })
+          if (outcome.state !== 'confirmed') throw new Error(`It is ${outcome.state}`)
+          expect(outcome.transaction).not.toBe('')
+          expect(outcome.settledAmount ?? verdict.amount).toBe(verdict.amount)
+          expect(recorder.recorded).toEqual([])
+          expect(harness.listSent()).toEqual([])
+          expect(await countReceived()).toBe(receivedBefore)
         })
-        expect(await countReceived()).toBe(verdict.amount)
-        expect(await verify(payment)).toMatchObject({ isValid: false })
-        // The reconciler says the same of it.
-        expect(await resolve(settlementOf(payment, verdict, recorder.recorded))).toEqual(outcome)
-      })
 
-      it('awaits the recorder exactly once and before it sends, and sends nothing but what was recorded', async () => {
-        const { payment } = await planValid()
-        const knownBefore = new Set(known)
-        const listNew = () => harness.listSent().filter((bytes) => !knownBefore.has(bytes))
-        const stored = deferred()
-        const release = deferred()
-        const recorder = openRecorder(async () => {
-          stored.resolve()
-          await release.promise
+        it('consumes nothing by itself: the journal decides whose proof it is', async () => {
+          const { payment, verdict } = await planValid()
+          const settle = () => verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(5_000) })
+          expect(await settle()).toEqual(await settle())
+          expect(factsOf(await verify(payment))).toEqual(factsOf(verdict))
         })
-        const settling = scheme.settle(payment, recorder, { waitUntil: AbortSignal.timeout(15_000) })
-        await stored.promise
-        // Time enough for a send that waits for nobody: this goes to the chain and back.
-        await planValid()
-        expect(listNew()).toEqual([])
-        release.resolve()
-        expect(await settling).toMatchObject({ state: 'confirmed' })
-        expect(recorder.recorded).toHaveLength(1)
-        expect(new Set(listNew())).toEqual(new Set(recorder.recorded.map(({ bytes }) => bytes)))
-      })
 
-      it('sends nothing when the recorder refuses', async () => {
-        const { payment, countReceived } = await planValid()
-        const recorder = harness.openRecorder({ before: () => Promise.reject(new Error('taken over')) })
-        await expect(scheme.settle(payment, recorder, { waitUntil: never })).rejects.toThrow('taken over')
-        expect(await countReceived()).toBe(0n)
+        it('is resolved from its row, where the block of the payment was taken back', async () => {
+          const { payment, verdict } = await planValid()
+          const outcome = await verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(5_000) })
+          const settlement = settlementOf(payment, verdict, [])
+          expect(await resolve({ ...settlement, transaction: outcome.transaction ?? '' })).toEqual(outcome)
+        })
       })
+    }
 
-      it('records and sends nothing for a payment that it refuses', async () => {
-        const { body } = await planValid()
-        const recorder = openRecorder()
-        const outcome = await scheme.settle(read(withProof(body, {})), recorder, { waitUntil: never })
-        expect(outcome).toEqual({ state: 'failed', reason: 'invalid_payload_structure' })
-        expect(recorder.recorded).toEqual([])
-      })
-
-      it('moves money once when it is asked twice at the same moment', async () => {
-        const { payment, verdict, countReceived } = await planValid()
-        const settle = () =>
-          scheme.settle(payment, openRecorder(), { waitUntil: AbortSignal.timeout(15_000) })
-        const outcomes = await Promise.all([settle(), settle()])
-        expect(await countReceived()).toBe(verdict.amount)
-        const confirmed = outcomes.flatMap((each) => (each.state === 'confirmed' ? [each.transaction] : []))
-        expect(new Set(confirmed).size).toBe(1)
-      })
-    })
-
-    describe('a send whose fate is unknown', () => {
-      /** Settles while the connection fails, and answers what was told and what was recorded. */
-      const settleBadly = async (fail: () => void) => {
-        const { payment, verdict, countReceived } = await planValid()
-        const recorder = openRecorder(async () => fail())
-        let outcome: Outcome
-        try {
-          outcome = await scheme.settle(payment, recorder, { waitUntil: AbortSignal.timeout(1_500) })
-        } finally {
-          await restore()
+    if (settlesPart) {
+      describe('an amount below the authorized one', () => {
+        const planPart = async (settleAmount: bigint) => {
+          const plan = await harness.plan()
+          const body = { ...plan.body, settleAmount: settleAmount.toString() }
+          return { ...plan, body, ...(await authorize(body)) }
         }
-        const settlement = settlementOf(payment, verdict, recorder.recorded)
-        return { outcome, settlement, amount: verdict.amount, countReceived }
-      }
 
-      it.each([
-        ['is swallowed', ['pending'], (): void => harness.swallowSends()],
-        ['meets a chain that answers nothing any more', ['pending'], (): void => harness.silence()],
-        // The chain may still tell in time.
-        ['arrives and its answer is lost', ['pending', 'confirmed'], (): void => harness.loseSendAnswers()],
-      ])('that %s is told as %j with its transaction, and becomes the payment', async (_, states, fail) => {
-        const { outcome, settlement, amount, countReceived } = await settleBadly(fail)
-        expect(states).toContain(outcome.state)
-        expect(outcome).toMatchObject({ state: outcome.state, transaction: settlement.transaction })
-        expect(await resolveFully(settlement)).toMatchObject({
-          state: 'confirmed',
-          transaction: settlement.transaction,
+        it('is what moves, and the rest is never moved', async () => {
+          const { payment, verdict, countReceived } = await planPart(1n)
+          expect(verdict).toMatchObject({ amount: 1n, authorizedAmount: payment.requirements.amount })
+          const recorder = openRecorder()
+          const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(15_000) })
+          expect(outcome).toMatchObject({ state: 'confirmed', settledAmount: 1n })
+          expect(await countReceived()).toBe(1n)
+          expect(await resolve(settlementOf(payment, verdict, recorder.recorded))).toEqual(outcome)
+          expect(await verify(payment)).toMatchObject({ isValid: false })
         })
-        expect(await countReceived()).toBe(amount)
-      })
 
-      it('becomes the payment when the process died between recording and sending', async () => {
-        const { payment, verdict, countReceived } = await planValid()
-        const recorder = openRecorder(() => Promise.reject(new Error('killed')))
-        await expect(scheme.settle(payment, recorder, { waitUntil: never })).rejects.toThrow('killed')
-        expect(await countReceived()).toBe(0n)
-        const settlement = settlementOf(payment, verdict, recorder.recorded)
-        await resolve(settlement)
-        expect(harness.listSent()).toContain(recorder.recorded[0]?.bytes)
-        expect(await resolveFully(settlement)).toMatchObject({ state: 'confirmed' })
-        expect(await countReceived()).toBe(verdict.amount)
+        it('may be 0: confirmed, and nothing moves', async () => {
+          const { verdict, countReceived } = await planPart(0n)
+          expect(verdict.amount).toBe(0n)
+          const outcome = await verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(15_000) })
+          expect(outcome).toMatchObject({ state: 'confirmed', settledAmount: 0n })
+          expect(await countReceived()).toBe(0n)
+        })
+
+        it('is no part of the identity: any amount uses the same authorization up', async () => {
+          const { body } = await harness.plan()
+          const ids = [undefined, '0', '1'].map((settleAmount) =>
+            scheme.identify(read(settleAmount === undefined ? body : { ...body, settleAmount })),
+          )
+          expect(ids[0]).not.toBeNull()
+          expect(new Set(ids).size).toBe(1)
+        })
+
+        it('may not be above it', async () => {
+          const { body, payment } = await planPart(1n)
+          const settleAmount = (payment.requirements.amount + 1n).toString()
+          expect(await verify(read({ ...body, settleAmount }))).toMatchObject({ isValid: false })
+        })
       })
-    })
+    }
+
+    if (!isVerifyOnly) {
+      describeSending()
+    }
 
     describe('the block of a payment', () => {
       const settleInBlock = async (): Promise<BlockReference | null> => {
-        const { payment } = await planValid()
-        const outcome = await scheme.settle(payment, openRecorder(), {
+        const { verdict } = await planValid()
+        const outcome = await verdict.settle(openRecorder(), {
           waitUntil: AbortSignal.timeout(15_000),
         })
         expect(outcome.state).toBe('confirmed')
@@ -375,33 +364,139 @@ export const describeSchemeContract = (name: string, open: () => Promise<SchemeH
       })
     })
 
-    describe('resolve', () => {
-      it('leaves a transaction that the chain does not know pending, and does not call it failed', async () => {
-        const { payment, verdict, countReceived } = await planValid()
-        const stranger = await createStranger()
-        expect(await resolve(settlementOf(payment, verdict, [stranger]))).toEqual({
-          state: 'pending',
-          transaction: stranger.transaction,
+    function describeSending() {
+      describe('settle', () => {
+        it('moves what verify named, once, and tells the transaction', async () => {
+          const { payment, verdict, countReceived } = await planValid()
+          const recorder = openRecorder()
+          const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(15_000) })
+          expect(outcome).toMatchObject({
+            state: 'confirmed',
+            transaction: recorder.recorded.at(-1)?.transaction,
+          })
+          expect(await countReceived()).toBe(verdict.amount)
+          expect(await verify(payment)).toMatchObject({ isValid: false })
+          // The reconciler says the same of it.
+          expect(await resolve(settlementOf(payment, verdict, recorder.recorded))).toEqual(outcome)
         })
-        expect(await countReceived()).toBe(0n)
+
+        it('awaits the recorder exactly once and before it sends, and sends nothing but what was recorded', async () => {
+          const { verdict } = await planValid()
+          const knownBefore = new Set(known)
+          const listNew = () => harness.listSent().filter((bytes) => !knownBefore.has(bytes))
+          const stored = deferred()
+          const release = deferred()
+          const recorder = openRecorder(async () => {
+            stored.resolve()
+            await release.promise
+          })
+          const settling = verdict.settle(recorder, { waitUntil: AbortSignal.timeout(15_000) })
+          await stored.promise
+          // Time enough for a send that waits for nobody: this goes to the chain and back.
+          await planValid()
+          expect(listNew()).toEqual([])
+          release.resolve()
+          expect(await settling).toMatchObject({ state: 'confirmed' })
+          expect(recorder.recorded).toHaveLength(1)
+          expect(new Set(listNew())).toEqual(new Set(recorder.recorded.map(({ bytes }) => bytes)))
+        })
+
+        it('sends nothing when the recorder refuses', async () => {
+          const { verdict, countReceived } = await planValid()
+          const recorder = harness.openRecorder({ before: () => Promise.reject(new Error('taken over')) })
+          await expect(verdict.settle(recorder, { waitUntil: never })).rejects.toThrow('taken over')
+          expect(await countReceived()).toBe(0n)
+        })
+
+        it('is offered for no payment that verify refuses', async () => {
+          const { body } = await planValid()
+          const refusal = await verify(read(withProof(body, {})))
+          expect(refusal).toMatchObject({ isValid: false, reason: 'invalid_payload_structure' })
+          expect(refusal).not.toHaveProperty('settle')
+        })
+
+        it('moves money once when it is asked twice at the same moment', async () => {
+          const { verdict, countReceived } = await planValid()
+          const settle = () => verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(15_000) })
+          const outcomes = await Promise.all([settle(), settle()])
+          expect(await countReceived()).toBe(verdict.amount)
+          const confirmed = outcomes.flatMap((each) => (each.state === 'confirmed' ? [each.transaction] : []))
+          expect(new Set(confirmed).size).toBe(1)
+        })
       })
 
-      it('never calls a settlement failed because the chain does not answer', async () => {
-        const { payment, verdict } = await planValid()
-        const settlement = settlementOf(payment, verdict, [await createStranger()])
-        harness.silence()
-        try {
-          const asked = scheme.resolve(settlement, AbortSignal.timeout(500))
-          const state = await asked.then(
-            (outcome) => outcome.state,
-            () => 'threw',
-          )
-          expect(['pending', 'threw']).toContain(state)
-        } finally {
-          await restore()
+      describe('a send whose fate is unknown', () => {
+        /** Settles while the connection fails, and answers what was told and what was recorded. */
+        const settleBadly = async (fail: () => void) => {
+          const { payment, verdict, countReceived } = await planValid()
+          const recorder = openRecorder(async () => fail())
+          let outcome: Outcome
+          try {
+            outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(1_500) })
+          } finally {
+            await restore()
+          }
+          const settlement = settlementOf(payment, verdict, recorder.recorded)
+          return { outcome, settlement, amount: verdict.amount, countReceived }
         }
+
+        it.each([
+          ['is swallowed', ['pending'], (): void => harness.swallowSends()],
+          ['meets a chain that answers nothing any more', ['pending'], (): void => harness.silence()],
+          // The chain may still tell in time.
+          ['arrives and its answer is lost', ['pending', 'confirmed'], (): void => harness.loseSendAnswers()],
+        ])('that %s is told as %j with its transaction, and becomes the payment', async (_, states, fail) => {
+          const { outcome, settlement, amount, countReceived } = await settleBadly(fail)
+          expect(states).toContain(outcome.state)
+          expect(outcome).toMatchObject({ state: outcome.state, transaction: settlement.transaction })
+          expect(await resolveFully(settlement)).toMatchObject({
+            state: 'confirmed',
+            transaction: settlement.transaction,
+          })
+          expect(await countReceived()).toBe(amount)
+        })
+
+        it('becomes the payment when the process died between recording and sending', async () => {
+          const { payment, verdict, countReceived } = await planValid()
+          const recorder = openRecorder(() => Promise.reject(new Error('killed')))
+          await expect(verdict.settle(recorder, { waitUntil: never })).rejects.toThrow('killed')
+          expect(await countReceived()).toBe(0n)
+          const settlement = settlementOf(payment, verdict, recorder.recorded)
+          await resolve(settlement)
+          expect(harness.listSent()).toContain(recorder.recorded[0]?.bytes)
+          expect(await resolveFully(settlement)).toMatchObject({ state: 'confirmed' })
+          expect(await countReceived()).toBe(verdict.amount)
+        })
       })
-    })
+
+      describe('resolve', () => {
+        it('leaves a transaction that the chain does not know pending, and does not call it failed', async () => {
+          const { payment, verdict, countReceived } = await planValid()
+          const stranger = await createStranger()
+          expect(await resolve(settlementOf(payment, verdict, [stranger]))).toEqual({
+            state: 'pending',
+            transaction: stranger.transaction,
+          })
+          expect(await countReceived()).toBe(0n)
+        })
+
+        it('never calls a settlement failed because the chain does not answer', async () => {
+          const { payment, verdict } = await planValid()
+          const settlement = settlementOf(payment, verdict, [await createStranger()])
+          harness.silence()
+          try {
+            const asked = scheme.resolve(settlement, AbortSignal.timeout(500))
+            const state = await asked.then(
+              (outcome) => outcome.state,
+              () => 'threw',
+            )
+            expect(['pending', 'threw']).toContain(state)
+          } finally {
+            await restore()
+          }
+        })
+      })
+    }
   })
 }
 
@@ -420,9 +515,13 @@ const withProof = (body: SchemeBody, payload: object): SchemeBody => ({
   paymentPayload: { ...body.paymentPayload, payload },
 })
 
+/** What a verification says; how to settle it cannot be compared. */
+const factsOf = (verification: Verification) => ({ ...verification, settle: null })
+
+/** The row as another process reads it: of what verify found, only what the journal holds. */
 const settlementOf = (
   { requirements, resource }: Payment,
-  { payer, authorizationId, amount, expiresAt }: ValidVerdict,
+  { payer, authorizationId, authorizedAmount, amount, expiresAt, details }: Authorized,
   broadcasts: readonly SignedTransaction[],
 ): Settlement => ({
   id: randomUUID(),
@@ -433,7 +532,9 @@ const settlementOf = (
   payer,
   payTo: requirements.payTo,
   amount,
+  authorizedAmount,
   expiresAt,
+  details: JSON.parse(JSON.stringify(details)),
   resource,
   caller: 'anonymous',
   fingerprint: 'f',
@@ -441,6 +542,8 @@ const settlementOf = (
   transaction: broadcasts.at(-1)?.transaction ?? null,
   broadcasts,
   reason: null,
+  settledAmount: null,
+  gasUsed: null,
   consumedBy: null,
   isOwned: false,
   createdAt: new Date(Date.now() - 10_000),

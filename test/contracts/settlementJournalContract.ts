@@ -47,7 +47,12 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
 
     describe('claim', () => {
       it('opens a row that says what was claimed', async () => {
-        const claimed = claimOf({ resource: 'https://shop.example/', amount: 2n ** 200n })
+        const claimed = claimOf({
+          resource: 'https://shop.example/',
+          amount: 2n ** 200n,
+          authorizedAmount: 2n ** 256n - 1n,
+          details: { nonce: '0x1', nested: { list: [1, null, true, 'ü'] } },
+        })
         const settlement = await journal.claim(claimed)
         expect(settlement).toEqual({
           ...claimed,
@@ -56,6 +61,8 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
           transaction: null,
           broadcasts: [],
           reason: null,
+          settledAmount: null,
+          gasUsed: null,
           consumedBy: null,
           isOwned: true,
           createdAt: expect.any(Date),
@@ -164,6 +171,39 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         })
       })
 
+      it('keeps what was authorized and what moved: the claimed amount unless stated', async () => {
+        const amounts = { amount: 7n, authorizedAmount: 10n }
+        const gasUsed = 10n ** 24n
+        const whole = await claim(amounts)
+        await journal.close(whole.id, { state: 'confirmed', transaction: '0x1', gasUsed })
+        const part = await claim(amounts)
+        await journal.close(part.id, { state: 'confirmed', transaction: '0x2', settledAmount: 5n })
+        const lost = await claim(amounts)
+        await journal.close(lost.id, failed)
+        expect(await journal.find(whole.id)).toMatchObject({ ...amounts, settledAmount: 7n, gasUsed })
+        expect(await journal.find(part.id)).toMatchObject({ ...amounts, settledAmount: 5n, gasUsed: null })
+        expect(await journal.find(lost.id)).toMatchObject({ ...amounts, settledAmount: null, gasUsed: null })
+      })
+
+      it('confirms a row for which nothing moved, and that has no transaction', async () => {
+        const { id } = await claim({ amount: 0n, authorizedAmount: 10n })
+        const nothing = { state: 'confirmed', transaction: '', settledAmount: 0n } as const
+        expect(await journal.close(id, nothing, 'request:1')).toBe(true)
+        expect(await journal.find(id)).toMatchObject({
+          state: 'confirmed',
+          transaction: null,
+          settledAmount: 0n,
+          consumedBy: 'request:1',
+        })
+      })
+
+      it("confirms a claim with the payer's own transaction, for which nothing was recorded", async () => {
+        const { id, network } = await claim()
+        await journal.close(id, { state: 'confirmed', transaction: '0x1', block })
+        expect(await journal.find(id)).toMatchObject({ transaction: '0x1', broadcasts: [], block })
+        expect(idsOf(await journal.listByTransaction(network, '0x1'))).toEqual([id])
+      })
+
       it('fails a row with its reason, and nobody is told success', async () => {
         const { id } = await record('0x1')
         expect(await journal.close(id, failed, 'request:1')).toBe(true)
@@ -262,6 +302,8 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
           isOwned: false,
           closedAt: null,
           block: null,
+          settledAmount: null,
+          gasUsed: null,
         })
         expect(idsOf(await journal.listOrphaned(9))).toEqual([id])
       })

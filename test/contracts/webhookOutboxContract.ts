@@ -44,6 +44,23 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
     const look = async (account = 'a') => (await outbox.list(account, { limit: 1 }))[0]
     const idsOf = (deliveries: readonly { readonly id: string }[]) => deliveries.map(({ id }) => id)
 
+    it('takes an event of any noun, for accounts whose webhook takes events and for no others', async () => {
+      const settlementId = randomUUID()
+      await outbox.enqueue({ accountId: 'a', type: 'stream.closed', data: { id: 's', amount: '7' } })
+      await outbox.enqueue({ accountId: 'a', type: 'settlement.refunded', data: {}, settlementId })
+      await outbox.enqueue({ accountId: 'c', type: 'stream.closed', data: {} })
+      const taken = await take()
+      expect(taken.map(({ accountId, type, data }) => ({ accountId, type, data }))).toEqual([
+        { accountId: 'a', type: 'stream.closed', data: { id: 's', amount: '7' } },
+        { accountId: 'a', type: 'settlement.refunded', data: {} },
+      ])
+      for (const each of taken) {
+        await outbox.finish(each, { state: 'failed', status: 410, error: null, isGone: true })
+      }
+      await outbox.enqueue({ accountId: 'a', type: 'stream.closed', data: {} })
+      expect(await outbox.list('a', { limit: 9 })).toHaveLength(2)
+    })
+
     it('gives the oldest first, with where to and what is signed with, and nothing twice', async () => {
       const ids = await write(3)
       const taken = await take({ limitPerAccount: 2 })

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../src/errors.js'
 import { Secret } from '../../src/platform/secret.js'
-import type { KeyUse } from '../../src/usecases/dashboard.js'
+import type { KeyUse } from '../../src/usecases/dashboard/useCases.js'
 import { dashboardUseCases, keyOwner, knownKey, type TestAppOptions, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 import { listen, open, readAll } from './support/sockets.js'

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { accountRequests, accountResponses } from '../../src/http/schemas/accountExamples.js'
 import { paymentRequests } from '../../src/http/schemas/examples.js'
 import { isRefused, readPayment } from '../../src/protocol/legacy.js'
-import type { VerifyRequest } from '../../src/usecases/useCases.js'
+import type { VerifyRequest } from '../../src/usecases/core/useCases.js'
 import { knownKey, testApp } from './support/app.js'
 import { mutantsOf } from './support/mutants.js'
 

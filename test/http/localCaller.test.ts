@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { Secret } from '../../src/platform/secret.js'
-import type { KeyViewer } from '../../src/usecases/dashboard.js'
+import type { KeyViewer } from '../../src/usecases/dashboard/useCases.js'
 import { knownKey, testApp } from './support/app.js'
 import { listen, open, readAll } from './support/sockets.js'
 

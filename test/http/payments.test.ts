@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { SettlementView } from '../../src/protocol/results.js'
-import type { CoreUseCases } from '../../src/usecases/useCases.js'
+import type { CoreUseCases } from '../../src/usecases/core/useCases.js'
 import { testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { SettleAnswer } from '../../src/usecases/useCases.js'
+import type { SettleAnswer } from '../../src/usecases/core/useCases.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { type TestAppOptions, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { KeyUse } from '../../src/usecases/dashboard.js'
+import type { KeyUse } from '../../src/usecases/dashboard/useCases.js'
 import { accountOf, createWebhookWorld } from '../usecases/webhooks/support.js'
 import { testApp } from './support/app.js'
 

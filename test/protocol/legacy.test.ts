@@ -39,6 +39,7 @@ const canonical = {
   scheme: 'exact',
   network: 'eip155:84532',
   amount: 10_000n,
+  minAmount: null,
   asset,
   payTo,
   maxTimeoutSeconds: 60,
@@ -53,6 +54,9 @@ describe('the three shapes', () => {
       requirements: canonical,
       proof,
       resource: 'https://merchant.example/report',
+      settleAmount: null,
+      usageDetails: null,
+      extensions: {},
     })
   })
 
@@ -127,11 +131,66 @@ describe('the three shapes', () => {
   it('fields that nobody knows are ignored', () => {
     const extended = {
       ...bodyV2,
-      paymentPayload: { ...bodyV2.paymentPayload, extensions: { bazaar: {} }, note: 1 },
+      paymentPayload: { ...bodyV2.paymentPayload, note: 1 },
       paymentRequirements: { ...requirements, extensions: null, tags: ['a'] },
       traceId: 'x',
     }
     expect(readable(extended)).toEqual(readable(bodyV2))
+  })
+})
+
+describe('what a scheme settles', () => {
+  const usage = { unitsConsumed: 1.5, unitPrice: '70', unitType: 'minute', startTime: 1, endTime: 91 }
+
+  it('is the stated settleAmount, with the least amount and the usage beside it', () => {
+    const body = { ...withRequirements({ minAmount: '10' }), settleAmount: '7000', usageDetails: usage }
+    expect(readable(body)).toEqual({
+      ...readable(bodyV2),
+      requirements: { ...canonical, minAmount: 10n },
+      settleAmount: 7_000n,
+      usageDetails: usage,
+    })
+  })
+
+  it.each([
+    ['0', 0n],
+    [0, 0n],
+    ['007', 7n],
+    [String(2n ** 256n - 1n), 2n ** 256n - 1n],
+  ])('may be %j', (settleAmount, expected) => {
+    expect(readable({ ...bodyV2, settleAmount }).settleAmount).toBe(expected)
+  })
+
+  it('is read the same in every shape and version', () => {
+    for (const body of [bodyV1, bodyFlat]) {
+      expect(readable({ ...body, settleAmount: 1 })).toEqual({ ...readable(body), settleAmount: 1n })
+    }
+  })
+
+  it('is never what the payer writes: neither amount is read from the payload', () => {
+    const changes = { settleAmount: '1', accepted: { ...requirements, minAmount: '1', settleAmount: '1' } }
+    expect(readable(withPayload(changes))).toEqual(readable(bodyV2))
+  })
+
+  it.each([null, undefined])('has no usage where usageDetails is %s', (usageDetails) => {
+    expect(readable({ ...bodyV2, usageDetails }).usageDetails).toBeNull()
+  })
+})
+
+describe('extensions', () => {
+  it("are the resource server's own, and for other keys what the payload repeats", () => {
+    const body = {
+      ...withRequirements({ extensions: { bazaar: { info: 1 } } }),
+      paymentPayload: {
+        ...bodyV2.paymentPayload,
+        extensions: { bazaar: { info: 2 }, siwx: {} },
+      },
+    }
+    expect(readable(body).extensions).toEqual({ bazaar: { info: 1 }, siwx: {} })
+  })
+
+  it.each([null, 'bazaar', 7, ['bazaar']])('of the payload are ignored where they are %j', (extensions) => {
+    expect(readable(withPayload({ extensions }))).toEqual(readable(bodyV2))
   })
 })
 

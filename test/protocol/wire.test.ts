@@ -110,6 +110,37 @@ describe('requirements', () => {
     expect(problemsOf(body)[0]).toBe(`paymentRequirements.${field}`)
   })
 
+  it.each(['minAmount', 'settleAmount'])(
+    'name %s in the same cases, and take it where an amount is taken',
+    (field) => {
+      const problemsWith = (value: unknown) =>
+        problemsOf(
+          field === 'minAmount' ? withRequirements({ [field]: value }) : { ...bodyV2, [field]: value },
+        ).map((path) => path.replace('paymentRequirements.', ''))
+      for (const bad of [null, '', ' ', '-1', '+1', '0x10', '1e4', '0.01', 0.5, -1, 2 ** 53, 7n, [], {}]) {
+        expect(problemsWith(bad)).toEqual([field])
+      }
+      for (const beyond of [String(2n ** 256n), '0'.repeat(79)]) expect(problemsWith(beyond)).toEqual([field])
+      for (const good of [undefined, 0, '0', '00', 1, String(2n ** 256n - 1n)]) {
+        expect(problemsWith(good)).toEqual([])
+      }
+    },
+  )
+
+  it.each([
+    ['usageDetails', 'text'],
+    ['usageDetails', []],
+    ['usageDetails.unitsConsumed', { unitsConsumed: '1' }],
+    ['usageDetails.unitsConsumed', { unitsConsumed: -1 }],
+    ['usageDetails.unitsConsumed', { unitsConsumed: Number.POSITIVE_INFINITY }],
+    ['usageDetails.unitPrice', { unitPrice: 1 }],
+    ['usageDetails.unitType', { unitType: 'x'.repeat(129) }],
+    ['usageDetails.startTime', { startTime: 'now' }],
+    ['usageDetails.endTime', { endTime: -1 }],
+  ])('name %s when usageDetails is %j', (field, usageDetails) => {
+    expect(problemsOf({ ...bodyV2, usageDetails })).toEqual([field])
+  })
+
   it.each([0, '0', '00', 1, String(2n ** 256n - 1n)])('take the amount %j', (amount) => {
     expect(problemsOf(withRequirements({ amount }))).toEqual([])
   })

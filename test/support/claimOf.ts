@@ -9,6 +9,8 @@ export const claimOf = (changes: Partial<SettlementClaim> = {}): SettlementClaim
   payer: '0xpayer',
   payTo: '0xpayee',
   amount: 1n,
+  authorizedAmount: changes.amount ?? 1n,
+  details: {},
   expiresAt: null,
   resource: null,
   caller: 'anonymous',

@@ -19,7 +19,8 @@ export const createMemoryConfirmedBlocks = (journal: MemoryJournal): ConfirmedBl
     },
     reopen: async (block) =>
       listRows(block).flatMap(({ id }) => {
-        journal.change(id, { state: 'pending', closedAt: null, block: null, isOwned: false })
+        const open = { closedAt: null, block: null, settledAmount: null, gasUsed: null, isOwned: false }
+        journal.change(id, { ...open, state: 'pending' })
         return journal.list().filter((row) => row.id === id)
       }),
   }

@@ -18,6 +18,8 @@ const blank: Settlement = {
   payer: 'alice',
   payTo: 'bob',
   amount: 10_000n,
+  authorizedAmount: 10_000n,
+  details: {},
   expiresAt: null,
   resource: null,
   caller: 'anonymous',
@@ -26,6 +28,8 @@ const blank: Settlement = {
   transaction: null,
   broadcasts: [],
   reason: null,
+  settledAmount: null,
+  gasUsed: null,
   consumedBy: null,
   isOwned: true,
   createdAt: new Date('2026-01-01T00:00:00Z'),
@@ -85,15 +89,15 @@ export const createMemoryJournal = (): MemoryJournal => {
     listByTransaction: async (network, transaction) => listCarried(network, transaction),
     recorderFor: (settlementId) => ({
       settlementId,
-      record: async (signed) => {
+      record: async (signed, write) => {
         const network = rows.get(settlementId)?.network ?? ''
-        // A transaction signed by a payer settles one payment; our own may settle many.
-        if (listCarried(network, signed.transaction).some(({ id }) => id !== settlementId)) {
+        // What a payer signed carries one settlement; a transaction of a lane may carry many.
+        if (write !== undefined) await write()
+        else if (listCarried(network, signed.transaction).some(({ id }) => id !== settlementId)) {
           throw new Error('The transaction is recorded for another settlement')
         }
         record(settlementId, signed)
       },
-      onRecorded: (signed) => record(settlementId, signed),
     }),
     close: async (id, closing, consumer) => {
       const row = rows.get(id)
@@ -102,10 +106,12 @@ export const createMemoryJournal = (): MemoryJournal => {
       if (row.consumedBy !== null && consumer !== undefined && !mayTell) return false
       change(id, {
         state: closing.state,
-        transaction: closing.transaction ?? row.transaction,
+        transaction: closing.transaction || row.transaction,
         reason: closing.state === 'failed' ? closing.reason : null,
         consumedBy: row.consumedBy ?? (closing.state === 'confirmed' ? (consumer ?? null) : null),
         block: closing.state === 'confirmed' ? (closing.block ?? null) : null,
+        settledAmount: closing.state === 'confirmed' ? (closing.settledAmount ?? row.amount) : null,
+        gasUsed: closing.state === 'confirmed' ? (closing.gasUsed ?? null) : null,
         isOwned: false,
         closedAt: new Date(),
       })

@@ -17,7 +17,6 @@ interface State {
 
 export const createMemoryLanes = (): MemoryLanes => {
   const states = new Map<string, State>()
-  const onlookers = new Map<string, Onlooker>()
   const keyOf = ({ network, signer }: Lane): string => `${network} ${signer}`
   const stateOf = (lane: Lane): State =>
     states.get(keyOf(lane)) ?? { next: 0, transactions: [], last: Promise.resolve() }
@@ -31,20 +30,23 @@ export const createMemoryLanes = (): MemoryLanes => {
     record: async (lane, recorders, sign) => {
       const state = states.get(keyOf(lane))
       if (state === undefined) throw new Error(`The lane of ${lane.signer} on ${lane.network} is not open`)
-      const watching = recorders.map(({ settlementId }) => onlookers.get(settlementId) ?? {})
       const answer = state.last.then(async () => {
-        for (const { before } of watching) await before?.()
         const nonce = state.next
         const recorded = await sign(nonce)
-        state.next = nonce + 1
-        state.transactions.push({ ...recorded, nonce, recordedAt: new Date(), replaced: [] })
+        let isStored = false
+        // One write for all of them, as one database transaction is.
+        const write = async () => {
+          if (isStored) return
+          isStored = true
+          state.next = nonce + 1
+          state.transactions.push({ ...recorded, nonce, recordedAt: new Date(), replaced: [] })
+        }
+        if (recorders.length === 0) await write()
+        for (const recorder of recorders) await recorder.record(recorded, write)
         return { recorded }
       })
       state.last = answer.catch(() => undefined)
-      const { recorded } = await answer
-      for (const { after } of watching) await after?.(recorded)
-      for (const recorder of recorders) recorder.onRecorded(recorded)
-      return { recorded }
+      return await answer
     },
     replace: async () => null,
     fillNonceGap: async () => null,
@@ -55,17 +57,13 @@ export const createMemoryLanes = (): MemoryLanes => {
     readNext: async (lane) => stateOf(lane).next,
     rewindNonce: async () => false,
     lease: async (_network, signers) => signers,
-    openRecorder: (onlooker = {}) => {
-      const settlementId = randomUUID()
-      onlookers.set(settlementId, onlooker)
-      return {
-        settlementId,
-        record: async (signed) => {
-          await onlooker.before?.()
-          await onlooker.after?.(signed)
-        },
-        onRecorded: () => undefined,
-      }
-    },
+    openRecorder: (onlooker = {}) => ({
+      settlementId: randomUUID(),
+      record: async (signed, write) => {
+        await onlooker.before?.()
+        await write?.()
+        await onlooker.after?.(signed)
+      },
+    }),
   }
 }

@@ -43,26 +43,32 @@ export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
     return row
   }
 
+  const put = (accountId: string, type: string, data: unknown): WebhookDelivery => {
+    const id = randomUUID()
+    const row: Row = {
+      id,
+      accountId,
+      type,
+      data,
+      createdAt: clock.now(),
+      state: 'waiting',
+      attempts: 0,
+      dueAt: clock.now(),
+      lastStatus: null,
+      lastError: null,
+      lastAttemptAt: null,
+      lease: null,
+    }
+    rows.set(id, row)
+    return row
+  }
+
   return {
     get,
-    write: (accountId, data = { id: 'settlement-1' }) => {
-      const id = randomUUID()
-      const row: Row = {
-        id,
-        accountId,
-        type: 'settlement.confirmed',
-        data,
-        createdAt: clock.now(),
-        state: 'waiting',
-        attempts: 0,
-        dueAt: clock.now(),
-        lastStatus: null,
-        lastError: null,
-        lastAttemptAt: null,
-        lease: null,
-      }
-      rows.set(id, row)
-      return row
+    write: (accountId, data = { id: 'settlement-1' }) => put(accountId, 'settlement.confirmed', data),
+    enqueue: async ({ accountId, type, data }) => {
+      const endpoint = findEndpoint(accountId)
+      if (endpoint !== null && !endpoint.isGone) put(accountId, type, data)
     },
     findEndpoint: async (accountId) => findEndpoint(accountId),
     setEndpoint: async (accountId, endpoint) => {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { Recorder } from '../../src/ports/settlementJournal.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
-import type { Scheme, ValidVerdict } from '../../src/schemes/scheme.js'
+import type { Authorized, Outcome, Scheme, SettleOptions } from '../../src/schemes/scheme.js'
 
 const proof = z.object({ nonce: z.string(), from: z.string() })
 
@@ -19,14 +20,40 @@ export const toyBody = (nonce = 'nonce-1', network = 'toy:1') => {
   return wirePaymentRequest.parse({ paymentPayload, paymentRequirements: requirements })
 }
 
-export const toyVerdict = (payment: Payment): ValidVerdict => {
-  const { from, nonce } = proof.parse(payment.proof)
-  const { network, amount } = payment.requirements
-  return { isValid: true, payer: from, authorizationId: `${network}/${nonce}`, amount, expiresAt: null }
+/** How the toy settles a payment. */
+export type ToySettle = (payment: Payment, recorder: Recorder, options: SettleOptions) => Promise<Outcome>
+
+/** What a test changes of the toy. */
+export interface ToyScript extends Partial<Scheme> {
+  readonly settle?: ToySettle
 }
 
-export const createToyScheme = (script: Partial<Scheme> = {}): Scheme => {
+/** What the toy finds of a payment that it accepts. */
+export const toyAuthorized = (payment: Payment, changes: Partial<Authorized> = {}): Authorized => {
+  const { from, nonce } = proof.parse(payment.proof)
+  const { network, amount } = payment.requirements
+  return {
+    isValid: true,
+    payer: from,
+    authorizationId: `${network}/${nonce}`,
+    authorizedAmount: amount,
+    amount,
+    expiresAt: null,
+    details: {},
+    settle: () => Promise.reject(new Error('This toy settles nothing')),
+    ...changes,
+  }
+}
+
+/** A scheme without a chain: what it does can be scripted, and by itself everything goes well. */
+export const createToyScheme = ({ settle, ...script }: ToyScript = {}): Scheme => {
   let sent = 0
+  const sendOnce: ToySettle = async (_payment, recorder) => {
+    sent += 1
+    const transaction = `tx-${sent}`
+    await recorder.record({ transaction, bytes: `bytes-${sent}` })
+    return { state: 'confirmed', transaction }
+  }
   return {
     kind: { scheme: 'exact', network: 'toy:1' },
     signers: ['toy-signer'],
@@ -34,13 +61,10 @@ export const createToyScheme = (script: Partial<Scheme> = {}): Scheme => {
       const parsed = proof.safeParse(payment.proof)
       return parsed.success ? `${payment.requirements.network}/${parsed.data.nonce}` : null
     },
-    verify: async (payment) => toyVerdict(payment),
-    settle: async (_payment, recorder) => {
-      sent += 1
-      const transaction = `tx-${sent}`
-      await recorder.record({ transaction, bytes: `bytes-${sent}` })
-      return { state: 'confirmed', transaction }
-    },
+    verify: async (payment) =>
+      toyAuthorized(payment, {
+        settle: (recorder, options) => (settle ?? sendOnce)(payment, recorder, options),
+      }),
     resolve: async ({ transaction }) => ({ state: 'confirmed', transaction: transaction ?? '' }),
     getBlockStatus: async () => 'canonical',
     ...script,

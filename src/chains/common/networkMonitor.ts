@@ -1,4 +1,4 @@
-import { sleep } from '../../deadline.js'
+import { sleep } from '../../concurrency/deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { EndpointStatus, NetworkHealth, SignerHealth } from '../chain.js'
 

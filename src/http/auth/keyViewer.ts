@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { KeyViewer } from '../../usecases/dashboard.js'
+import type { KeyViewer } from '../../usecases/dashboard/useCases.js'
 import { createIsLocalCaller } from './localCaller.js'
 import type { OperatorGate } from './operatorGate.js'
 

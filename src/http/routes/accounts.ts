@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import type { DashboardUseCases } from '../../usecases/dashboard.js'
+import type { DashboardUseCases } from '../../usecases/dashboard/useCases.js'
 import type { ReadKeyViewer } from '../auth/keyViewer.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { keyCountSchema, lookupSchema, registerSchema } from '../schemas/accounts.js'

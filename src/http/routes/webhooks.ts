@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import type { WebhookUseCases } from '../../usecases/webhooks/webhookUseCases.js'
+import type { WebhookUseCases } from '../../usecases/webhooks/useCases.js'
 import { getKeyOwner } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
 import {

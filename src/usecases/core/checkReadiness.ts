@@ -1,13 +1,5 @@
+import type { ReadinessCheck } from '../../ports/readinessCheck.js'
 import type { Readiness } from '../../protocol/results.js'
-
-/** One thing that the service needs: says `ok`, another harmless word, or what is wrong. */
-export interface ReadinessCheck {
-  readonly name: string
-  /** The answers that do not stand in the way of being ready. */
-  readonly accepts: readonly string[]
-  /** Answers within its own deadline; a rejection counts as `unreachable`. */
-  ask(): Promise<string>
-}
 
 /** Tells whether the service can do its work, and what is missing by name. */
 export const createCheckReadiness = (checks: readonly ReadinessCheck[]) => async (): Promise<Readiness> => {

@@ -1,4 +1,5 @@
-import { withinDeadline } from '../../deadline.js'
+import { withinDeadline } from '../../concurrency/deadline.js'
+import { createWorkerPool } from '../../concurrency/workerPool.js'
 import type { Clock } from '../../ports/clock.js'
 import type { ConfirmedBlock, ConfirmedBlocks } from '../../ports/confirmedBlocks.js'
 import type { Logger } from '../../ports/logger.js'
@@ -7,7 +8,7 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { BlockStatus } from '../../schemes/scheme.js'
 import { describeSettlement } from './settlementContext.js'
 
-/** What looking after the blocks of payments needs. */
+/** Schemes and blocks that are checked. */
 export interface DetectReorgsDependencies {
   readonly registry: SchemeRegistry
   readonly blocks: ConfirmedBlocks
@@ -20,7 +21,7 @@ export interface DetectReorgsDependencies {
 const blocksPerRound = 500
 const atOnce = 8
 // One block may be at fault by itself; several are the network.
-const failuresPerRound = 3
+const maxFailuresPerKey = 3
 
 // A block that has stood for long is asked for less often: most of those that vanish do so at once.
 const firstPauseMs = 4_000
@@ -99,29 +100,21 @@ export const createDetectReorgs = (dependencies: DetectReorgsDependencies) => {
     const startedAt = clock.now().getTime()
     const isDue = (block: ConfirmedBlock): boolean => (memories.get(keyOf(block))?.askAt ?? 0) <= startedAt
     const kept = new Map<string, BlockCheck>()
-    const failures = new Map<string, number>()
     const reorganized = new Set<string>()
+    const pool = createWorkerPool<ConfirmedBlock>({
+      atOnce,
+      keyOf: ({ network }) => network,
+      maxFailuresPerKey,
+      stopped,
+      onFailure: ({ network, block }, error) =>
+        logger.warn({ network, blockHash: block.hash, error }, 'block.status_unknown'),
+    })
 
     const visit = async (block: ConfirmedBlock): Promise<void> => {
-      const { network } = block
-      if ((failures.get(network) ?? 0) >= failuresPerRound) return
-      try {
-        const status = await ask(block, stopped)
-        if (status === 'orphaned') reorganized.add(network)
-        const memory = await conclude(block, status, memories.get(keyOf(block)))
-        if (memory !== null) kept.set(keyOf(block), memory)
-      } catch (error) {
-        failures.set(network, (failures.get(network) ?? 0) + 1)
-        logger.warn({ network, blockHash: block.block.hash, error }, 'block.status_unknown')
-      }
-    }
-    const visitAll = async (queue: ConfirmedBlock[]): Promise<void> => {
-      const worker = async () => {
-        for (let next = queue.shift(); next !== undefined && !stopped.aborted; next = queue.shift()) {
-          await visit(next)
-        }
-      }
-      await Promise.all(Array.from({ length: atOnce }, worker))
+      const status = await ask(block, stopped)
+      if (status === 'orphaned') reorganized.add(block.network)
+      const memory = await conclude(block, status, memories.get(keyOf(block)))
+      if (memory !== null) kept.set(keyOf(block), memory)
     }
 
     const waiting = listed.filter((block) => !isDue(block))
@@ -129,9 +122,12 @@ export const createDetectReorgs = (dependencies: DetectReorgsDependencies) => {
       const memory = memories.get(keyOf(block))
       if (memory !== undefined) kept.set(keyOf(block), memory)
     }
-    await visitAll(listed.filter(isDue))
+    await pool.run(listed.filter(isDue), visit)
     // Where a network takes one block back, its others do not wait for their turn.
-    await visitAll(waiting.filter(({ network }) => reorganized.has(network)))
+    await pool.run(
+      waiting.filter(({ network }) => reorganized.has(network)),
+      visit,
+    )
     memories = kept
   }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '../../ports/logger.js'
 import type { Recorder, Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
-import type { Outcome } from '../../schemes/scheme.js'
+import type { Authorized, Outcome } from '../../schemes/scheme.js'
 import type { AnswerFromSettlement } from './answerFromSettlement.js'
 import { answerPending, failSettle, succeed } from './settleAnswers.js'
 import {
@@ -12,9 +12,14 @@ import {
   withShortDeadline,
 } from './settlementContext.js'
 
-/** Settles what we hold the claim for: nobody else sends this payment. */
-export type ExecuteSettlement = (settlement: Settlement, work: SettlementContext) => Promise<SettleResult>
+/** Settles an authorization whose claim this process holds: no other process sends it. */
+export type ExecuteSettlement = (
+  settlement: Settlement,
+  authorized: Authorized,
+  work: SettlementContext,
+) => Promise<SettleResult>
 
+/** Journal and log of an execution. */
 export interface ExecuteSettlementDependencies {
   readonly journal: SettlementJournal
   readonly answerFromSettlement: AnswerFromSettlement
@@ -41,11 +46,11 @@ export const createExecuteSettlement = ({
     }
     if (await journal.close(settlement.id, outcome, work.consumer)) {
       logger.info(named, `settlement.${outcome.state}`)
-      return outcome.state === 'confirmed'
-        ? succeed(settlement, outcome.transaction, callerNetwork)
-        : failSettle(settlement, outcome.reason, callerNetwork)
+      if (outcome.state === 'failed') return failSettle(settlement, outcome.reason, callerNetwork)
+      const settledAmount = outcome.settledAmount ?? settlement.amount
+      return succeed({ ...settlement, settledAmount }, outcome.transaction, callerNetwork)
     }
-    // The reconciler was quicker; what it wrote is what everyone is told. Open again: its block was taken back.
+    // The reconciler was quicker, and what it wrote counts. An open row: its block was taken back.
     const closed = await journal.find(settlement.id)
     const isClosed = closed?.state === 'confirmed' || closed?.state === 'failed'
     if (isClosed && closed.state !== outcome.state) {
@@ -56,17 +61,17 @@ export const createExecuteSettlement = ({
     return told ?? answerPending(settlement, transaction, callerNetwork)
   }
 
-  /** The journal did not answer when the row was to be closed: perhaps it was, and only the answer was lost. */
+  /** Closing the row failed: perhaps only the journal's answer was lost. */
   const answerDespiteFailure = async (
     settlement: Settlement,
-    recorded: string,
+    transaction: string,
     work: SettlementContext,
   ): Promise<SettleResult> => {
     const { callerNetwork } = work.payment
     const current = await withShortDeadline(journal.find(settlement.id)).catch(() => null)
     return current?.state === 'confirmed' && current.consumedBy === work.consumer
-      ? succeed(current, current.transaction ?? recorded, callerNetwork)
-      : answerPending(settlement, recorded, callerNetwork)
+      ? succeed(current, current.transaction ?? transaction, callerNetwork)
+      : answerPending(settlement, transaction, callerNetwork)
   }
 
   /** Abandons a claim; answers its row where that could not be, and then nobody here attends it any more. */
@@ -97,8 +102,7 @@ export const createExecuteSettlement = ({
     }
   }
 
-  return async (settlement, work) => {
-    const { payment, scheme, waitUntil } = work
+  return async (settlement, authorized, work) => {
     const named = describeSettlement(settlement)
     logger.info(named, 'settlement.opened')
     let recorded: string | null = null
@@ -109,7 +113,7 @@ export const createExecuteSettlement = ({
 
     let outcome: Outcome
     try {
-      outcome = await scheme.settle(payment, recorder, { waitUntil })
+      outcome = await authorized.settle(recorder, { waitUntil: work.waitUntil })
     } catch (error) {
       if (recorded === null) {
         const answer = await abandonUnrecorded(settlement, work)
@@ -123,22 +127,20 @@ export const createExecuteSettlement = ({
     try {
       return await conclude(settlement, outcome, work)
     } catch (error) {
-      if (recorded === null) throw asSettleFailure(error)
-      // Success may be told only when the journal holds it; otherwise the reconciler closes the row.
+      // A confirmed payment may have moved without a recording: verify-only schemes send nothing.
+      const transaction = recorded ?? (outcome.state === 'confirmed' ? outcome.transaction : null)
+      if (transaction === null) throw asSettleFailure(error)
+      // Success is answered only when the journal holds it; otherwise the reconciler closes the row.
       logger.error({ ...named, error }, 'settlement.close_failed')
-      return await answerDespiteFailure(settlement, recorded, work)
+      return await answerDespiteFailure(settlement, transaction, work)
     }
   }
 }
 
 const observe = (recorder: Recorder, onRecorded: (transaction: string) => void): Recorder => ({
   settlementId: recorder.settlementId,
-  record: async (signed) => {
-    await recorder.record(signed)
-    onRecorded(signed.transaction)
-  },
-  onRecorded: (signed) => {
-    recorder.onRecorded(signed)
+  record: async (signed, write) => {
+    await recorder.record(signed, write)
     onRecorded(signed.transaction)
   },
 })

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { canonicalNetwork } from '../../protocol/network.js'
-import type { CoreUseCases } from '../useCases.js'
+import type { CoreUseCases } from './useCases.js'
 import { viewSettlement } from './viewSettlement.js'
 
 /** Tells what became of a settlement. */

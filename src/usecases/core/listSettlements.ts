@@ -4,7 +4,7 @@ import type { Settlement, SettlementJournal } from '../../ports/settlementJourna
 import type { SettlementOverview } from '../../ports/settlementOverview.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { OperatorSettlementView } from '../../protocol/results.js'
-import type { CoreUseCases } from '../useCases.js'
+import type { CoreUseCases } from './useCases.js'
 import { viewSettlement } from './viewSettlement.js'
 
 export interface ListSettlementsDependencies {

@@ -1,10 +1,12 @@
-import { withinDeadline } from '../../deadline.js'
+import { withinDeadline } from '../../concurrency/deadline.js'
+import { createWorkerPool } from '../../concurrency/workerPool.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { describeOutcome, describeSettlement } from './settlementContext.js'
 
+/** Schemes and journal of the reconciler. */
 export interface ReconcileDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
@@ -16,9 +18,9 @@ export interface ReconcileDependencies {
 const rowsPerRound = 200
 const atOnce = 8
 // One row may be at fault by itself; several are the network.
-const failuresPerRound = 3
+const maxFailuresPerKey = 3
 
-/** Asks the chain about settlements that nobody attends, and closes those whose fate is proven; one round. */
+/** Asks the chain about settlements without an owner, and closes those whose outcome is proven; one round. */
 export const createReconcileSettlements = (dependencies: ReconcileDependencies) => {
   const { registry, journal, counter, logger, deadlineMs } = dependencies
   const abandon = async ({ id, network }: Settlement): Promise<void> => {
@@ -36,14 +38,14 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
       scheme.resolve(settlement, signal),
     )
     if (outcome.state === 'pending') {
-      // For its webhook: perhaps nobody lived to say that it is pending.
+      // Its webhook is told once that it is pending, also where the process died that should have.
       await journal.release(settlement.id)
       return
     }
     if (!(await journal.close(settlement.id, outcome))) return
     logger.info({ ...named, ...describeOutcome(outcome) }, `settlement.${outcome.state}`)
     if (outcome.state === 'failed' && settlement.consumedBy !== null) {
-      // Its block was taken back, and it did not come again: what was delivered for it is not paid.
+      // Its block was orphaned and the payment was not mined again: what was delivered for it is not paid.
       counter.countLost(settlement.network)
       const { consumedBy } = settlement
       logger.error(
@@ -54,20 +56,17 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
   }
 
   return async (stopped: AbortSignal): Promise<void> => {
-    const open = [...(await journal.listOrphaned(rowsPerRound))]
-    /** How often each network failed in this round: a dead one must not keep the rows of others waiting. */
-    const failures = new Map<string, number>()
-    const worker = async () => {
-      for (let next = open.shift(); next !== undefined && !stopped.aborted; next = open.shift()) {
-        if ((failures.get(next.network) ?? 0) >= failuresPerRound) continue
-        try {
-          await (next.state === 'claimed' ? abandon(next) : resolve(next, stopped))
-        } catch (error) {
-          failures.set(next.network, (failures.get(next.network) ?? 0) + 1)
-          logger.warn({ settlementId: next.id, network: next.network, error }, 'settlement.resolve_failed')
-        }
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, worker))
+    const pool = createWorkerPool<Settlement>({
+      atOnce,
+      // A dead network must not keep the rows of others waiting.
+      keyOf: ({ network }) => network,
+      maxFailuresPerKey,
+      stopped,
+      onFailure: ({ id, network }, error) =>
+        logger.warn({ settlementId: id, network, error }, 'settlement.resolve_failed'),
+    })
+    await pool.run(await journal.listOrphaned(rowsPerRound), (settlement) =>
+      settlement.state === 'claimed' ? abandon(settlement) : resolve(settlement, stopped),
+    )
   }
 }

@@ -12,7 +12,7 @@ export const succeed = (
   transaction,
   network: callerNetwork,
   payer: settlement.payer,
-  amount: settlement.amount.toString(),
+  amount: (settlement.settledAmount ?? settlement.amount).toString(),
   settlementId: settlement.id,
   status: 'confirmed',
 })

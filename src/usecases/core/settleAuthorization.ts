@@ -1,25 +1,24 @@
-import { withSignal } from '../../deadline.js'
+import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
-import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { ValidVerdict } from '../../schemes/scheme.js'
+import type { Authorized } from '../../schemes/scheme.js'
 import { createAnswerFromSettlement } from './answerFromSettlement.js'
 import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findScheme } from './findScheme.js'
-import { fingerprintRequest } from './fingerprint.js'
 import { createJoinSettlement } from './joinSettlement.js'
 import { refuseSettle } from './settleAnswers.js'
 import { asSettleFailure, type SettleAttempt, type SettlementContext } from './settlementContext.js'
 import type { SpendingLimits } from './spendingLimits.js'
 
-/** Settles one authorization; whoever else settles the same one is told the truth about it. */
+/** Settles one authorization. A later attempt for the same one joins the first, or is answered `duplicate_settlement`. */
 export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResult>
 
+/** Schemes, journal and limits of settling. */
 export interface SettleAuthorizationDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
@@ -31,10 +30,10 @@ export interface SettleAuthorizationDependencies {
   readonly waitMs: number
 }
 
-// A row can fail between two looks at it, and a crashed one can be cleared away; then we try from the start.
+// A row can fail between two reads, and a crashed one can be abandoned; then the attempt starts again.
 const maxRounds = 4
 
-/** Settles authorizations: claim, record, send, conclude; whoever comes second joins or is told so. */
+/** Builds settling: find or join an earlier attempt, verify, claim, record, send, close. */
 export const createSettleAuthorization = ({
   registry,
   journal,
@@ -59,24 +58,22 @@ export const createSettleAuthorization = ({
         continue
       }
 
-      const verdict = await withSignal(
-        scheme.verify(payment, { isAwaited: () => !waitUntil.aborted, precedesSettle: true }),
-        waitUntil,
-      )
-      if (!verdict.isValid) {
-        // Perhaps another request settled it while we looked.
+      const isAwaited = () => !waitUntil.aborted
+      const verified = await withSignal(scheme.verify(payment, { isAwaited }), waitUntil)
+      if (!verified.isValid) {
+        // Perhaps another request settled it meanwhile.
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)
         if (settled !== null) continue
-        return refuseSettle(payment.callerNetwork, verdict.reason, verdict.message, verdict.payer)
+        return refuseSettle(payment.callerNetwork, verified.reason, verified.message, verified.payer)
       }
       const releaseSlot = concurrency.enterPayer(
-        `${payment.requirements.network} ${verdict.payer}`,
-        verdict.authorizationId,
+        `${payment.requirements.network} ${verified.payer}`,
+        verified.authorizationId,
       )
       try {
-        await limits.spend(payment, verdict.payer)
-        const claimed = await claim(work, verdict)
-        if (claimed !== null) return await execute(claimed, work)
+        await limits.spend(payment, verified.payer)
+        const claimed = await claim(work, verified)
+        if (claimed !== null) return await execute(claimed, verified, work)
       } finally {
         releaseSlot()
       }
@@ -86,17 +83,19 @@ export const createSettleAuthorization = ({
     })
   }
 
-  const claim = (work: SettlementContext, verdict: ValidVerdict): Promise<Settlement | null> => {
+  const claim = (work: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
     const { scheme, network, asset, payTo } = work.payment.requirements
     const claimed = {
-      authorizationId: verdict.authorizationId,
+      authorizationId: authorized.authorizationId,
       scheme,
       network,
       asset,
       payTo,
-      payer: verdict.payer,
-      amount: verdict.amount,
-      expiresAt: verdict.expiresAt,
+      payer: authorized.payer,
+      amount: authorized.amount,
+      authorizedAmount: authorized.authorizedAmount,
+      expiresAt: authorized.expiresAt,
+      details: authorized.details,
       resource: work.payment.resource,
       caller: work.caller,
       fingerprint: work.fingerprint,
@@ -105,16 +104,13 @@ export const createSettleAuthorization = ({
   }
 
   return async (attempt) => {
-    const payment = readPayment(attempt.body)
-    if (isRefused(payment)) return refuseSettle(payment.callerNetwork, payment.reason, payment.message)
-    const scheme = findScheme(registry, payment)
-    if (typeof scheme === 'string') return refuseSettle(payment.callerNetwork, scheme)
+    const scheme = findScheme(registry, attempt.payment)
+    if (typeof scheme === 'string') return refuseSettle(attempt.payment.callerNetwork, scheme)
     const releaseSlot = concurrency.enterCaller(attempt.caller)
     try {
-      // Only now: hashing a large body takes longer than refusing it.
-      const fingerprint = attempt.fingerprint ?? fingerprintRequest(attempt.body)
-      const waitUntil = AbortSignal.timeout(waitMs)
-      return await settle({ ...attempt, fingerprint, payment, scheme, waitUntil })
+      const fingerprint =
+        typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()
+      return await settle({ ...attempt, fingerprint, scheme, waitUntil: AbortSignal.timeout(waitMs) })
     } catch (error) {
       throw asSettleFailure(error)
     } finally {

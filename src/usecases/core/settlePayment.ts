@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.js'
 import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
 import type { Logger } from '../../ports/logger.js'
+import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { settleResult } from '../../protocol/results.js'
-import type { CoreUseCases, SettleAnswer, SettleRequest } from '../useCases.js'
 import { fingerprintRequest } from './fingerprint.js'
+import { refuseSettle } from './settleAnswers.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
-import { withShortDeadline } from './settlementContext.js'
+import { type SettleAttempt, withShortDeadline } from './settlementContext.js'
+import type { CoreUseCases, SettleAnswer, SettleRequest } from './useCases.js'
 
 export interface SettlePaymentDependencies {
   readonly idempotency: IdempotencyStore
@@ -43,11 +45,20 @@ export const createSettlePayment = ({
     }
   }
 
+  /** A body that cannot be read as a payment is an answer, also for its Idempotency-Key. */
+  const settle = async (
+    { body, caller, quota }: SettleRequest,
+    identity: Pick<SettleAttempt, 'fingerprint' | 'consumer'>,
+  ): Promise<SettleResult> => {
+    const payment = readPayment(body)
+    if (isRefused(payment)) return refuseSettle(payment.callerNetwork, payment.reason, payment.message)
+    return await settleAuthorization({ payment, caller, quota, ...identity })
+  }
+
   const settleOnce = async (request: SettleRequest, idempotent: IdempotentRequest): Promise<SettleResult> => {
     let result: SettleResult
     try {
-      result = await settleAuthorization({
-        ...request,
+      result = await settle(request, {
         fingerprint: idempotent.fingerprint,
         consumer: `key:${idempotent.caller}:${idempotent.key}`,
       })
@@ -68,7 +79,7 @@ export const createSettlePayment = ({
     if (idempotencyKey === null) {
       const consumer = `request:${randomUUID()}`
       return {
-        result: await settleAuthorization({ ...request, fingerprint: null, consumer }),
+        result: await settle(request, { fingerprint: () => fingerprintRequest(body), consumer }),
         isReplayed: false,
       }
     }

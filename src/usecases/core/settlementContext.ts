@@ -1,22 +1,22 @@
-import { withSignal } from '../../deadline.js'
+import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Outcome, Scheme } from '../../schemes/scheme.js'
-import type { SettleRequest } from '../useCases.js'
+import type { SettleRequest } from './useCases.js'
 
-/** A request to settle, with what makes it this request and who will be told. */
-export interface SettleAttempt extends Pick<SettleRequest, 'body' | 'caller' | 'quota'> {
-  /** The body's, where an Idempotency-Key needed it; null: taken once the payment has a scheme. */
-  readonly fingerprint: string | null
+/** A payment to settle, for whom, and what makes two attempts the same request. */
+export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
+  readonly payment: Payment
+  /** Hash of the canonical request; a function is called once the payment has a scheme, because hashing costs more. */
+  readonly fingerprint: string | (() => string)
   /** Who is told success: the same for retries with one Idempotency-Key, else a new one each time. */
   readonly consumer: string
 }
 
-/** An attempt that was read and has a scheme. */
+/** An attempt for which there is a scheme. */
 export interface SettlementContext extends SettleAttempt {
   readonly fingerprint: string
-  readonly payment: Payment
   readonly scheme: Scheme
   /** Ends the caller's wait for the outcome, never the settlement. */
   readonly waitUntil: AbortSignal
@@ -40,9 +40,14 @@ export const describeSettlement = ({ id, authorizationId, network, scheme, payer
 
 /** What a log line says of an outcome: plain JSON, in one level. */
 export const describeOutcome = (outcome: Outcome) => {
-  if (outcome.state !== 'confirmed' || outcome.block === undefined) return outcome
-  const { block, ...rest } = outcome
-  return { ...rest, blockNumber: block.number.toString(), blockHash: block.hash }
+  if (outcome.state !== 'confirmed') return outcome
+  const { block, settledAmount, gasUsed, ...rest } = outcome
+  return {
+    ...rest,
+    ...(settledAmount === undefined ? {} : { settledAmount: settledAmount.toString() }),
+    ...(gasUsed === undefined ? {} : { gasUsed: gasUsed.toString() }),
+    ...(block === undefined ? {} : { blockNumber: block.number.toString(), blockHash: block.hash }),
+  }
 }
 
 // What an answer waits for once it is decided.

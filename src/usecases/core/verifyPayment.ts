@@ -1,4 +1,4 @@
-import { withSignal } from '../../deadline.js'
+import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
@@ -8,10 +8,10 @@ import type { Reason } from '../../protocol/reasons.js'
 import { refusalFields, type VerifyResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
-import type { CoreUseCases, VerifyRequest } from '../useCases.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
 import type { QuotaGate } from './quotaGate.js'
+import type { CoreUseCases, VerifyRequest } from './useCases.js'
 
 /** What verifying needs. */
 export interface VerifyPaymentDependencies {
@@ -80,7 +80,7 @@ export const createVerifyPayment = ({
       if (begun?.caller !== caller) throw refusal
     }
 
-    const verdict = await scheme.verify(payment, { isAwaited, precedesSettle: false })
+    const verdict = await scheme.verify(payment, { isAwaited })
     const { network } = payment.requirements
     logger.info(
       verdict.isValid

@@ -13,7 +13,7 @@ export const viewSettlement = (settlement: Settlement): SettlementView => {
     asset: settlement.asset,
     payer: settlement.payer,
     payTo: settlement.payTo,
-    amount: settlement.amount.toString(),
+    amount: (settlement.settledAmount ?? settlement.amount).toString(),
     transaction: settlement.transaction ?? '',
     ...(refusal === null ? {} : { errorReason: refusal.reason, errorMessage: refusal.message }),
     createdAt: settlement.createdAt.toISOString(),

@@ -2,9 +2,9 @@ import { AppError } from '../../errors.js'
 import type { Account, AccountStore } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
 import type { Sealer } from '../../ports/sealer.js'
-import type { DashboardUseCases } from '../dashboard.js'
 import { isApiKey } from './apiKey.js'
 import { isHostAllowed } from './hostName.js'
+import type { DashboardUseCases } from './useCases.js'
 
 /** What telling callers by their keys needs. */
 export interface AuthenticateDependencies {

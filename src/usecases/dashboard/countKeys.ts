@@ -1,5 +1,5 @@
 import type { AccountStore } from '../../ports/accountStore.js'
-import type { DashboardUseCases } from '../dashboard.js'
+import type { DashboardUseCases } from './useCases.js'
 
 /** Counts the keys that are in use. */
 export const createCountKeys =

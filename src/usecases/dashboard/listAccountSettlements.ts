@@ -3,7 +3,7 @@ import type { AccountSettlements } from '../../ports/accountSettlements.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { viewSettlement } from '../core/viewSettlement.js'
-import type { DashboardUseCases } from '../dashboard.js'
+import type { DashboardUseCases } from './useCases.js'
 
 /** What listing an account's settlements needs. */
 export interface ListAccountSettlementsDependencies {

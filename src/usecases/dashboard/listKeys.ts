@@ -1,7 +1,7 @@
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { Sealer } from '../../ports/sealer.js'
-import type { DashboardUseCases } from '../dashboard.js'
 import { areKeysShown, type Registration } from './registration.js'
+import type { DashboardUseCases } from './useCases.js'
 import { viewKey } from './viewKey.js'
 
 export interface ListKeysDependencies {

@@ -1,9 +1,9 @@
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { Sealer } from '../../ports/sealer.js'
-import type { DashboardUseCases } from '../dashboard.js'
 import type { MailKeys } from './mailKeys.js'
 import { readEmail } from './readEmail.js'
 import { areKeysShown, type Registration } from './registration.js'
+import type { DashboardUseCases } from './useCases.js'
 import { viewKey } from './viewKey.js'
 
 /** What looking up keys needs. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Quotas } from '../../ports/quotas.js'
 import { tiers } from '../../protocol/tiers.js'
-import type { DashboardUseCases } from '../dashboard.js'
+import type { DashboardUseCases } from './useCases.js'
 import { viewQuota } from './viewQuota.js'
 
 /** What telling of an account needs. */

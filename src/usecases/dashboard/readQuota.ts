@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Quotas } from '../../ports/quotas.js'
-import type { DashboardUseCases } from '../dashboard.js'
+import type { DashboardUseCases } from './useCases.js'
 import { viewQuota } from './viewQuota.js'
 
 /** Tells what is left of an account's month. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Quotas } from '../../ports/quotas.js'
-import type { DashboardUseCases } from '../dashboard.js'
+import type { DashboardUseCases } from './useCases.js'
 
 /** Counts an account's settlements on each of the last seven days. */
 export const createReadUsage =

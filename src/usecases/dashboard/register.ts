@@ -3,12 +3,12 @@ import type { AccountStore } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { Sealer } from '../../ports/sealer.js'
-import type { DashboardUseCases } from '../dashboard.js'
 import { createApiKey, maskedApiKey } from './apiKey.js'
 import type { MailKeys } from './mailKeys.js'
 import { readEmail } from './readEmail.js'
 import { readProjectName } from './readProjectName.js'
 import { areKeysShown, type Registration } from './registration.js'
+import type { DashboardUseCases } from './useCases.js'
 import { unusedMonth, viewQuota } from './viewQuota.js'
 
 export interface RegisterDependencies {

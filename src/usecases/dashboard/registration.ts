@@ -1,5 +1,5 @@
 import type { Mailer } from '../../ports/mailer.js'
-import type { KeyViewer } from '../dashboard.js'
+import type { KeyViewer } from './useCases.js'
 
 /** How keys are given out, and what that needs. */
 export type Registration =

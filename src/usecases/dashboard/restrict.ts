@@ -2,8 +2,8 @@ import { AppError } from '../../errors.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
 import { maxRestrictions } from '../../protocol/accounts.js'
-import type { DashboardUseCases } from '../dashboard.js'
 import { normalizeHostName } from './hostName.js'
+import type { DashboardUseCases } from './useCases.js'
 
 const maxQuotedLength = 60
 

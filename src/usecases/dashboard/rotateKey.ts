@@ -1,8 +1,8 @@
 import { AppError } from '../../errors.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { Sealer } from '../../ports/sealer.js'
-import type { DashboardUseCases } from '../dashboard.js'
 import { createApiKey } from './apiKey.js'
+import type { DashboardUseCases } from './useCases.js'
 
 /** Replaces the key that was presented by a new one. */
 export const createRotateKey =

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Statistics } from '../../ports/statistics.js'
 import { cacheFor } from '../cacheFor.js'
-import type { StatsUseCases } from '../useCases.js'
+import type { StatsUseCases } from './useCases.js'
 
 const requestsMaxAgeMs = 1_000
 // Anyone may ask, and every reading goes through the whole journal.

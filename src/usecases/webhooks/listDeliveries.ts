@@ -1,6 +1,6 @@
 import type { WebhookDependencies } from './dependencies.js'
+import type { WebhookUseCases } from './useCases.js'
 import { viewDelivery } from './viewDelivery.js'
-import type { WebhookUseCases } from './webhookUseCases.js'
 
 /** Pages through an account's deliveries, the newest first; another account's cursor leads nowhere. */
 export const createListDeliveries =

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js'
 import { getEndpoint, type WebhookDependencies } from './dependencies.js'
+import type { WebhookUseCases } from './useCases.js'
 import { viewDelivery } from './viewDelivery.js'
-import type { WebhookUseCases } from './webhookUseCases.js'
 
 /** Makes a delivery due at once, under the event's own id and with all attempts before it. */
 export const createRedeliver =

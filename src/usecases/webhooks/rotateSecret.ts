@@ -1,6 +1,6 @@
 import { getEndpoint, noWebhook, type WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './signWebhook.js'
-import type { WebhookUseCases } from './webhookUseCases.js'
+import type { WebhookUseCases } from './useCases.js'
 
 const overlapMs = 24 * 3_600_000
 

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.js'
 import { maxWebhookUrlLength } from '../../protocol/webhooks.js'
 import type { WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './signWebhook.js'
-import type { WebhookUseCases } from './webhookUseCases.js'
+import type { WebhookUseCases } from './useCases.js'
 
 // Spaces and control characters are dropped by some readers of URLs and not by others; the rest of Unicode is a
 // name's own affair.

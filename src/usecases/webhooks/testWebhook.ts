@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDelivered } from './decideAttempt.js'
 import { getEndpoint, type WebhookDependencies } from './dependencies.js'
-import type { WebhookUseCases } from './webhookUseCases.js'
+import type { WebhookUseCases } from './useCases.js'
 
 /** Sends `webhook.test` at once, and tells what the receiver answered; it is not tried again. */
 export const createTestWebhook =

@@ -5,7 +5,7 @@ import type { Logger } from '../../../src/ports/logger.js'
 import type { WebhookTransport } from '../../../src/ports/webhookTransport.js'
 import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
-import type { SettleAnswer } from '../../../src/usecases/useCases.js'
+import type { SettleAnswer } from '../../../src/usecases/core/useCases.js'
 import { openCore } from '../../support/core.js'
 import { createCoreClient } from '../../support/coreClient.js'
 import {

@@ -9,9 +9,10 @@ import type { Secret } from '../../../src/platform/secret.js'
 import type { Account } from '../../../src/ports/accountStore.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import { bodyLimits } from '../../../src/protocol/bodyLimits.js'
-import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
-import type { CoreUseCases, StatsUseCases } from '../../../src/usecases/useCases.js'
-import type { WebhookUseCases } from '../../../src/usecases/webhooks/webhookUseCases.js'
+import type { CoreUseCases } from '../../../src/usecases/core/useCases.js'
+import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
+import type { StatsUseCases } from '../../../src/usecases/stats/useCases.js'
+import type { WebhookUseCases } from '../../../src/usecases/webhooks/useCases.js'
 
 export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases => ({
   verifyPayment: async () => ({ isValid: true, payer: '0x18f77dd01186556F1F745E7847A4686421dEE072' }),

@@ -245,6 +245,8 @@ export const toyClaim = (network: string, toy: Address, plan: ToyPlan): Settleme
   payer: plan.payer,
   payTo: plan.payTo,
   amount: plan.value,
+  authorizedAmount: plan.value,
+  details: {},
   expiresAt: new Date(Number(plan.lastSecond + 1n) * 1_000),
   resource: null,
   caller: 'anonymous',

@@ -1,6 +1,6 @@
 import { type Address, beginCell, type Message, storeTransaction } from '@ton/core'
 import { Blockchain, type BlockchainTransaction, EmulationError } from '@ton/sandbox'
-import { sleep } from '../../../src/deadline.js'
+import { sleep } from '../../../src/concurrency/deadline.js'
 
 export interface LoggedTransaction {
   readonly transaction: BlockchainTransaction

@@ -7,7 +7,7 @@ import { createVerifyPayment } from '../../../src/usecases/core/verifyPayment.js
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { createToyScheme, toyBody, toyVerdict } from '../../support/toyScheme.js'
+import { createToyScheme, toyAuthorized, toyBody } from '../../support/toyScheme.js'
 
 const free: QuotaClaim = { accountId: 'ada', tier: 'free' }
 
@@ -33,7 +33,7 @@ const setup = (readUsed: (accountId: string) => Promise<number>) => {
       createToyScheme({
         verify: async (payment) => {
           judged += 1
-          return toyVerdict(payment)
+          return toyAuthorized(payment)
         },
       }),
     ]),

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.js'
 import type { QuotaClaim } from '../../../src/ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { Scheme } from '../../../src/schemes/scheme.js'
 import {
   type ConcurrencyLimitSettings,
   createConcurrencyLimits,
@@ -12,11 +12,17 @@ import { createSettleAuthorization } from '../../../src/usecases/core/settleAuth
 import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { createToyScheme, toyBody } from '../../support/toyScheme.js'
+import {
+  createToyScheme,
+  type ToyScript,
+  type ToySettle,
+  toyAuthorized,
+  toyBody,
+} from '../../support/toyScheme.js'
 
 /** What a test changes of a world in which everything goes well. */
 interface World {
-  readonly scheme?: Partial<Scheme>
+  readonly scheme?: ToyScript
   /** Journal methods that behave otherwise; they get the plain journal. */
   readonly journal?: (plain: MemoryJournal) => Partial<SettlementJournal>
   readonly spend?: () => Promise<void>
@@ -61,15 +67,19 @@ const setup = ({
       fingerprint?: string
       consumer?: string
     } = {},
-  ) =>
-    settle({
-      body: toyBody(),
+  ) => {
+    const { body = toyBody(), ...others } = changes
+    const payment = readPayment(body)
+    if (isRefused(payment)) throw new Error(`The body is refused as ${payment.reason}`)
+    return settle({
+      payment,
       caller: 'anonymous',
       quota: null,
       fingerprint: 'f',
       consumer: 'request:1',
-      ...changes,
+      ...others,
     })
+  }
   return { plain, logger, attempt }
 }
 
@@ -82,7 +92,7 @@ const onlyRow = (journal: MemoryJournal): Settlement => {
 const sent = { transaction: 'tx-1', bytes: 'bytes-1' }
 
 /** A scheme that records and then does something. */
-const afterRecording = (next: () => ReturnType<Scheme['settle']>): Partial<Scheme> => ({
+const afterRecording = (next: () => ReturnType<ToySettle>): ToyScript => ({
   settle: async (_payment, recorder) => {
     await recorder.record(sent)
     return await next()
@@ -144,13 +154,139 @@ describe('a settlement that goes well', () => {
   })
 })
 
+describe('a scheme that settles a part of what was authorized', () => {
+  /** The toy's payment authorizes 10000; of it, this much is settled. */
+  const settling = (amount: bigint, settle: ToySettle): ToyScript => ({
+    verify: async (payment) =>
+      toyAuthorized(payment, {
+        amount,
+        details: { permit: 1 },
+        settle: (recorder, options) => settle(payment, recorder, options),
+      }),
+  })
+  const sendAndConfirm: ToySettle = async (_payment, recorder) => {
+    await recorder.record(sent)
+    return { state: 'confirmed', transaction: 'tx-1', gasUsed: 21_000n }
+  }
+
+  it('moves that part, and the journal holds both amounts, the gas and the details of the scheme', async () => {
+    const { plain, attempt } = setup({ scheme: settling(4_000n, sendAndConfirm) })
+    expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-1', amount: '4000' })
+    expect(onlyRow(plain)).toMatchObject({
+      state: 'confirmed',
+      amount: 4_000n,
+      authorizedAmount: 10_000n,
+      settledAmount: 4_000n,
+      gasUsed: 21_000n,
+      details: { permit: 1 },
+    })
+  })
+
+  it('answers what the chain proved where that is less, also to a retry and in the log', async () => {
+    const { plain, logger, attempt } = setup({
+      scheme: settling(4_000n, async (_payment, recorder) => {
+        await recorder.record(sent)
+        return { state: 'confirmed', transaction: 'tx-1', settledAmount: 3_999n }
+      }),
+    })
+    expect(await attempt()).toMatchObject({ success: true, amount: '3999' })
+    expect(await attempt()).toMatchObject({ success: true, amount: '3999' })
+    expect(onlyRow(plain).settledAmount).toBe(3_999n)
+    expect(logger.lines).toContainEqual(
+      expect.objectContaining({
+        message: 'settlement.confirmed',
+        fields: expect.objectContaining({ amount: '4000', settledAmount: '3999' }),
+      }),
+    )
+  })
+
+  it('settles 0: nothing is recorded, the authorization is used up, and another amount is a duplicate', async () => {
+    const settleNothing: ToySettle = async () => ({
+      state: 'confirmed',
+      transaction: '',
+      settledAmount: 0n,
+    })
+    const { plain, attempt } = setup({ scheme: settling(0n, settleNothing) })
+    expect(await attempt()).toMatchObject({ success: true, transaction: '', amount: '0' })
+    expect(onlyRow(plain)).toMatchObject({
+      state: 'confirmed',
+      amount: 0n,
+      authorizedAmount: 10_000n,
+      settledAmount: 0n,
+      transaction: null,
+      broadcasts: [],
+    })
+    expect(await attempt({ fingerprint: 'another amount', consumer: 'request:2' })).toMatchObject({
+      ...duplicateAnswer,
+      transaction: '',
+    })
+  })
+})
+
+describe('a scheme that only verifies', () => {
+  const paid = 'the transaction of the payer'
+  const claiming: ToyScript = { settle: async () => ({ state: 'confirmed', transaction: paid }) }
+
+  it("claims the proof: the answer names the payer's transaction, and nothing is recorded", async () => {
+    const { plain, logger, attempt } = setup({ scheme: claiming })
+    expect(await attempt()).toMatchObject({ success: true, transaction: paid, amount: '10000' })
+    expect(onlyRow(plain)).toMatchObject({
+      state: 'confirmed',
+      transaction: paid,
+      broadcasts: [],
+      settledAmount: 10_000n,
+      authorizedAmount: 10_000n,
+    })
+    expect(logger.messages()).toEqual(['settlement.opened', 'settlement.confirmed'])
+  })
+
+  it('claims each proof once', async () => {
+    const { plain, attempt } = setup({ scheme: claiming })
+    const answers = await Promise.all(
+      ['1', '2', '3'].map((who) => attempt({ fingerprint: who, consumer: `request:${who}` })),
+    )
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    expect(answers.filter(({ success }) => !success)).toMatchObject([duplicateAnswer, duplicateAnswer])
+    expect(plain.list()).toHaveLength(1)
+  })
+
+  it('whose claim was closed and whose answer was lost is the success that was written', async () => {
+    const { attempt } = setup({
+      scheme: claiming,
+      journal: (journal) => ({
+        close: async (id, closing, consumer) => {
+          await journal.close(id, closing, consumer)
+          throw new Error('the answer to the commit was lost')
+        },
+      }),
+    })
+    expect(await attempt()).toMatchObject({ success: true, transaction: paid })
+  })
+
+  it('that cannot close the claim is pending, and the proof can be claimed again', async () => {
+    let isDown = true
+    const { plain, attempt } = setup({
+      scheme: claiming,
+      journal: (journal) => ({
+        close: (id, closing, consumer) =>
+          isDown ? Promise.reject(new Error('down')) : journal.close(id, closing, consumer),
+      }),
+    })
+    expect(await attempt()).toMatchObject({ errorReason: 'settlement_pending', transaction: paid })
+    plain.change(onlyRow(plain).id, { isOwned: false })
+    isDown = false
+    expect(await attempt()).toMatchObject({ success: true, transaction: paid })
+  })
+})
+
 describe('a payment that is not settled', () => {
-  it.each([
-    ['cannot be read', { ...toyBody(), paymentPayload: {} }, 'invalid_payload_structure'],
-    ['is for a network that is not served', toyBody('nonce-1', 'toy:2'), 'invalid_network'],
-  ])('because it %s leaves no row', async (_, body, errorReason) => {
+  it('because it is for a network that is not served leaves no row', async () => {
     const { plain, attempt } = setup()
-    expect(await attempt({ body })).toMatchObject({ success: false, errorReason, transaction: '' })
+    expect(await attempt({ body: toyBody('nonce-1', 'toy:2') })).toMatchObject({
+      success: false,
+      errorReason: 'invalid_network',
+      transaction: '',
+    })
     expect(plain.list()).toEqual([])
   })
 
@@ -251,7 +387,7 @@ describe('a failure before anything was recorded', () => {
             await recorder.record(sent)
             throw new Error('the answer to the commit was lost')
           }
-          return { settlementId, record: loseAnswer, onRecorded: () => undefined }
+          return { settlementId, record: loseAnswer }
         },
       }),
     })
@@ -269,7 +405,7 @@ describe('a failure before anything was recorded', () => {
             await plainJournal.recorderFor(settlementId).record(sent)
             throw new Error('the answer to the commit was lost')
           }
-          return { settlementId, record: loseAnswer, onRecorded: () => undefined }
+          return { settlementId, record: loseAnswer }
         },
       }),
     })
@@ -307,7 +443,6 @@ describe('a failure before anything was recorded', () => {
         recorderFor: (settlementId) => ({
           settlementId,
           record: () => Promise.reject(new Error('taken over')),
-          onRecorded: () => undefined,
         }),
       }),
     })
@@ -329,7 +464,7 @@ describe('a failure after something was recorded', () => {
     const { attempt } = setup({
       scheme: {
         settle: async (_payment, recorder) => {
-          recorder.onRecorded(sent)
+          await recorder.record(sent, async () => {})
           throw new Error('lost')
         },
       },
@@ -724,7 +859,7 @@ describe('one who asks for much at once', () => {
     const finished = new Promise<void>((resolve) => {
       finish = resolve
     })
-    const scheme: Partial<Scheme> = {
+    const scheme: ToyScript = {
       settle: async (_payment, recorder) => {
         await recorder.record({ transaction: recorder.settlementId, bytes: 'bytes' })
         await finished

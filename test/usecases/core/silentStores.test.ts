@@ -3,14 +3,13 @@ import { systemClock } from '../../../src/platform/clock.js'
 import type { IdempotencyStore } from '../../../src/ports/idempotencyStore.js'
 import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createConcurrencyLimits } from '../../../src/usecases/core/concurrencyLimits.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
 import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js'
 import { createVerifyPayment } from '../../../src/usecases/core/verifyPayment.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { createToyScheme, toyBody } from '../../support/toyScheme.js'
+import { createToyScheme, type ToyScript, toyBody } from '../../support/toyScheme.js'
 
 /** A store that has fallen silent. */
 const silence = (): Promise<never> => new Promise(() => undefined)
@@ -23,7 +22,7 @@ const setup = ({
   journal = {},
   idempotency = {},
 }: {
-  readonly scheme?: Partial<Scheme>
+  readonly scheme?: ToyScript
   readonly journal?: Partial<SettlementJournal>
   readonly idempotency?: Partial<IdempotencyStore>
 }) => {
@@ -66,7 +65,7 @@ const setup = ({
 }
 
 const unsent = { settle: () => Promise.reject(new Error('no node answers')) }
-const undecided: Partial<Scheme> = {
+const undecided: ToyScript = {
   settle: async (_payment, recorder) => {
     await recorder.record({ transaction: 'tx-1', bytes: 'bytes' })
     return { state: 'pending', transaction: 'tx-1' }

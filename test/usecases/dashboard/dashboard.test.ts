@@ -9,7 +9,7 @@ import {
   usage,
 } from '../../../src/protocol/accounts.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
-import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
+import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'
 

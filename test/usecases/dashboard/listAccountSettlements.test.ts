@@ -7,7 +7,7 @@ import type { TierName } from '../../../src/protocol/tiers.js'
 import { createAccountSettlements } from '../../../src/stores/postgres/journal/accountSettlements.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
 import { createListAccountSettlements } from '../../../src/usecases/dashboard/listAccountSettlements.js'
-import type { AccountSettlementsQuestion } from '../../../src/usecases/dashboard.js'
+import type { AccountSettlementsQuestion } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
@@ -92,9 +92,12 @@ describe("the list of an account's settlements", () => {
     await put('ada', { state: 'confirmed', tier: 'free', ageSeconds: 2 })
     await put('ada', { state: 'pending', ageSeconds: 3 })
     await put('ada', { state: 'failed', ageSeconds: 4 })
-    await pool.query('update settlements set amount = 1001')
-    const { settlements } = await list('ada', { limit: 50 })
-    expect(settlements.map(({ fee }) => fee)).toEqual(['0.5005', '0', '0', '0'])
+    const listFees = async () => (await list('ada', { limit: 50 })).settlements.map(({ fee }) => fee)
+    await pool.query("update settlements set settled_amount = 1001 where state = 'confirmed'")
+    expect(await listFees()).toEqual(['0.5005', '0', '0', '0'])
+    // Closed by an older version, which wrote no settled amount.
+    await pool.query('update settlements set settled_amount = null, amount = 1003')
+    expect(await listFees()).toEqual(['0.5015', '0', '0', '0'])
   })
 
   it('filters by status, with claims among the pending, by network and by time, all together', async () => {
@@ -180,9 +183,9 @@ describe("the list of an account's settlements", () => {
   it('is read from the index of the account', async () => {
     await pool.query(
       `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
-         amount, state, transaction, closed_at, created_at)
+         amount, authorized_amount, state, transaction, closed_at, created_at)
        select gen_random_uuid(), 'a' || n, case n % 2 when 0 then 'ada' else 'bob' end, 'f', 'exact', 'n', 'a', 'p',
-         'q', 1, 'confirmed', 't', now(), now() - n * interval '1 second' from generate_series(1, 20000) n`,
+         'q', 1, 1, 'confirmed', 't', now(), now() - n * interval '1 second' from generate_series(1, 20000) n`,
     )
     await pool.query('analyze settlements')
     const { rows } = await pool.query(

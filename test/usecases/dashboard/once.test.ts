@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
-import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
+import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'
 

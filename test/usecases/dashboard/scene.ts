@@ -7,9 +7,9 @@ import type { Quotas } from '../../../src/ports/quotas.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import { createAccountSettlements } from '../../../src/stores/postgres/journal/accountSettlements.js'
-import { createDashboard } from '../../../src/usecases/dashboard/createDashboard.js'
+import { createDashboard } from '../../../src/usecases/dashboard/index.js'
 import type { Registration } from '../../../src/usecases/dashboard/registration.js'
-import type { DashboardUseCases } from '../../../src/usecases/dashboard.js'
+import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -50,7 +50,7 @@ export const openDashboard = (database: TestDatabase, options: SceneOptions = {}
     settlements: createAccountSettlements(database.pool()),
     journal: createMemoryJournal(),
     findWebhookUrl: async () => options.webhookUrl ?? null,
-  })
+  }).useCases
 }
 
 /** Uses a key from somewhere. */

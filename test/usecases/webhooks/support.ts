@@ -1,12 +1,8 @@
 import type { Account } from '../../../src/ports/accountStore.js'
 import type { Sealer } from '../../../src/ports/sealer.js'
 import type { WebhookAnswer, WebhookMessage, WebhookTransport } from '../../../src/ports/webhookTransport.js'
-import { createWebhookUseCases } from '../../../src/usecases/webhooks/createWebhookUseCases.js'
-import {
-  createDeliverWebhooks,
-  type DeliverWebhooksDependencies,
-} from '../../../src/usecases/webhooks/deliverWebhooks.js'
-import { createSendWebhook } from '../../../src/usecases/webhooks/sendWebhook.js'
+import type { DeliverWebhooksDependencies } from '../../../src/usecases/webhooks/deliverWebhooks.js'
+import { createWebhooks } from '../../../src/usecases/webhooks/index.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { createMemoryOutbox } from '../../support/memoryOutbox.js'
@@ -62,11 +58,18 @@ export const createWebhookWorld = (
   const logger = createMemoryLogger()
   const { sealer = turningSealer } = given
   const { transport, sent, answer } = createFakeTransport()
-  const sendWebhook = createSendWebhook({ transport, sealer, clock })
-  const verbs = createWebhookUseCases({ outbox, transport, sealer, sendWebhook, clock })
   const counted: string[] = []
   const counter = { countWebhook: (outcome: string) => void counted.push(outcome) }
-  const deliver = createDeliverWebhooks({ outbox, sendWebhook, counter, logger, lookAgainMs: 5, ...given })
+  const { useCases: verbs, jobs } = createWebhooks({
+    outbox,
+    transport,
+    clock,
+    counter,
+    logger,
+    lookAgainMs: 5,
+    ...given,
+    sealer,
+  })
   const stopping = new AbortController()
   return {
     clock,
@@ -78,7 +81,7 @@ export const createWebhookWorld = (
     verbs,
     stopping,
     /** One round of the job. */
-    deliver: () => deliver(stopping.signal),
+    deliver: () => jobs.deliverWebhooks.run(stopping.signal),
     /** Sets a webhook and answers its secret. */
     set: async (id: string, url = `https://${id}.example/hook`): Promise<string> =>
       (await verbs.setWebhook(accountOf(id), url)).secret ?? '',

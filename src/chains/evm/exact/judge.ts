@@ -1,4 +1,5 @@
 import { encodeEventTopics, type Hex, hexToBigInt, pad } from 'viem'
+import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { isSameAddress } from '../abi/address.js'
 import { tokenAbi } from '../abi/contracts.js'
@@ -14,7 +15,6 @@ import type {
   SettlementJudge,
 } from '../transactions/settlementCall.js'
 import { encodeStateCall, readWord } from './authorizationState.js'
-import { readAuthorizationNonce } from './payload.js'
 
 /** The transfer that a payment must have caused. */
 export interface ExpectedTransfer {
@@ -43,9 +43,13 @@ export const createJudge = (rpc: Rpc, nonce: Hex, expected: ExpectedTransfer): S
   reasons,
 })
 
+const detailsShape = z.object({
+  nonce: z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text)),
+})
+
 /** The same judge from a journal row, after a crash. */
 export const readJudge = (rpc: Rpc, settlement: Settlement): SettlementJudge =>
-  createJudge(rpc, readAuthorizationNonce(settlement.authorizationId), {
+  createJudge(rpc, detailsShape.parse(settlement.details).nonce, {
     asset: asHex(settlement.asset),
     from: asHex(settlement.payer),
     to: asHex(settlement.payTo),

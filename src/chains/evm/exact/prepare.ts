@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
-import type { InvalidVerdict } from '../../../schemes/scheme.js'
+import type { Refusal } from '../../../schemes/scheme.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
@@ -13,37 +13,32 @@ import { type Candidate, findFailedCheck, signedDomain } from './checks.js'
 import { readExactProof } from './payload.js'
 import { hashAuthorization } from './typedData.js'
 
-/** The call that settles a payment if the chain accepts it, or why the payment is refused. */
-export type Preparation = { readonly call: SettlementCall } | { readonly refused: InvalidVerdict }
-
-/** Decides everything that needs no simulation: structure, checks, signature form, wallet. */
-export type Prepare = (payment: Payment, options: PrepareOptions) => Promise<Preparation>
-
-/** What a preparation is for. */
-export interface PrepareOptions {
-  /** How much longer than now the authorization must be valid. */
-  readonly marginSeconds: number
-  /** Whether the same payment will be prepared again soon, so that the result is kept. */
-  readonly isKept: boolean
-}
-
-interface Prepared {
+/** A payment that passes every check, and the call that settles it if the chain accepts it. */
+export interface Prepared {
   readonly candidate: Candidate
   readonly call: SettlementCall
 }
 
-/** Builds `prepare` for one network. */
-export const createPrepare = (dependencies: {
+export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
+
+/** Decides everything that needs no simulation: structure, checks, signature form, wallet. */
+export interface Preparer {
+  /** The authorization must be valid for so many seconds longer than now. */
+  prepare(payment: Payment, marginSeconds: number): Promise<Preparation>
+  /** An ECDSA signature stays valid: only time is checked again. A contract wallet may have changed: everything is. */
+  prepareAgain(prepared: Prepared, marginSeconds: number): Promise<Preparation>
+}
+
+/** Builds the preparer of one network. */
+export const createPreparer = (dependencies: {
   readonly family: EvmSettings
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
   readonly tokens: TokenRegistry
   readonly clock: Clock
-}): Prepare => {
+}): Preparer => {
   const { family, network, rpc, tokens, clock } = dependencies
   const callDependencies = { rpc, network: network.network }
-  // Settle follows verify: an ECDSA signature stays valid, only the time passes.
-  const kept = new WeakMap<Payment, Prepared>()
 
   const planFor = async (
     { authorization, token }: Candidate,
@@ -62,10 +57,7 @@ export const createPrepare = (dependencies: {
 
   const readSeconds = () => BigInt(Math.floor(clock.now().getTime() / 1_000))
 
-  const prepareAnew = async (
-    payment: Payment,
-    marginSeconds: number,
-  ): Promise<Prepared | { readonly refused: InvalidVerdict }> => {
+  const prepare = async (payment: Payment, marginSeconds: number): Promise<Preparation> => {
     const reading = readExactProof(payment.proof)
     if ('problem' in reading) {
       return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
@@ -98,29 +90,26 @@ export const createPrepare = (dependencies: {
     }
     const plan = await planFor(candidate, signature)
     if ('reason' in plan) return { refused: toRefusal(payer, plan) }
-    return { candidate, call: createSettlementCall(callDependencies, candidate, plan) }
+    return { prepared: { candidate, call: createSettlementCall(callDependencies, candidate, plan) } }
   }
 
-  return async (payment, { marginSeconds, isKept }) => {
-    const known = kept.get(payment)
-    if (known === undefined) {
-      const prepared = await prepareAnew(payment, marginSeconds)
-      if (isKept && 'call' in prepared && prepared.call.isBatchable) kept.set(payment, prepared)
-      return prepared
-    }
-    const { call } = known
-    const failed = findFailedCheck({
-      ...known.candidate,
-      nowSeconds: readSeconds(),
-      marginSeconds: BigInt(marginSeconds),
-    })
-    return failed === null ? { call } : { refused: toRefusal(call.payer, { reason: failed }) }
+  return {
+    prepare,
+    prepareAgain: async (prepared, marginSeconds) => {
+      const { candidate, call } = prepared
+      if (!call.isBatchable) return await prepare(candidate.payment, marginSeconds)
+      const failed = findFailedCheck({
+        ...candidate,
+        nowSeconds: readSeconds(),
+        marginSeconds: BigInt(marginSeconds),
+      })
+      return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
+    },
   }
 }
 
 const isListed = (factories: readonly Hex[], factory: Hex): boolean =>
   factories.some((allowed) => isSameAddress(allowed, factory))
 
-/** The verdict for a reason. */
-export const toRefusal = (payer: Hex | null, { reason, message }: RevertReason): InvalidVerdict =>
+export const toRefusal = (payer: Hex | null, { reason, message }: RevertReason): Refusal =>
   message === undefined ? { isValid: false, payer, reason } : { isValid: false, payer, reason, message }

@@ -1,14 +1,13 @@
 import type { Clock } from '../../../ports/clock.js'
-import type { Scheme, ValidVerdict } from '../../../schemes/scheme.js'
+import type { Authorized, Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
 import type { TokenRegistry } from '../tokens/tokenRegistry.js'
 import type { TransactionEngine } from '../transactions/engine.js'
-import type { SettlementCall } from '../transactions/settlementCall.js'
 import { readJudge } from './judge.js'
 import { formatAuthorizationId, readExactProof } from './payload.js'
-import { createPrepare, toRefusal } from './prepare.js'
+import { createPreparer, type Prepared, toRefusal } from './prepare.js'
 
 /** What `exact` needs on one EVM network. */
 export interface ExactDependencies {
@@ -23,7 +22,25 @@ export interface ExactDependencies {
 /** `exact` by EIP-3009 on one EVM network. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { family, network, rpc, engine } = dependencies
-  const prepare = createPrepare(dependencies)
+  const { prepare, prepareAgain } = createPreparer(dependencies)
+
+  const authorize = (prepared: Prepared): Authorized => {
+    const { payer, id, amount, deadline } = prepared.call
+    return {
+      isValid: true,
+      payer,
+      authorizationId: id,
+      authorizedAmount: amount,
+      amount,
+      expiresAt: toDate(deadline),
+      details: { nonce: prepared.candidate.authorization.nonce },
+      settle: async (recorder, options) => {
+        const preparation = await prepareAgain(prepared, family.expiryMarginSeconds)
+        if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
+        return await engine.settle(preparation.prepared.call, recorder, options)
+      },
+    }
+  }
 
   return {
     kind: { scheme: 'exact', network: network.network },
@@ -37,22 +54,13 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return formatAuthorizationId({ network: network.network, asset, from, nonce })
     },
 
-    verify: async (payment, { isAwaited, precedesSettle }) => {
-      const preparation = await prepare(payment, { marginSeconds: 0, isKept: precedesSettle })
+    verify: async (payment, { isAwaited }) => {
+      const preparation = await prepare(payment, 0)
       if ('refused' in preparation) return preparation.refused
-      if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
-      const { call } = preparation
+      if (!isAwaited()) throw new Error('The caller is gone')
+      const { call } = preparation.prepared
       const reason = await engine.simulate(call)
-      return reason === null ? toVerdict(call) : toRefusal(call.payer, reason)
-    },
-
-    settle: async (payment, recorder, options) => {
-      const preparation = await prepare(payment, {
-        marginSeconds: family.expiryMarginSeconds,
-        isKept: false,
-      })
-      if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
-      return await engine.settle(preparation.call, recorder, options)
+      return reason === null ? authorize(preparation.prepared) : toRefusal(call.payer, reason)
     },
 
     resolve: async (settlement, signal) =>
@@ -61,14 +69,6 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     getBlockStatus: engine.getBlockStatus,
   }
 }
-
-const toVerdict = ({ payer, id, amount, deadline }: SettlementCall): ValidVerdict => ({
-  isValid: true,
-  payer,
-  authorizationId: id,
-  amount,
-  expiresAt: toDate(deadline),
-})
 
 // The latest instant that a Date can hold; authorizations may be valid for longer.
 const latestInstantMs = 8_640_000_000_000_000n

@@ -1,4 +1,4 @@
-import { withSignal } from '../../../deadline.js'
+import { withSignal } from '../../../concurrency/deadline.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { BlockStatus, Outcome, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'

@@ -1,6 +1,6 @@
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import type { InvalidVerdict } from '../../../schemes/scheme.js'
+import type { Refusal } from '../../../schemes/scheme.js'
 import { readAddress } from '../encoding/base58.js'
 import type { SolanaNetworkSettings } from '../settings.js'
 import { runChecks, type Terms } from './checks.js'
@@ -19,17 +19,15 @@ export interface Prepared {
 }
 
 /** What came of preparing a payment. */
-export type Preparation = { readonly prepared: Prepared } | { readonly refused: InvalidVerdict }
+export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
 /** Decides everything that can be decided without the chain: form, rules, the payer's signature. */
 export type Prepare = (payment: Payment) => Preparation
 
 /** Builds `prepare` for one network. */
-export const createPrepare = (network: SolanaNetworkSettings, terms: Terms): Prepare => {
-  // One request is verified and then settled: what was read and checked stays as it is.
-  const known = new WeakMap<Payment, Prepared>()
-
-  const prepareAnew = (payment: Payment): Preparation => {
+export const createPrepare =
+  (network: SolanaNetworkSettings, terms: Terms): Prepare =>
+  (payment) => {
     const text = payment.proof.transaction
     if (typeof text !== 'string') {
       return refused(null, 'invalid_payload_structure', 'payload.transaction: must be base64')
@@ -51,15 +49,8 @@ export const createPrepare = (network: SolanaNetworkSettings, terms: Terms): Pre
       authorizationId: formatAuthorizationId(network.network, transaction),
       unsigned: withFeePayerSignature(transaction, noSignature),
     }
-    known.set(payment, prepared)
     return { prepared }
   }
-
-  return (payment) => {
-    const prepared = known.get(payment)
-    return prepared === undefined ? prepareAnew(payment) : { prepared }
-  }
-}
 
 /** The authorization's identity as text: what was signed, and never a signature. */
 export const formatAuthorizationId = (network: string, { messageHash }: Transaction): string =>
@@ -71,8 +62,8 @@ const noSignature = new Uint8Array(64)
 export const withFeePayerSignature = ({ message, signatures }: Transaction, ours: Uint8Array): string =>
   encodeTransaction(message, [ours, ...signatures.slice(1)])
 
-/** The verdict that refuses a payment. */
-export const toRefusal = (payer: string | null, reason: Reason, message?: string): InvalidVerdict =>
+/** A refusal with what is known of the payer. */
+export const toRefusal = (payer: string | null, reason: Reason, message?: string): Refusal =>
   message === undefined ? { isValid: false, payer, reason } : { isValid: false, payer, reason, message }
 
 const refused = (payer: string | null, reason: Reason, message?: string): Preparation => ({

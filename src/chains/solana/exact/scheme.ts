@@ -1,8 +1,8 @@
-import { withSignal } from '../../../deadline.js'
+import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
-import type { Payment } from '../../../protocol/payment.js'
-import type { InvalidVerdict, Scheme, ValidVerdict } from '../../../schemes/scheme.js'
+import type { Recorder } from '../../../ports/settlementJournal.js'
+import type { Authorized, Outcome, Refusal, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { spendHourlyBudget } from '../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -32,7 +32,7 @@ export interface ExactDependencies {
   readonly canPay: (address: string) => boolean
 }
 
-// The payment is claimed meanwhile; what takes longer is asked again.
+// A settlement that begins later than this after its verification is simulated again.
 const maxReuseMs = 1_000
 
 /** `exact` by transactions that the payer has signed and that we complete and pay for. */
@@ -56,25 +56,53 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
   const needsTwoNodes = (amount: bigint): boolean => amount >= family.crossCheckAmount
 
-  /** What a verification has just found out for the settlement of the very same payment. */
-  const verified = new WeakMap<Payment, Simulated & { readonly atMs: number }>()
-
-  const simulateNow = async (prepared: Prepared, precedesSettle: boolean): Promise<Simulated> => {
+  const simulateNow = async (prepared: Prepared): Promise<Verified> => {
     if (!canPay(prepared.transaction.keys[0] ?? '')) throw networkUnavailable(network.network)
-    return await simulate(prepared, { precedesSettle })
+    const simulated = await simulate(prepared)
+    return { ...simulated, prepared, atMs: clock.now().getTime() }
   }
 
-  const recall = (payment: Payment): Simulated | null => {
-    const known = verified.get(payment)
-    const isFresh = known !== undefined && Math.abs(clock.now().getTime() - known.atMs) < maxReuseMs
-    return isFresh ? known : null
-  }
+  const isFresh = ({ atMs }: Verified): boolean => Math.abs(clock.now().getTime() - atMs) < maxReuseMs
 
-  /** The verdict that goes with what stands in the way, or null; throws when that is our fault. */
-  const refuseBy = ({ transfer }: Prepared, failure: FailureReason | null): InvalidVerdict | null => {
+  /** The refusal for a failed simulation, or null; throws when the failure is ours. */
+  const refuseBy = ({ transfer }: Prepared, failure: FailureReason | null): Refusal | null => {
     if (failure === null) return null
     if ('isOurs' in failure) throw networkUnavailable(network.network)
     return toRefusal(transfer.authority, failure.reason, failure.message)
+  }
+
+  const settle = async (
+    verified: Verified,
+    recorder: Recorder,
+    { waitUntil }: SettleOptions,
+  ): Promise<Outcome> => {
+    const { prepared } = verified
+    const { failure, blocksLeft } = isFresh(verified) ? verified : await simulateNow(prepared)
+    const refused = refuseBy(prepared, failure)
+    if (refused !== null) return { state: 'failed', reason: refused.reason }
+    if (blocksLeft !== null && blocksLeft < family.expiryMarginBlocks) {
+      return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded' }
+    }
+    await spendHourlyBudget(limiter, budget, Number(countFee(prepared.transaction)))
+    const isCrossChecked = needsTwoNodes(prepared.transfer.amount)
+    const policy = { isCrossChecked, needsFinalFailure: false }
+    return await submit({ prepared, recorder, waitUntil, policy })
+  }
+
+  const authorize = (verified: Verified): Authorized => {
+    const { transfer, authorizationId } = verified.prepared
+    return {
+      isValid: true,
+      payer: transfer.authority,
+      authorizationId,
+      authorizedAmount: transfer.amount,
+      amount: transfer.amount,
+      // A blockhash is used up after 150 blocks, whenever those come.
+      expiresAt: null,
+      // The recorded bytes hold all that resolving needs.
+      details: {},
+      settle: (recorder, options) => settle(verified, recorder, options),
+    }
   }
 
   return {
@@ -88,32 +116,12 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return transaction === null ? null : formatAuthorizationId(network.network, transaction)
     },
 
-    verify: async (payment, { isAwaited, precedesSettle }) => {
+    verify: async (payment, { isAwaited }) => {
       const preparation = prepare(payment)
       if ('refused' in preparation) return preparation.refused
-      if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
-      const { prepared } = preparation
-      const simulation = await simulateNow(prepared, precedesSettle)
-      const refused = refuseBy(prepared, simulation.failure)
-      if (refused !== null) return refused
-      if (precedesSettle) verified.set(payment, { ...simulation, atMs: clock.now().getTime() })
-      return toVerdict(prepared)
-    },
-
-    settle: async (payment, recorder, { waitUntil }) => {
-      const preparation = prepare(payment)
-      if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
-      const { prepared } = preparation
-      const { failure, blocksLeft } = recall(payment) ?? (await simulateNow(prepared, true))
-      const refused = refuseBy(prepared, failure)
-      if (refused !== null) return { state: 'failed', reason: refused.reason }
-      if (blocksLeft !== null && blocksLeft < family.expiryMarginBlocks) {
-        return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded' }
-      }
-      await spendHourlyBudget(limiter, budget, Number(countFee(prepared.transaction)))
-      const isCrossChecked = needsTwoNodes(prepared.transfer.amount)
-      const policy = { isCrossChecked, needsFinalFailure: false }
-      return await submit({ prepared, recorder, waitUntil, policy })
+      if (!isAwaited()) throw new Error('The caller is gone')
+      const verified = await simulateNow(preparation.prepared)
+      return refuseBy(verified.prepared, verified.failure) ?? authorize(verified)
     },
 
     resolve: (settlement, signal) => {
@@ -125,11 +133,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   }
 }
 
-const toVerdict = ({ transfer, authorizationId }: Prepared): ValidVerdict => ({
-  isValid: true,
-  payer: transfer.authority,
-  authorizationId,
-  amount: transfer.amount,
-  // A blockhash is used up after 150 blocks, whenever those come.
-  expiresAt: null,
-})
+/** What a verification found, and when. */
+interface Verified extends Simulated {
+  readonly prepared: Prepared
+  readonly atMs: number
+}

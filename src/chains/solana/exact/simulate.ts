@@ -9,15 +9,12 @@ import type { Prepared } from './prepare.js'
 export interface Simulated {
   /** Null when the transfer succeeds and credits exactly the amount. */
   readonly failure: FailureReason | null
-  /** For how many blocks more its blockhash can be used; null where that was not asked or is not reported. */
+  /** For how many blocks more its blockhash can be used; null where the node does not report it. */
   readonly blocksLeft: number | null
 }
 
-/** Reads the age of the blockhash only before a settlement. */
-export type Simulate = (
-  prepared: Prepared,
-  options: { readonly precedesSettle: boolean },
-) => Promise<Simulated>
+/** Asks the cluster about a payment. */
+export type Simulate = (prepared: Prepared) => Promise<Simulated>
 
 /** Unstable: other transactions may have changed an account between two requests. */
 interface Attempt extends Simulated {
@@ -29,11 +26,11 @@ const maxAttempts = 3
 
 /** Our signature is never sent with a simulation. */
 export const createSimulate = (rpc: Rpc): Simulate => {
-  const look = async (prepared: Prepared, precedesSettle: boolean): Promise<Attempt> => {
+  const look = async (prepared: Prepared): Promise<Attempt> => {
     const { transfer, transaction, unsigned } = prepared
     const { source, destination, mint } = transfer
     const [before, simulation] = await Promise.all([
-      rpc.getAccounts([source, destination, mint, ...(precedesSettle ? [recentBlockhashesSysvar] : [])]),
+      rpc.getAccounts([source, destination, mint, recentBlockhashesSysvar]),
       rpc.simulate(unsigned, [source, destination]),
     ])
     const [sourceBefore, destinationBefore, mintAccount, recentBlockhashes] = before
@@ -68,10 +65,10 @@ export const createSimulate = (rpc: Rpc): Simulate => {
     return { failure: wrongGain, isUnstable: before !== after }
   }
 
-  return async (prepared, { precedesSettle }) => {
-    let seen = await look(prepared, precedesSettle)
+  return async (prepared) => {
+    let seen = await look(prepared)
     for (let looks = 1; looks < maxAttempts && seen.isUnstable; looks += 1) {
-      seen = await look(prepared, precedesSettle)
+      seen = await look(prepared)
     }
     return seen
   }

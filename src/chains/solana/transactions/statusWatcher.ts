@@ -1,4 +1,4 @@
-import { sleep } from '../../../deadline.js'
+import { sleep } from '../../../concurrency/deadline.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
 

@@ -1,4 +1,4 @@
-import { sleep } from '../../../deadline.js'
+import { sleep } from '../../../concurrency/deadline.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import { encodeBase58 } from '../encoding/base58.js'

@@ -1,17 +1,27 @@
 import { Address } from '@ton/core'
+import { z } from 'zod'
+import type { JsonObject } from '../../../protocol/jsonObject.js'
 
-interface SignedIdentity {
+/** Wallet and hash of the signed body: seqno and expiry are inside, signature bytes are not. */
+export interface SignedIdentity {
   readonly wallet: Address
   readonly signedHash: Buffer
 }
 
-/** Wallet and hash of the signed body (with seqno and expiry), independent of encoding and relayer. */
+/** The identity of an authorization: the same for every spelling of its message. */
 export const formatAuthorizationId = (network: string, { wallet, signedHash }: SignedIdentity): string =>
   `${network}/${wallet.toRawString()}/${signedHash.toString('hex')}`
 
-/** Throws unless it was written by `formatAuthorizationId`. */
-export const parseAuthorizationId = (authorizationId: string): SignedIdentity => {
-  const [, wallet = '', signedHash = ''] = authorizationId.split('/')
-  if (!/^[0-9a-f]{64}$/.test(signedHash)) throw new Error('Not an authorization id of TON')
+/** The identity as the journal keeps it for `resolve`. */
+export const formatDetails = ({ wallet, signedHash }: SignedIdentity): JsonObject => ({
+  wallet: wallet.toRawString(),
+  signedHash: signedHash.toString('hex'),
+})
+
+const detailsShape = z.object({ wallet: z.string(), signedHash: z.string().regex(/^[0-9a-f]{64}$/) })
+
+/** Reads what `formatDetails` wrote; throws for anything else. */
+export const readDetails = (details: JsonObject): SignedIdentity => {
+  const { wallet, signedHash } = detailsShape.parse(details)
   return { wallet: Address.parseRaw(wallet), signedHash: Buffer.from(signedHash, 'hex') }
 }

@@ -2,7 +2,7 @@ import type { Address } from '@ton/core'
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import type { InvalidVerdict } from '../../../schemes/scheme.js'
+import type { Refusal } from '../../../schemes/scheme.js'
 import { readAddress } from '../encoding/cells.js'
 import { knownNetworks } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -24,7 +24,7 @@ export interface Prepared {
 }
 
 /** What came of preparing a payment. */
-export type Preparation = { readonly prepared: Prepared } | { readonly refused: InvalidVerdict }
+export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
 /** What a preparation is for. */
 export interface PrepareOptions {

@@ -1,8 +1,8 @@
-import { withSignal } from '../../../deadline.js'
+import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
-import type { Outcome, Scheme, ValidVerdict } from '../../../schemes/scheme.js'
+import type { Authorized, Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { readAddress } from '../encoding/cells.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -11,7 +11,7 @@ import type { JettonRegistry } from '../tokens/jettonRegistry.js'
 import type { RelayQueue } from '../transactions/relayQueue.js'
 import type { RelayWallet } from '../transactions/relayWallets.js'
 import { writeExternalMessage } from '../wallets/walletMessage.js'
-import { formatAuthorizationId, parseAuthorizationId } from './authorizationId.js'
+import { formatAuthorizationId, formatDetails, readDetails, type SignedIdentity } from './authorizationId.js'
 import { resolveCrossChecked } from './crossCheck.js'
 import { decodePayment } from './decode.js'
 import type { JudgeDependencies } from './judge.js'
@@ -50,26 +50,50 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const prepare = createPrepare({ ...dependencies, relays: wallets.map(({ address }) => address) })
   const tracing = { rpc, jettons, witnesses, crossCheckAmount: family.crossCheckAmount }
   const watching = { ...tracing, clock, pollIntervalMs: network.pollIntervalMs }
-  /** Authorizations that are being settled here: who settles one of them a second time shares its outcome. */
+  /** Authorizations that are being settled here: a second settlement of one shares its outcome. */
   const underWay = new Map<string, Promise<Outcome>>()
 
   const identify = ({ proof }: Payment): string | null => {
     const reading = readExactProof(proof)
     if ('problem' in reading) return null
     const decoding = decodePayment(reading.proof)
-    return 'decoded' in decoding ? identityOf(decoding) : null
+    return 'decoded' in decoding ? formatAuthorizationId(network.network, identityOf(decoding)) : null
   }
 
-  const identityOf = ({ decoded: { message, request } }: Pick<Prepared, 'decoded'>): string =>
-    formatAuthorizationId(network.network, { wallet: message.wallet, signedHash: request.signedHash })
+  const authorize = (payment: Payment, prepared: Prepared): Authorized => {
+    const { amount } = prepared.decoded.transfer
+    const identity = identityOf(prepared)
+    return {
+      isValid: true,
+      payer: prepared.payer.toRawString(),
+      authorizationId: formatAuthorizationId(network.network, identity),
+      authorizedAmount: amount,
+      amount,
+      expiresAt: expiryOf(prepared),
+      details: formatDetails(identity),
+      settle: (recorder, options) => settle(payment, recorder, options),
+    }
+  }
 
-  const toVerdict = (prepared: Prepared): ValidVerdict => ({
-    isValid: true,
-    payer: prepared.payer.toRawString(),
-    authorizationId: identityOf(prepared),
-    amount: prepared.decoded.transfer.amount,
-    expiresAt: expiryOf(prepared),
-  })
+  /** Asks the chain again: the wallet's seqno and balance may have changed since the verification. */
+  const settle = async (
+    payment: Payment,
+    recorder: Recorder,
+    { waitUntil }: SettleOptions,
+  ): Promise<Outcome> => {
+    const preparation = await prepare(payment, { marginSeconds: family.expiryMarginSeconds })
+    if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
+    const { prepared } = preparation
+    const identity = formatAuthorizationId(network.network, identityOf(prepared))
+    const first = await underWay.get(identity)?.catch(() => null)
+    if (first != null) return first
+    const send = prepared.decoded.isSponsored ? relay : passOn
+    const settling = send(prepared, recorder, waitUntil).finally(() => {
+      if (underWay.get(identity) === settling) underWay.delete(identity)
+    })
+    underWay.set(identity, settling)
+    return await settling
+  }
 
   const watch = (prepared: Prepared, sent: Sent, waitUntil: AbortSignal): Promise<Outcome> => {
     const { decoded, payer, asset } = prepared
@@ -107,7 +131,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const newest = settlement.broadcasts.at(-1)
     if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
     const { transaction, bytes } = newest
-    const { wallet: payer, signedHash } = parseAuthorizationId(settlement.authorizationId)
+    const { wallet: payer, signedHash } = readDetails(settlement.details)
     const [asset, payTo] = [readAddress(settlement.asset), readAddress(settlement.payTo)]
     const { expiresAt, amount, createdAt: since } = settlement
     if (asset === null || payTo === null || expiresAt === null) {
@@ -136,7 +160,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const preparation = await prepare(payment, {
         marginSeconds: 0,
         beforeAsking: () => {
-          if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
+          if (!isAwaited()) throw new Error('The caller is gone')
         },
       })
       if ('refused' in preparation) return preparation.refused
@@ -144,22 +168,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       if (prepared.decoded.isSponsored && !wallets.some(({ signer }) => canPay(signer))) {
         throw networkUnavailable(network.network)
       }
-      return toVerdict(prepared)
-    },
-
-    settle: async (payment, recorder, { waitUntil }) => {
-      const preparation = await prepare(payment, { marginSeconds: family.expiryMarginSeconds })
-      if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
-      const { prepared } = preparation
-      const identity = identityOf(prepared)
-      const first = await underWay.get(identity)?.catch(() => null)
-      if (first != null) return first
-      const send = prepared.decoded.isSponsored ? relay : passOn
-      const settling = send(prepared, recorder, waitUntil).finally(() => {
-        if (underWay.get(identity) === settling) underWay.delete(identity)
-      })
-      underWay.set(identity, settling)
-      return await settling
+      return authorize(payment, prepared)
     },
 
     resolve: (settlement, signal) => withSignal(resolve(settlement), signal),
@@ -168,6 +177,11 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     getBlockStatus: async () => 'final',
   }
 }
+
+const identityOf = ({ decoded: { message, request } }: Pick<Prepared, 'decoded'>): SignedIdentity => ({
+  wallet: message.wallet,
+  signedHash: request.signedHash,
+})
 
 const expiryOf = ({ decoded }: Pick<Prepared, 'decoded'>): Date =>
   new Date(decoded.request.validUntil * 1_000)

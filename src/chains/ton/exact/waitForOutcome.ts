@@ -1,4 +1,4 @@
-import { sleep, withSignal } from '../../../deadline.js'
+import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import { type CrossCheckDependencies, resolveCrossChecked } from './crossCheck.js'

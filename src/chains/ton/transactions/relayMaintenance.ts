@@ -1,4 +1,4 @@
-import { sleep } from '../../../deadline.js'
+import { sleep } from '../../../concurrency/deadline.js'
 import type { Lane } from '../../../ports/settlementJournal.js'
 import { readRelayAccount } from './relayAccount.js'
 import { readRelayExpiry, signRelayMessage } from './relayMessage.js'

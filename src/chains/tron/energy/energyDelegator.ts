@@ -1,4 +1,4 @@
-import { sleep, withSignal } from '../../../deadline.js'
+import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'

@@ -14,15 +14,15 @@ interface Candidate extends ExactProof {
 }
 
 /** A reason, and a message where the reason's own text is not specific enough. */
-export interface Refusal {
+export interface FailedCheck {
   readonly reason: Reason
   readonly message?: string
 }
 
 /** Null when the rule holds. None of them needs the chain. */
-type Check = (candidate: Candidate) => Refusal | null
+type Check = (candidate: Candidate) => FailedCheck | null
 
-const refuse = (isBroken: boolean, reason: Reason): Refusal | null => (isBroken ? { reason } : null)
+const refuse = (isBroken: boolean, reason: Reason): FailedCheck | null => (isBroken ? { reason } : null)
 
 const clockSlackMs = 5_000
 
@@ -56,7 +56,7 @@ export const hasNotExpired = ({
   transfer,
   nowMs,
   marginMs,
-}: Pick<Candidate, 'transfer' | 'nowMs' | 'marginMs'>): Refusal | null =>
+}: Pick<Candidate, 'transfer' | 'nowMs' | 'marginMs'>): FailedCheck | null =>
   refuse(transfer.expiration <= nowMs + marginMs, 'authorization_expired')
 
 // Until it expires, its failure cannot be proven.
@@ -89,7 +89,7 @@ const checks: readonly Check[] = [
 ]
 
 /** First broken rule, cheapest first, or null. */
-export const findFailedCheck = (candidate: Candidate): Refusal | null => {
+export const findFailedCheck = (candidate: Candidate): FailedCheck | null => {
   for (const rule of checks) {
     const refusal = rule(candidate)
     if (refusal !== null) return refusal

@@ -1,14 +1,14 @@
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
-import type { InvalidVerdict } from '../../../schemes/scheme.js'
+import type { Refusal } from '../../../schemes/scheme.js'
 import { formatAddress, type TronAddress } from '../encoding/address.js'
 import type { TronNetworkSettings } from '../settings.js'
-import { findFailedCheck, type Refusal } from './checks.js'
+import { type FailedCheck, findFailedCheck } from './checks.js'
 import type { SignedTransfer } from './decode.js'
 import { readExactProof } from './payload.js'
 
 /** What came of preparing a payment. */
-export type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: InvalidVerdict }
+export type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: Refusal }
 
 /** Decides everything that can be decided without the chain; a margin is how much longer than now it must live. */
 export type Prepare = (payment: Payment, marginMs: number) => Preparation
@@ -33,9 +33,9 @@ export const createPrepare = (
   }
 }
 
-/** The verdict that goes with a refusal. */
-export const toRefusal = (transfer: SignedTransfer | null, refusal: Refusal): InvalidVerdict => ({
+/** The refusal of a payment that breaks a rule. */
+export const toRefusal = (transfer: SignedTransfer | null, broken: FailedCheck): Refusal => ({
   isValid: false,
   payer: transfer === null ? null : formatAddress(transfer.owner),
-  ...refusal,
+  ...broken,
 })

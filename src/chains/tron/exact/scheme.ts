@@ -1,7 +1,7 @@
-import { sleep, withSignal } from '../../../deadline.js'
+import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
-import type { Payment } from '../../../protocol/payment.js'
-import type { Outcome, Scheme } from '../../../schemes/scheme.js'
+import type { Recorder } from '../../../ports/settlementJournal.js'
+import type { Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { formatAddress, readAddress } from '../encoding/address.js'
 import type { EnergyDelegator, Undelegate } from '../energy/energyDelegator.js'
 import { createPriceCache } from '../rpc/prices.js'
@@ -24,7 +24,7 @@ export interface ExactDependencies {
   /** Null: payers use their own energy and TRX. */
   readonly sponsor: EnergyDelegator | null
   readonly expiryMarginSeconds: number
-  /** From this value on, in smallest units, a second node must confirm the receipt. */
+  /** From this value on, in smallest units, a second rpc must confirm the receipt. */
   readonly crossCheckAmount: bigint
   readonly clock: Clock
 }
@@ -36,19 +36,50 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const offered = new Set(network.tokens.map(readAddress).filter((token) => token !== null))
   const prepare = createPrepare(network, offered, clock)
   const readPrices = createPriceCache(rpc, clock)
-  // One request is verified and then settled: what the chain said a moment ago is good enough.
-  const known = new WeakMap<Payment, ChainState>()
 
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
   const help = () => ({ maxDelegable: sponsor?.maxDelegable() ?? 0 })
 
-  /** Lends what the payer lacks, before anything is recorded; null where he lacks nothing. */
-  const lendEnergy = async (facts: ChainState, signal: AbortSignal): Promise<Undelegate | null> => {
-    const shortfall = findShortfall(facts)
+  /** Delegates the energy that the payer lacks, before anything is recorded; null where none is lacking. */
+  const delegateEnergy = async (state: ChainState, signal: AbortSignal): Promise<Undelegate | null> => {
+    const shortfall = findShortfall(state)
     if (sponsor === null || shortfall === 0 || shortfall > sponsor.maxDelegable()) {
       return null
     }
-    return await sponsor.delegate(facts.transfer.owner, shortfall, signal)
+    return await sponsor.delegate(state.transfer.owner, shortfall, signal)
+  }
+
+  /**
+   * Does not read the chain again: the payer may send the transfer meanwhile, and then it is paid, not refused as
+   * `transaction_already_on_chain`.
+   */
+  const settle = async (
+    state: ChainState,
+    recorder: Recorder,
+    { waitUntil }: SettleOptions,
+  ): Promise<Outcome> => {
+    const { transfer } = state
+    const { transaction, bytes } = transfer
+    const isExpired = () => hasNotExpired({ transfer, nowMs: clock.now().getTime(), marginMs })
+    const expiredBefore = isExpired()
+    if (expiredBefore !== null) return { state: 'failed', reason: expiredBefore.reason }
+    const broken = findFailedStateCheck(state, help())
+    if (broken !== null) return { state: 'failed', reason: broken.reason }
+
+    const undelegate = await delegateEnergy(state, waitUntil)
+    let outcome: Outcome | null = null
+    try {
+      // Delegating took its time.
+      const expired = isExpired()
+      if (expired !== null) return { state: 'failed', reason: expired.reason }
+      await recorder.record({ transaction, bytes })
+      const waiting = withSignal(waitForOutcome(transfer, waitUntil), waitUntil)
+      outcome = await waiting.catch((): Outcome => ({ state: 'pending', transaction }))
+      return outcome
+    } finally {
+      // A transfer that is not in a block yet needs its energy; a later round undelegates it.
+      if (outcome?.state !== 'pending') undelegate?.()
+    }
   }
 
   /** Asks until the transaction stands in a block, hands it out again until somebody has it. */
@@ -76,46 +107,24 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return 'reason' in reading ? null : identifyTransfer(reading.proof.transfer)
     },
 
-    verify: async (payment, { isAwaited, precedesSettle }) => {
+    verify: async (payment, { isAwaited }) => {
       const preparation = prepare(payment, 0)
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
-      if (!isAwaited()) throw new Error('Nobody waits for the verdict any more')
-      const facts = await readChainState(rpc, transfer, readPrices)
-      const broken = findFailedStateCheck(facts, help())
+      if (!isAwaited()) throw new Error('The caller is gone')
+      const state = await readChainState(rpc, transfer, readPrices)
+      const broken = findFailedStateCheck(state, help())
       if (broken !== null) return toRefusal(transfer, broken)
-      if (precedesSettle) known.set(payment, facts)
       return {
         isValid: true,
         payer: formatAddress(transfer.owner),
         authorizationId: identifyTransfer(transfer),
+        authorizedAmount: transfer.value,
         amount: transfer.value,
         expiresAt: new Date(transfer.expiration),
-      }
-    },
-
-    settle: async (payment, recorder, { waitUntil }) => {
-      const preparation = prepare(payment, marginMs)
-      if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
-      const { transfer } = preparation
-      const { transaction, bytes } = transfer
-      const facts = known.get(payment) ?? (await readChainState(rpc, transfer, readPrices))
-      const broken = findFailedStateCheck(facts, help())
-      if (broken !== null) return { state: 'failed', reason: broken.reason }
-
-      const takeBack = await lendEnergy(facts, waitUntil)
-      let outcome: Outcome | null = null
-      try {
-        // Lending took its time.
-        const expired = hasNotExpired({ transfer, nowMs: clock.now().getTime(), marginMs })
-        if (expired !== null) return { state: 'failed', reason: expired.reason }
-        await recorder.record({ transaction, bytes })
-        const waiting = withSignal(waitForOutcome(transfer, waitUntil), waitUntil)
-        outcome = await waiting.catch((): Outcome => ({ state: 'pending', transaction }))
-        return outcome
-      } finally {
-        // What is still on its way needs its energy; a later round takes it back.
-        if (outcome?.state !== 'pending') takeBack?.()
+        // The recorded bytes hold all that resolving needs.
+        details: {},
+        settle: (recorder, options) => settle(state, recorder, options),
       }
     },
 

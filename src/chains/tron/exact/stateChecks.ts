@@ -1,8 +1,8 @@
 import type { ChainState } from './chainState.js'
-import type { Refusal } from './checks.js'
+import type { FailedCheck } from './checks.js'
 import { expectedOf, isTransfer } from './judge.js'
 
-type StateCheck = (facts: ChainState, help: SponsoredEnergy) => Refusal | null
+type StateCheck = (facts: ChainState, help: SponsoredEnergy) => FailedCheck | null
 
 export interface SponsoredEnergy {
   /** 0 without sponsoring. */
@@ -92,7 +92,7 @@ const countBurnedSun = (facts: ChainState, { maxDelegable }: SponsoredEnergy): b
 }
 
 /** First rule that the chain state breaks, or null. */
-export const findFailedStateCheck = (facts: ChainState, help: SponsoredEnergy): Refusal | null => {
+export const findFailedStateCheck = (facts: ChainState, help: SponsoredEnergy): FailedCheck | null => {
   for (const rule of checks) {
     const refusal = rule(facts, help)
     if (refusal !== null) return refusal

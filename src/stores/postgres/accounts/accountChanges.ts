@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Client, type Pool } from 'pg'
-import { sleep, withSignal } from '../../../deadline.js'
+import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Logger } from '../../../ports/logger.js'
 
 /** Tells of changes to accounts, whichever instance made them. */

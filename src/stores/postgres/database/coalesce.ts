@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg'
+import { createMicroBatcher } from '../../../concurrency/microBatcher.js'
 import { databaseUnavailable } from './mapDatabaseErrors.js'
 
 /** Runs one statement for several inputs and answers one output for each, in order. */
@@ -11,25 +12,22 @@ interface Call<Input, Output> {
   reject(error: unknown): void
 }
 
-// One that runs and one that is on its way: more would take small bites.
+// One that runs and one on its way: with more, batches become small.
 const maxUnderWay = 2
 const maxInputs = 200
-// Who waited so long stood behind a database that does not answer, and is not to stand in a second such line.
+// A call that waited this long stood behind a database that does not answer.
 const maxWaitMs = 5_000
 
 /**
- * Lets calls share statements: at once when few are under way, else what came meanwhile goes together. Each commit
- * and each round trip then serves many, and a lone call waits for nobody.
+ * Lets calls share statements: a call goes at once when few are under way, else together with what came meanwhile. Each
+ * commit and each round trip then serves many.
  *
- * A statement that the database refuses is asked again for each input by itself: nothing of it was done, and only
- * who is at fault should hear of it.
+ * A statement that the database refuses is asked again for each input by itself: nothing of it was done, and only the
+ * call at fault is to fail.
  */
 export const coalesce = <Input, Output>(
   run: RunTogether<Input, Output>,
 ): ((input: Input) => Promise<Output>) => {
-  let waiting: Call<Input, Output>[] = []
-  let underWay = 0
-
   const runFor = async (calls: readonly Call<Input, Output>[]): Promise<void> => {
     try {
       const outputs = await run(calls.map(({ input }) => input))
@@ -47,33 +45,22 @@ export const coalesce = <Input, Output>(
     }
   }
 
-  const refuseLate = () => {
-    const latest = performance.now() - maxWaitMs
-    const late = waiting.filter(({ since }) => since < latest)
-    if (late.length > 0) waiting = waiting.filter(({ since }) => since >= latest)
-    for (const call of late) call.reject(databaseUnavailable())
-  }
-
-  const start = () => {
-    if (underWay >= maxUnderWay) return
-    refuseLate()
-    if (waiting.length === 0) return
-    const calls = waiting.slice(0, maxInputs)
-    waiting = waiting.slice(maxInputs)
-    underWay += 1
-    void runFor(calls).finally(() => {
-      underWay -= 1
-      start()
-    })
-  }
+  const batcher = createMicroBatcher<Call<Input, Output>>({
+    maxItems: maxInputs,
+    maxUnderWay,
+    run: async (calls) => {
+      const latest = performance.now() - maxWaitMs
+      const timely = calls.filter(({ since }) => since >= latest)
+      for (const call of calls) if (call.since < latest) call.reject(databaseUnavailable())
+      if (timely.length > 0) await runFor(timely)
+    },
+  })
 
   return (input) =>
     new Promise((resolve, reject) => {
-      waiting.push({ input, since: performance.now(), resolve, reject })
-      // Whoever comes in the same moment comes along.
-      queueMicrotask(start)
+      batcher.add({ input, since: performance.now(), resolve, reject })
     })
 }
 
-/** Whether the server said so itself, and goes on: one that shuts down may have committed before. */
+/** Whether the server itself refused, and runs on: one that shuts down may have committed before. */
 const wasUndone = ({ code }: DatabaseError): boolean => code !== undefined && !/^(08|57P|58)/.test(code)

@@ -96,6 +96,8 @@ const columnsOf = (asked: readonly ClaimFor[]): readonly unknown[] => {
     column(({ quota }) => (quota === null ? null : tiers[quota.tier].feeRate)),
     column(({ quota }) => (quota === null ? null : tiers[quota.tier].monthlyQuota)),
     column((_, index) => index),
+    column(({ claim }) => claim.authorizedAmount.toString()),
+    column(({ claim }) => JSON.stringify(claim.details)),
   ]
 }
 

@@ -35,7 +35,7 @@ export const createConfirmedBlocks = (pool: Pool): ConfirmedBlocks => ({
       // Locked in one order, as everywhere. While it stood confirmed, a replacement may have been recorded for it.
       `with gone as (select id from settlements where ${isInBlock} order by id for update),
        reopened as (update settlements s set state = 'pending', closed_at = null, owner = null, block_number = null,
-         block_hash = null,
+         block_hash = null, settled_amount = null, gas_used = null,
          transactions = array(
            select b.transaction from broadcast_settlements c
              join broadcasts b on b.network = c.network and b.transaction = c.transaction

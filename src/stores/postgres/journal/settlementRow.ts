@@ -17,12 +17,16 @@ const row = z.object({
   payer: z.string(),
   pay_to: z.string(),
   amount: z.string(),
+  authorized_amount: z.string(),
+  details: z.record(z.string(), z.json()),
   resource: z.string().nullable(),
   expires_at: z.date().nullable(),
   state: z.enum(['claimed', 'pending', 'confirmed', 'failed']),
   transaction: z.string().nullable(),
   broadcasts: z.array(z.object({ transaction: z.string(), bytes: z.string() })),
   reason: z.string().refine(isReason).nullable(),
+  settled_amount: z.string().nullable(),
+  gas_used: z.string().nullable(),
   consumed_by: z.string().nullable(),
   is_attended: z.boolean(),
   created_at: z.date(),
@@ -35,7 +39,9 @@ const row = z.object({
 /** What a query selects from `settlements s` to make a settlement of. */
 export const settlementColumns = `
   s.id, s.authorization_id, s.caller, s.fingerprint, s.scheme, s.network, s.asset, s.payer, s.pay_to,
-  s.amount::text as amount, s.resource, s.expires_at, s.state, s.transaction, s.reason, s.consumed_by,
+  s.amount::text as amount, s.authorized_amount::text as authorized_amount, s.details, s.resource, s.expires_at, s.state, s.transaction, s.reason, s.consumed_by,
+  case s.state when 'confirmed' then coalesce(s.settled_amount, s.amount) end::text as settled_amount,
+  s.gas_used::text as gas_used,
   s.created_at, s.closed_at, s.block_number::text as block_number, s.block_hash, s.is_final,
   ${isOwned('s.owner', 's.created_at')} as is_attended,
   (select coalesce(
@@ -57,12 +63,16 @@ export const readSettlement = (value: unknown): Settlement => {
     payer: parsed.payer,
     payTo: parsed.pay_to,
     amount: BigInt(parsed.amount),
+    authorizedAmount: BigInt(parsed.authorized_amount),
+    details: parsed.details,
     resource: parsed.resource,
     expiresAt: parsed.expires_at,
     state: parsed.state,
     transaction: parsed.transaction,
     broadcasts: parsed.broadcasts,
     reason: parsed.reason,
+    settledAmount: readAmount(parsed.settled_amount),
+    gasUsed: readAmount(parsed.gas_used),
     consumedBy: parsed.consumed_by,
     isOwned: parsed.is_attended,
     createdAt: parsed.created_at,
@@ -71,6 +81,8 @@ export const readSettlement = (value: unknown): Settlement => {
     isFinal: parsed.is_final,
   }
 }
+
+const readAmount = (digits: string | null): bigint | null => (digits === null ? null : BigInt(digits))
 
 const readBlock = (number: string | null, hash: string | null): BlockReference | null =>
   number === null || hash === null ? null : { number: BigInt(number), hash }

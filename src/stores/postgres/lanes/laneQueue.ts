@@ -1,4 +1,4 @@
-import { withSignal } from '../../../deadline.js'
+import { withSignal } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
 import type { Lane, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { SignNumbered } from '../../../ports/signerLanes.js'

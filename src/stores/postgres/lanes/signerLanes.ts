@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type { Lane, Recorder } from '../../../ports/settlementJournal.js'
+import type { Lane } from '../../../ports/settlementJournal.js'
 import type { LaneTransaction, RecordResult, SignerLanes, SignNumbered } from '../../../ports/signerLanes.js'
 import type { Instance } from '../database/instance.js'
 import { inTransaction } from '../database/transaction.js'
@@ -57,7 +57,8 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
       const answer = await queue(lane, () =>
         inTransaction(pool, (client) => storeInLane(client, lane, ids, sign)),
       ).catch(readLost)
-      if ('recorded' in answer) notifyRecorders(recorders, answer.recorded)
+      if ('lost' in answer) return answer
+      await Promise.all(recorders.map((recorder) => recorder.record(answer.recorded, isStored)))
       return answer
     },
 
@@ -116,12 +117,8 @@ const readLost = (error: unknown): RecordResult => {
   throw error
 }
 
-const notifyRecorders = (
-  recorders: readonly Recorder[],
-  signed: Parameters<Recorder['onRecorded']>[0],
-): void => {
-  for (const recorder of recorders) recorder.onRecorded(signed)
-}
+/** The transaction that stored the bytes has committed. */
+const isStored = async (): Promise<void> => {}
 
 /** The row's lock makes the numbering gapless across all instances, until the transaction ends. */
 const allocateNonce = async (client: PoolClient, lane: Lane): Promise<number> => {

@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { AttemptOutcome, WebhookOutbox } from '../../../ports/webhookOutbox.js'
 import { uuidForm } from '../database/uuidForm.js'
+import { insertEvents } from './webhookEvents.js'
 import { deliveryColumns, endpointColumns, readDelivery, readEndpoint } from './webhookRow.js'
 
 const keptFor = "interval '30 days'"
@@ -10,6 +11,15 @@ const taken = z.looseObject({ lease: z.string() })
 
 /** The outbox in Postgres: the database's clock says what is due, so that instances need not agree on the time. */
 export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
+  enqueue: async ({ accountId, type, data, settlementId }) => {
+    await pool.query(
+      insertEvents(
+        'select $1::text as account_id, $2::text as type, $3::uuid as settlement_id, $4::json as data',
+      ),
+      [accountId, type, settlementId ?? null, JSON.stringify(data)],
+    )
+  },
+
   findEndpoint: async (accountId) => {
     const { rows } = await pool.query(
       `select ${endpointColumns} from webhook_endpoints e where account_id = $1`,

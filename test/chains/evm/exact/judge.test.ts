@@ -236,6 +236,7 @@ describe('createJudge', () => {
       payer: expected.from,
       payTo: expected.to,
       amount: expected.value,
+      details: { nonce },
     })
     const judge = readJudge(rpc, row)
     expect(await judge.findExecution(query)).toMatchObject({ state: 'paid' })

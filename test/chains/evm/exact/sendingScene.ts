@@ -28,11 +28,16 @@ export const openSending = async (scene: Scene, options: EngineOptions = {}): Pr
   const tokens = createTokenRegistry(network, rpc)
   const clock = options.clock ?? systemClock
   const scheme = createExactScheme({ family, network, rpc, tokens, engine, clock })
-  const sending = withScheme<Pick<PlannedPayment, 'body'>>(open, {
+  // What the chain would refuse must reach the sending, so verification does not ask it.
+  const sending = createExactScheme({
+    ...{ family, network, rpc, tokens, clock },
+    engine: { ...engine, simulate: async () => null },
+  })
+  const opened = withScheme<Pick<PlannedPayment, 'body'>>(open, {
     claimOf: ({ body }) => {
       const payment = readBody(body)
       const { asset, payTo } = payment.requirements
-      const { from, value, validBefore } = body.paymentPayload.payload.authorization
+      const { from, value, validBefore, nonce } = body.paymentPayload.payload.authorization
       return {
         authorizationId: scheme.identify(payment) ?? '',
         scheme: 'exact',
@@ -41,13 +46,19 @@ export const openSending = async (scene: Scene, options: EngineOptions = {}): Pr
         payer: from,
         payTo,
         amount: BigInt(value),
+        authorizedAmount: BigInt(value),
+        details: { nonce: nonce.toLowerCase() },
         expiresAt: new Date(Number(validBefore) * 1_000),
         resource: null,
         caller: 'anonymous',
         fingerprint: 'f',
       }
     },
-    settle: ({ body }, recorder, each) => scheme.settle(readBody(body), recorder, each),
+    settle: async ({ body }, recorder, each) => {
+      const verification = await sending.verify(readBody(body), { isAwaited: () => true })
+      if (!verification.isValid) return { state: 'failed', reason: verification.reason }
+      return await verification.settle(recorder, each)
+    },
   })
-  return { ...sending, scheme }
+  return { ...opened, scheme }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Verdict } from '../../../../src/schemes/scheme.js'
+import type { Verification } from '../../../../src/schemes/scheme.js'
 import { createTronKey, type TronKey } from '../../../support/tron/keys.js'
 import {
   type SignedFields,
@@ -26,8 +26,8 @@ afterAll(async () => {
   await chain.stop()
 })
 
-const verify = (body: unknown, { scheme } = opened): Promise<Verdict> =>
-  scheme.verify(readBody(body), { isAwaited: () => true, precedesSettle: false })
+const verify = (body: unknown, { scheme } = opened): Promise<Verification> =>
+  scheme.verify(readBody(body), { isAwaited: () => true })
 
 interface Plan extends Partial<Omit<TronPaymentOptions, 'signed'>> {
   readonly sun?: number
@@ -158,9 +158,10 @@ describe('checks without the chain', () => {
   })
 
   it('refuse to settle a transaction that expires within six seconds', async () => {
-    const body = readBody(await plan({ lifetimeMs: 5_500 }))
+    const verified = await verify(await plan({ lifetimeMs: 5_500 }))
+    if (!verified.isValid) throw new Error(`It is refused as ${verified.reason}`)
     const recorder = opened.lanes.openRecorder({})
-    expect(await opened.scheme.settle(body, recorder, { waitUntil: AbortSignal.timeout(1_000) })).toEqual({
+    expect(await verified.settle(recorder, { waitUntil: AbortSignal.timeout(1_000) })).toEqual({
       state: 'failed',
       reason: 'authorization_expired',
     })

@@ -19,9 +19,11 @@ const claimed = {
   payer: '0x2222222222222222222222222222222222222222',
   payTo: '0x3333333333333333333333333333333333333333',
   amount: 10_000n,
+  authorizedAmount: 10_000n,
   expiresAt: null,
   resource: null,
   caller: 'anonymous',
+  details: {},
   fingerprint: 'f'.repeat(64),
 }
 

@@ -143,6 +143,7 @@ describe('the blocks of payments', () => {
       const { isOwned: _attended, ...rest } = told
       expect(await get(told.id)).toEqual({
         ...rest,
+        settledAmount: null,
         isOwned: false,
         state: 'pending',
         closedAt: null,

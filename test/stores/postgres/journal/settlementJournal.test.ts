@@ -29,9 +29,11 @@ const claimOf = (changes: Partial<SettlementClaim> = {}): SettlementClaim => ({
   payer: '0x2222222222222222222222222222222222222222',
   payTo: '0x3333333333333333333333333333333333333333',
   amount: 10_000n,
+  authorizedAmount: changes.amount ?? 10_000n,
   expiresAt: new Date('2030-01-02T03:04:05.678Z'),
   resource: 'https://shop.example/report',
   caller: 'anonymous',
+  details: {},
   fingerprint: 'f'.repeat(64),
   ...changes,
 })
@@ -146,6 +148,8 @@ describe('the settlement journal', () => {
         transaction: null,
         broadcasts: [],
         reason: null,
+        settledAmount: null,
+        gasUsed: null,
         consumedBy: null,
         isOwned: true,
         createdAt: expect.any(Date),
@@ -197,6 +201,14 @@ describe('the settlement journal', () => {
       })
       const granted = (await Promise.all(claims)).filter((settlement) => settlement !== null)
       expect(granted).toHaveLength(1)
+    })
+
+    it('refuses to settle more than was authorized, whoever says so', async () => {
+      await expect(claim({ amount: 11n, authorizedAmount: 10n })).rejects.toThrow('settlements_amounts')
+      const { id } = await claim({ amount: 10n, authorizedAmount: 10n })
+      const closing = { state: 'confirmed', transaction: '0x1', settledAmount: 11n } as const
+      await expect(journal.close(id, closing)).rejects.toThrow('settlements_amounts')
+      expect((await journal.find(id))?.state).toBe('claimed')
     })
 
     it.each([0n, 1n, 2n ** 63n, 2n ** 64n + 1n, 10n ** 77n + 1n, 2n ** 256n - 1n])(

@@ -109,8 +109,8 @@ describe('the overview of settlements', () => {
     it('does not read the whole journal for a page of the few that failed', async () => {
       await pool.query(
         `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
-           amount, state, transaction, closed_at, created_at)
-         select gen_random_uuid(), 'a' || n, 'c', 'f', 'exact', 'n', 'a', 'p', 'q', 1, 'confirmed', 't', now(),
+           amount, authorized_amount, state, transaction, closed_at, created_at)
+         select gen_random_uuid(), 'a' || n, 'c', 'f', 'exact', 'n', 'a', 'p', 'q', 1, 1, 'confirmed', 't', now(),
            now() - n * interval '1 second' from generate_series(1, 20000) n`,
       )
       await put('failed')

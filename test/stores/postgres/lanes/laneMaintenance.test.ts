@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../../src/platform/logger.js'
-import type { Lane, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
+import type { Lane, Recorder, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import type { SignerLanes, SignNumbered } from '../../../../src/ports/signerLanes.js'
 import { announceInstance, type Instance } from '../../../../src/stores/postgres/database/instance.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
@@ -296,10 +296,15 @@ describe('a transaction with several settlements', () => {
     await pool.query('update instances set seen_at = now() where id = $1', [one.instance.id])
 
     const told: string[] = []
-    const recorders = ids.map((id) => ({
-      ...one.journal.recorderFor(id),
-      onRecorded: () => void told.push(id),
-    }))
+    const recorders = ids.map(
+      (settlementId): Recorder => ({
+        settlementId,
+        record: async (signed, write) => {
+          await one.journal.recorderFor(settlementId).record(signed, write)
+          told.push(settlementId)
+        },
+      }),
+    )
     expect(await one.lanes.record(lane, recorders, sign('batch'))).toEqual({ lost: [ids[1]] })
     expect(told).toEqual([])
     expect(await listTransactions(one)).toEqual([])

@@ -569,9 +569,9 @@ describe('quotas', () => {
     it('are counted from the index of the account', async () => {
       await pool.query(
         `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
-           amount, state, transaction, closed_at, created_at)
+           amount, authorized_amount, state, transaction, closed_at, created_at)
          select gen_random_uuid(), 'a' || n, case n % 100 when 0 then 'ada' else 'anonymous' end, 'f', 'exact', 'n',
-           'a', 'p', 'q', 1, 'confirmed', 't', now(), timestamptz '2026-05-17' - n * interval '1 minute'
+           'a', 'p', 'q', 1, 1, 'confirmed', 't', now(), timestamptz '2026-05-17' - n * interval '1 minute'
          from generate_series(1, 20000) n`,
       )
       await pool.query('analyze settlements')

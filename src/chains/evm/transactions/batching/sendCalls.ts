@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sleep } from '../../../../deadline.js'
+import { sleep } from '../../../../concurrency/deadline.js'
 import { AppError } from '../../../../errors.js'
 import type { Clock } from '../../../../ports/clock.js'
 import type { RateLimiter } from '../../../../ports/rateLimiter.js'

@@ -1,6 +1,6 @@
 import { getAddress, type Hex, keccak256, parseTransaction } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { sleep } from '../../../../deadline.js'
+import { sleep } from '../../../../concurrency/deadline.js'
 import type { Clock } from '../../../../ports/clock.js'
 import type { Logger } from '../../../../ports/logger.js'
 import type { Lane, SignedTransaction } from '../../../../ports/settlementJournal.js'

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sleep, withSignal } from '../../../../deadline.js'
+import { sleep, withSignal } from '../../../../concurrency/deadline.js'
 import type { Endpoint } from '../../../nodes/endpoint.js'
 import type { Receipt, Rpc } from '../../rpc/rpc.js'
 

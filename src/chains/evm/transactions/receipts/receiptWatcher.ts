@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sleep } from '../../../../deadline.js'
+import { sleep } from '../../../../concurrency/deadline.js'
 import type { Block, Receipt, Rpc } from '../../rpc/rpc.js'
 import { findReceipt, type ReceiptPolicy } from './findReceipt.js'
 import { createReadBlockReceipts, lowerCase, withRecentBlocks } from './recentBlocks.js'

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sleep } from '../../../../deadline.js'
+import { sleep } from '../../../../concurrency/deadline.js'
 import type { CallAnswer, CallRequest, Rpc } from '../../rpc/rpc.js'
 import { type Fees, highestGasPrice } from '../fees/fees.js'
 import type { ContractCall, ReadAnswers, RevertReason, SettlementCall } from '../settlementCall.js'

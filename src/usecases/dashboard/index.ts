@@ -2,12 +2,12 @@ import type { AccountSettlements } from '../../ports/accountSettlements.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
 import type { Clock } from '../../ports/clock.js'
+import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
-import type { DashboardUseCases } from '../dashboard.js'
 import { createAuthenticate } from './authenticate.js'
 import { createCountKeys } from './countKeys.js'
 import { createListAccountSettlements } from './listAccountSettlements.js'
@@ -21,6 +21,7 @@ import { createRegister } from './register.js'
 import type { Registration } from './registration.js'
 import { createRestrict } from './restrict.js'
 import { createRotateKey } from './rotateKey.js'
+import type { DashboardUseCases } from './useCases.js'
 
 /** What the verbs of the dashboard need together. */
 export interface DashboardDependencies {
@@ -38,8 +39,14 @@ export interface DashboardDependencies {
   readonly findWebhookUrl: ReadInfoDependencies['findWebhookUrl']
 }
 
-/** Builds the verbs of the noun `dashboard`. */
-export const createDashboard = (dependencies: DashboardDependencies): DashboardUseCases => {
+/** The noun `dashboard`: API keys, and what their owners see and set. */
+export interface Dashboard {
+  readonly useCases: DashboardUseCases
+  readonly jobs: Readonly<Record<never, Job>>
+}
+
+/** Assembles the noun `dashboard`. */
+export const createDashboard = (dependencies: DashboardDependencies): Dashboard => {
   const {
     accounts,
     quotas,
@@ -59,16 +66,19 @@ export const createDashboard = (dependencies: DashboardDependencies): DashboardU
       ? createMailKeys({ mailer: registration.mailer, sealer, limiter, logger })
       : null
   return {
-    authenticate: createAuthenticate({ accounts, sealer, blocks }),
-    register: createRegister({ accounts, quotas, sealer, clock, mode, mailKeys }),
-    lookUp: createLookUp({ accounts, sealer, mode, mailKeys }),
-    readInfo: createReadInfo({ quotas, clock, findWebhookUrl }),
-    readQuota: createReadQuota(quotas, clock),
-    listKeys: createListKeys({ accounts, sealer, mode }),
-    listSettlements: createListAccountSettlements({ settlements, journal }),
-    readUsage: createReadUsage(quotas, clock),
-    rotateKey: createRotateKey(accounts, sealer),
-    restrict: createRestrict(accounts, blocks),
-    countKeys: createCountKeys(accounts),
+    useCases: {
+      authenticate: createAuthenticate({ accounts, sealer, blocks }),
+      register: createRegister({ accounts, quotas, sealer, clock, mode, mailKeys }),
+      lookUp: createLookUp({ accounts, sealer, mode, mailKeys }),
+      readInfo: createReadInfo({ quotas, clock, findWebhookUrl }),
+      readQuota: createReadQuota(quotas, clock),
+      listKeys: createListKeys({ accounts, sealer, mode }),
+      listSettlements: createListAccountSettlements({ settlements, journal }),
+      readUsage: createReadUsage(quotas, clock),
+      rotateKey: createRotateKey(accounts, sealer),
+      restrict: createRestrict(accounts, blocks),
+      countKeys: createCountKeys(accounts),
+    },
+    jobs: {},
   }
 }

@@ -1,7 +1,7 @@
-/** Rejects when the signal aborts; the work itself is not cancelled. */
+/** Waits for work until the signal aborts, then rejects with its reason; the work itself goes on. */
 export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   if (signal.aborted) {
-    // Prevents an unhandled rejection.
+    // Its failure would be an unhandled rejection.
     work.catch(() => undefined)
     throw signal.reason
   }
@@ -17,7 +17,7 @@ export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-/** Resolves to false if the signal ended the sleep. */
+/** Sleeps; false when the signal ended the sleep. */
 export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) {
@@ -35,15 +35,15 @@ export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boole
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 
-/** A time limit, and a signal that ends the work earlier. */
+/** How long work may take, and what ends it earlier. */
 export interface Deadline {
   readonly milliseconds: number
   readonly stopped: AbortSignal
 }
 
 /**
- * The signal aborts at the deadline or when stopped. Not `AbortSignal.any` with `timeout`: Node 20
- * garbage-collects them while awaited.
+ * Runs work with a signal that fires when its time is up or when it is stopped. Not `AbortSignal.any` with
+ * `AbortSignal.timeout`: Node 20 collects those as garbage while they are waited for, and they never fire.
  */
 export const withinDeadline = async <T>(
   { milliseconds, stopped }: Deadline,

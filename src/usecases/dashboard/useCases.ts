@@ -1,6 +1,6 @@
-import type { AccountSettlementFilter } from '../ports/accountSettlements.js'
-import type { Account } from '../ports/accountStore.js'
-import type { AccountSettlementPage } from '../protocol/accountSettlements.js'
+import type { AccountSettlementFilter } from '../../ports/accountSettlements.js'
+import type { Account } from '../../ports/accountStore.js'
+import type { AccountSettlementPage } from '../../protocol/accountSettlements.js'
 import type {
   AccountInfo,
   KeyList,
@@ -10,7 +10,7 @@ import type {
   Restrictions,
   RotatedKey,
   Usage,
-} from '../protocol/accounts.js'
+} from '../../protocol/accounts.js'
 
 /** Who wants a key, and for what. */
 export interface RegisterRequest {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withinDeadline } from '../src/deadline.js'
+import { withinDeadline } from '../../src/concurrency/deadline.js'
 
 const never = new AbortController().signal
 

@@ -1,0 +1,29 @@
+import type { ReadinessCheck } from '../../ports/readinessCheck.js'
+import type { NetworkHealth } from '../chain.js'
+import { summarizeBalanceLevels } from './balanceLevel.js'
+
+/** Whether the networks answer, and whether their signers can pay. */
+export const listChainChecks = (readHealth: () => readonly NetworkHealth[]): readonly ReadinessCheck[] => [
+  {
+    name: 'rpc',
+    accepts: ['ok', 'none'],
+    ask: async () => {
+      const health = readHealth()
+      if (health.length === 0) return 'none'
+      return health.some(({ isRpcReachable }) => isRpcReachable) ? 'ok' : 'unreachable'
+    },
+  },
+  {
+    // Other instances have the same wallets, and pending settlements are answered even when nothing can be sent.
+    name: 'gas',
+    accepts: balanceLevels,
+    ask: async () => summarizeBalanceLevels(readHealth()),
+  },
+  ...readHealth().map(({ network }) => ({
+    name: `gas:${network}`,
+    accepts: balanceLevels,
+    ask: async () => readHealth().find((health) => health.network === network)?.balanceLevel ?? 'unknown',
+  })),
+]
+
+const balanceLevels = ['ok', 'low', 'empty', 'unknown', 'none']

@@ -1,0 +1,46 @@
+import type { Logger } from '../ports/logger.js'
+import type { AnyChainFamily, ChainContext, NetworkHealth, OpenChain } from './chain.js'
+
+/** A configured family. */
+export interface EnabledChain {
+  readonly namespace: string
+  readonly open: NonNullable<Extract<ReturnType<AnyChainFamily['prepare']>, { open: unknown }>['open']>
+}
+
+/** All families that are open. */
+export interface OpenChains extends Pick<OpenChain, 'schemes' | 'health' | 'close'> {
+  isServing(network: string): boolean
+}
+
+/** Opens all configured families at once; one that cannot open stops the start and is named. */
+export const openChains = async (
+  families: readonly EnabledChain[],
+  context: ChainContext,
+): Promise<OpenChains> => {
+  const chains = await Promise.all(families.map((family) => openFamily(family, context)))
+  if (chains.length === 0) warnOfNone(context.logger)
+  const health = (): readonly NetworkHealth[] => chains.flatMap((chain) => chain.health())
+  return {
+    schemes: chains.flatMap(({ schemes }) => schemes),
+    health,
+    isServing: (network) => health().find((each) => each.network === network)?.isServing ?? false,
+    close: async () => {
+      await Promise.all(chains.map((chain) => chain.close()))
+    },
+  }
+}
+
+const openFamily = async ({ namespace, open }: EnabledChain, context: ChainContext): Promise<OpenChain> => {
+  try {
+    return await open(context)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'unknown error'
+    throw new Error(`The chain family ${namespace} cannot open: ${reason}`, { cause })
+  }
+}
+
+const warnOfNone = (logger: Logger): void =>
+  logger.warn(
+    {},
+    'No chain is configured: the service starts and supports nothing. Set EVM_PRIVATE_KEY, SOLANA_PRIVATE_KEY, TON_MNEMONIC or TRON_RPC_URL_mainnet.',
+  )

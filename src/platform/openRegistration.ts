@@ -1,0 +1,40 @@
+import type { Logger } from '../ports/logger.js'
+import type { Mailer } from '../ports/mailer.js'
+import { createMailer, type MailerSettings } from './mailer.js'
+
+export interface RegistrationSettings {
+  readonly registration: 'once' | 'open' | 'verified'
+  readonly apiKeyRequired: boolean
+  /** Never null where registration is verified. */
+  readonly mail: MailerSettings | null
+}
+
+type OpenRegistration =
+  | { readonly mode: 'once' | 'open' }
+  | { readonly mode: 'verified'; readonly mailer: Mailer }
+
+/** Logs at the start which callers get full API keys, and opens the mailer of the mode `verified`. */
+export const openRegistration = (
+  { registration: mode, apiKeyRequired, mail }: RegistrationSettings,
+  logger: Logger,
+): OpenRegistration => {
+  const fields = { registration: mode, apiKeyRequired }
+  switch (mode) {
+    case 'once':
+      logger.info(
+        fields,
+        'Registration is once: a full key is shown to the caller that creates it, later only to programs on this machine and with OPERATOR_TOKEN. A proxy on this machine must set X-Forwarded-For.',
+      )
+      return { mode }
+    case 'open':
+      logger.warn(
+        fields,
+        'Registration is open: every caller is shown the full keys of any e-mail address. Set REGISTRATION=once unless every caller is trusted.',
+      )
+      return { mode }
+    case 'verified':
+      if (mail === null) throw new Error('REGISTRATION=verified needs SMTP_URL and MAIL_FROM.')
+      logger.info(fields, 'Registration is verified: keys go by mail.')
+      return { mode, mailer: createMailer(mail, logger) }
+  }
+}

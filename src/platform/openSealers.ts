@@ -1,0 +1,26 @@
+import type { Logger } from '../ports/logger.js'
+import { createSealers, type Sealers } from './sealer.js'
+import { getSealingSecret } from './sealingSecret.js'
+import type { Secret } from './secret.js'
+
+/** Which secret encrypts API keys. */
+export interface SealingSettings {
+  /** Null: a secret that is made and kept in the data folder. */
+  readonly keyEncryptionSecret: Secret | null
+  readonly dataFolder: string
+  /** Whether other instances may share the database. */
+  readonly isDatabaseShared: boolean
+}
+
+/** Opens what API keys and webhook secrets are encrypted with. */
+export const openSealers = async (settings: SealingSettings, logger: Logger): Promise<Sealers> => {
+  const { keyEncryptionSecret, dataFolder, isDatabaseShared } = settings
+  if (keyEncryptionSecret !== null) return createSealers(keyEncryptionSecret)
+  if (isDatabaseShared) {
+    logger.warn(
+      { folder: dataFolder },
+      'API keys are encrypted with a secret of this data folder, which no other instance has. Set KEY_ENCRYPTION_SECRET.',
+    )
+  }
+  return createSealers(await getSealingSecret(dataFolder))
+}

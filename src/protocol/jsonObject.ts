@@ -1,0 +1,6 @@
+/** A value that JSON can hold. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
+
+export interface JsonObject {
+  readonly [key: string]: JsonValue
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '../../ports/clock.js'
+import type { ConfirmedBlocks } from '../../ports/confirmedBlocks.js'
+import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
+import type { Job } from '../../ports/job.js'
+import type { Logger } from '../../ports/logger.js'
+import type { Quotas } from '../../ports/quotas.js'
+import type { RateLimiter } from '../../ports/rateLimiter.js'
+import type { ReadinessCheck } from '../../ports/readinessCheck.js'
+import type { SettlementCounter } from '../../ports/settlementCounter.js'
+import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import type { OpenCount, SettlementOverview } from '../../ports/settlementOverview.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import { createCheckReadiness } from './checkReadiness.js'
+import { type ConcurrencyLimitSettings, createConcurrencyLimits } from './concurrencyLimits.js'
+import { createDetectReorgs } from './detectReorgs.js'
+import { createGetSettlement } from './getSettlement.js'
+import { createListSettlements } from './listSettlements.js'
+import { createListSupported } from './listSupported.js'
+import { createMeasureOpenSettlements } from './measureOpenSettlements.js'
+import { createQuotaGate } from './quotaGate.js'
+import { createReconcileSettlements } from './reconcileSettlements.js'
+import { createSettleAuthorization, type SettleAuthorization } from './settleAuthorization.js'
+import { createSettlePayment } from './settlePayment.js'
+import { createSpendingLimits, type SpendingLimitSettings } from './spendingLimits.js'
+import type { CoreUseCases, ServiceDescription } from './useCases.js'
+import { createVerifyPayment } from './verifyPayment.js'
+
+/** What an operator can set of payments. */
+export interface CoreSettings {
+  readonly settleWaitMs: number
+  readonly verifyDeadlineMs: number
+  readonly spending: SpendingLimitSettings
+  readonly concurrency: ConcurrencyLimitSettings
+}
+
+/** What the noun `core` is made of. */
+export interface CoreDependencies {
+  readonly settings: CoreSettings
+  readonly service: ServiceDescription
+  readonly registry: SchemeRegistry
+  readonly isServing: (network: string) => boolean
+  readonly checks: readonly ReadinessCheck[]
+  readonly journal: SettlementJournal
+  readonly confirmedBlocks: ConfirmedBlocks
+  readonly overview: SettlementOverview
+  readonly idempotency: IdempotencyStore
+  readonly quotas: Quotas
+  readonly limiter: RateLimiter
+  readonly counter: SettlementCounter & { setOpenSettlements(counts: readonly OpenCount[]): void }
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The noun `core`: payments, settlements and the service itself. */
+export interface Core {
+  readonly useCases: CoreUseCases
+  readonly jobs: Readonly<
+    Record<'reconcileSettlements' | 'detectReorgs' | 'measureOpenSettlements' | 'purgeIdempotencyKeys', Job>
+  >
+  /** For nouns that settle by themselves. */
+  readonly settleAuthorization: SettleAuthorization
+}
+
+const resolveDeadlineMs = 15_000
+
+/** Assembles the noun `core`. */
+export const createCore = (dependencies: CoreDependencies): Core => {
+  const { settings, service, registry, journal, overview, idempotency, limiter, counter } = dependencies
+  const { quotas, clock, logger } = dependencies
+  const settleAuthorization = createSettleAuthorization({
+    registry,
+    journal,
+    limits: createSpendingLimits(limiter, clock, settings.spending),
+    concurrency: createConcurrencyLimits(settings.concurrency),
+    clock,
+    logger,
+    waitMs: settings.settleWaitMs,
+  })
+  const resolving = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
+  return {
+    settleAuthorization,
+    useCases: {
+      verifyPayment: createVerifyPayment({
+        registry,
+        journal,
+        quotaGate: createQuotaGate({ quotas, clock, logger }),
+        logger,
+        deadlineMs: settings.verifyDeadlineMs,
+      }),
+      settlePayment: createSettlePayment({ idempotency, settleAuthorization, logger }),
+      ...createGetSettlement(journal),
+      listSettlements: createListSettlements({ overview, journal, clock }),
+      listSupported: createListSupported(registry, dependencies.isServing),
+      checkReadiness: createCheckReadiness(dependencies.checks),
+      describeService: () => service,
+    },
+    jobs: {
+      reconcileSettlements: { everyMs: 2_000, run: createReconcileSettlements(resolving) },
+      detectReorgs: {
+        everyMs: 4_000,
+        run: createDetectReorgs({ ...resolving, blocks: dependencies.confirmedBlocks }),
+      },
+      measureOpenSettlements: {
+        everyMs: 5_000,
+        run: createMeasureOpenSettlements(overview, counter.setOpenSettlements),
+      },
+      purgeIdempotencyKeys: { everyMs: 3_600_000, run: idempotency.purge },
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Core } from '../src/compose.js'
+import { openCore } from './support/core.js'
+import { createTestDatabase, type TestDatabase } from './support/postgres.js'
+
+describe('a composed service', () => {
+  let database: TestDatabase
+  let core: Core
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    core = await openCore({ databaseUrl: database.url })
+  })
+  afterAll(async () => {
+    await core.close()
+    await database.drop()
+  })
+
+  it('asks the chain about open settlements and unfinal blocks often, and clears old rows now and then', () => {
+    expect(Object.fromEntries(core.jobs.map(({ name, everyMs }) => [name, everyMs]))).toEqual({
+      reconcileSettlements: 2_000,
+      detectReorgs: 4_000,
+      measureOpenSettlements: 5_000,
+      purgeIdempotencyKeys: 3_600_000,
+      flushRequestStatistics: 1_000,
+      deliverWebhooks: 500,
+      purgeWebhookDeliveries: 3_600_000,
+    })
+  })
+
+  it('runs each of its jobs on an empty database', async () => {
+    for (const { run } of core.jobs) await run(new AbortController().signal)
+  })
+})
