@@ -1,13 +1,20 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { divideTests } from './test/support/divideTests.js'
+import LongestFirst from './test/support/longestFirst.js'
+
+const { fast } = divideTests()
 
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/plainSummary.ts'],
     // Child processes: a server that a test starts ends with the process that started it, not with a thread.
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than there are cores: tests wait for blocks, timers and other processes.
+    maxWorkers: Math.min(availableParallelism() + 1, 8),
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    sequence: { sequencer: LongestFirst },
     coverage: {
       provider: 'v8',
       include: ['src/**'],
@@ -17,8 +24,19 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'all',
+          // No chain, no database, no Redis, no process of its own: files share a process, and what it has loaded.
+          name: 'fast',
+          include: [...fast],
+          isolate: false,
+          setupFiles: ['test/support/refuseProcesses.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
           include: ['test/**/*.test.ts'],
+          exclude: [...fast],
           globalSetup: ['test/support/globalSetup.ts'],
         },
       },
@@ -27,6 +45,7 @@ export default defineConfig({
         test: {
           // What speaks SQL, once more on the oldest Postgres that is supported.
           name: 'postgres-15',
+          isolate: false,
           include: ['test/stores/postgres/!(embedded)/*.test.ts'],
           globalSetup: ['test/support/globalSetup15.ts'],
         },

@@ -2,14 +2,21 @@ import fastJson, { type Schema } from 'fast-json-stringify'
 import type { FastifySerializerCompiler } from 'fastify'
 import { z } from 'zod'
 
+type Serializer = (answer: unknown) => string
+
 /**
  * Drops fields that the schema does not name, so internal fields cannot leak. Does not validate: zod's
  * serializer costs several times as much.
  */
 export const compileSerializer: FastifySerializerCompiler<unknown> = ({ schema }) => {
   if (!(schema instanceof z.ZodType)) throw new Error('Response schemas must be zod schemas')
-  return fastJson(toSerializerSchema(schema))
+  const serialize = compiled.get(schema) ?? fastJson(toSerializerSchema(schema))
+  compiled.set(schema, serialize)
+  return serialize
 }
+
+// Most answers share schemas, those of errors above all.
+const compiled = new WeakMap<z.ZodType, Serializer>()
 
 const toSerializerSchema = (schema: z.ZodType): Schema =>
   // zod and fast-json-stringify type JSON Schema differently.

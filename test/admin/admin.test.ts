@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { runAdmin } from '../../src/admin/runAdmin.js'
@@ -12,14 +11,16 @@ import { silentLogger } from '../../src/platform/logger.js'
 import type { Account, AccountStore } from '../../src/ports/accountStore.js'
 import { createAccountStore } from '../../src/stores/postgres/accounts/accountStore.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { findProgram } from '../support/program.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
-const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const main = new URL('../../src/main.ts', import.meta.url)
 const shown = z.array(z.object({ id: z.string(), tier: z.string(), status: z.string() }).loose())
 
 /** Runs the command in a process without a terminal. */
 const admin = async (words: readonly string[], environment: Readonly<Record<string, string>>) => {
-  const child = spawn(process.execPath, ['--import', 'tsx', entry, 'admin', ...words], {
+  const { flags, file } = findProgram(main)
+  const child = spawn(process.execPath, [...flags, file, 'admin', ...words], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -56,7 +56,9 @@ export const describeCrashes = (name: string, open: () => Promise<CrashHarness>)
     let dataFolder: string
     let facilitator: FacilitatorProcess | null = null
 
+    /** The one that is running, or another on the same data. */
     const start = async () => {
+      if (facilitator !== null) return facilitator
       const own = { PORT: String(await findFreePort()), HOST: '127.0.0.1', DATA_FOLDER: dataFolder }
       facilitator = await startFacilitator({ ...harness.environment, ...own }, () => undefined)
       return facilitator
@@ -92,6 +94,7 @@ export const describeCrashes = (name: string, open: () => Promise<CrashHarness>)
         const lost = settle(running.url, body, key).catch(() => 'no answer')
         await pollUntil(harness.holds[place].isThere, 'the settle to get there')
         await running.kill()
+        facilitator = null
         expect(await lost).toBe('no answer')
         harness.release()
 
@@ -112,7 +115,6 @@ export const describeCrashes = (name: string, open: () => Promise<CrashHarness>)
           transaction: told.transaction,
         })
         expect(await countReceived()).toBe(amount)
-        await restarted.stop()
       },
       90_000,
     )

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { Pool } from 'pg'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -12,10 +11,11 @@ import { claimOf } from '../support/claimOf.js'
 import { addInstance } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { findProgram } from '../support/program.js'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhookReceiver.js'
 import { openWebhookWorker, plainSealer } from '../support/webhookWorker.js'
 
-const workerFile = fileURLToPath(new URL('../support/webhookWorker.ts', import.meta.url))
+const workerProgram = new URL('../support/webhookWorker.ts', import.meta.url)
 const running = new AbortController().signal
 
 describe('webhooks, on a real database and real TLS', () => {
@@ -78,7 +78,8 @@ describe('webhooks, on a real database and real TLS', () => {
     const leaseMs = 1_500
     const settled = await settle(6)
     receiver.answer(() => new Promise(() => undefined))
-    const child = spawn(process.execPath, ['--import', 'tsx', workerFile, database.url, String(leaseMs)], {
+    const { flags, file } = findProgram(workerProgram)
+    const child = spawn(process.execPath, [...flags, file, database.url, String(leaseMs)], {
       stdio: 'ignore',
     })
     await pollUntil(() => receiver.received.length > 0, 'the child to be in the middle')

@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { findProgram } from '../support/program.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 
@@ -168,8 +168,8 @@ const readStore = async ({ app }: Service) => {
 }
 
 const startChild = async (): Promise<ChildProcess> => {
-  const program = fileURLToPath(new URL('./support/requestMany.ts', import.meta.url))
-  const child = fork(program, { execArgv: ['--import', 'tsx'] })
+  const { flags, file } = findProgram(new URL('./support/requestMany.ts', import.meta.url))
+  const child = fork(file, { execArgv: [...flags] })
   await once(child, 'message')
   return child
 }

@@ -18,6 +18,7 @@ import {
   deployWallet,
   type PayerWallet,
 } from '../support/evm/wallets.js'
+import { findProgram } from '../support/program.js'
 
 let chain: LocalChain
 
@@ -119,12 +120,12 @@ describe('a local chain', () => {
   })
 
   it('ends with the process that started it, even after SIGKILL', async () => {
-    const module = new URL('../support/evm/anvil.ts', import.meta.url).href
+    const { flags, file } = findProgram(new URL('../support/evm/anvil.ts', import.meta.url))
     const script = `
-      const { startAnvil } = await import('${module}')
+      const { startAnvil } = await import('${file}')
       process.stdout.write((await startAnvil({ chainId: 1 })).url)
       setInterval(() => {}, 1000)`
-    const parent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script])
+    const parent = spawn(process.execPath, [...flags, '--input-type=module', '-e', script])
     const [url] = await once(parent.stdout, 'data')
     expect(await callRpc(String(url), 'eth_chainId')).toBe('0x1')
     parent.kill('SIGKILL')

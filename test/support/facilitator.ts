@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { pathToFileURL } from 'node:url'
+import { findProgram } from './program.js'
 
 export interface FacilitatorProcess {
   readonly url: string
@@ -21,7 +22,7 @@ export interface FacilitatorOptions {
 }
 
 const startDeadlineMs = 60_000
-const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const main = new URL('../../src/main.ts', import.meta.url)
 
 /** Starts the service with only these variables and waits until it is ready. */
 export const startFacilitator = async (
@@ -30,8 +31,9 @@ export const startFacilitator = async (
   { preload }: FacilitatorOptions = {},
 ): Promise<FacilitatorProcess> => {
   const port = environment.PORT ?? '8080'
-  const preloaded = preload === undefined ? [] : ['--import', preload.href]
-  const child = spawn(process.execPath, ['--import', 'tsx', ...preloaded, entry], {
+  const { flags, file } = findProgram(main)
+  const preloaded = preload === undefined ? [] : ['--import', pathToFileURL(findProgram(preload).file).href]
+  const child = spawn(process.execPath, [...flags, ...preloaded, file], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : ['ipc' as const])],
   })

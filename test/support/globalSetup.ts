@@ -1,13 +1,39 @@
 import type { TestProject } from 'vitest/node'
+import { compileProject } from './compileProject.js'
 import { openTemplate, startPostgres, useExistingPostgres } from './postgresServer.js'
+import { compiledFolderVariable } from './program.js'
 
 /**
- * One server and one migrated template per run. `TEST_DATABASE_URL` selects a
- * server; its user needs CREATEDB.
+ * Gives the run one Postgres and one migrated template, and compiles what tests run in processes of their own.
+ * `TEST_DATABASE_URL` names a server to use instead of our own; its user must be allowed to create databases.
  */
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
+  const [removeCompiled, closePostgres] = await Promise.all([
+    project.vitest.config.watch ? nothing : provideCompiled(),
+    providePostgres(project),
+  ])
+  return async () => {
+    try {
+      await removeCompiled()
+    } finally {
+      await closePostgres()
+    }
+  }
+}
+
+const providePostgres = async (project: TestProject): Promise<() => Promise<void>> => {
   const url = process.env.TEST_DATABASE_URL
   const { provided, close } = await openTemplate(url ? useExistingPostgres(url) : await startPostgres())
   project.provide('postgres', provided)
   return close
 }
+
+const provideCompiled = async (): Promise<() => Promise<void>> => {
+  const { folder, remove } = await compileProject()
+  // Workers inherit it.
+  process.env[compiledFolderVariable] = folder
+  return remove
+}
+
+/** In watch mode sources change between runs: tsx always runs the present ones. */
+const nothing = async (): Promise<void> => undefined

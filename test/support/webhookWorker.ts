@@ -38,8 +38,8 @@ export const openWebhookWorker = (databaseUrl: string, leaseMs: number): Webhook
   }
 }
 
-// As a process: `webhookWorker.ts <database> <lease>` delivers until it is killed.
-if (process.argv[1]?.endsWith('webhookWorker.ts') === true) {
+// As a process of its own: `webhookWorker <database> <lease>` delivers until it is killed.
+if (/webhookWorker\.[jt]s$/.test(process.argv[1] ?? '')) {
   const [, , databaseUrl = '', leaseMs] = process.argv
   const worker = openWebhookWorker(databaseUrl, Number(leaseMs))
   for (;;) {

@@ -6,7 +6,7 @@ import { startTronChain } from '../../support/tron/tronChain.js'
 import { nileEnvironment } from './openScheme.js'
 
 describeCrashes('TRON', async () => {
-  const chain = await startTronChain({ blockTimeMs: 200 })
+  const chain = await startTronChain({ blockTimeMs: 40 })
   const token = await chain.deploy('TetherTrc20')
   const proxy = await startRpcProxy(chain.url)
   return {

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -15,6 +14,7 @@ import { openRedis } from '../../../src/stores/redis/client.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
 import { bucket, describeRateLimiter } from '../../contracts/rateLimiterContract.js'
 import { pollUntil } from '../../support/pollUntil.js'
+import { findProgram } from '../../support/program.js'
 import { startTestRedis, type TestRedis } from '../../support/redis.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
@@ -464,8 +464,8 @@ const createLog = () => {
 }
 
 const startChild = async (): Promise<ChildProcess> => {
-  const program = fileURLToPath(new URL('./takeMany.ts', import.meta.url))
-  const child = fork(program, { execArgv: ['--import', 'tsx'] })
+  const { flags, file } = findProgram(new URL('./takeMany.ts', import.meta.url))
+  const child = fork(file, { execArgv: [...flags] })
   await once(child, 'message')
   return child
 }

@@ -4,7 +4,6 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { z } from 'zod'
@@ -13,6 +12,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
+import { findProgram } from '../../../support/program.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 
 export const nobody = 65534
@@ -93,9 +93,8 @@ export async function startOwner(
   folder: string,
   { uid, machine = {} }: { uid?: number; machine?: Partial<Machine> } = {},
 ): Promise<Owner> {
-  const script = fileURLToPath(new URL('owner.ts', import.meta.url))
-  const tsx = fileURLToPath(import.meta.resolve('tsx'))
-  const child = spawn(process.execPath, ['--import', tsx, script, folder, JSON.stringify(machine)], {
+  const { flags, file } = findProgram(new URL('owner.ts', import.meta.url))
+  const child = spawn(process.execPath, [...flags, file, folder, JSON.stringify(machine)], {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
     env: { ...process.env, SIGNING_KEY: 'a key that no other process may read' },

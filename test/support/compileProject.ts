@@ -1,0 +1,62 @@
+import { rmSync } from 'node:fs'
+import { readdir, rm, stat, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { listTemporaryFolders, makeTemporaryFolder } from './temporaryFolder.js'
+
+/** The project's sources as JavaScript, file by file, in the places that they have in the project. */
+export interface CompiledProject {
+  readonly folder: string
+  remove(): Promise<void>
+}
+
+const prefix = 'quittance-compiled-'
+const abandonedAfterMs = 24 * 3_600_000
+const root = fileURLToPath(new URL('../../', import.meta.url))
+// What the sources read beside themselves, and the packages that they import.
+const linked = ['node_modules', 'migrations', 'package.json'] as const
+
+/** Compiles what tests run in processes of their own: the service, and the programs beside the tests. */
+export const compileProject = async (): Promise<CompiledProject> => {
+  await sweep()
+  const folder = await makeTemporaryFolder(prefix)
+  // For an end that skips the teardown, such as Ctrl-C twice.
+  const removeNow = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', removeNow)
+  await build({
+    absWorkingDir: root,
+    entryPoints: await listSources(),
+    outbase: root,
+    outdir: folder,
+    format: 'esm',
+    platform: 'node',
+    sourcemap: true,
+    logLevel: 'error',
+  })
+  for (const name of linked) await symlink(join(root, name), join(folder, name))
+  return {
+    folder,
+    remove: async () => {
+      await rm(folder, { recursive: true, force: true })
+      process.off('exit', removeNow)
+    },
+  }
+}
+
+const listSources = async (): Promise<string[]> => {
+  const found: string[] = []
+  for (const folder of ['src', 'test']) {
+    const names = await readdir(join(root, folder), { recursive: true })
+    found.push(...names.filter((name) => /(?<!\.test)\.ts$/.test(name)).map((name) => join(folder, name)))
+  }
+  return found
+}
+
+/** Removes what runs left that were killed outright. */
+const sweep = async (): Promise<void> => {
+  for (const folder of await listTemporaryFolders(prefix)) {
+    const { ctimeMs } = await stat(folder).catch(() => ({ ctimeMs: Number.POSITIVE_INFINITY }))
+    if (Date.now() - ctimeMs > abandonedAfterMs) await rm(folder, { recursive: true, force: true })
+  }
+}
