@@ -1,5 +1,6 @@
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import { type Check, runChecks } from '../../../schemes/checks.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import type { Token, TokenDomain } from '../tokens/tokenRegistry.js'
 import type { ExactProof } from './payload.js'
@@ -14,9 +15,9 @@ export interface Candidate extends ExactProof {
 }
 
 /** One rule of the specification that needs no chain; null when it holds. */
-type Check = (candidate: Candidate) => Reason | null
+type Rule = Check<Candidate, Reason>
 
-const paysRecipient: Check = ({ authorization, payment }) => {
+const paysRecipient: Rule = ({ authorization, payment }) => {
   const payTo = readAddress(payment.requirements.payTo)
   return payTo !== null && isSameAddress(authorization.to, payTo)
     ? null
@@ -24,23 +25,23 @@ const paysRecipient: Check = ({ authorization, payment }) => {
 }
 
 // A transfer to oneself costs only our gas.
-const paysSomeoneElse: Check = ({ authorization }) =>
+const paysSomeoneElse: Rule = ({ authorization }) =>
   isSameAddress(authorization.from, authorization.to) ? 'self_payment' : null
 
-const coversAmount: Check = ({ authorization, payment }) =>
+const coversAmount: Rule = ({ authorization, payment }) =>
   authorization.value > 0n && authorization.value >= payment.requirements.amount
     ? null
     : 'invalid_exact_evm_payload_authorization_value'
 
-const hasStarted: Check = ({ authorization, nowSeconds }) =>
+const hasStarted: Rule = ({ authorization, nowSeconds }) =>
   authorization.validAfter <= nowSeconds ? null : 'invalid_exact_evm_payload_authorization_valid_after'
 
-const hasNotExpired: Check = ({ authorization, nowSeconds, marginSeconds }) =>
+const hasNotExpired: Rule = ({ authorization, nowSeconds, marginSeconds }) =>
   authorization.validBefore > nowSeconds + marginSeconds
     ? null
     : 'invalid_exact_evm_payload_authorization_valid_before'
 
-const namesToken: Check = ({ payment, token }) => {
+const namesToken: Rule = ({ payment, token }) => {
   const { name, version } = payment.requirements.extra
   if (token.domain === null) {
     return typeof name === 'string' && typeof version === 'string'
@@ -56,7 +57,7 @@ const namesToken: Check = ({ payment, token }) => {
   return null
 }
 
-const checks: readonly Check[] = [
+const checks: readonly Rule[] = [
   paysRecipient,
   paysSomeoneElse,
   coversAmount,
@@ -66,13 +67,7 @@ const checks: readonly Check[] = [
 ]
 
 /** The reason of the first failed check, or null. */
-export const findFailedCheck = (candidate: Candidate): Reason | null => {
-  for (const check of checks) {
-    const reason = check(candidate)
-    if (reason !== null) return reason
-  }
-  return null
-}
+export const findFailedCheck = (candidate: Candidate): Reason | null => runChecks(checks, candidate)
 
 /** The EIP-712 domain that the payer must have signed: from the requirements, else the token's own. */
 export const signedDomain = ({ payment, token }: Candidate): Pick<TokenDomain, 'name' | 'version'> => {

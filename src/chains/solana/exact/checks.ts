@@ -1,5 +1,6 @@
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import { type Check, runChecks } from '../../../schemes/checks.js'
 import type { FindAssociatedAccount } from '../encoding/associatedAccount.js'
 import { readAddress } from '../encoding/base58.js'
 import { lighthouseProgram, memoProgram } from '../encoding/programs.js'
@@ -25,18 +26,18 @@ interface TransferCandidate extends Candidate {
 }
 
 /** Null when the rule holds. None of them needs the chain. */
-type Check<Subject> = (candidate: Subject) => Reason | null
+type Rule<Subject> = Check<Subject, Reason>
 
 // A lookup table could hide one of our accounts.
-const usesNoLookupTables: Check<Candidate> = ({ transaction }) =>
+const usesNoLookupTables: Rule<Candidate> = ({ transaction }) =>
   transaction.usesLookupTables ? 'invalid_exact_svm_smart_wallet_alt_resolution_not_available' : null
 
-const feePayerIsOurs: Check<Candidate> = ({ transaction, terms }) =>
+const feePayerIsOurs: Rule<Candidate> = ({ transaction, terms }) =>
   terms.feePayers.includes(transaction.keys[0] ?? '')
     ? null
     : 'invalid_exact_svm_fee_payer_not_managed_by_facilitator'
 
-const feePayerMatchesExtra: Check<Candidate> = ({ transaction, requirements }) => {
+const feePayerMatchesExtra: Rule<Candidate> = ({ transaction, requirements }) => {
   const { feePayer } = requirements.extra
   return feePayer == null || feePayer === transaction.keys[0] ? null : 'invalid_exact_svm_fee_payer_mismatch'
 }
@@ -44,15 +45,15 @@ const feePayerMatchesExtra: Check<Candidate> = ({ transaction, requirements }) =
 // Each signature costs us 5,000 lamports.
 const signers = 2
 
-const hasTwoSigners: Check<Candidate> = ({ transaction }) =>
+const hasTwoSigners: Rule<Candidate> = ({ transaction }) =>
   transaction.requiredSignatures === signers ? null : 'invalid_exact_svm_payload_excessive_signers'
 
-const hasAllowedInstructionCount: Check<Candidate> = ({ transaction }) => {
+const hasAllowedInstructionCount: Rule<Candidate> = ({ transaction }) => {
   const count = transaction.instructions.length
   return count >= 3 && count <= 7 ? null : 'invalid_exact_svm_payload_transaction_instructions_length'
 }
 
-const limitsComputeUnits: Check<Candidate> = ({ transaction, terms }) => {
+const limitsComputeUnits: Rule<Candidate> = ({ transaction, terms }) => {
   const limit = readComputeUnitLimit(transaction.instructions[0])
   if (limit === null) return 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction'
   return limit <= terms.maxComputeUnits
@@ -60,7 +61,7 @@ const limitsComputeUnits: Check<Candidate> = ({ transaction, terms }) => {
     : 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high'
 }
 
-const limitsPriorityFee: Check<Candidate> = ({ transaction, terms }) => {
+const limitsPriorityFee: Rule<Candidate> = ({ transaction, terms }) => {
   const price = readComputeUnitPrice(transaction.instructions[1])
   if (price === null) return 'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction'
   const units = readComputeUnitLimit(transaction.instructions[0]) ?? 0n
@@ -78,7 +79,7 @@ const unknownInstruction = [
 
 const optionalPrograms: readonly string[] = [memoProgram, lighthouseProgram]
 
-const hasOnlyAllowedInstructions: Check<Candidate> = ({ transaction }) => {
+const hasOnlyAllowedInstructions: Rule<Candidate> = ({ transaction }) => {
   const optional = transaction.instructions.slice(3)
   const unknown = optional.findIndex(({ program }) => !optionalPrograms.includes(program))
   return unknownInstruction[unknown] ?? null
@@ -86,7 +87,7 @@ const hasOnlyAllowedInstructions: Check<Candidate> = ({ transaction }) => {
 
 const maxLighthouseInstructions = 3
 
-const limitsLighthouseAssertions: Check<Candidate> = ({ transaction }) => {
+const limitsLighthouseAssertions: Rule<Candidate> = ({ transaction }) => {
   const count = transaction.instructions.filter(({ program }) => program === lighthouseProgram).length
   return count <= maxLighthouseInstructions ? null : 'invalid_exact_svm_payload_unknown_seventh_instruction'
 }
@@ -94,7 +95,7 @@ const limitsLighthouseAssertions: Check<Candidate> = ({ transaction }) => {
 const listMemos = ({ instructions }: Transaction) =>
   instructions.filter(({ program }) => program === memoProgram)
 
-const hasOneMemoAtMost: Check<Candidate> = ({ transaction, requirements }) => {
+const hasOneMemoAtMost: Rule<Candidate> = ({ transaction, requirements }) => {
   const count = listMemos(transaction).length
   const isExpected = requirements.extra.memo != null
   return count <= 1 && !(isExpected && count === 0) ? null : 'invalid_exact_svm_payload_memo_count'
@@ -102,7 +103,7 @@ const hasOneMemoAtMost: Check<Candidate> = ({ transaction, requirements }) => {
 
 const maxMemoLength = 256
 
-const memoFits: Check<Candidate> = ({ transaction, requirements }) => {
+const memoFits: Rule<Candidate> = ({ transaction, requirements }) => {
   const [memo] = listMemos(transaction)
   const { memo: expected } = requirements.extra
   if (memo === undefined) return null
@@ -112,15 +113,15 @@ const memoFits: Check<Candidate> = ({ transaction, requirements }) => {
 }
 
 // Our signature covers the whole transaction, so an instruction with our account could spend from it.
-const touchesNoSignerAccount: Check<Candidate> = ({ transaction, terms }) =>
+const touchesNoSignerAccount: Rule<Candidate> = ({ transaction, terms }) =>
   transaction.instructions.some(({ accounts }) => accounts.some((each) => terms.feePayers.includes(each)))
     ? 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds'
     : null
 
-const paysAsset: Check<TransferCandidate> = ({ transfer, requirements }) =>
+const paysAsset: Rule<TransferCandidate> = ({ transfer, requirements }) =>
   transfer.mint === requirements.asset ? null : 'invalid_exact_svm_payload_mint_mismatch'
 
-const paysRecipient: Check<TransferCandidate> = ({ transfer, requirements, terms }) => {
+const paysRecipient: Rule<TransferCandidate> = ({ transfer, requirements, terms }) => {
   const owner = readAddress(requirements.payTo)
   if (owner === null) return 'invalid_exact_svm_payload_recipient_mismatch'
   const { mint, program } = transfer
@@ -130,21 +131,21 @@ const paysRecipient: Check<TransferCandidate> = ({ transfer, requirements, terms
 }
 
 // It would move nothing but our fee.
-const paysSomeoneElse: Check<TransferCandidate> = ({ transfer, requirements }) =>
+const paysSomeoneElse: Rule<TransferCandidate> = ({ transfer, requirements }) =>
   transfer.authority === requirements.payTo || transfer.source === transfer.destination
     ? 'self_payment'
     : null
 
-const paysAmount: Check<TransferCandidate> = ({ transfer, requirements }) =>
+const paysAmount: Rule<TransferCandidate> = ({ transfer, requirements }) =>
   transfer.amount === requirements.amount && transfer.amount > 0n
     ? null
     : 'invalid_exact_svm_payload_amount_mismatch'
 
 // Of the two signers only the second can be the payer.
-const isPaidBySigner: Check<TransferCandidate> = ({ transfer, transaction }) =>
+const isPaidBySigner: Rule<TransferCandidate> = ({ transfer, transaction }) =>
   transfer.authority === transaction.keys[1] ? null : 'invalid_exact_svm_payload_signature_invalid'
 
-const openingChecks: readonly Check<Candidate>[] = [
+const openingChecks: readonly Rule<Candidate>[] = [
   usesNoLookupTables,
   feePayerIsOurs,
   feePayerMatchesExtra,
@@ -154,7 +155,7 @@ const openingChecks: readonly Check<Candidate>[] = [
   limitsPriorityFee,
 ]
 
-const transferChecks: readonly Check<TransferCandidate>[] = [
+const transferChecks: readonly Rule<TransferCandidate>[] = [
   hasOnlyAllowedInstructions,
   limitsLighthouseAssertions,
   hasOneMemoAtMost,
@@ -168,23 +169,15 @@ const transferChecks: readonly Check<TransferCandidate>[] = [
 ]
 
 /** Returns the transfer, or the first broken rule, cheapest first. */
-export const runChecks = (
+export const checkTransaction = (
   candidate: Candidate,
 ): { readonly transfer: Transfer } | { readonly broken: Reason } => {
-  const opening = findFailedCheck(openingChecks, candidate)
+  const opening = runChecks(openingChecks, candidate)
   if (opening !== null) return { broken: opening }
   const transfer = readTransfer(candidate.transaction.instructions[2])
   if (transfer === null) return { broken: 'invalid_exact_svm_payload_no_transfer_instruction' }
-  const broken = findFailedCheck(transferChecks, { ...candidate, transfer })
+  const broken = runChecks(transferChecks, { ...candidate, transfer })
   return broken === null ? { transfer } : { broken }
-}
-
-const findFailedCheck = <Subject>(checks: readonly Check<Subject>[], candidate: Subject): Reason | null => {
-  for (const check of checks) {
-    const broken = check(candidate)
-    if (broken !== null) return broken
-  }
-  return null
 }
 
 const microLamportsPerLamport = 1_000_000n

@@ -3,7 +3,7 @@ import type { Reason } from '../../../protocol/reasons.js'
 import type { Refusal } from '../../../schemes/scheme.js'
 import { readAddress } from '../encoding/base58.js'
 import type { SolanaNetworkSettings } from '../settings.js'
-import { runChecks, type Terms } from './checks.js'
+import { checkTransaction, type Terms } from './checks.js'
 import { decodeTransaction, encodeTransaction, type Transaction } from './decode.js'
 import { readTransfer, type Transfer } from './instructions.js'
 import { isSignedBy } from './signature.js'
@@ -39,7 +39,7 @@ export const createPrepare =
     const payer = readTransfer(transaction.instructions[2])?.authority ?? null
     const { requirements } = payment
     if (!isOffered(network, requirements.asset)) return refused(payer, 'unsupported_asset')
-    const judgement = runChecks({ transaction, requirements, terms })
+    const judgement = checkTransaction({ transaction, requirements, terms })
     if ('broken' in judgement) return refused(payer, judgement.broken)
     if (!isSignedBy(transaction, 1)) return refused(payer, 'invalid_exact_svm_payload_signature_invalid')
     const prepared: Prepared = {

@@ -1,6 +1,7 @@
 import type { Address } from '@ton/core'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import { type Check, runChecks } from '../../../schemes/checks.js'
 import { readAddress, readCell } from '../encoding/cells.js'
 import type { DecodedPayment } from './decode.js'
 
@@ -16,63 +17,63 @@ interface Candidate {
   readonly relayValue: { readonly least: bigint; readonly most: bigint }
 }
 
-type Check = (candidate: Candidate) => Reason | null
+type Rule = Check<Candidate, Reason>
 
-const paysRecipient: Check = ({ decoded, payment }) =>
+const paysRecipient: Rule = ({ decoded, payment }) =>
   readAddress(payment.requirements.payTo)?.equals(decoded.transfer.destination) === true
     ? null
     : 'recipient_mismatch'
 
 // It would move nothing but our TON.
-const paysSomeoneElse: Check = ({ decoded }) =>
+const paysSomeoneElse: Rule = ({ decoded }) =>
   decoded.message.wallet.equals(decoded.transfer.destination) ? 'self_payment' : null
 
-const paysAmount: Check = ({ decoded: { transfer }, payment: { requirements } }) => {
+const paysAmount: Rule = ({ decoded: { transfer }, payment: { requirements } }) => {
   if (transfer.amount === 0n || transfer.amount < requirements.amount) return 'insufficient_amount'
   return transfer.amount === requirements.amount ? null : 'invalid_exact_tvm_payload_amount_mismatch'
 }
 
-const namesAsset: Check = ({ decoded, asset }) =>
+const namesAsset: Rule = ({ decoded, asset }) =>
   readAddress(decoded.namedAsset)?.equals(asset) === true ? null : 'asset_mismatch'
 
-const hasNotExpired: Check = ({ decoded: { request }, nowSeconds, marginSeconds }) =>
+const hasNotExpired: Rule = ({ decoded: { request }, nowSeconds, marginSeconds }) =>
   request.validUntil > nowSeconds + marginSeconds ? null : 'authorization_expired'
 
 const skewSeconds = 30
 
-const expiresInTime: Check = ({ decoded: { request }, payment: { requirements }, nowSeconds }) =>
+const expiresInTime: Rule = ({ decoded: { request }, payment: { requirements }, nowSeconds }) =>
   request.validUntil <= nowSeconds + requirements.maxTimeoutSeconds + skewSeconds
     ? null
     : 'invalid_exact_tvm_payload_valid_until_too_far'
 
 const allowedModes: readonly number[] = [1, 3]
 
-const sendsOnePlainTransfer: Check = ({ decoded: { request } }) => {
+const sendsOnePlainTransfer: Rule = ({ decoded: { request } }) => {
   const { message } = request
   return message.isPlain && allowedModes.includes(message.mode)
     ? null
     : 'invalid_exact_tvm_payload_w5_actions'
 }
 
-const matchesPayloadForm: Check = ({ decoded: { request, isSponsored } }) =>
+const matchesPayloadForm: Rule = ({ decoded: { request, isSponsored } }) =>
   request.isForRelay === isSponsored ? null : 'invalid_exact_tvm_payload_w5_actions'
 
 // Bounds for a payment that the client's wallet pays for: enough to arrive, and a limit on the client's loss.
 const clientValue = { least: 20_000_000n, most: 500_000_000n }
 
-const attachesEnoughTon: Check = ({ decoded: { request, transfer, isSponsored }, relayValue }) => {
+const attachesEnoughTon: Rule = ({ decoded: { request, transfer, isSponsored }, relayValue }) => {
   const { least } = isSponsored ? relayValue : clientValue
   return request.message.nanoTon - transfer.forwardNanoTon >= least ? null : 'insufficient_ton_attached'
 }
 
-const limitsAttachedTon: Check = ({ decoded: { request, isSponsored }, relayValue }) =>
+const limitsAttachedTon: Rule = ({ decoded: { request, isSponsored }, relayValue }) =>
   request.message.nanoTon <= (isSponsored ? relayValue : clientValue).most
     ? null
     : 'invalid_exact_tvm_payload_attached_ton_amount_too_high'
 
 const maxForwardNanoTon = 10_000_000n
 
-const forwardsAsRequired: Check = ({ decoded: { transfer, isSponsored }, payment }) => {
+const forwardsAsRequired: Rule = ({ decoded: { transfer, isSponsored }, payment }) => {
   const { forwardTonAmount = '0', forwardPayload } = payment.requirements.extra
   const isRequired = isSponsored ? transfer.forwardNanoTon.toString() === String(forwardTonAmount) : true
   const required = typeof forwardPayload === 'string' ? readCell(forwardPayload) : null
@@ -88,7 +89,7 @@ const forwardsAsRequired: Check = ({ decoded: { transfer, isSponsored }, payment
 }
 
 /** Excess TON of a relayed payment returns to us or stays; payer and recipient cannot redirect it. */
-const returnsExcess: Check = ({ decoded: { transfer, isSponsored }, payment, relays }) => {
+const returnsExcess: Rule = ({ decoded: { transfer, isSponsored }, payment, relays }) => {
   if (!isSponsored) return null
   const { responseDestination: required } = payment.requirements.extra
   const { responseDestination: signed } = transfer
@@ -103,7 +104,7 @@ const returnsExcess: Check = ({ decoded: { transfer, isSponsored }, payment, rel
 const isSame = (text: string, address: Address): boolean => readAddress(text)?.equals(address) === true
 
 /** The optional copy in the payload must match the signed bytes. */
-const matchesCopy: Check = ({ decoded: { copy, message, request, transfer } }) => {
+const matchesCopy: Rule = ({ decoded: { copy, message, request, transfer } }) => {
   if (copy === null) return null
   const isEqual =
     isSame(copy.from, message.wallet) &&
@@ -116,7 +117,7 @@ const matchesCopy: Check = ({ decoded: { copy, message, request, transfer } }) =
   return isEqual ? null : 'authorization_mismatch'
 }
 
-const checks: readonly Check[] = [
+const checks: readonly Rule[] = [
   matchesPayloadForm,
   sendsOnePlainTransfer,
   namesAsset,
@@ -133,10 +134,4 @@ const checks: readonly Check[] = [
 ]
 
 /** First broken rule, or null. None of them needs the chain. */
-export const findFailedCheck = (candidate: Candidate): Reason | null => {
-  for (const check of checks) {
-    const reason = check(candidate)
-    if (reason !== null) return reason
-  }
-  return null
-}
+export const findFailedCheck = (candidate: Candidate): Reason | null => runChecks(checks, candidate)

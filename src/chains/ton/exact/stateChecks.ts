@@ -1,5 +1,6 @@
 import type { Address } from '@ton/core'
 import type { Reason } from '../../../protocol/reasons.js'
+import { type Check, runChecks } from '../../../schemes/checks.js'
 import { isValidEd25519Signature } from '../../common/ed25519.js'
 import type { Account } from '../rpc/rpc.js'
 import type { WalletState } from '../wallets/walletState.js'
@@ -14,23 +15,23 @@ interface StateCandidate {
   readonly otherGlobalIds: readonly number[]
 }
 
-type Check = (candidate: StateCandidate) => Reason | null
+type Rule = Check<StateCandidate, Reason>
 
-const matchesWalletVersion: Check = ({ decoded, wallet }) =>
+const matchesWalletVersion: Rule = ({ decoded, wallet }) =>
   decoded.request.layout === wallet.layout ? null : 'invalid_exact_tvm_payload_w5_actions'
 
 // A client-paid message needs a deployed wallet, and must not carry a state init.
-const isDeployedAsRequired: Check = ({ decoded: { isSponsored, message }, wallet }) => {
+const isDeployedAsRequired: Rule = ({ decoded: { isSponsored, message }, wallet }) => {
   if (!isSponsored && !wallet.isDeployed) return 'wallet_not_deployed'
   return !isSponsored && message.init !== null ? 'invalid_boc_format' : null
 }
 
-const acceptsSignatures: Check = ({ wallet }) =>
+const acceptsSignatures: Rule = ({ wallet }) =>
   wallet.isSignatureAllowed ? null : 'invalid_exact_tvm_payload_signature_mode_mismatch'
 
 // An extension could move the jettons while our message is in flight, and the bounced TON stays with the
 // payer.
-const hasNoExtensions: Check = ({ decoded: { isSponsored }, wallet }) =>
+const hasNoExtensions: Rule = ({ decoded: { isSponsored }, wallet }) =>
   isSponsored && wallet.hasExtensions ? 'invalid_exact_tvm_payload_extensions_dict_mismatch' : null
 
 // Context of client wallets in W5 (workchain 0, version 0, subwallet 0).
@@ -39,14 +40,14 @@ const clientContext = 0x80000000
 /** W5 wallet id: the client context XOR the network's global id. */
 const defaultWalletId = (globalId: number): number => (clientContext ^ globalId) >>> 0
 
-const hasWalletId: Check = ({ decoded: { request }, wallet, otherGlobalIds }) => {
+const hasWalletId: Rule = ({ decoded: { request }, wallet, otherGlobalIds }) => {
   const isForeign = wallet.layout === 'v5' && otherGlobalIds.map(defaultWalletId).includes(request.walletId)
   return request.walletId === wallet.walletId && !isForeign
     ? null
     : 'invalid_exact_tvm_payload_wallet_id_mismatch'
 }
 
-const isSignedByOwner: Check = ({ decoded: { request }, wallet }) =>
+const isSignedByOwner: Rule = ({ decoded: { request }, wallet }) =>
   isValidEd25519Signature({
     publicKey: wallet.publicKey,
     message: request.signedHash,
@@ -55,23 +56,23 @@ const isSignedByOwner: Check = ({ decoded: { request }, wallet }) =>
     ? null
     : 'message_verification_failed'
 
-const hasNextSeqno: Check = ({ decoded: { request }, wallet }) => {
+const hasNextSeqno: Rule = ({ decoded: { request }, wallet }) => {
   if (request.seqno < wallet.seqno) return 'seqno_already_used'
   return request.seqno > wallet.seqno ? 'seqno_too_high' : null
 }
 
-const movesAsset: Check = ({ decoded: { request }, jettonWallet }) =>
+const movesAsset: Rule = ({ decoded: { request }, jettonWallet }) =>
   jettonWallet?.equals(request.message.destination) === true ? null : 'asset_mismatch'
 
 // Upper bound of the wallet's own fees: up to 10,000 gas and forwarding one message.
 const walletNanoTon = 15_000_000n
 
-const canPayGas: Check = ({ decoded: { request, isSponsored }, account }) =>
+const canPayGas: Rule = ({ decoded: { request, isSponsored }, account }) =>
   isSponsored || account.balance >= request.message.nanoTon + walletNanoTon
     ? null
     : 'insufficient_ton_for_gas'
 
-const checks: readonly Check[] = [
+const checks: readonly Rule[] = [
   isDeployedAsRequired,
   matchesWalletVersion,
   acceptsSignatures,
@@ -84,10 +85,4 @@ const checks: readonly Check[] = [
 ]
 
 /** First rule that the wallet's chain state breaks, or null. */
-export const findFailedStateCheck = (candidate: StateCandidate): Reason | null => {
-  for (const check of checks) {
-    const reason = check(candidate)
-    if (reason !== null) return reason
-  }
-  return null
-}
+export const findFailedStateCheck = (candidate: StateCandidate): Reason | null => runChecks(checks, candidate)

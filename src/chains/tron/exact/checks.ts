@@ -1,5 +1,6 @@
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import { type Check, runChecks } from '../../../schemes/checks.js'
 import { readAddress, type TronAddress } from '../encoding/address.js'
 import { type ExactProof, findDifference } from './payload.js'
 import { recoverSigner } from './signature.js'
@@ -20,13 +21,13 @@ export interface FailedCheck {
 }
 
 /** Null when the rule holds. None of them needs the chain. */
-type Check = (candidate: Candidate) => FailedCheck | null
+type Rule = Check<Candidate, FailedCheck>
 
 const refuse = (isBroken: boolean, reason: Reason): FailedCheck | null => (isBroken ? { reason } : null)
 
 const clockSlackMs = 5_000
 
-const matchesAuthorization: Check = (candidate) => {
+const matchesAuthorization: Rule = (candidate) => {
   const field = findDifference(candidate)
   if (field === null) return null
   return {
@@ -35,20 +36,20 @@ const matchesAuthorization: Check = (candidate) => {
   }
 }
 
-const paysOfferedAsset: Check = ({ requirements, isOffered }) => {
+const paysOfferedAsset: Rule = ({ requirements, isOffered }) => {
   const asset = readAddress(requirements.asset)
   return refuse(asset === null || !isOffered(asset), 'unsupported_asset')
 }
 
-const paysAsset: Check = ({ transfer, requirements }) =>
+const paysAsset: Rule = ({ transfer, requirements }) =>
   refuse(transfer.contract !== readAddress(requirements.asset), 'asset_mismatch')
 
-const paysRecipient: Check = ({ transfer, requirements }) =>
+const paysRecipient: Rule = ({ transfer, requirements }) =>
   refuse(transfer.to !== readAddress(requirements.payTo), 'recipient_mismatch')
 
-const paysSomeoneElse: Check = ({ transfer }) => refuse(transfer.owner === transfer.to, 'self_payment')
+const paysSomeoneElse: Rule = ({ transfer }) => refuse(transfer.owner === transfer.to, 'self_payment')
 
-const coversAmount: Check = ({ transfer, requirements }) =>
+const coversAmount: Rule = ({ transfer, requirements }) =>
   refuse(transfer.value === 0n || transfer.value < requirements.amount, 'insufficient_amount')
 
 /** Checked again later: the only rule that depends on time alone. */
@@ -60,22 +61,22 @@ export const hasNotExpired = ({
   refuse(transfer.expiration <= nowMs + marginMs, 'authorization_expired')
 
 // Until it expires, its failure cannot be proven.
-const expiresInTime: Check = ({ transfer, requirements, nowMs }) =>
+const expiresInTime: Rule = ({ transfer, requirements, nowMs }) =>
   refuse(
     transfer.expiration > nowMs + requirements.maxTimeoutSeconds * 1_000 + clockSlackMs,
     'authorization_expires_too_late',
   )
 
-const limitsFee: Check = ({ transfer, maxFeeLimit }) =>
+const limitsFee: Rule = ({ transfer, maxFeeLimit }) =>
   refuse(transfer.feeLimit > maxFeeLimit, 'fee_limit_too_high')
 
-const isSignedByOwner: Check = ({ transfer }) =>
+const isSignedByOwner: Rule = ({ transfer }) =>
   refuse(
     recoverSigner(transfer.transaction, transfer.signature) !== transfer.owner,
     'invalid_exact_tron_signature',
   )
 
-const checks: readonly Check[] = [
+const checks: readonly Rule[] = [
   matchesAuthorization,
   paysOfferedAsset,
   paysAsset,
@@ -89,10 +90,4 @@ const checks: readonly Check[] = [
 ]
 
 /** First broken rule, cheapest first, or null. */
-export const findFailedCheck = (candidate: Candidate): FailedCheck | null => {
-  for (const rule of checks) {
-    const refusal = rule(candidate)
-    if (refusal !== null) return refusal
-  }
-  return null
-}
+export const findFailedCheck = (candidate: Candidate): FailedCheck | null => runChecks(checks, candidate)
