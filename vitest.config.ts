@@ -10,8 +10,8 @@ export default defineConfig({
     reporters: ['default', './test/support/plainSummary.ts'],
     // Child processes: a server that a test starts ends with the process that started it, not with a thread.
     pool: 'forks',
-    // One more than there are cores: tests wait for blocks, timers and other processes.
-    maxWorkers: Math.min(availableParallelism() + 1, 8),
+    // Not more than there are cores: suites of faults measure deadlines of some hundred milliseconds.
+    maxWorkers: Math.min(Math.max(availableParallelism(), 2), 8),
     testTimeout: 20_000,
     hookTimeout: 60_000,
     sequence: { sequencer: LongestFirst },
