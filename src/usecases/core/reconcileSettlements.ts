@@ -38,7 +38,7 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
       scheme.resolve(settlement, signal),
     )
     if (outcome.state === 'pending') {
-      // Its webhook is told once that it is pending, also where the process died that should have.
+      // Its webhook gets one pending event, also where the process died that should have.
       await journal.release(settlement.id)
       return
     }

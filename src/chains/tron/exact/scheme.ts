@@ -82,7 +82,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     }
   }
 
-  /** Asks until the transaction stands in a block, hands it out again until somebody has it. */
+  /** Polls until the transaction is in a block; sends it again until an endpoint knows it. */
   const waitForOutcome = async (transfer: SignedTransfer, waitUntil: AbortSignal): Promise<Outcome> => {
     const { transaction, bytes } = transfer
     let answer = await rpc.send(bytes)
