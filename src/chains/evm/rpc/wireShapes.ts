@@ -22,6 +22,8 @@ export const receiptShape = z.object({
   blockNumber: quantityShape,
   status: z.enum(['0x0', '0x1']).transform((status) => status === '0x1'),
   logs: z.array(logShape),
+  /** Only reported: a node without it still proves the payment. */
+  gasUsed: quantityShape.nullish().catch(null),
 })
 
 /** A block without the bodies of its transactions. */

@@ -55,11 +55,11 @@ export const concludeReceipt = async (
 
 const certain = (outcome: Outcome): Conclusion => ({ outcome, isRevertedInBatch: false })
 
-/** The payment of a receipt, with its block. */
-const confirmedBy = ({ transactionHash, blockNumber, blockHash }: Receipt): Outcome => ({
+const confirmedBy = ({ transactionHash, blockNumber, blockHash, gasUsed }: Receipt): Outcome => ({
   state: 'confirmed',
   transaction: transactionHash,
   block: { number: blockNumber, hash: blockHash },
+  ...(gasUsed == null ? {} : { gasUsed }),
 })
 
 const failureOf = (

@@ -145,6 +145,14 @@ describe('a confirmed payment whose block is orphaned', () => {
   }
   const within = () => AbortSignal.timeout(5_000)
 
+  it('keeps the block and the gas of its receipt, also when it is resolved from its row', async () => {
+    const { sending, row, block, transaction } = await settleOne()
+    const receipt = await scene.chain.client.getTransactionReceipt({ hash: transaction })
+    expect(block).toEqual({ number: receipt.blockNumber, hash: receipt.blockHash })
+    expect(row.gasUsed).toBe(receipt.gasUsed)
+    expect(await sending.resolve(row.id)).toMatchObject({ gasUsed: receipt.gasUsed, block })
+  })
+
   it('is reported, is sent again, and is confirmed in another block', async () => {
     const { sending, plan, row, block, transaction } = await settleOne()
     const { engine, rpc } = sending
