@@ -1,3 +1,4 @@
+import { createMicroBatcher } from '../../concurrency/microBatcher.js'
 import type { Secret } from '../../platform/secret.js'
 import { type Endpoint, RpcError } from './endpoint.js'
 import { isSuccess, readBatchResponses, readJsonBody, readJsonRpcResponse } from './jsonRpcResponse.js'
@@ -41,7 +42,6 @@ export const createJsonRpcEndpoint = (
   const scrub = createUrlScrubber(url)
   let batchSize = takesBatches ? maxBatchSize : 1
   let lastId = 0
-  let queue: PendingCall[] = []
 
   const complete = ({ resolve, reject }: PendingCall, json: unknown, http?: HttpResponse): void => {
     const response = readJsonRpcResponse(json)
@@ -83,24 +83,18 @@ export const createJsonRpcEndpoint = (
     })
   }
 
-  const flush = (): void => {
-    const calls = queue
-    queue = []
-    for (const batch of splitIntoBatches(calls, batchSize)) send(batch)
-  }
+  const batcher = createMicroBatcher<PendingCall>({
+    maxItems: () => batchSize,
+    run: async (batch) => send(batch),
+  })
 
   const enqueue = (method: string, params: unknown): Promise<unknown> =>
     new Promise((resolve, reject) => {
       lastId += 1
       const json = JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params })
       const call = { id: lastId, json, deadlineAt: performance.now() + timeoutMs, resolve, reject }
-      if (json.length >= unbatchedLength) {
-        send([call])
-        return
-      }
-      // After all I/O callbacks of this tick, so that their requests join the batch.
-      if (queue.length === 0) setImmediate(flush)
-      queue.push(call)
+      if (json.length >= unbatchedLength) send([call])
+      else batcher.add(call)
     })
 
   return { host, request: async (method, params, schema) => schema.parse(await enqueue(method, params)) }
@@ -108,11 +102,3 @@ export const createJsonRpcEndpoint = (
 
 const remainingMs = ({ deadlineAt }: PendingCall): number =>
   Math.max(1, Math.ceil(deadlineAt - performance.now()))
-
-const splitIntoBatches = (
-  calls: readonly PendingCall[],
-  batchSize: number,
-): readonly (readonly PendingCall[])[] =>
-  Array.from({ length: Math.ceil(calls.length / batchSize) }, (_, index) =>
-    calls.slice(index * batchSize, (index + 1) * batchSize),
-  )

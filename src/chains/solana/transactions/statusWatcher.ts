@@ -1,4 +1,5 @@
 import { sleep } from '../../../concurrency/deadline.js'
+import { toChunks } from '../../../concurrency/microBatcher.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
 
@@ -35,10 +36,7 @@ export const createStatusWatcher = (rpc: Rpc, pollIntervalMs: number): StatusWat
     if (isPolling) return
     isPolling = true
     while (waiting.size > 0) {
-      const all = [...waiting]
-      const groups = Array.from({ length: Math.ceil(all.length / maxPerRequest) }, (_, index) =>
-        all.slice(index * maxPerRequest, (index + 1) * maxPerRequest),
-      )
+      const groups = toChunks([...waiting], maxPerRequest)
       // An endpoint that fails is asked again in the next round, until the signal aborts.
       await Promise.all(groups.map((group) => pollGroup(group).catch(() => undefined)))
       if (waiting.size > 0) await sleep(pollIntervalMs)

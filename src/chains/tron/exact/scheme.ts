@@ -38,7 +38,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const readPrices = createPriceCache(rpc, clock)
 
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
-  const help = () => ({ maxDelegable: sponsor?.maxDelegable() ?? 0 })
+  const withEnergy = (state: ChainState) => ({ ...state, maxDelegable: sponsor?.maxDelegable() ?? 0 })
 
   /** Delegates the energy that the payer lacks, before anything is recorded; null where none is lacking. */
   const delegateEnergy = async (state: ChainState, signal: AbortSignal): Promise<Undelegate | null> => {
@@ -63,7 +63,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const isExpired = () => hasNotExpired({ transfer, nowMs: clock.now().getTime(), marginMs })
     const expiredBefore = isExpired()
     if (expiredBefore !== null) return { state: 'failed', reason: expiredBefore.reason }
-    const broken = findFailedStateCheck(state, help())
+    const broken = findFailedStateCheck(withEnergy(state))
     if (broken !== null) return { state: 'failed', reason: broken.reason }
 
     const undelegate = await delegateEnergy(state, waitUntil)
@@ -113,7 +113,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const { transfer } = preparation
       if (!isAwaited()) throw new Error('The caller is gone')
       const state = await readChainState(rpc, transfer, readPrices)
-      const broken = findFailedStateCheck(state, help())
+      const broken = findFailedStateCheck(withEnergy(state))
       if (broken !== null) return toRefusal(transfer, broken)
       return {
         isValid: true,

@@ -1,13 +1,14 @@
+import { type Check, runChecks } from '../../../schemes/checks.js'
 import type { ChainState } from './chainState.js'
 import type { FailedCheck } from './checks.js'
 import { expectedOf, isTransfer } from './judge.js'
 
-type StateCheck = (facts: ChainState, help: SponsoredEnergy) => FailedCheck | null
-
-export interface SponsoredEnergy {
-  /** 0 without sponsoring. */
+interface StateCandidate extends ChainState {
+  /** Energy that we can delegate to the payer; 0 without sponsoring. */
   readonly maxDelegable: number
 }
+
+type StateCheck = Check<StateCandidate, FailedCheck>
 
 // A transaction also pays bandwidth for its result.
 const resultBytes = 64
@@ -55,11 +56,11 @@ const coversEnergyByFeeLimit: StateCheck = ({ transfer, simulation, prices }) =>
     ? null
     : { reason: 'fee_limit_too_low' }
 
-const canPayFees: StateCheck = (facts, help) => {
-  const { resources, transfer, prices, account } = facts
+const canPayFees: StateCheck = (candidate) => {
+  const { resources, transfer, prices, account } = candidate
   const size = transfer.bytes.length / 2 + resultBytes
   const isFree = Math.max(resources.freeBandwidth, resources.stakedBandwidth) >= size
-  const needed = countBurnedSun(facts, help) + BigInt(isFree ? 0 : size * prices.bandwidthPrice)
+  const needed = countBurnedSun(candidate) + BigInt(isFree ? 0 : size * prices.bandwidthPrice)
   return BigInt(account?.balance ?? 0) >= needed ? null : { reason: 'insufficient_energy' }
 }
 
@@ -86,16 +87,11 @@ export const findShortfall = ({
 const neededEnergy = ({ energy }: ChainState['simulation']): number => Math.ceil(energy * energyHeadroom)
 
 /** TRX burned for energy that is neither the payer's nor delegated, in sun. */
-const countBurnedSun = (facts: ChainState, { maxDelegable }: SponsoredEnergy): bigint => {
-  const shortfall = findShortfall(facts)
-  return shortfall <= maxDelegable ? 0n : BigInt(shortfall) * BigInt(facts.prices.energyPrice)
+const countBurnedSun = (candidate: StateCandidate): bigint => {
+  const shortfall = findShortfall(candidate)
+  return shortfall <= candidate.maxDelegable ? 0n : BigInt(shortfall) * BigInt(candidate.prices.energyPrice)
 }
 
-/** First rule that the chain state breaks, or null. */
-export const findFailedStateCheck = (facts: ChainState, help: SponsoredEnergy): FailedCheck | null => {
-  for (const rule of checks) {
-    const refusal = rule(facts, help)
-    if (refusal !== null) return refusal
-  }
-  return null
-}
+/** The first rule that the chain state breaks, or null. */
+export const findFailedStateCheck = (candidate: StateCandidate): FailedCheck | null =>
+  runChecks(checks, candidate)

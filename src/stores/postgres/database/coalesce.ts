@@ -13,7 +13,7 @@ interface Call<Input, Output> {
 }
 
 // One that runs and one on its way: with more, batches become small.
-const maxUnderWay = 2
+const maxInFlight = 2
 const maxInputs = 200
 // A call that waited this long stood behind a database that does not answer.
 const maxWaitMs = 5_000
@@ -46,8 +46,8 @@ export const coalesce = <Input, Output>(
   }
 
   const batcher = createMicroBatcher<Call<Input, Output>>({
-    maxItems: maxInputs,
-    maxUnderWay,
+    maxItems: () => maxInputs,
+    maxInFlight,
     run: async (calls) => {
       const latest = performance.now() - maxWaitMs
       const timely = calls.filter(({ since }) => since >= latest)

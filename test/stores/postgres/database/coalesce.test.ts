@@ -16,7 +16,7 @@ const createStatements = () => {
   const askOnce = async (input: string) => {
     const answer = ask(input)
     answer.catch(() => undefined)
-    await Promise.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
     return { answer }
   }
   return { sent, askOnce }

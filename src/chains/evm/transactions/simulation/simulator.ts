@@ -1,3 +1,4 @@
+import { createMicroBatcher } from '../../../../concurrency/microBatcher.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
 import { divideIndependent } from './divideIndependent.js'
@@ -20,13 +21,10 @@ interface Waiting {
 }
 
 /** How long a call waits for others while simulations are in flight. */
-const windowMs = 3
+const maxWaitMs = 3
 
 /** Builds the simulator of one network. */
 export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulator => {
-  let waiting: Waiting[] = []
-  let inFlight = 0
-  let timer: NodeJS.Timeout | null = null
   // Halved by every group that fails as a whole, plus one with every other: a node's limit, or a payer whose code
   // burns gas, soon disturbs few others.
   let groupSize = maxGroupSize
@@ -35,9 +33,11 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
     simulateCall(rpc, call, sending).then(resolve, reject)
   }
 
-  const simulateGroup = async (group: readonly Waiting[], { sending }: Waiting): Promise<void> => {
+  const simulateGroup = async (group: readonly Waiting[]): Promise<void> => {
+    const [first] = group
+    if (first === undefined) return
     const calls = group.map(({ call }) => call)
-    const { results, isOutOfGas } = await simulateInOneCall(rpc, calls, sending)
+    const { results, isOutOfGas } = await simulateInOneCall(rpc, calls, first.sending)
     groupSize = isOutOfGas ? Math.max(1, Math.floor(group.length / 2)) : Math.min(groupSize + 1, maxGroupSize)
     for (const [index, one] of group.entries()) {
       const result = results[index]
@@ -46,40 +46,27 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
     }
   }
 
-  const flush = (): void => {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-    const gathered = waiting
-    waiting = []
-    for (const group of divideIndependent(gathered, ({ call }) => call, groupSize)) {
-      const [first] = group
-      if (first === undefined) continue
-      inFlight += 1
-      simulateGroup(group, first)
-        .catch((error: unknown) => {
-          for (const { reject } of group) reject(error)
-        })
-        .finally(() => {
-          inFlight -= 1
-          if (inFlight === 0 && waiting.length > 0) flush()
-        })
-    }
-  }
-
-  const enqueue = (one: Waiting): void => {
-    waiting.push(one)
-    if (waiting.length >= groupSize) flush()
-    else if (waiting.length > 1) return
-    else if (inFlight === 0) setImmediate(flush)
-    else timer = setTimeout(flush, windowMs)
-  }
+  const batcher = createMicroBatcher<Waiting>({
+    maxItems: () => groupSize,
+    maxWaitMs,
+    run: async (gathered) => {
+      const groups = divideIndependent(gathered, ({ call }) => call, groupSize)
+      await Promise.all(
+        groups.map((group) =>
+          simulateGroup(group).catch((error: unknown) => {
+            for (const { reject } of group) reject(error)
+          }),
+        ),
+      )
+    },
+  })
 
   return {
     simulate: (call, sending) => {
       if (multicall.known === null) void multicall.ask()
       // Foreign code could burn the gas of all, or tell a shared simulation from a transaction.
       if (multicall.known !== true || !canShare(call)) return simulateCall(rpc, call, sending)
-      return new Promise((resolve, reject) => enqueue({ call, sending, resolve, reject }))
+      return new Promise((resolve, reject) => batcher.add({ call, sending, resolve, reject }))
     },
   }
 }
