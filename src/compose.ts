@@ -102,7 +102,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     },
     logger,
   )
-  const stores = await openStores({ ...config.stores, sealingMark: sealers.keyCheckValue }, clock, logger)
+  const stores = await openStores({ ...config.stores, keyCheckValue: sealers.keyCheckValue }, clock, logger)
   const { limiter } = stores
   const chains = await openChains(config.chains, { clock, logger, limiter, lanes: stores.lanes }).catch(
     async (error: unknown) => {

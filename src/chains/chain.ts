@@ -4,7 +4,6 @@ import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { Scheme } from '../schemes/scheme.js'
 
-/** Whether a network can settle, and why not. */
 export interface NetworkHealth {
   readonly network: string
   readonly isServing: boolean

@@ -1,18 +1,16 @@
 import type { Logger } from '../ports/logger.js'
 import type { AnyChainFamily, ChainContext, NetworkHealth, OpenChain } from './chain.js'
 
-/** A configured family. */
 export interface EnabledChain {
   readonly namespace: string
   readonly open: NonNullable<Extract<ReturnType<AnyChainFamily['prepare']>, { open: unknown }>['open']>
 }
 
-/** All families that are open. */
 export interface OpenChains extends Pick<OpenChain, 'schemes' | 'health' | 'close'> {
   isServing(network: string): boolean
 }
 
-/** Opens all configured families at once; one that cannot open stops the start and is named. */
+/** Opens families in parallel; a failure stops the start and names the family. */
 export const openChains = async (
   families: readonly EnabledChain[],
   context: ChainContext,

@@ -8,7 +8,6 @@ import { isPublicAddress } from './publicAddress.js'
 /** Rejects, or resolves to an empty list, if the host has no address. */
 type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
 
-/** Overrides for tests with receivers on loopback. */
 export interface GuardedFetchDependencies {
   readonly deadlineMs?: number
   readonly resolveHost?: ResolveHost

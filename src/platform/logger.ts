@@ -22,7 +22,6 @@ export const createLogger = ({ level, destination }: LoggerSettings): Logger => 
     },
   }
   const lines = destination === undefined ? pino(options) : pino(options, destination)
-  // Skips scrubbing for disabled levels.
   const writeAt = (name: 'debug' | 'info' | 'warn' | 'error'): Logger['info'] =>
     lines.isLevelEnabled(name)
       ? (fields, message) => lines[name](fields, scrubText(message))

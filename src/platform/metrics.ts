@@ -59,7 +59,6 @@ export interface Metrics extends SettlementCounter, WebhookCounter {
   setOpenSettlements(open: readonly MeasuredOpen[]): void
 }
 
-/** Label values are limited to `kinds`. */
 export interface MetricsSettings {
   /** Registered kinds; other schemes and networks are counted as `other`. */
   readonly kinds: readonly MeasuredKind[]
@@ -215,9 +214,7 @@ export const createMetrics = ({
   }
 }
 
-/**
- * Buffers counts until the next scrape: prom-client takes microseconds per call to validate and hash labels.
- */
+/** Buffers counts until the next scrape: each prom-client call validates and hashes labels (microseconds). */
 const createBufferedCounter = <Label extends string>(configuration: CounterConfiguration<Label>) => {
   const counts = new Map<string, { readonly labels: Readonly<Record<Label, string>>; count: number }>()
   new Counter({

@@ -5,7 +5,7 @@ import { createMailer, type MailerSettings } from './mailer.js'
 export interface RegistrationSettings {
   readonly registration: 'once' | 'open' | 'verified'
   readonly apiKeyRequired: boolean
-  /** Never null where registration is verified. */
+  /** Required when registration is `verified`. */
   readonly mail: MailerSettings | null
 }
 
@@ -13,7 +13,7 @@ type OpenRegistration =
   | { readonly mode: 'once' | 'open' }
   | { readonly mode: 'verified'; readonly mailer: Mailer }
 
-/** Logs at the start which callers get full API keys, and opens the mailer of the mode `verified`. */
+/** Logs which callers get full API keys; creates the mailer for `verified`. */
 export const openRegistration = (
   { registration: mode, apiKeyRequired, mail }: RegistrationSettings,
   logger: Logger,

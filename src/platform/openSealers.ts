@@ -3,16 +3,14 @@ import { createSealers, type Sealers } from './sealer.js'
 import { getSealingSecret } from './sealingSecret.js'
 import type { Secret } from './secret.js'
 
-/** Which secret encrypts API keys. */
 export interface SealingSettings {
-  /** Null: a secret that is made and kept in the data folder. */
+  /** Null: a generated secret in the data folder. */
   readonly keyEncryptionSecret: Secret | null
   readonly dataFolder: string
   /** Whether other instances may share the database. */
   readonly isDatabaseShared: boolean
 }
 
-/** Opens what API keys and webhook secrets are encrypted with. */
 export const openSealers = async (settings: SealingSettings, logger: Logger): Promise<Sealers> => {
   const { keyEncryptionSecret, dataFolder, isDatabaseShared } = settings
   if (keyEncryptionSecret !== null) return createSealers(keyEncryptionSecret)

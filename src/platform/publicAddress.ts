@@ -6,10 +6,7 @@ const cloudAddresses = ['168.63.129.16']
 // The only range for global unicast; ranges that embed IPv4 (v4-mapped, NAT64) lie outside.
 const reservedRanges = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/**
- * Globally routable: not private, loopback, link-local, shared, multicast, reserved, nor an
- * embedded IPv4 address (6to4, Teredo).
- */
+/** Globally routable; excludes special-purpose ranges and embedded IPv4 addresses (6to4, Teredo). */
 export const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.parse(address)

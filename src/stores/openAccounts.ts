@@ -7,13 +7,12 @@ import { openPool } from './postgres/database/pool.js'
 import { findRunningPostgres } from './postgres/embedded/findRunningPostgres.js'
 import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
 
-/** The accounts alone, for a command beside the service. */
 export interface OpenAccounts {
   readonly accounts: AccountStore
   close(): Promise<void>
 }
 
-/** Opens the database as the service does, or joins the service's embedded one when that runs. */
+/** Opens `databaseUrl`, or the embedded database: connects to a running one, else starts it. */
 export const openAccounts = async (
   settings: Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>,
 ): Promise<OpenAccounts> => {

@@ -39,19 +39,17 @@ import { openRedis, type Redis } from './redis/client.js'
 import { createIdempotencyLease } from './redis/idempotencyLease.js'
 import { createRedisRateLimiter } from './redis/rateLimiter.js'
 
-/** Where things are kept. */
 export interface StoreSettings {
   /** Null: the embedded database in `dataFolder`. */
   readonly databaseUrl: Secret | null
   readonly databasePoolSize: number
   readonly dataFolder: string
-  /** Null: limits are counted in this process, and idempotency keys are asked of the database alone. */
+  /** Null: limits are counted per process, and idempotency keys live in Postgres only. */
   readonly redisUrl: Secret | null
-  /** Which secret this instance seals keys with. */
-  readonly sealingMark: Uint8Array
+  /** Identifies the secret that this instance encrypts API keys with. */
+  readonly keyCheckValue: Uint8Array
 }
 
-/** Everything that is kept, behind its ports. */
 export interface Stores {
   readonly accounts: AccountStore
   readonly journal: SettlementJournal
@@ -69,17 +67,16 @@ export interface Stores {
   close(): Promise<void>
 }
 
-// Of the statement itself: a connection that has fallen silent is given up with it, and stands in nobody's way.
+// With its own timeout, so that the connection to a silent server is discarded.
 const ping = { text: 'select 1', query_timeout: 2_000 }
 
-/** Where the database's files lie. */
 export const migrationsFolder = new URL('../../migrations/', import.meta.url)
 
-/** Opens the database, brings it up to date, and opens what counts limits. */
+/** Opens and migrates the database, connects to Redis if configured; closes everything again on failure. */
 export const openStores = async (settings: StoreSettings, clock: Clock, logger: Logger): Promise<Stores> => {
   const closers: (() => Promise<void>)[] = []
   let isClosing = false
-  /** In reverse order, each even when another fails. */
+  /** In reverse order; continues after a failure. */
   const close = async () => {
     isClosing = true
     for (const closer of closers.splice(0).reverse()) {
@@ -93,14 +90,14 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       url,
       maxConnections: settings.databasePoolSize,
       onError: (error) => {
-        // A connection that is being given up may be ended from either side.
+        // During shutdown, connections may be closed from either side.
         if (!isClosing) logger.warn({ error }, 'database.connection_lost')
       },
     })
     closers.push(() => pool.end())
     const { applied } = await migrate(pool, migrationsFolder)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
-    const sealing = createSealingKeyCheck(pool, settings.sealingMark)
+    const sealing = createSealingKeyCheck(pool, settings.keyCheckValue)
     await sealing.check()
     const instance = await announceInstance(pool, logger, { isOnly: settings.databaseUrl === null })
     closers.push(() => instance.close())
@@ -156,7 +153,6 @@ const openDatabase = async (
   return embedded.url
 }
 
-/** Redis, and whether it is worth asking. */
 interface SharedRedis {
   readonly redis: Redis
   readonly circuit: Circuit
@@ -179,9 +175,7 @@ const openSharedRedis = async (
 }
 
 interface Limiters {
-  /** Counts where nothing is shared. */
   readonly inProcess: RateLimiter
-  /** Counts while what is shared is down. */
   readonly fallback: RateLimiter
 }
 

@@ -1,7 +1,6 @@
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { ReadinessCheck } from '../ports/readinessCheck.js'
 
-/** Whether the stores answer. */
 export const listStoreChecks = ({
   pingDatabase,
   limiter,
@@ -18,7 +17,7 @@ export const listStoreChecks = ({
     },
   },
   {
-    // While a shared store is down each process counts limits for itself: no reason to send callers elsewhere.
+    // Without Redis each process counts limits itself: no reason to stop routing to it.
     name: 'store',
     accepts: ['ok', 'degraded'],
     ask: async () => (limiter.isDegraded() ? 'degraded' : 'ok'),

@@ -27,12 +27,12 @@ describe('the largest body of a payment', () => {
 
   it.each([
     ['64 kB by default', {}, 65_536],
-    ['what MAX_PAYMENT_BODY_BYTES says', { MAX_PAYMENT_BODY_BYTES: '100000' }, 100_000],
-    ['1 MiB at most', { MAX_PAYMENT_BODY_BYTES: '1048576' }, 1_048_576],
+    ['MAX_PAYMENT_BODY_BYTES', { MAX_PAYMENT_BODY_BYTES: '100000' }, 100_000],
+    ['at most 1 MiB', { MAX_PAYMENT_BODY_BYTES: '1048576' }, 1_048_576],
   ])('is %s', async (_name, environment, limit) => {
     service = await startService({ databaseUrl: database.url, environment })
     for (const path of ['/verify', '/settle']) {
-      // A text is no payment, but it is read.
+      // Text is not a payment, but it is read.
       expect(await statusOf(path, limit)).toBe(400)
       expect(await statusOf(path, limit + 1)).toBe(413)
     }

@@ -48,7 +48,7 @@ describe('one service for all chain families', () => {
   })
 
   it.each(Object.keys(worlds))(
-    'sells through a shop to a customer on %s, and the merchant has the money',
+    'sells through a shop to a customer on %s, and the merchant receives the funds',
     async (family) => {
       const world = findWorld(family)
       const shop = await openShop({ port: 0, facilitatorUrl: service.url, world })
@@ -70,7 +70,7 @@ describe('one service for all chain families', () => {
   )
 
   it.each(Object.keys(worlds))(
-    'settles a payment on %s once, and tells the second who asks',
+    'settles a payment on %s once, and answers a second request as a duplicate',
     async (family) => {
       const world = findWorld(family)
       const body = JSON.stringify(await world.signPayment())

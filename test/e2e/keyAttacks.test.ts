@@ -5,14 +5,14 @@ import { readConfig } from '../../src/config.js'
 import { accountInfo, keyList, lookedUp, registered } from '../../src/protocol/accounts.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 
-/* The number is that of the project's list of attacks on facilitators. */
+/* The number refers to the project's list of attacks on facilitators. */
 
 const masked = 'qtn_sk_********'
 const email = 'ada@example.com'
 const hook = 'https://engine.example/hook'
 const webhook = z.object({ webhookUrl: z.string(), secret: z.string() })
 
-describe('a stranger who knows an e-mail address and nothing else (A30)', () => {
+describe('a third party that knows only an e-mail address (A30)', () => {
   let database: TestDatabase
   let service: Service
   /** The owner's key, webhook and account. */
@@ -35,7 +35,7 @@ describe('a stranger who knows an e-mail address and nothing else (A30)', () => 
     const { rows } = await database.pool().query('select id from accounts where project = $1', [project])
     return z.object({ id: z.string() }).parse(rows[0]).id
   }
-  /** All that is kept of the owner. */
+  /** All stored data of the owner. */
   const photograph = async () => {
     const queries = [
       'select * from accounts where id::text = $1',
@@ -49,7 +49,7 @@ describe('a stranger who knows an e-mail address and nothing else (A30)', () => 
 
   beforeAll(async () => {
     database = await createTestDatabase()
-    // Nothing is configured that decides who sees keys: this is what an instance does by default.
+    // Default configuration: nothing decides who is shown keys.
     const config = readConfig({
       DATABASE_URL: database.url,
       KEY_ENCRYPTION_SECRET: 's'.repeat(32),
@@ -69,7 +69,7 @@ describe('a stranger who knows an e-mail address and nothing else (A30)', () => 
     owner = { apiKey, secret, id: await readAccountId('engine') }
   })
 
-  it('does not get the key by looking it up, nor by registering again', async () => {
+  it('does not receive the key by lookup or by repeated registration', async () => {
     const looked = await post('/lookup', { email: 'ADA@example.com' })
     expect(lookedUp.parse(looked.json()).keys.map(({ apiKey }) => apiKey)).toEqual([masked])
     const again = await post('/register', { email: 'Ada@Example.com', projectName: ' engine ' })
@@ -77,14 +77,14 @@ describe('a stranger who knows an e-mail address and nothing else (A30)', () => 
     for (const { body } of [looked, again]) expect(body).not.toContain(owner.apiKey.slice(7))
   })
 
-  it('gets nowhere with the mask', async () => {
+  it('cannot use the masked key', async () => {
     for (const path of ['/dashboard/info', '/dashboard/keys']) {
       expect((await get(path, { 'x-api-key': masked })).statusCode).toBe(401)
     }
     expect((await post('/dashboard/rotate', {}, { 'x-api-key': masked })).statusCode).toBe(401)
   })
 
-  it('gets a key of its own by another project, and by that no other key of the address', async () => {
+  it('receives its own key for another project, but no other key of the address', async () => {
     const mine = await register('not the engine')
     expect(mine).toMatchObject({ status: 201, isNew: true })
     const response = await get('/dashboard/keys', { 'x-api-key': mine.apiKey })
@@ -96,13 +96,13 @@ describe('a stranger who knows an e-mail address and nothing else (A30)', () => 
     expect(response.body).not.toContain(owner.apiKey.slice(7))
   })
 
-  it('takes over nothing with a key of its own: webhook, secret, restrictions, quota and key stay', async () => {
+  it('changes nothing with its own key: webhook, secret, restrictions, quota and key of the owner stay', async () => {
     const before = await photograph()
     const mine = await register('not the engine')
     const headers = { 'x-api-key': mine.apiKey }
     const own = accountInfo.parse((await get('/dashboard/info', headers)).json())
     expect(own).toMatchObject({ project: 'not the engine', webhookUrl: '', quota: { used: 0 } })
-    // The same address as the owner's must not lead to the owner's secret.
+    // The same address must not lead to the owner's secret.
     expect((await setWebhook(mine.apiKey)).secret).not.toBe(owner.secret)
     await setWebhook(mine.apiKey, 'https://evil.example/hook')
     await post('/dashboard/webhook/rotate', {}, headers)
@@ -127,7 +127,7 @@ describe('a stranger who knows an e-mail address and nothing else (A30)', () => 
     })
   })
 
-  it('gives the owner no key that it knows by registering first', async () => {
+  it('cannot give the owner a key that it knows by registering first', async () => {
     const squatter = await register('shop')
     const later = await register('shop')
     expect(later).toMatchObject({ status: 200, isNew: false, apiKey: masked })
@@ -139,7 +139,7 @@ describe('a stranger who knows an e-mail address and nothing else (A30)', () => 
     ['a page in the operator’s browser', { host: '127.0.0.1:8080', origin: 'https://evil.example' }],
     ['a page by DNS rebinding', { host: 'evil.example:8080', 'sec-fetch-site': 'same-origin' }],
     ['a proxy on the same machine', { host: '127.0.0.1:8080', 'x-forwarded-for': '203.0.113.66' }],
-  ])('does not pass for a program on the machine by way of %s', async (_name, headers) => {
+  ])('is not treated as a local program through %s', async (_name, headers) => {
     const ask = (url: string, payload: object) =>
       service.app.inject({ method: 'POST', url, payload, headers, remoteAddress: '127.0.0.1' })
     const answers = [
@@ -150,7 +150,7 @@ describe('a stranger who knows an e-mail address and nothing else (A30)', () => 
       expect(statusCode).toBe(200)
       expect(body).toContain(masked)
       expect(body).not.toContain(owner.apiKey.slice(7))
-      // And the page may not read even that.
+      // And the page cannot read this response.
       expect(answered).not.toHaveProperty('access-control-allow-origin')
     }
   })

@@ -18,21 +18,21 @@ const remote = { ...local, host: 'pay.example' }
 
 /** TRUST_PROXY lists 10.0.0.0/8. */
 const callers: Readonly<Record<string, Call>> = {
-  'a stranger': { remoteAddress: '203.0.113.7', headers: remote },
-  'a stranger who asks for localhost': { remoteAddress: '203.0.113.7', headers: local },
-  'a stranger through a proxy on this machine that is not listed': {
+  'a remote caller': { remoteAddress: '203.0.113.7', headers: remote },
+  'a remote caller that requests localhost': { remoteAddress: '203.0.113.7', headers: local },
+  'a remote caller through a proxy on this machine that is not listed': {
     remoteAddress: '127.0.0.1',
     headers: { ...local, 'x-forwarded-for': '203.0.113.7' },
   },
-  'a stranger through a proxy on this machine that passes the host on': {
+  'a remote caller through a proxy on this machine that forwards the host': {
     remoteAddress: '127.0.0.1',
     headers: remote,
   },
-  'a stranger through a trusted proxy': {
+  'a remote caller through a trusted proxy': {
     remoteAddress: '10.0.0.1',
     headers: { ...remote, 'x-forwarded-for': '203.0.113.7' },
   },
-  'a stranger who claims loopback through a trusted proxy': {
+  'a remote caller that claims loopback through a trusted proxy': {
     remoteAddress: '10.0.0.1',
     headers: { ...local, 'x-forwarded-for': '127.0.0.1' },
   },
@@ -40,7 +40,7 @@ const callers: Readonly<Record<string, Call>> = {
     remoteAddress: '127.0.0.1',
     headers: { ...local, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
   },
-  'a page whose own name leads to this machine': {
+  'a page on this machine by DNS rebinding': {
     remoteAddress: '127.0.0.1',
     headers: { ...local, host: 'evil.example:8080', 'sec-fetch-site': 'same-origin' },
   },
@@ -87,7 +87,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** What the callers do, in one mode. */
+/** Requests of all callers in one mode. */
 const inMode = (open: () => FastifyInstance) => {
   const call = (name: string): Call => callers[name] ?? { headers: {} }
   const post = (url: string, payload: object, { headers, ...from }: Call) =>
@@ -116,9 +116,9 @@ const inMode = (open: () => FastifyInstance) => {
 }
 
 const clear = () => database.pool().query('truncate accounts, api_keys')
-/** Two projects of one address, as their owner registered them from elsewhere. */
+/** Two projects of one address, registered by their owner elsewhere. */
 const registerBoth = async ({ register }: ReturnType<typeof inMode>) => {
-  const [one, two] = [await register('a stranger', 'one'), await register('a stranger', 'two')]
+  const [one, two] = [await register('a remote caller', 'one'), await register('a remote caller', 'two')]
   return [one.apiKey, two.apiKey] as const
 }
 
@@ -135,10 +135,10 @@ describe.each([
   })
   beforeEach(clear)
 
-  it.each(everyone)('the creator of a key is shown it: %s', async (name) => {
+  it.each(everyone)('the creator of a key receives it: %s', async (name) => {
     const created = await asked.register(name, 'engine')
     expect(created).toMatchObject({ status: 201, isNew: true, projectName: 'engine' })
-    expect(await asked.listKeys('a stranger', created.apiKey)).toEqual([created.apiKey])
+    expect(await asked.listKeys('a remote caller', created.apiKey)).toEqual([created.apiKey])
   })
 
   it.each(everyone.map((name) => [name, shows(name) ? 'the key' : 'a mask'] as const))(
@@ -151,7 +151,7 @@ describe.each([
   )
 
   it.each(everyone.map((name) => [name, shows(name) ? 'the keys' : 'masks'] as const))(
-    'a look-up, by %s, shows %s',
+    'a lookup, by %s, shows %s',
     async (name, shown) => {
       const keys = await registerBoth(asked)
       expect(await asked.lookUp(name)).toEqual(shown === 'the keys' ? keys : [masked, masked])
@@ -159,14 +159,14 @@ describe.each([
   )
 
   it.each(everyone.map((name) => [name, shows(name) ? 'the other key' : 'a mask of the other'] as const))(
-    'the dashboard of one key, asked by %s, shows that key and %s',
+    'the dashboard of one key, requested by %s, shows that key and %s',
     async (name, shown) => {
       const [one, two] = await registerBoth(asked)
       expect(await asked.listKeys(name, two)).toEqual([shown === 'the other key' ? one : masked, two])
     },
   )
 
-  it('a page of a listed origin may read its answers, and is shown no more for that', async () => {
+  it('a page of a listed origin can read the responses, but sees no more keys', async () => {
     await registerBoth(asked)
     for (const url of ['/register', '/lookup']) {
       const response = await app.inject({
@@ -180,7 +180,7 @@ describe.each([
     }
   })
 
-  it('a look-up of an unknown address finds no key for any caller', async () => {
+  it('a lookup of an unknown address finds no key for any caller', async () => {
     await registerBoth(asked)
     await database.pool().query("update accounts set email = 'eve@example.com'")
     for (const name of everyone) expect(await asked.lookUp(name)).toEqual([])
@@ -200,7 +200,7 @@ describe('where REGISTRATION is verified', () => {
   })
   beforeEach(clear)
 
-  it.each(everyone)('no key is shown but the one that is presented: %s', async (name) => {
+  it.each(everyone)('no key is shown except the presented one: %s', async (name) => {
     const [, two] = await registerBoth(inOnce)
     expect(await asked.register(name, 'three')).toMatchObject({ status: 201, isNew: true, apiKey: masked })
     expect(await asked.register(name, 'one')).toMatchObject({ status: 201, isNew: true, apiKey: masked })

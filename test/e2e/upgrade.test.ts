@@ -5,7 +5,7 @@ import { openCore } from '../support/core.js'
 import { createCoreClient } from '../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 
-/** The schema as it was before `0007_amounts_and_details.sql`, with the rows in it. */
+/** The schema before `0007_amounts_and_details.sql`, with rows. */
 const downgrade = `
   drop view fee_ledger;
   alter table settlements drop column authorized_amount, drop column settled_amount, drop column gas_used,
@@ -18,7 +18,7 @@ const downgrade = `
     from settlements where state = 'confirmed' and fee_rate is not null;
   delete from schema_migration where number = 7`
 
-/** Leaves every settlement as a process does that dies between sending and closing. */
+/** Leaves every settlement like a process that dies between sending and closing. */
 const reopen = `
   update settlements set state = 'pending', closed_at = null, consumed_by = null, owner = null,
     block_number = null, block_hash = null, is_final = false`

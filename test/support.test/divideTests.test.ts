@@ -9,7 +9,7 @@ const files = new Map(
 )
 const { fast, integration } = divideTests()
 
-/** What a file leads to, as the compiler reads imports. */
+/** Imports of a file, as the compiler resolves them. */
 const listReached = (path: string): readonly string[] => {
   const reached = new Set([path])
   for (const each of reached) {
@@ -21,12 +21,12 @@ const listReached = (path: string): readonly string[] => {
 }
 
 describe('the test files', () => {
-  it('are each fast or integration, none both', () => {
+  it('are either fast or integration tests', () => {
     const tests = [...files.keys()].filter((path) => path.endsWith('.test.ts'))
     expect([...fast, ...integration].sort()).toEqual(tests.sort())
   })
 
-  it('are fast where nothing that they import starts a chain, a database, Redis or a process', () => {
+  it('are fast when no import starts a chain, a database, Redis or a process', () => {
     const isSlow = (path: string) => slowModules.some((slow) => path === slow || path.startsWith(`${slow}/`))
     const divided = [...fast, ...integration].map((path) => [path, !listReached(path).some(isSlow)])
     expect(divided.filter(([path, isFast]) => fast.some((each) => each === path) !== isFast)).toEqual([])
@@ -40,11 +40,11 @@ describe('the test files', () => {
     ['test/support.test/localSolana.test.ts', 'litesvm'],
     ['test/chains/ton/exact/decode.test.ts', '@ton/sandbox'],
     ['test/support.test/tronChain.test.ts', '@ethereumjs/evm'],
-  ])('%s leads to %s', (path, slow) => {
+  ])('%s imports %s', (path, slow) => {
     expect(findSlowModule(path)).toBe(slow)
   })
 
-  it('that take longest are all there, so that they begin first', () => {
+  it('that take longest are all listed', () => {
     expect(longTests.filter((path) => !files.has(path))).toEqual([])
   })
 })
@@ -52,6 +52,6 @@ describe('the test files', () => {
 describe('the setup of the fast tests', () => {
   it('refuses to start a process', async () => {
     await import('../support/refuseProcesses.js')
-    expect(() => spawn('true')).toThrow('A fast test starts no process')
+    expect(() => spawn('true')).toThrow('A fast test must not start a process')
   })
 })

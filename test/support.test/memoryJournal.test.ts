@@ -2,7 +2,7 @@ import { describeSettlementJournal } from '../contracts/settlementJournalContrac
 import { createMemoryConfirmedBlocks } from '../support/memoryConfirmedBlocks.js'
 import { createMemoryJournal } from '../support/memoryJournal.js'
 
-describeSettlementJournal('the journal that stands for it in tests', async () => {
+describeSettlementJournal('the in-memory journal', async () => {
   const journal = createMemoryJournal()
   return { journal, blocks: createMemoryConfirmedBlocks(journal), close: async () => undefined }
 })

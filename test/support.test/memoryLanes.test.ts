@@ -1,7 +1,7 @@
 import { describeLaneNumbering, keepNoted } from '../contracts/laneNumberingContract.js'
 import { createMemoryLanes } from '../support/memoryLanes.js'
 
-describeLaneNumbering('the lanes that stand for them in tests', async () => {
+describeLaneNumbering('the in-memory lanes', async () => {
   const lanes = createMemoryLanes()
   return { lanes, openRecorder: async () => keepNoted(lanes.openRecorder()), close: async () => undefined }
 })

@@ -2,7 +2,7 @@ import { describeWebhookOutbox } from '../contracts/webhookOutboxContract.js'
 import { createManualClock } from '../support/manualClock.js'
 import { createMemoryOutbox } from '../support/memoryOutbox.js'
 
-describeWebhookOutbox('the outbox that stands for it in tests', async () => {
+describeWebhookOutbox('the in-memory outbox', async () => {
   const clock = createManualClock()
   const outbox = createMemoryOutbox(clock)
   return {

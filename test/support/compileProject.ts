@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { listTemporaryFolders, makeTemporaryFolder } from './temporaryFolder.js'
 
-/** The project's sources as JavaScript, file by file, in the places that they have in the project. */
+/** The project's sources as JavaScript, in the same folder layout. */
 export interface CompiledProject {
   readonly folder: string
   remove(): Promise<void>
@@ -14,14 +14,14 @@ export interface CompiledProject {
 const prefix = 'quittance-compiled-'
 const abandonedAfterMs = 24 * 3_600_000
 const root = fileURLToPath(new URL('../../', import.meta.url))
-// What the sources read beside themselves, and the packages that they import.
+// Files that the sources read at run time, and the packages that they import.
 const linked = ['node_modules', 'migrations', 'package.json'] as const
 
-/** Compiles what tests run in processes of their own: the service, and the programs beside the tests. */
+/** Compiles the programs that tests run in separate processes. */
 export const compileProject = async (): Promise<CompiledProject> => {
   await sweep()
   const folder = await makeTemporaryFolder(prefix)
-  // For an end that skips the teardown, such as Ctrl-C twice.
+  // For exits without teardown, such as a second Ctrl-C.
   const removeNow = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', removeNow)
   await build({
@@ -53,7 +53,7 @@ const listSources = async (): Promise<string[]> => {
   return found
 }
 
-/** Removes what runs left that were killed outright. */
+/** Removes output of killed runs. */
 const sweep = async (): Promise<void> => {
   for (const folder of await listTemporaryFolders(prefix)) {
     const { ctimeMs } = await stat(folder).catch(() => ({ ctimeMs: Number.POSITIVE_INFINITY }))

@@ -2,15 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The paths of test files, from the project's root. */
+/** Paths of test files, from the project root. */
 export interface DividedTests {
-  /** Need nothing but this process. */
+  /** Need only the test process. */
   readonly fast: readonly string[]
-  /** Need a chain, a database, Redis or a process of their own. */
+  /** Need a chain, a database, Redis or a separate process. */
   readonly integration: readonly string[]
 }
 
-/** What no fast test imports, nor anything that it imports: processes, virtual machines of chains, the run's Postgres. */
+/**
+ * Modules that no fast test imports, even indirectly: processes, virtual machines of chains, the run's
+ * Postgres.
+ */
 export const slowModules: readonly string[] = [
   'node:child_process',
   'litesvm',
@@ -21,7 +24,7 @@ export const slowModules: readonly string[] = [
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Divides the test files by what they import. What is imported for its types alone does not count. */
+/** By transitive imports; type-only imports do not count. */
 export const divideTests = (): DividedTests => {
   const tests = readdirSync(posix.join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .map((name) => posix.join('test', name.replaceAll('\\', '/')))
@@ -32,7 +35,7 @@ export const divideTests = (): DividedTests => {
   return { fast: tests.filter((test) => !integration.has(test)), integration: [...integration] }
 }
 
-/** The slow module that a file leads to; null when there is none. `imports` keeps what was read before. */
+/** The slow module that a file imports transitively, or null. `imports` caches parsed files. */
 export const findSlowModule = (
   path: string,
   imports: Map<string, readonly string[]> = new Map(),
@@ -43,7 +46,7 @@ export const findSlowModule = (
     if (!file.endsWith('.ts')) continue
     const imported = imports.get(file) ?? readImports(file)
     imports.set(file, imported)
-    // A set that grows is walked to its new end.
+    // The set grows during iteration.
     for (const each of imported) reached.add(each)
   }
   return null
@@ -52,7 +55,9 @@ export const findSlowModule = (
 const importing =
   /^(?:import|export)\s(?!type\s)[^'"]*?from\s'([^']+)'|^import\s'([^']+)'|\bimport\('([^']+)'\)/gm
 
-/** Packages by their names, files by their paths from the root. Parsing would take as long as all fast tests do. */
+/**
+ * Packages by name, files by path from the root. A regular expression, because parsing would take too long.
+ */
 const readImports = (path: string): readonly string[] =>
   [...readFileSync(posix.join(root, path), 'utf8').matchAll(importing)].flatMap((match) => {
     const specifier = match[1] ?? match[2] ?? match[3]

@@ -4,8 +4,8 @@ import { openTemplate, startPostgres, useExistingPostgres } from './postgresServ
 import { compiledFolderVariable } from './program.js'
 
 /**
- * Gives the run one Postgres and one migrated template, and compiles what tests run in processes of their own.
- * `TEST_DATABASE_URL` names a server to use instead of our own; its user must be allowed to create databases.
+ * One Postgres and one migrated template per run, and compiled programs for separate processes.
+ * `TEST_DATABASE_URL` selects an existing server; its user must have CREATEDB.
  */
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
   const [removeCompiled, closePostgres] = await Promise.all([
@@ -30,10 +30,10 @@ const providePostgres = async (project: TestProject): Promise<() => Promise<void
 
 const provideCompiled = async (): Promise<() => Promise<void>> => {
   const { folder, remove } = await compileProject()
-  // Workers inherit it.
+  // Inherited by workers.
   process.env[compiledFolderVariable] = folder
   return remove
 }
 
-/** In watch mode sources change between runs: tsx always runs the present ones. */
+/** In watch mode sources change between runs; tsx always runs the current ones. */
 const nothing = async (): Promise<void> => undefined

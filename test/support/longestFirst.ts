@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Test files that take longest, longest first, and those that wait more than they compute. No run ends with one
- * of them alone, not even the first on a machine, which knows no durations yet.
+ * Test files that take longest, longest first, and those that mostly wait. They start first, so that no run
+ * ends with one of them alone, even without recorded durations.
  */
 export const longTests: readonly string[] = [
   'test/chains/ton/crash.test.ts',
@@ -20,13 +20,13 @@ export const longTests: readonly string[] = [
   'test/http/fuzz.test.ts',
 ]
 
-/** Orders a run: first the longest files, then project by project as Vitest does, and the fast ones last. */
+/** Longest files first, then by project as Vitest does, fast ones last. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification): number => {
       const place = longTests.findIndex((path) => moduleId.endsWith(`/${path}`))
       const inProject = place === -1 ? longTests.length : place
-      // Together, for they share a process; and there is no better end than many short files.
+      // Together, because they share a process; many short files also end a run evenly.
       return project.name === 'fast' ? longTests.length + 1 + inProject : inProject
     }
     const ordered = await super.sort(specifications)

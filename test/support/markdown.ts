@@ -21,15 +21,15 @@ const readCells = (line: string): readonly string[] =>
 export const readCodeSpans = (text: string): readonly string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span ?? '')
 
-/** A text without its fenced code blocks. */
+/** Removes fenced code blocks. */
 export const withoutCodeBlocks = (markdown: string): string =>
   markdown.replaceAll(/^```[^\n]*\n[\s\S]*?^```$/gm, '')
 
-/** The contents of the fenced code blocks of a text. */
+/** Contents of fenced code blocks. */
 export const readCodeBlocks = (markdown: string): readonly string[] =>
   [...markdown.matchAll(/^```[^\n]*\n([\s\S]*?)^```$/gm)].map(([, code]) => code ?? '')
 
-/** The targets of the inline links of a text, as written. */
+/** Targets of inline links, as written. */
 export const readLinks = (markdown: string): readonly string[] =>
   [
     ...withoutCodeBlocks(markdown)
@@ -37,7 +37,7 @@ export const readLinks = (markdown: string): readonly string[] =>
       .matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g),
   ].map(([, target]) => target ?? '')
 
-/** The anchors that GitHub gives to the headings of a text. */
+/** Anchors that GitHub generates for headings. */
 export const readAnchors = (markdown: string): readonly string[] => {
   const seen = new Map<string, number>()
   return [...withoutCodeBlocks(markdown).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading = '']) => {

@@ -44,7 +44,7 @@ export const settlement = (fields: Partial<Settlement> = {}): Settlement => ({
   ...fields,
 })
 
-/** Keeps the contract of the port, without a database. */
+/** Fulfills the contract of the port without a database. */
 export const createMemoryJournal = (): MemoryJournal => {
   const rows = new Map<string, Settlement>()
   const isOpen = (row: Settlement | undefined): row is Settlement =>
@@ -91,7 +91,7 @@ export const createMemoryJournal = (): MemoryJournal => {
       settlementId,
       record: async (signed, write) => {
         const network = rows.get(settlementId)?.network ?? ''
-        // What a payer signed carries one settlement; a transaction of a lane may carry many.
+        // A transaction signed by a payer carries one settlement; a transaction of a lane may carry many.
         if (write !== undefined) await write()
         else if (listCarried(network, signed.transaction).some(({ id }) => id !== settlementId)) {
           throw new Error('The transaction is recorded for another settlement')

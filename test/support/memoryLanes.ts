@@ -34,7 +34,7 @@ export const createMemoryLanes = (): MemoryLanes => {
         const nonce = state.next
         const recorded = await sign(nonce)
         let isStored = false
-        // One write for all of them, as one database transaction is.
+        // One write for all, like one database transaction.
         const write = async () => {
           if (isStored) return
           isStored = true

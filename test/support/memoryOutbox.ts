@@ -15,7 +15,7 @@ export interface MemoryOutbox extends WebhookOutbox {
 
 type Row = WebhookDelivery & { readonly lease: string | null }
 
-/** Keeps the contract of the port, without a database. */
+/** Fulfills the contract of the port without a database. */
 export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
   const rows = new Map<string, Row>()
   const endpoints = new Map<string, WebhookEndpoint & { previousUntil: Date }>()

@@ -1,20 +1,17 @@
 import { fileURLToPath } from 'node:url'
 
-/** How Node runs one of the project's own files: `node ...flags file`. */
+/** Arguments for Node to run a file of the project: `node ...flags file`. */
 export interface Program {
   readonly flags: readonly string[]
   readonly file: string
 }
 
-/** Names the folder that `compileProject` has filled for this run. */
+/** Names the output folder of `compileProject` for this run. */
 export const compiledFolderVariable = 'QUITTANCE_COMPILED_FOLDER'
 
 const root = new URL('../../', import.meta.url)
 
-/**
- * Finds how to run a file of the project in a process of its own: compiled where the run has compiled it, which
- * halves the time until it runs; through tsx elsewhere.
- */
+/** Uses the compiled file if there is one, which halves the startup time; otherwise tsx. */
 export const findProgram = (source: URL): Program => {
   const compiled = process.env[compiledFolderVariable]
   if (compiled === undefined) {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { sleep } from '../../src/concurrency/deadline.js'
 import type { BlockReference } from '../../src/ports/settlementJournal.js'
 
-/** A transfer that stands in a block. */
+/** A transfer in a block. */
 export interface ToyTransfer {
   readonly transaction: string
   readonly from: string
@@ -12,32 +12,31 @@ export interface ToyTransfer {
   readonly block: BlockReference
 }
 
-/** A chain in memory whose connection can be cut. Every transfer is a block of its own. */
+/** An in-memory chain whose connection can be cut. One transfer per block. */
 export interface ToyChain {
-  /** Hands signed bytes to the chain, which takes each authorization that it knows once. */
+  /** Submits signed bytes; each known authorization is executed once. */
   send(bytes: string, signal: AbortSignal): Promise<void>
   find(transaction: string, signal: AbortSignal): Promise<ToyTransfer | null>
   isUsed(authorization: string, signal: AbortSignal): Promise<boolean>
   getHead(signal: AbortSignal): Promise<bigint>
-  /** Lets a payer sign one transfer of at most this much. */
+  /** A payer signs one transfer up to this amount. */
   allow(authorization: string, atMost: bigint): void
-  /** A transfer that the payer sends without anyone's help. */
+  /** A transfer that the payer submits itself. */
   transfer(from: string, to: string, amount: bigint): ToyTransfer
   countReceived(to: string): bigint
   listSent(): readonly string[]
-  /** Null: everything works. */
+  /** Null: no fault. */
   setFault(fault: 'swallowSends' | 'loseSendAnswers' | 'silence' | null): void
 }
 
 const order = z.object({ authorization: z.string(), from: z.string(), to: z.string(), amount: z.string() })
 
-/** What the toy signs: plain JSON. */
+/** Plain JSON. */
 export const writeOrder = (fields: z.infer<typeof order>): { transaction: string; bytes: string } => {
   const bytes = JSON.stringify(fields)
   return { transaction: createHash('sha256').update(bytes).digest('hex'), bytes }
 }
 
-/** Starts an empty chain. */
 export const createToyChain = (): ToyChain => {
   const allowed = new Map<string, bigint>()
   const used = new Set<string>()
@@ -45,7 +44,7 @@ export const createToyChain = (): ToyChain => {
   const sent: string[] = []
   let fault: Parameters<ToyChain['setFault']>[0] = null
 
-  /** Does not answer until the caller gives up. */
+  /** Never responds. */
   const hang = async (signal: AbortSignal): Promise<never> => {
     await sleep(2 ** 31 - 1, signal)
     throw new Error('The chain did not answer')

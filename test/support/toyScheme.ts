@@ -20,15 +20,12 @@ export const toyBody = (nonce = 'nonce-1', network = 'toy:1') => {
   return wirePaymentRequest.parse({ paymentPayload, paymentRequirements: requirements })
 }
 
-/** How the toy settles a payment. */
 export type ToySettle = (payment: Payment, recorder: Recorder, options: SettleOptions) => Promise<Outcome>
 
-/** What a test changes of the toy. */
 export interface ToyScript extends Partial<Scheme> {
   readonly settle?: ToySettle
 }
 
-/** What the toy finds of a payment that it accepts. */
 export const toyAuthorized = (payment: Payment, changes: Partial<Authorized> = {}): Authorized => {
   const { from, nonce } = proof.parse(payment.proof)
   const { network, amount } = payment.requirements
@@ -40,12 +37,12 @@ export const toyAuthorized = (payment: Payment, changes: Partial<Authorized> = {
     amount,
     expiresAt: null,
     details: {},
-    settle: () => Promise.reject(new Error('This toy settles nothing')),
+    settle: () => Promise.reject(new Error('The toy scheme has no settle script')),
     ...changes,
   }
 }
 
-/** A scheme without a chain: what it does can be scripted, and by itself everything goes well. */
+/** A scheme without a chain; scriptable, successful by default. */
 export const createToyScheme = ({ settle, ...script }: ToyScript = {}): Scheme => {
   let sent = 0
   const sendOnce: ToySettle = async (_payment, recorder) => {

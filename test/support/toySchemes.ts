@@ -42,7 +42,7 @@ const uptoProof = z.object({
 })
 const uptoDetails = z.object({ authorization: z.string() })
 
-/** `upto` on the toy chain: settles the stated amount of what was authorized, and nothing at all for 0. */
+/** `upto` on the toy chain: settles the requested part of the authorized amount, nothing for 0. */
 export const createToyUpto = (chain: ToyChain): Scheme => {
   const identify = ({ proof }: Payment): string | null => {
     const { data } = uptoProof.safeParse(proof)
@@ -97,7 +97,7 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
 
     resolve: async ({ details, broadcasts }, signal) => {
       const newest = broadcasts.at(-1)
-      if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
+      if (newest === undefined) throw new Error('The settlement has no recorded transaction')
       const { transaction, bytes } = newest
       const found = await chain.find(transaction, signal)
       if (found !== null) return confirm(found)
@@ -120,7 +120,7 @@ const directProof = z.object({
 })
 const directDetails = z.object({ transaction: z.string() })
 
-/** `exact-direct` on the toy chain: the payer has sent it, and settling only claims the proof. */
+/** `exact-direct` on the toy chain: already sent by the payer; settling claims the proof. */
 export const createToyDirect = (chain: ToyChain): Scheme => {
   const readProof = ({ proof }: Payment) => {
     const { data } = directProof.safeParse(proof)

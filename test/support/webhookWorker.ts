@@ -38,7 +38,7 @@ export const openWebhookWorker = (databaseUrl: string, leaseMs: number): Webhook
   }
 }
 
-// As a process of its own: `webhookWorker <database> <lease>` delivers until it is killed.
+// As a separate process: `webhookWorker <database> <lease>` delivers until it is killed.
 if (/webhookWorker\.[jt]s$/.test(process.argv[1] ?? '')) {
   const [, , databaseUrl = '', leaseMs] = process.argv
   const worker = openWebhookWorker(databaseUrl, Number(leaseMs))

@@ -10,10 +10,7 @@ interface SignedMessage {
   readonly signature: Uint8Array
 }
 
-/**
- * Strict verification: small-order public keys and R points are rejected, as Solana validators do
- * (`verify_strict`).
- */
+/** Rejects small-order public keys and R points, as Solana validators do (`verify_strict`). */
 export const isValidEd25519Signature = ({ publicKey, message, signature }: SignedMessage): boolean => {
   if (isSmallOrderPoint(publicKey) || isSmallOrderPoint(signature)) return false
   try {

@@ -1,9 +1,6 @@
 import { AppError } from '../../errors.js'
 
-/**
- * No account can pay, or none is free in time. Says nothing about the payment, so it is never a payer's
- * error.
- */
+/** No account is funded or free in time. Not caused by the payment, so never a payer's error. */
 export const networkUnavailable = (network: string, cause?: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', `${network} is not settling at the moment`, {
     ...(cause === undefined ? {} : { cause }),

@@ -2,7 +2,6 @@ import type { ReadinessCheck } from '../../ports/readinessCheck.js'
 import type { NetworkHealth } from '../chain.js'
 import { summarizeBalanceLevels } from './balanceLevel.js'
 
-/** Whether the networks answer, and whether their signers can pay. */
 export const listChainChecks = (readHealth: () => readonly NetworkHealth[]): readonly ReadinessCheck[] => [
   {
     name: 'rpc',
@@ -14,7 +13,8 @@ export const listChainChecks = (readHealth: () => readonly NetworkHealth[]): rea
     },
   },
   {
-    // Other instances have the same wallets, and pending settlements are answered even when nothing can be sent.
+    // Other instances have the same wallets, and pending settlements are answered even when nothing can be
+    // sent.
     name: 'gas',
     accepts: balanceLevels,
     ask: async () => summarizeBalanceLevels(readHealth()),

@@ -7,7 +7,6 @@ import type { FeeOracle } from './transactions/fees/fees.js'
 import type { GasBalances } from './transactions/fees/gasBalances.js'
 import type { Signers } from './transactions/signers.js'
 
-/** An EVM network with its gas balances. */
 export interface MonitoredEvmNetwork extends MonitoredNetwork {
   /** Whether an account can pay for the next settlement; false until the lanes are open. */
   canPay(address: Hex): boolean
@@ -40,7 +39,7 @@ export const createMonitoredNetwork = (
   return {
     network,
     findProblem: async () => {
-      if (!(await rpc.probe())) throw new Error('No endpoint answers')
+      if (!(await rpc.probe())) throw new Error('No endpoint responds')
       if (!areLanesOpen) await openLanes()
       const reading = await fees.refresh()
       await balances.measure(reading)

@@ -4,15 +4,14 @@ export interface KnownToken {
   readonly address: `0x${string}`
 }
 
-/** Built-in settings of a network. */
 export interface KnownNetwork {
   readonly chainId: number
   readonly name: string
   /** A public, rate-limited endpoint for operators that name none. */
   readonly publicRpcUrl: string
-  /** Poll interval for receipts, in milliseconds: a fraction of the block time. */
+  /** Poll interval for receipts in ms: a fraction of the block time. */
   readonly pollIntervalMs: number
-  /** Blocks with this many on top count as final. */
+  /** Blocks with this many blocks on top count as final. */
   readonly finalityDepth: number
   readonly isTestnet: boolean
   readonly tokens: readonly KnownToken[]
@@ -124,6 +123,5 @@ export const knownNetworks: readonly KnownNetwork[] = [
   },
 ]
 
-/** The built-in settings of a chain id, or null. */
 export const findKnownNetwork = (chainId: number): KnownNetwork | null =>
   knownNetworks.find((network) => network.chainId === chainId) ?? null

@@ -18,8 +18,8 @@ import { createSigners, type Signers } from './transactions/signers.js'
 import { createMulticallPresence } from './transactions/simulation/multicallPresence.js'
 
 /**
- * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node that does
- * not answer only keeps its network out of `/supported` until it does.
+ * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node
+ * that does not answer only keeps its network out of `/supported` until it does.
  */
 export const open = async (settings: EvmSettings, context: ChainContext): Promise<OpenChain> => {
   const signers = createSigners(settings.privateKeys)
@@ -94,7 +94,6 @@ const openNetwork = async (
     expiryMarginSeconds,
     crossCheckAmount,
   })
-  // One line per scheme.
   const schemes = [createExactScheme({ family, network, rpc, tokens, engine, clock })]
   return { schemes, monitor, maintenance }
 }
@@ -107,7 +106,7 @@ const refuseWrongChains = async (rpc: Rpc, network: EvmNetworkSettings): Promise
   }
 }
 
-/** Reads the offered tokens and logs what would otherwise only show as refused payments. */
+/** Reads the configured tokens and logs problems that would otherwise only appear as refused payments. */
 const reportTokens = async (
   network: EvmNetworkSettings,
   tokens: TokenRegistry,

@@ -19,7 +19,6 @@ export interface TokenSetting {
   readonly decimals?: number
 }
 
-/** One EVM network as configured. */
 export interface EvmNetworkSettings {
   readonly chainId: number
   readonly network: string
@@ -32,23 +31,22 @@ export interface EvmNetworkSettings {
   readonly acceptsAnyToken: boolean
   /** Confirmations before a payment counts, including the transaction's own block. */
   readonly confirmations: number
-  /** Blocks with this many on top are final. */
+  /** Blocks with this many blocks on top count as final. */
   readonly finalityDepth: number
   readonly pollIntervalMs: number
-  /** The most gas, in gwei of native coin, that settlements may cost per hour. */
+  /** Upper bound of gas costs per hour, in gwei of the native coin. */
   readonly gasBudgetGweiPerHour: number
-  /** The most that a transaction offers per gas, in wei; at higher prices the network does not settle. */
+  /** Upper bound of the price per gas, in wei; above it the network does not settle. */
   readonly maxFeePerGas: bigint | null
 }
 
-/** The EVM family as configured. */
 export interface EvmSettings {
   readonly privateKeys: readonly Secret[]
   readonly networks: readonly EvmNetworkSettings[]
   readonly rpcTimeoutMs: number
-  /** An authorization must be valid for this much longer to be settled. */
+  /** Minimum remaining validity of an authorization. */
   readonly expiryMarginSeconds: number
-  /** A transaction that waits longer is replaced at a higher price. */
+  /** Pending for longer than this: replaced at a higher price. */
   readonly replaceAfterSeconds: number
   readonly deploysSmartWallets: boolean
   readonly smartWalletFactories: readonly `0x${string}`[]
@@ -59,8 +57,8 @@ export interface EvmSettings {
 }
 
 /**
- * Factories of widely used smart wallets, at the same address on every chain: Coinbase Smart Wallet 1 and 1.1,
- * Safe 1.3.0 and 1.4.1. A factory's code runs in our transaction, so this list stays short.
+ * Factories of widely used smart wallets, at the same address on every chain: Coinbase Smart Wallet 1 and
+ * 1.1, Safe 1.3.0 and 1.4.1. A factory's code runs in our transaction, so this list stays short.
  */
 export const wellKnownFactories: readonly `0x${string}`[] = [
   '0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a',
@@ -171,10 +169,10 @@ const variables = {
   networkId: { form: /[1-9][0-9]{0,14}/, label: 'chain id', example: '8453' },
 }
 
-/** Names of the family's settings, and of those that end in a chain id. */
+/** Variable names, and prefixes of those that end in a chain id. */
 export const evmVariables = listFamilyVariables(variables)
 
-/** Reads the EVM family's part of the environment; problems name variables and never values. */
+/** Problems name variables, never values. */
 export const readEvmSettings = (
   environment: Readonly<Record<string, string>>,
 ): SettingsReading<EvmSettings> => {

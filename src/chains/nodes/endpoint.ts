@@ -1,9 +1,6 @@
 import type { z } from 'zod'
 
-/**
- * One RPC endpoint. Rejects with `RpcError` for an error response, with any other error when there is no
- * valid response.
- */
+/** Rejects with `RpcError` for an error response, with any other error without a valid response. */
 export interface Endpoint {
   /** Host name only: the rest of the URL may hold a key. */
   readonly host: string

@@ -8,10 +8,7 @@ export interface ChangeFeed {
 
 const maxCached = 10_000
 
-/**
- * Caches accounts by key fingerprint while the change feed is current. Unknown keys are not
- * cached: their number is unbounded.
- */
+/** Caches only while the change feed is current. Unknown keys are not cached: their number is unbounded. */
 export const createAccountCache = (store: AccountStore, changes: ChangeFeed): AccountStore => {
   const accounts = new Map<string, Account>()
   const keysOf = new Map<string, Set<string>>()
@@ -32,7 +29,6 @@ export const createAccountCache = (store: AccountStore, changes: ChangeFeed): Ac
   }
   changes.onChange(invalidate)
 
-  /** Clears the cache when the feed stops being current. */
   const isUsable = (): boolean => {
     const isCurrent = changes.isCurrent()
     if (wasCurrent && !isCurrent) clear()

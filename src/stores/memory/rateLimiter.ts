@@ -36,7 +36,6 @@ export const checkWindows = (windows: readonly LimitWindow[]): void => {
   }
 }
 
-/** Doubly linked list of buckets of one level and window length, oldest first. */
 class BucketList {
   oldest: Bucket | null = null
   #newest: Bucket | null = null
@@ -57,7 +56,7 @@ class BucketList {
   }
 }
 
-/** All live buckets up to a maximum; every operation takes constant time. */
+/** Every operation takes constant time. */
 class Buckets {
   readonly #byId = new Map<string, Bucket>()
   readonly #lists = new Map<number, readonly BucketList[]>()
@@ -112,7 +111,7 @@ class Buckets {
     this.#exhaustedCount = 0
   }
 
-  // Bounded, so that many endings at once do not block the event loop; still drops more than is added.
+  // Bounded, so that many simultaneous expiries do not block the event loop; still drops more than is added.
   #dropEnded(nowMs: number): void {
     let left = maxDropsPerRequest
     for (const levels of this.#lists.values()) {
@@ -126,8 +125,8 @@ class Buckets {
     }
   }
 
-  // Least used first, so that a flood of new clients evicts new clients. Exhausted buckets last, unless they
-  // fill the store: then new clients could not be limited.
+  // Least used first: a flood of new clients evicts new clients. Exhausted buckets go last unless they fill
+  // the store.
   #findEvictable(): Bucket | null {
     const isMostlyExhausted = this.#exhaustedCount > this.#max * 0.75
     for (const level of isMostlyExhausted ? [exhaustedLevel, 0, 1, 2, 3] : [0, 1, 2, 3, exhaustedLevel]) {
@@ -159,7 +158,7 @@ class Buckets {
   }
 }
 
-// The upper bound ends buckets whose start lies in the future because the clock was set back.
+// The upper bound expires buckets that start in the future because the clock was set back.
 const isLive = ({ resetsAtMs, windowMs }: Bucket, nowMs: number): boolean =>
   resetsAtMs > nowMs && resetsAtMs <= nowMs + windowMs
 
@@ -233,7 +232,6 @@ interface Draw {
   readonly cost: number
 }
 
-// The window length is part of the id: one key can have several windows.
 const toDraw = ({ key, limit, windowMs, cost = 1 }: LimitWindow): Draw => ({
   id: `${windowMs}:${key}`,
   limit,

@@ -24,10 +24,7 @@ const deadlines = {
   retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
 } as const
 
-/**
- * Returns when the connection is ready, or after a deadline with a client that keeps reconnecting. Commands
- * fail within 150 ms. Throws only for an invalid URL. The caller must `disconnect()`.
- */
+/** Keeps reconnecting if Redis is not ready at the deadline. Commands fail within 150 ms. */
 export const openRedis = async (
   url: string,
   { logger, readyDeadlineMs = defaultReadyDeadlineMs }: RedisClientOptions,

@@ -50,11 +50,7 @@ interface Run {
   readonly renewal: NodeJS.Timeout
 }
 
-/**
- * Serves running and answered keys from Redis. The holder of the lease still asks the durable
- * store, which decides, so a Redis that fails or loses data costs latency, never correctness.
- * Outcomes are stored durably first.
- */
+/** Redis saves latency only: the durable store decides every run, and stores outcomes before Redis does. */
 export const createIdempotencyLease = ({
   redis,
   circuit,
@@ -91,7 +87,6 @@ export const createIdempotencyLease = ({
     runs.set(name, { id, renewal })
   }
 
-  /** Ends the run; the key then stores the outcome, or is deleted. */
   const endRun = async (request: IdempotentRequest, outcome: Outcome | null): Promise<void> => {
     const name = nameOf(request)
     const run = runs.get(name)
@@ -103,7 +98,7 @@ export const createIdempotencyLease = ({
     await write(name, run.id, changed, outcomeTtlMs)
   }
 
-  /** Publishes only outcomes that were stored durably; on failure the key is deleted. */
+  /** On failure the key is deleted: Redis must not publish an outcome that is not durable. */
   const finish = async (
     request: IdempotentRequest,
     work: Promise<void>,
@@ -121,10 +116,10 @@ export const createIdempotencyLease = ({
   /** `free`: no entry; the lease is now ours. `unknown`: Redis is unavailable or the entry is invalid. */
   const takeLease = async (request: IdempotentRequest, id: string): Promise<Entry | 'free' | 'unknown'> => {
     const ours = JSON.stringify(runningEntry(request, id))
-    const asked = await runCommand(() => redis.eval(takeScript, 1, nameOf(request), ours, leaseMs))
-    if (asked === null) return 'unknown'
-    if (asked.reply === null) return 'free'
-    const parsed = entry.safeParse(parseJson(asked.reply))
+    const taken = await runCommand(() => redis.eval(takeScript, 1, nameOf(request), ours, leaseMs))
+    if (taken === null) return 'unknown'
+    if (taken.reply === null) return 'free'
+    const parsed = entry.safeParse(parseJson(taken.reply))
     return parsed.success ? parsed.data : 'unknown'
   }
 

@@ -13,8 +13,8 @@ export interface RedisRateLimiterOptions {
   readonly keyPrefix?: string
 }
 
-// A hash: used amount, and reset time of the Redis clock in ms. A reset later than one window from now means
-// that the clock was set back: the bucket starts again.
+// Hash of the used amount and the reset time (Redis clock, ms). A reset beyond one window: the clock was set
+// back.
 const script = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -50,10 +50,7 @@ return answer
 `
 const scriptHash = createHash('sha1').update(script).digest('hex')
 
-/**
- * Exact across instances: one atomic script per request. Uses `fallback` while the circuit is open. Not for
- * Redis Cluster: the keys of a request are in different slots.
- */
+/** Exact across instances: one atomic script per request. Not for Redis Cluster (keys in different slots). */
 export const createRedisRateLimiter = ({
   redis,
   fallback,
@@ -61,7 +58,6 @@ export const createRedisRateLimiter = ({
   keyPrefix = 'quittance:limits:',
 }: RedisRateLimiterOptions): RateLimiter => {
   const draw = async (windows: readonly LimitWindow[]): Promise<LimitAnswer> => {
-    // The window length is part of the key: one key can have several windows.
     const keys = windows.map(({ key, windowMs }) => `${keyPrefix}${windowMs}:${key}`)
     const values = windows.flatMap(({ limit, windowMs, cost = 1 }) => [limit, windowMs, cost])
     return readAnswer(await evaluate(redis, keys, values), windows.length)

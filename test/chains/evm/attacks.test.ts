@@ -21,7 +21,7 @@ import { rejectionOf } from '../../support/rejectionOf.js'
 import type { RpcProxy } from '../../support/rpcProxy.js'
 import { eventually, openScene, type PaymentPlan, planPayment, type Scene, type Service } from './scene.js'
 
-/* The numbers are those of the project's list of attacks on facilitators. */
+/* The numbers refer to the project's list of attacks on facilitators. */
 
 let scene: Scene
 
@@ -39,7 +39,7 @@ const funded = async (wallet: EoaWallet = createEoa()): Promise<EoaWallet> => {
   return wallet
 }
 
-/** How many transactions of a service are mined. */
+/** Number of mined transactions of a service. */
 const countSent = async ({ signers }: Service): Promise<number> => {
   const counts = await Promise.all(
     signers.map(({ address }) => scene.chain.client.getTransactionCount({ address })),
@@ -47,14 +47,14 @@ const countSent = async ({ signers }: Service): Promise<number> => {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Neither a verification nor a settlement lets the payment pass, and nothing is sent. */
+/** Verify and settle refuse with this reason, and nothing is sent. */
 const expectRefused = async (service: Service, body: unknown, reason: string): Promise<void> => {
   expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
   expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
   expect(await countSent(service)).toBe(0)
 }
 
-/** A service whose transactions arrive late, so that something else can happen between the estimate and them. */
+/** A service whose sends are delayed, so that the chain can change between estimate and inclusion. */
 const openSlow = async (environment: Readonly<Record<string, string>> = {}) => {
   const proxy = await scene.openProxy()
   const service = await scene.open({ rpcUrls: [proxy.url], environment })
@@ -69,7 +69,7 @@ const openSlow = async (environment: Readonly<Record<string, string>> = {}) => {
   return { proxy, service, settleAfter }
 }
 
-/** Executes a payment past the facilitator; answers the hash. */
+/** Executes a payment from another account; returns the transaction hash. */
 const frontRun = async (body: ExactPaymentBody): Promise<Hex> => {
   const { account } = await funded()
   const { transactionHash, status } = await scene.chain.send({ account, ...encodeTransfer(body) })
@@ -117,7 +117,7 @@ const sweep = async (wallet: EoaWallet, amount: bigint): Promise<void> => {
   expect((await scene.chain.send({ account: wallet.account, to, data })).status).toBe('success')
 }
 
-describe('A1: an authorization that was not signed for this recipient', () => {
+describe('A1: an authorization that was not signed for this payment', () => {
   it.each<[string, string, (wallet: EoaWallet) => Promise<PaymentPlan>]>([
     [
       'to another recipient',
@@ -130,7 +130,7 @@ describe('A1: an authorization that was not signed for this recipient', () => {
       async () => ({ signature: randomHex(65) }),
     ],
     [
-      "with someone else's signature",
+      'with the signature of another key',
       'invalid_exact_evm_payload_signature',
       async (wallet) => {
         const { paymentPayload } = await exactPayment({ chain: scene.chain, wallet: createEoa() })
@@ -154,20 +154,20 @@ describe('A1: an authorization that was not signed for this recipient', () => {
   })
 })
 
-describe('A2: what the client accepted', () => {
+describe('A2: the accepted requirements in the payload', () => {
   it.each([
     ['amount', { amount: '1' }, 'accepted_requirements_mismatch'],
     ['asset', { asset: randomAddress() }, 'accepted_requirements_mismatch'],
     ['payTo', { payTo: randomAddress() }, 'accepted_requirements_mismatch'],
     ['network', { network: 'eip155:1' }, 'network_mismatch'],
     ['scheme', { scheme: 'upto' }, 'unsupported_scheme'],
-  ])('does not stand in for the requirements: another %s', async (_field, accepted, reason) => {
+  ])("do not replace the server's requirements: different %s", async (_field, accepted, reason) => {
     const service = await scene.open()
     const { body } = await scene.plan({ accepted })
     await expectRefused(service, body, reason)
   })
 
-  it('and the authorization do not lower what the server requires', async () => {
+  it('do not lower the required amount, even when the authorization matches them', async () => {
     const service = await scene.open()
     const { body } = await scene.plan({
       requirements: { amount: '20000' },
@@ -178,8 +178,8 @@ describe('A2: what the client accepted', () => {
   })
 })
 
-describe('A3: one payment', () => {
-  it('opens one resource: for another of the same price it is a duplicate', async () => {
+describe('A3: replay of a payment for another resource', () => {
+  it('is refused as duplicate_settlement at the same price', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan({ balance: 100_000n })
     const sibling = {
@@ -198,8 +198,8 @@ describe('A3: one payment', () => {
   })
 })
 
-describe('A4: many settlements of one authorization at once', () => {
-  it('for ten resources and callers earn one success', async () => {
+describe('A4: concurrent settlements of one authorization', () => {
+  it('earn one success across ten resources and three callers', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan({ balance: 1_000_000n })
     const answers = await Promise.all(
@@ -225,8 +225,8 @@ describe('A4: many settlements of one authorization at once', () => {
   })
 })
 
-describe('A5: a payer who takes the payment back', () => {
-  it('by cancelling it between verify and settle is refused', async () => {
+describe('A5: a payer who revokes the payment', () => {
+  it('by cancelling between verify and settle is refused', async () => {
     const service = await scene.open()
     const wallet = createEoa()
     const { body } = await scene.plan({ wallet })
@@ -235,7 +235,7 @@ describe('A5: a payer who takes the payment back', () => {
     await expectRefused(service, body, 'invalid_exact_evm_nonce_already_used')
   })
 
-  it('by moving the balance away between verify and settle is refused', async () => {
+  it('by moving the balance between verify and settle is refused', async () => {
     const service = await scene.open()
     const wallet = createEoa()
     const { body } = await scene.plan({ wallet })
@@ -244,7 +244,7 @@ describe('A5: a payer who takes the payment back', () => {
     await expectRefused(service, body, 'insufficient_funds')
   })
 
-  it('by cancelling it before our transaction is mined fails, with proof', async () => {
+  it('by cancelling before our transaction is mined fails, with proof', async () => {
     const { settleAfter } = await openSlow()
     const wallet = createEoa()
     const { body, payTo } = await scene.plan({ wallet })
@@ -257,7 +257,7 @@ describe('A5: a payer who takes the payment back', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
   })
 
-  it('by moving the balance away before our transaction is mined fails', async () => {
+  it('by moving the balance before our transaction is mined fails', async () => {
     const { settleAfter } = await openSlow()
     const wallet = createEoa()
     const { body, payTo } = await scene.plan({ wallet })
@@ -275,7 +275,7 @@ describe('A9: a token that does not revert on a used authorization', () => {
     return { token, environment: { [variable('EVM_TOKENS')]: token.address } }
   }
 
-  it('is not paid with one', async () => {
+  it('is refused for an authorization that is already used', async () => {
     const { token, environment } = await open()
     const service = await scene.open({ environment })
     const { body } = await planPayment(scene.chain, token, { balance: 50_000n })
@@ -283,7 +283,7 @@ describe('A9: a token that does not revert on a used authorization', () => {
     await expectRefused(service, body, 'invalid_exact_evm_nonce_already_used')
   })
 
-  it('is settled once, though its second transaction succeeds', async () => {
+  it('settles once, although a second transaction would succeed', async () => {
     const { token, environment } = await open()
     const { settleAfter, service } = await openSlow(environment)
     const { body, payTo } = await planPayment(scene.chain, token, { balance: 50_000n })
@@ -313,15 +313,15 @@ describe('A10: a token that does not pay the authorized value', () => {
     await expectRefused(service, body, 'invalid_exact_evm_transfer_event_mismatch')
   })
 
-  it.each(tokens)('is refused where only known ones are: %s', async (_what, deploy) => {
+  it.each(tokens)('is refused where only listed tokens are accepted: %s', async (_what, deploy) => {
     const service = await scene.open()
     const { body } = await planPayment(scene.chain, await deploy())
     await expectRefused(service, body, 'unsupported_asset')
   })
 
-  // The last lie cannot be told from the truth by events; it is caught by the simulation alone.
+  // The last variant emits a correct event; only the simulation detects it.
   it.each(['saysNothing', 'saysWrongValue', 'saysWrongRecipient'] as const)(
-    'earns no success though the operator vouches for it: lies, %s',
+    'earns no success although the operator listed it: lies, %s',
     async (lie) => {
       const liar = await deployTestToken(scene.chain, 'LyingToken', [lies.indexOf(lie)])
       const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: liar.address } })
@@ -335,7 +335,7 @@ describe('A10: a token that does not pay the authorized value', () => {
     },
   )
 
-  it('earns no success with a fee that the operator did not know of', async () => {
+  it('earns no success with an undisclosed transfer fee', async () => {
     const token = await deployTestToken(scene.chain, 'FeeOnTransferToken')
     const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: token.address } })
     const { body } = await planPayment(scene.chain, token)
@@ -347,14 +347,14 @@ describe('A10: a token that does not pay the authorized value', () => {
 })
 
 describe('A11: a token that burns gas', () => {
-  it('beyond the cap is refused', async () => {
+  it('above the cap is refused', async () => {
     const token = await deployTestToken(scene.chain, 'GasBurnerToken', [600_000n])
     const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: '*' } })
     const { body } = await planPayment(scene.chain, token)
     await expectRefused(service, body, 'gas_limit_exceeded')
   })
 
-  it('beyond the cap after the simulation is refused by the estimate', async () => {
+  it('above the cap only after the simulation is refused by the estimate', async () => {
     const token = await deployTestToken(scene.chain, 'GasBurnerToken', [0n])
     const { proxy, service } = await openSlow({ [variable('EVM_TOKENS')]: '*' })
     const { body } = await planPayment(scene.chain, token)
@@ -366,7 +366,7 @@ describe('A11: a token that burns gas', () => {
     expect(await countSent(service)).toBe(0)
   })
 
-  it('after the estimate burns no more than was estimated, with a fifth on top', async () => {
+  it('only after the estimate burns at most the estimate plus 20 %', async () => {
     const token = await deployTestToken(scene.chain, 'GasBurnerToken', [0n])
     const { settleAfter, service } = await openSlow({ [variable('EVM_TOKENS')]: '*' })
     const address = service.signers[0]?.address ?? '0x'
@@ -380,7 +380,7 @@ describe('A11: a token that burns gas', () => {
     expect(spent).toBeLessThan(200_000n * ((baseFeePerGas ?? 0n) * 4n + 2_000_000_000n))
   })
 
-  it('in the hands of a wallet that burns gas burns no more than the cap', async () => {
+  it("through the payer's wallet burns no more than the cap", async () => {
     const service = await scene.open()
     const wallet = await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'burnsGas'))
     const { body } = await scene.plan({ wallet })
@@ -391,7 +391,7 @@ describe('A11: a token that burns gas', () => {
   })
 })
 
-describe('A12: a factory that the payer chose', () => {
+describe('A12: an ERC-6492 factory chosen by the payer', () => {
   const deploying = (factory: string) => ({
     DEPLOY_ERC4337_WITH_EIP6492: 'true',
     EVM_SMART_WALLET_FACTORIES: factory,
@@ -402,12 +402,12 @@ describe('A12: a factory that the payer chose', () => {
   }
   const withCall = async (factoryData: (salt: Hex) => Hex) => {
     const wallet = await createMoodyWallet(scene.chain, 'acceptsAll')
-    // The last two words of the call are the salt and the mood.
+    // The last two words of the call are the salt and the mode.
     const salt: Hex = `0x${wallet.deployment.factoryData.slice(10, 74)}`
     return { ...wallet, deployment: { ...wallet.deployment, factoryData: factoryData(salt) } }
   }
 
-  it('is never called when it is not listed', async () => {
+  it('is never called unless it is listed', async () => {
     const service = await scene.open({ environment: { DEPLOY_ERC4337_WITH_EIP6492: 'true' } })
     const { body } = await scene.plan({ wallet: await createMoodyWallet(scene.chain, 'acceptsAll') })
     const before = await lastCaller()
@@ -415,7 +415,7 @@ describe('A12: a factory that the payer chose', () => {
     expect(await lastCaller()).toBe(before)
   })
 
-  it('is called by Multicall3 and never by our key, without value', async () => {
+  it('is called by Multicall3, never by our account, and without value', async () => {
     const factory = await getHostileFactory(scene.chain)
     const service = await scene.open({ environment: deploying(factory) })
     const { body, payTo } = await scene.plan({ wallet: await createMoodyWallet(scene.chain, 'acceptsAll') })
@@ -428,7 +428,7 @@ describe('A12: a factory that the payer chose', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('moves nothing of what only our key may move, though it is listed', async () => {
+  it('cannot move funds that only our account may move, although it is listed', async () => {
     const key = await funded()
     const router = await scene.chain.deploy({
       ...getArtifact('RouterGatedOnFacilitator'),
@@ -490,7 +490,7 @@ describe('A12: a factory that the payer chose', () => {
           args: [3_000_000n, salt, 0],
         }),
     ],
-  ])('is refused when it %s, though it is listed', async (_what, reason, factoryData) => {
+  ])('is refused when it %s, although it is listed', async (_what, reason, factoryData) => {
     const factory = await getHostileFactory(scene.chain)
     const service = await scene.open({ environment: deploying(factory) })
     const { body } = await scene.plan({ wallet: await withCall(factoryData) })
@@ -498,8 +498,8 @@ describe('A12: a factory that the payer chose', () => {
   })
 })
 
-describe('A13: a wallet or token that shows another face to a simulation', () => {
-  it('by its gas price is refused: a wallet', async () => {
+describe('A13: a wallet or token that detects a simulation', () => {
+  it('by its gas price is refused: a deployed wallet', async () => {
     const service = await scene.open()
     const wallet = await deployWallet(
       scene.chain,
@@ -509,7 +509,7 @@ describe('A13: a wallet or token that shows another face to a simulation', () =>
     await expectRefused(service, body, 'invalid_exact_evm_payload_signature')
   })
 
-  it('by its gas price is refused: a wallet that is still to be deployed', async () => {
+  it('by its gas price is refused: a wallet that is not deployed yet', async () => {
     const factory = await getHostileFactory(scene.chain)
     const service = await scene.open({
       environment: { DEPLOY_ERC4337_WITH_EIP6492: 'true', EVM_SMART_WALLET_FACTORIES: factory },
@@ -520,7 +520,7 @@ describe('A13: a wallet or token that shows another face to a simulation', () =>
     await expectRefused(service, body, 'smart_wallet_deployment_failed')
   })
 
-  it.each(senderRules)('by its gas price or its sender is refused: a token that knows %s', async (rule) => {
+  it.each(senderRules)('by its gas price or sender is refused: a token with the rule %s', async (rule) => {
     const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: '*' } })
     const ours = service.signers[0]?.address ?? '0x'
     const known = rule === 'onlyKnownSender' ? randomAddress() : ours
@@ -532,7 +532,7 @@ describe('A13: a wallet or token that shows another face to a simulation', () =>
     await expectRefused(service, body, 'invalid_exact_evm_transaction_simulation_failed')
   })
 
-  it('by being delegated to code that checks no signatures is refused', async () => {
+  it('is refused when it delegates (EIP-7702) to code that checks no signatures', async () => {
     const service = await scene.open()
     const wallet = await createDelegatedEoa(scene.chain, { checksSignatures: false })
     const { body } = await scene.plan({ wallet })
@@ -540,7 +540,7 @@ describe('A13: a wallet or token that shows another face to a simulation', () =>
   })
 })
 
-describe('A14: gas for nothing', () => {
+describe('A14: gas spent without a payment', () => {
   it('is not spent on payments to oneself', async () => {
     const service = await scene.open()
     const wallet = createEoa()
@@ -548,13 +548,13 @@ describe('A14: gas for nothing', () => {
     await expectRefused(service, body, 'self_payment')
   })
 
-  it('is not spent on payments of nothing', async () => {
+  it('is not spent on payments of zero', async () => {
     const service = await scene.open()
     const { body } = await scene.plan({ amount: 0n })
     await expectRefused(service, body, 'invalid_exact_evm_payload_authorization_value')
   })
 
-  it('is not spent beyond the budget of the hour, and a payer is not to blame', async () => {
+  it("is limited by the hourly budget; the refusal is not a payer's error", async () => {
     await scene.chain.control.setNextBaseFee(1_000_000_000n)
     await scene.chain.control.mine()
     const service = await scene.open({
@@ -573,7 +573,7 @@ describe('A14: gas for nothing', () => {
     expect(await service.verify(other.body)).toMatchObject({ isValid: true })
   })
 
-  it('is not spent on one payer or one recipient without end', async () => {
+  it('is limited per payer and per recipient', async () => {
     const service = await scene.open({
       environment: { SETTLES_PER_PAYER_PER_HOUR: '2', SETTLES_PER_RECIPIENT_PER_HOUR: '3' },
     })
@@ -583,13 +583,13 @@ describe('A14: gas for nothing', () => {
     for (let payment = 0; payment < 2; payment++) {
       const { body } = await scene.plan({ wallet, payTo })
       expect(await service.settle(body)).toMatchObject({ success: true })
-      // What was settled already costs nothing and draws nothing.
+      // A duplicate costs nothing and does not count.
       expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
     }
     const error = await rejectionOf(service.settle((await scene.plan({ wallet, payTo })).body))
     expect(error).toMatchObject(limited)
     expect(error.retryAfterSeconds).toBeGreaterThan(3_500)
-    // The refusal drew nothing from the recipient's limit.
+    // The refusal did not count against the recipient's limit.
     expect(await service.settle((await scene.plan({ payTo })).body)).toMatchObject({ success: true })
     expect(await rejectionOf(service.settle((await scene.plan({ payTo })).body))).toMatchObject(limited)
     expect(await service.settle((await scene.plan()).body)).toMatchObject({ success: true })
@@ -597,8 +597,8 @@ describe('A14: gas for nothing', () => {
   })
 })
 
-describe('A15: someone else who submits the authorization first', () => {
-  it('changes the hash and not the truth: success with their transaction, once', async () => {
+describe('A15: front-running by a third party', () => {
+  it("returns success once, with the third party's transaction", async () => {
     const { settleAfter, service } = await openSlow()
     const { body, payTo } = await scene.plan({ balance: 50_000n })
     let theirs = ''
@@ -614,7 +614,7 @@ describe('A15: someone else who submits the authorization first', () => {
     })
   })
 
-  it('while our answer is pending is found by the reconciler', async () => {
+  it('while the settlement is pending is found by the reconciler', async () => {
     const service = await scene.open({ environment: impatient })
     const { body, payTo } = await scene.plan()
     await scene.chain.control.setAutomine(false)
@@ -636,7 +636,7 @@ describe('A15: someone else who submits the authorization first', () => {
     const paid = (await scene.plan({ wallet, payTo, balance: 20_000n })).body
     const unpaid = (await scene.plan({ wallet, payTo })).body
     const { nonce } = unpaid.paymentPayload.payload.authorization
-    // The same number, used up by a payment of nothing to the one who calls.
+    // The same nonce, used by a payment of zero to the caller of the token.
     const burn = { from: wallet.address, to: multicall3Address, value: 0n, validAfter: 0n } as const
     const times = { validBefore: BigInt(unixNow() + 300), nonce }
     const signature = await wallet.account.signTypedData({
@@ -686,14 +686,14 @@ describe('A15: someone else who submits the authorization first', () => {
   })
 })
 
-describe('A17: a node that lies', () => {
+describe('A17: a node that returns false data', () => {
   const receiptOf = (change: (receipt: Record<string, unknown>) => Record<string, unknown>) => ({
     kind: 'tamper' as const,
     change: (result: unknown) =>
       typeof result === 'object' && result !== null ? change({ ...result }) : result,
   })
 
-  const settleWithLie = async (method: string, fault: Parameters<RpcProxy['setFault']>[1]) => {
+  const settleWithFault = async (method: string, fault: Parameters<RpcProxy['setFault']>[1]) => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
     const { body } = await scene.plan()
@@ -703,7 +703,7 @@ describe('A17: a node that lies', () => {
     const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
     proxy.clearFaults()
     await service.reconcile()
-    return { answer, whileLying: view.status, afterwards: await service.settle(body) }
+    return { answer, duringFault: view.status, afterwards: await service.settle(body) }
   }
 
   it.each([
@@ -716,14 +716,14 @@ describe('A17: a node that lies', () => {
       receiptOf((receipt) => ({ ...receipt, blockHash: randomHex(32) })),
     ],
     ['no receipt', { kind: 'tamper', change: () => null } as const],
-  ])('with %s earns no success and no failure', async (_what, fault) => {
-    const told = await settleWithLie('eth_getTransactionReceipt', fault)
-    expect(told.answer).toMatchObject({ success: false, errorReason: 'settlement_pending' })
-    expect(told.whileLying).toBe('pending')
-    expect(told.afterwards).toMatchObject({ success: true, transaction: told.answer.transaction })
+  ])('with %s causes neither success nor failure', async (_what, fault) => {
+    const settled = await settleWithFault('eth_getTransactionReceipt', fault)
+    expect(settled.answer).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    expect(settled.duringFault).toBe('pending')
+    expect(settled.afterwards).toMatchObject({ success: true, transaction: settled.answer.transaction })
   })
 
-  it('that has the state and not the logs proves no failure', async () => {
+  it('with the state but without the logs does not prove a failure', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
     const { body } = await scene.plan()
@@ -738,7 +738,7 @@ describe('A17: a node that lies', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('about the time closes nothing that may still be mined', async () => {
+  it('with a wrong block time does not fail a payment that can still be mined', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
     const { body, payTo } = await scene.plan()
@@ -757,8 +757,8 @@ describe('A17: a node that lies', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('about the head earns no success before a second endpoint has it', async () => {
-    // One confirmation is asked for and given; the other endpoint knows nothing of the transaction.
+  it('with a receipt that a second endpoint lacks earns no success for a large payment', async () => {
+    // One endpoint confirms the transaction; the other does not know it.
     const behind = await scene.openProxy()
     behind.setFault('eth_getTransactionReceipt', { kind: 'tamper', change: () => null })
     const service = await scene.open({
@@ -774,7 +774,7 @@ describe('A17: a node that lies', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('about the status of a high payment is not believed against another: money that moved', async () => {
+  it('with a false status of a large payment is overruled by a second endpoint: money that moved', async () => {
     const liar = await scene.openProxy()
     const service = await scene.open({
       rpcUrls: [liar.url, scene.chain.url],
@@ -793,7 +793,7 @@ describe('A17: a node that lies', () => {
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: answer.transaction })
   })
 
-  it('about the status of a high payment is not believed against another: money that did not move', async () => {
+  it('with a false status of a large payment is overruled by a second endpoint: money that did not move', async () => {
     const liar = await scene.openProxy()
     const service = await scene.open({
       rpcUrls: [liar.url, scene.chain.url],
@@ -833,8 +833,8 @@ describe('A17: a node that lies', () => {
   })
 })
 
-describe('A18: an authorization that is about to expire', () => {
-  it('is valid, and refused where it would have to be mined within seconds', async () => {
+describe('A18: an authorization that expires within seconds', () => {
+  it('is valid, but not settled', async () => {
     const service = await scene.open()
     const { body } = await scene.plan({ authorization: { validBefore: String(unixNow() + 5) } })
     expect(await service.verify(body)).toMatchObject({ isValid: true })
@@ -847,7 +847,7 @@ describe('A18: an authorization that is about to expire', () => {
   })
 })
 
-describe('A19: another spelling of a payment', () => {
+describe('A19: another encoding of a payment', () => {
   const withSignature = (body: ExactPaymentBody, change: (signature: Hex) => Hex): ExactPaymentBody => ({
     ...body,
     paymentPayload: {
@@ -910,7 +910,7 @@ describe('A19: another spelling of a payment', () => {
     expect(await countSent(service)).toBe(1)
   })
 
-  it('settles alone, too', async () => {
+  it('also settles on its own', async () => {
     const service = await scene.open()
     for (const change of [toParityV, toCompact]) {
       const { body, payTo } = await scene.plan()
@@ -919,13 +919,13 @@ describe('A19: another spelling of a payment', () => {
     }
   })
 
-  it('with a high s is refused, as the token would', async () => {
+  it('with a high s is refused, as by the token', async () => {
     const service = await scene.open()
     const { body } = await scene.plan()
     await expectRefused(service, withSignature(body, toHighS), 'invalid_exact_evm_payload_signature')
   })
 
-  it('in another order of keys is the same request', async () => {
+  it('with reordered JSON keys is the same request', async () => {
     const service = await scene.open({ environment: impatient })
     const { body } = await scene.plan()
     await scene.chain.control.setAutomine(false)
@@ -943,7 +943,7 @@ describe('A19: another spelling of a payment', () => {
 })
 
 describe('A33: secrets', () => {
-  it('stand in no log line and no answer, whatever fails', async () => {
+  it('appear in no log line, error or answer', async () => {
     const lines: string[] = []
     const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(line) } })
     const proxy = await scene.openProxy()
@@ -953,9 +953,9 @@ describe('A33: secrets', () => {
       environment: { ...impatient, EVM_RPC_TIMEOUT_MS: '300', LOG_LEVEL: 'debug' },
       logger,
     })
-    const told: unknown[] = []
+    const answers: unknown[] = []
     const note = async (work: Promise<unknown>) => {
-      told.push(
+      answers.push(
         await work.catch((error: unknown) => (error instanceof Error ? [error.message, `${error}`] : error)),
       )
     }
@@ -973,18 +973,18 @@ describe('A33: secrets', () => {
     await note(service.settle(broken?.body))
     await service.reconcile()
 
-    const text = `${lines.join('\n')}\n${JSON.stringify(told)}`
+    const text = `${lines.join('\n')}\n${JSON.stringify(answers)}`
     expect(lines.length).toBeGreaterThan(5)
     expect(text).not.toContain(urlKey)
     for (const { privateKey } of service.signers) expect(text).not.toContain(privateKey.slice(2))
     for (const { body } of bodies) {
       expect(text).not.toContain(body.paymentPayload.payload.signature.slice(2, 130))
     }
-    // A raw transaction is as good as the authorization inside it.
+    // A raw transaction contains the authorization.
     expect(text).not.toContain('e3ee160e')
   })
 
-  it('of a key that is no key are not repeated', async () => {
+  it('are not repeated in the error for an invalid key', async () => {
     const notAKey = 'f'.repeat(64)
     const error = await scene
       .open({ environment: { EVM_PRIVATE_KEY: notAKey } })

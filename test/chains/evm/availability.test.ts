@@ -6,8 +6,8 @@ import { shiftedClock } from '../../support/shiftedClock.js'
 import { eventually, openScene, type Scene, type Service } from './scene.js'
 
 /*
- * What only the monitor's rounds bring about. A round comes every five seconds, so these tests run side by side
- * and share nothing but a chain whose state they leave alone.
+ * Effects of the monitor's rounds, which run every five seconds: the tests run concurrently and share only a
+ * chain that they do not change.
  */
 
 let scene: Scene
@@ -23,7 +23,7 @@ const untilOffered = (service: Service, expected: boolean) =>
   eventually(() => (isOffered(service) === expected ? true : null), twoRoundsMs)
 
 describe.concurrent('a network', () => {
-  it('whose node is down at the start is not offered until it is there', async () => {
+  it('whose node is down at the start is offered once it responds', async () => {
     const proxy = await scene.openProxy()
     proxy.setFault('*', { kind: 'refuse' })
     const service = await scene.open({ rpcUrls: [proxy.url] })
@@ -39,14 +39,14 @@ describe.concurrent('a network', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('whose gas wallet runs empty is not offered and judges nothing until it is filled', async () => {
+  it('whose signer is unfunded is not offered and refuses no payment until it is funded', async () => {
     const service = await scene.open()
     const address = service.signers[0]?.address ?? '0x'
     expect(isOffered(service)).toBe(true)
     await scene.chain.fundGas(address, 1n)
     const { body } = await scene.plan()
     const refused = { code: 'SERVICE_UNAVAILABLE', operationalCode: 'SVC-4001' }
-    // Before the monitor knows as well as after: the payer is not to blame.
+    // Before the monitor's next round as well as after: not a payer's error.
     expect(await rejectionOf(service.verify(body))).toMatchObject(refused)
     await untilOffered(service, false)
     expect(await rejectionOf(service.verify(body))).toMatchObject(refused)
@@ -56,7 +56,7 @@ describe.concurrent('a network', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('stays while one endpoint of two is there, leaves without any, and comes back with either', async () => {
+  it('is offered while one of two endpoints responds, not without any, and again with either', async () => {
     const [first, second] = [await scene.openProxy(), await scene.openProxy()]
     const rpcUrls = [first.url, second.url]
     const service = await scene.open({ rpcUrls, environment: { EVM_RPC_TIMEOUT_MS: '2000' } })
@@ -66,7 +66,7 @@ describe.concurrent('a network', () => {
     }
     first.setFault('*', { kind: 'refuse' })
     const before = second.count('eth_chainId')
-    // Two rounds in which it could have left.
+    // Two rounds without a change.
     await eventually(() => {
       expect(isOffered(service)).toBe(true)
       return second.count('eth_chainId') >= before + 2 ? true : null
@@ -80,7 +80,7 @@ describe.concurrent('a network', () => {
     expect(await settleOne()).toMatchObject({ success: true })
   }, 60_000)
 
-  it('says when its gas is low and when it is empty, and is ready even so', async () => {
+  it('reports low and empty gas balances, and stays ready', async () => {
     const logger = createMemoryLogger()
     const service = await scene.open({ logger, environment: { EVM_LOW_RUNWAY_SETTLES: '1000000000' } })
     const { network } = scene.chain
@@ -98,7 +98,7 @@ describe.concurrent('a network', () => {
     expect(logger.messages().filter((message) => message === 'signer.gas_low')).toHaveLength(1)
   })
 
-  it('where gas costs more than is allowed is not offered until it costs less', async () => {
+  it('with a gas price above the cap is not offered until it falls', async () => {
     const proxy = await scene.openProxy()
     const dear = { kind: 'tamper', change: () => ({ baseFeePerGas: ['0x174876e801'] }) } as const
     proxy.setFault('eth_feeHistory', dear)
@@ -118,7 +118,7 @@ describe.concurrent('a network', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('never asks an endpoint again that comes up as another chain', async () => {
+  it('never uses an endpoint that comes back with another chain', async () => {
     const logger = createMemoryLogger()
     const strange = await scene.openProxy()
     strange.setFault('*', { kind: 'refuse' })
@@ -137,7 +137,7 @@ describe.concurrent('a network', () => {
     expect(isOffered(service)).toBe(true)
   })
 
-  it('with one empty wallet of two settles with the other', async () => {
+  it('with one unfunded signer of two settles with the other', async () => {
     const service = await scene.open({ signerCount: 2 })
     await scene.chain.fundGas(service.signers[0]?.address ?? '0x', 1n)
     await new Promise((resolve) => setTimeout(resolve, 6_000))
@@ -146,7 +146,7 @@ describe.concurrent('a network', () => {
     for (const { body } of plans) expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('whose chain lets an authorization expire says failed no sooner than the chain does, and goes on', async () => {
+  it('whose chain lets an authorization expire reports failed only with proof, and continues', async () => {
     const own = await openScene()
     try {
       const clock = shiftedClock()
@@ -171,13 +171,13 @@ describe.concurrent('a network', () => {
       expect(await statusAt(validBefore)).toBe('pending')
       expect(await statusAt(validBefore + slack - 1)).toBe('pending')
       clock.shift(-60_000)
-      // The node's word on the time is not enough: our own clock must agree that it is over.
+      // The node's block time is not sufficient: the local clock must agree.
       expect(await statusAt(validBefore + slack)).toBe('pending')
       clock.shift(60_000)
       expect(await statusAt(validBefore + slack + 1)).toBe('authorization_expired_unsettled')
       expect(await own.chain.balanceOf(payTo)).toBe(0n)
 
-      // Its number is still open: what comes after it in the lane waits until the monitor has filled the hole.
+      // Its nonce is unused: later transactions of the lane wait until the monitor has filled the gap.
       await control.setAutomine(true)
       const next = await own.plan({ now: validBefore + slack })
       await service.settle(next.body)

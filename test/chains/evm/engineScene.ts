@@ -39,7 +39,7 @@ import { createEoa } from '../../support/evm/wallets.js'
 import { addInstance } from '../../support/instances.js'
 import { eventually, type Scene } from './scene.js'
 
-/** The transaction engine on a scene's chain with a gate before the lanes, so that a test decides what is batched. */
+/** The transaction engine on a scene's chain, with a gate before the lanes that controls batching. */
 export interface OpenEngine {
   readonly engine: TransactionEngine
   readonly family: EvmSettings
@@ -52,7 +52,7 @@ export interface OpenEngine {
   readonly journal: SettlementJournal
   readonly instance: Instance
   readonly signers: readonly FacilitatorKey[]
-  /** Closes the gate: calls wait together and none enters a lane. */
+  /** Closes the gate: calls wait together and none gets a slot. */
   shut(): void
   open(): void
   /** Waits until this many calls wait for a slot. */
@@ -60,22 +60,20 @@ export interface OpenEngine {
   close(): Promise<void>
 }
 
-/** The engine with one scheme on it. */
+/** The engine with one scheme. */
 export interface Sending<Plan> extends OpenEngine {
   /** Claims a payment, settles it and closes its row. */
   settle(plan: Plan, options?: PlanOptions): Promise<Outcome>
-  /** Settles payments of which all wait before one is sent; outcomes are in their order. */
+  /** Settles payments that all wait before the first send; outcomes in order. */
   settleTogether(plans: readonly Plan[]): Promise<readonly Outcome[]>
 }
 
-/** How one payment is settled. */
 export interface PlanOptions {
   readonly waitUntil?: AbortSignal
-  /** Receives the settlement's id. */
+  /** Called with the settlement's id. */
   readonly onClaim?: (settlementId: string) => void
 }
 
-/** How the engine differs from the plain one. */
 export interface EngineOptions {
   readonly url?: string
   readonly signers?: readonly FacilitatorKey[]
@@ -84,18 +82,18 @@ export interface EngineOptions {
   readonly logger?: Logger
   readonly replaceAfterMs?: number
   readonly canPay?: (address: Address) => boolean
-  /** Lanes in place of those of the scene's database. */
+  /** Replaces the lanes of the scene's database. */
   readonly wrapLanes?: (lanes: SignerLanes) => SignerLanes
 }
 
-/** A key with gas. */
+/** A funded key. */
 export const createSigner = async ({ chain }: Scene): Promise<FacilitatorKey> => {
   const signer = createEoa()
   await chain.fundGas(signer.address)
   return signer
 }
 
-/** Opens the engine and everything beneath it; maintenance rounds run when the test calls `check`. */
+/** Maintenance rounds run only when the test calls `check`. */
 export const openEngine = async (scene: Scene, options: EngineOptions = {}): Promise<OpenEngine> => {
   const { chain, database } = scene
   const { clock = systemClock, logger = silentLogger, replaceAfterMs = 30_000 } = options
@@ -169,7 +167,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
     },
     open: () => {
       isShut = false
-      // Wakes what waits for a slot.
+      // Wakes waits for a slot.
       pool.take()?.release()
     },
     whenWaiting: async (count) => {
@@ -182,13 +180,12 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
   }
 }
 
-/** What a scheme adds to the engine. */
 export interface PlannedScheme<Plan> {
   claimOf(plan: Plan): SettlementClaim
   settle(plan: Plan, recorder: Recorder, options: SettleOptions): Promise<Outcome>
 }
 
-/** Puts a scheme of the test's choice on the engine. */
+/** Adds a scheme to the engine. */
 export const withScheme = <Plan>(open: OpenEngine, scheme: PlannedScheme<Plan>): Sending<Plan> => {
   const { journal } = open
   const settle: Sending<Plan>['settle'] = async (plan, { waitUntil, onClaim } = {}) => {
@@ -215,13 +212,11 @@ export const withScheme = <Plan>(open: OpenEngine, scheme: PlannedScheme<Plan>):
   }
 }
 
-/** The engine with the toy scheme of the tests. */
 export interface ToySending extends Sending<ToyPlan> {
-  /** Resolves a row as the reconciler does, from nothing but the row. */
+  /** Resolves from the journal row alone, like the reconciler. */
   resolve(settlementId: string): Promise<Outcome>
 }
 
-/** Opens the engine with the toy scheme. */
 export const openToy = async (scene: Scene, toy: Toy, options?: EngineOptions): Promise<ToySending> => {
   const open = await openEngine(scene, options)
   const { engine, rpc, network, journal } = open

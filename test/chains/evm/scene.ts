@@ -25,25 +25,24 @@ import { pollUntil } from '../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 
-/** A service under test, and who asks it. */
+/** A service under test with clients. */
 export interface Service {
   readonly core: Core
-  /** Its own keys: no other service of the scene sends with them. */
+  /** Not shared with other services of the scene. */
   readonly signers: readonly FacilitatorKey[]
   verify(body: unknown, caller?: string): Promise<VerifyResult>
   settle(body: unknown, caller?: string): Promise<SettleResult>
   settleWithKey(body: unknown, idempotencyKey: string, caller?: string): Promise<SettleAnswer>
-  /** One round of the reconciler; what it sends to a chain that mines at once is mined when this returns. */
+  /** One reconciler round; on an automining chain, its transactions are mined when this returns. */
   reconcile(): Promise<void>
   /** The networks of `/supported`. */
   listNetworks(): readonly string[]
 }
 
-/** How a service differs from the plain one. */
 export interface ServiceOptions {
-  /** One signer unless told. */
+  /** Default: one. */
   readonly signerCount?: number
-  /** Endpoints in place of the chain's own. */
+  /** Replaces the chain's endpoint. */
   readonly rpcUrls?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly clock?: Clock
@@ -51,36 +50,36 @@ export interface ServiceOptions {
   readonly webhookTransport?: WebhookTransport
 }
 
-/** A payment that can be made, and where it goes. */
+/** A payment with its parties. */
 export interface PlannedPayment {
   readonly body: ExactPaymentBody
   readonly payer: Address
   readonly payTo: Address
 }
 
-/** What a payment of a fresh, funded payer differs in. */
+/** Differences from a payment by a new, funded payer. */
 export interface PaymentPlan extends Omit<Partial<ExactPaymentOptions>, 'chain'> {
-  /** What the payer owns before the payment; the amount unless told. */
+  /** The payer's balance before the payment; default: the amount. */
   readonly balance?: bigint
 }
 
-/** One local chain and one database, and services on them. */
+/** One local chain, one database, and services on them. */
 export interface Scene {
   readonly chain: LocalChain
   readonly database: TestDatabase
   open(options?: ServiceOptions): Promise<Service>
   /** A proxy in front of the chain. */
   openProxy(): Promise<RpcProxy>
-  /** A signed payment of a fresh payer who owns what it pays. */
+  /** A signed payment by a new, funded payer. */
   plan(plan?: PaymentPlan): Promise<PlannedPayment>
-  /** How often anybody paid an address in the chain's USDC. */
+  /** Number of USDC transfers to an address. */
   countTransfersTo(payTo: Address): Promise<number>
-  /** Closes services and proxies, and lets the chain mine at once again. */
+  /** Closes services and proxies, and enables automining again. */
   reset(): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts a chain and a database. Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+/** Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
 export const openScene = async (options: LocalChainOptions = {}): Promise<Scene> => {
   const [chain, database] = await Promise.all([
     startLocalChain({ facilitatorCount: 0, ...options }),
@@ -101,7 +100,7 @@ export const openScene = async (options: LocalChainOptions = {}): Promise<Scene>
         ...rest,
       })
       closers.push(() => core.close())
-      return { signers, ...asking(core, chain) }
+      return { signers, ...createRequests(core, chain) }
     },
     openProxy: async () => {
       const proxy = await startRpcProxy(chain.url)
@@ -132,7 +131,7 @@ export const openScene = async (options: LocalChainOptions = {}): Promise<Scene>
   }
 }
 
-/** A signed payment in a token that the payer, a fresh one unless given, owns enough of. */
+/** A signed payment in a token, by a new payer by default, who is funded. */
 export const planPayment = async (
   chain: LocalChain,
   token: PaymentChain & { mint(to: Address, amount: bigint): Promise<void> },
@@ -150,21 +149,21 @@ const createSigners = async (chain: LocalChain, count: number): Promise<Facilita
   return signers
 }
 
-const asking = (core: Core, { control }: LocalChain): Omit<Service, 'signers'> => {
+const createRequests = (core: Core, { control }: LocalChain): Omit<Service, 'signers'> => {
   const { settlePayment, listSupported } = core.useCases.core
-  const asked = createCoreClient(core)
+  const client = createCoreClient(core)
   return {
-    ...asked,
+    ...client,
     settleWithKey: (body, idempotencyKey, caller = 'anonymous') =>
       settlePayment({ body: wirePaymentRequest.parse(body), caller, quota: null, idempotencyKey }),
     reconcile: async () => {
-      await asked.reconcile()
+      await client.reconcile()
       await control.waitForAutomine()
     },
     listNetworks: () => listSupported().kinds.map(({ network }) => network),
   }
 }
 
-/** Asks until the answer is not null; fails after the deadline. */
+/** Polls until the result is not null; fails at the deadline. */
 export const eventually = <T>(ask: () => Promise<T | null> | T | null, deadlineMs = 5_000): Promise<T> =>
   pollUntil(ask, 'an answer', deadlineMs)

@@ -30,35 +30,35 @@ const problemsOf = (environment: Readonly<Record<string, string>>): readonly str
   return 'problems' in reading ? reading.problems : []
 }
 
-describe('the family', () => {
-  it('is off without a key and a network', () => {
+describe('the EVM settings', () => {
+  it('are null without a key and a network', () => {
     expect(readEvmSettings({ PORT: '8080' })).toEqual({ settings: null })
   })
 
   it.each([{ EVM_RPC_URL_8453: 'http://node.example' }, { EVM_NETWORKS: '8453' }])(
-    'needs a key when a network is named: %j',
+    'require a key when a network is named: %j',
     (environment) => expect(problemsOf(environment)).toEqual([expect.stringContaining('EVM_PRIVATE_KEY')]),
   )
 
-  it('serves the main networks by public endpoints with a key alone', () => {
+  it('default to the main networks and public endpoints with only a key', () => {
     const { networks } = read({ EVM_PRIVATE_KEY: key })
     expect(networks.map(({ chainId: id }) => id)).toEqual([1, 10, 8453, 42161, 57073, 80094])
     expect(networks.every(({ usesPublicRpc }) => usesPublicRpc)).toBe(true)
   })
 
-  it('serves the networks that have an endpoint, or those that are named', () => {
+  it('serve the networks with an endpoint, or those that are named', () => {
     const environment = { EVM_PRIVATE_KEY: key, EVM_RPC_URL_8453: 'http://node.example' }
     expect(read(environment).networks.map(({ network }) => network)).toEqual(['eip155:8453'])
     const named = read({ ...environment, EVM_NETWORKS: '10, 8453,10' })
     expect(named.networks.map(({ network }) => network)).toEqual(['eip155:10', 'eip155:8453'])
   })
 
-  it('reads several keys, with and without 0x, each once', () => {
+  it('read several keys, with and without 0x, without duplicates', () => {
     const { privateKeys } = read({ EVM_PRIVATE_KEY: `${key}, ${otherKey},${key.slice(2).toUpperCase()}` })
     expect(privateKeys.map((secret) => secret.reveal())).toEqual([key, `0x${otherKey}`])
   })
 
-  it('deploys no wallets by default, and only by well-known factories', () => {
+  it('deploy no wallets by default, and only through well-known factories', () => {
     expect(read({ EVM_PRIVATE_KEY: key })).toMatchObject({
       deploysSmartWallets: false,
       smartWalletFactories: wellKnownFactories,
@@ -70,11 +70,11 @@ describe('the family', () => {
 })
 
 describe('a network', () => {
-  it('that is built in offers its known tokens and no other', () => {
+  it('that is built in accepts only its known tokens', () => {
     expect(readNetwork({})).toMatchObject({ tokens: [{ address }], acceptsAnyToken: false })
   })
 
-  it('that only the operator knows takes any token, unless a list is given', () => {
+  it('that is not built in accepts any token, unless a list is given', () => {
     expect(readNetwork({}, 31337)).toMatchObject({ tokens: [], acceptsAnyToken: true })
     expect(readNetwork({ EVM_TOKENS: address }, 31337)).toMatchObject({ acceptsAnyToken: false })
   })
@@ -94,13 +94,13 @@ describe('a network', () => {
     expect(readNetwork({ EVM_TOKENS })).toMatchObject(expected)
   })
 
-  it('that is not built in needs an endpoint', () => {
+  it('that is not built in requires an endpoint', () => {
     expect(problemsOf({ EVM_PRIVATE_KEY: key, EVM_NETWORKS: '31337' })).toEqual([
       'EVM_RPC_URL_31337: is required for a network that is not built in',
     ])
   })
 
-  it('is final at the depth that is known of it, at 64 where none is, or at the one that is set', () => {
+  it('has its own finality depth, 64 if unknown, or the configured one', () => {
     const depthOf = (chainId: number, environment: Readonly<Record<string, string>> = {}) => {
       const reading = readEvmSettings({
         EVM_PRIVATE_KEY: key,
@@ -116,13 +116,13 @@ describe('a network', () => {
     expect(depthOf(8_453, { EVM_FINALITY_DEPTH_8453: '7' })).toBe(7)
   })
 
-  it('reads its endpoints in order', () => {
+  it('keeps the order of its endpoints', () => {
     const { rpcUrls } = readNetwork({ EVM_RPC_URL: 'https://a.example/key, http://b.example' })
     expect(rpcUrls.map((url) => url.reveal())).toEqual(['https://a.example/key', 'http://b.example'])
   })
 })
 
-describe('a bad variable', () => {
+describe('an invalid variable', () => {
   const bad: readonly [string, string][] = [
     ['EVM_PRIVATE_KEY', 'abc'],
     ['EVM_PRIVATE_KEY', `${key},nonsense`],
@@ -145,26 +145,26 @@ describe('a bad variable', () => {
     ['EVM_GAS_BUDGET_GWEI_PER_HOUR_84532', '0'],
   ]
 
-  it.each(bad)('%s=%j is named', (variable, value) => {
+  it.each(bad)('is named: %s=%j', (variable, value) => {
     expect(problemsOf({ EVM_PRIVATE_KEY: key, [variable]: value })).toEqual([
       expect.stringMatching(new RegExp(`^${variable}: `)),
     ])
   })
 
-  it('is named together with all others', () => {
+  it('is reported together with all others', () => {
     const environment = Object.fromEntries(bad)
     const named = problemsOf(environment).map((problem) => problem.split(':')[0])
     expect(new Set(named)).toEqual(new Set(Object.keys(environment)))
   })
 })
 
-describe('values', () => {
+describe('values of variables', () => {
   const variables = [
     ...evmVariables.family,
     ...evmVariables.perNetwork.map((name) => name.replace('<chain id>', String(chainId))),
   ]
 
-  it('stand in no problem, whatever they are', () => {
+  it('never appear in problems', () => {
     const secret = 'zzSecretzz'
     const value = fc.tuple(fc.string(), fc.string()).map(([before, after]) => `${before}${secret}${after}`)
     fc.assert(
@@ -189,7 +189,7 @@ describe('values', () => {
     }
   })
 
-  it('never make the reading throw', () => {
+  it('never make the parser throw', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...variables), fc.string()), (environment) => {
         readEvmSettings(environment)
@@ -198,7 +198,7 @@ describe('values', () => {
   })
 })
 
-describe('the most that gas may cost', () => {
+describe('the maximum price per gas', () => {
   it.each([
     ['50', 50_000_000_000n],
     ['0.25', 250_000_000n],
@@ -213,7 +213,7 @@ describe('the most that gas may cost', () => {
   })
 
   it.each(['0', '0.0', '-1', '1e9', '1.', '.5', '0.0000000001', 'fifty', '0x10', '1,5'])(
-    'is no %s',
+    'rejects %s',
     (text) => {
       const environment = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453', EVM_MAX_FEE_GWEI_8453: text }
       expect(problemsOf(environment)).toEqual([expect.stringContaining('EVM_MAX_FEE_GWEI_8453: must be')])

@@ -8,7 +8,7 @@ import {
 import { accountOf } from '../../usecases/webhooks/support.js'
 import { eventually, openScene, type Scene } from './scene.js'
 
-/* A payment's whole way, from a signed authorization to a verified message: real chain, database and TLS. */
+/* From a signed authorization to a verified webhook: real chain, database and TLS. */
 
 let scene: Scene
 let receiver: WebhookReceiver
@@ -48,7 +48,7 @@ describe('a settlement whose caller has a webhook', () => {
     expect(result).toMatchObject({ success: true })
 
     await eventually(() => (receiver.received.length > 0 ? true : null))
-    // The poll's half second and the message; the rest is for a busy machine.
+    // The poll interval of 0.5 s and the delivery; the rest is a margin for load.
     expect(performance.now() - answeredAt).toBeLessThan(2_500)
     expect(readEvents(secret)).toMatchObject([
       {

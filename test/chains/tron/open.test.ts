@@ -35,7 +35,7 @@ describe('a TRON network', () => {
     const { body } = await scene.plan()
     expect(await rejectionOf(service.verify(body))).toMatchObject({ operationalCode: 'SVC-2004' })
     proxy.clearFaults()
-    await pollUntil(() => listNetworks().includes('tron:nile'), 'the network to come back')
+    await pollUntil(() => listNetworks().includes('tron:nile'), 'the network to be offered again')
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 

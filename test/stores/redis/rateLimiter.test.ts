@@ -187,7 +187,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
   ]
 
   it.each(faults)(
-    '$fault: limits go on in memory and come back, said once each',
+    '$fault: limiting continues in memory and returns to Redis; each transition is logged once',
     async (fault) => {
       const { limiter, messages } = stage
       const question = [bucket({ limit: 10 })]

@@ -4,14 +4,13 @@ import { type Abi, type Hex, isHex } from 'viem'
 import { z } from 'zod'
 import type artifactsFile from './artifacts.json'
 
-/** A compiled contract, in the form that viem's `deployContract` and `encodeDeployData` take. */
+/** In the form that viem's `deployContract` and `encodeDeployData` take. */
 export interface Artifact {
   readonly abi: Abi
-  /** The code that creates the contract. */
+  /** Creation code. */
   readonly bytecode: Hex
 }
 
-/** A contract of this folder. */
 export type ContractName = keyof typeof artifactsFile
 
 const hexSchema = z.custom<Hex>((value) => isHex(value), 'not hex')
@@ -26,7 +25,6 @@ const packagedSchema = z.object({
 const require = createRequire(import.meta.url)
 let artifacts: Readonly<Record<string, Artifact>> | null = null
 
-/** The compiled form of a contract of this folder. */
 export const getArtifact = (name: ContractName): Artifact => {
   artifacts ??= z
     .record(z.string(), artifactSchema)
@@ -36,15 +34,15 @@ export const getArtifact = (name: ContractName): Artifact => {
   return artifact
 }
 
-/** A contract that an npm package ships compiled by hardhat. */
+/** Compiled by hardhat and shipped in an npm package. */
 export interface PackagedArtifact extends Artifact {
-  /** The code on chain, with `__$…$__` where a library's address belongs. */
+  /** Deployed code, with `__$…$__` in place of library addresses. */
   readonly deployedBytecode: string
 }
 
-/** Reads a hardhat artifact from an installed package, by its module path. */
+/** By module path in an installed package. */
 export const getPackagedArtifact = (path: string): PackagedArtifact => {
   const { abi, bytecode, deployedBytecode } = packagedSchema.parse(require(path))
-  // An unlinked bytecode is no hex; it can only be used through `deployedBytecode`.
+  // Unlinked bytecode is not hex; use `deployedBytecode`.
   return { abi, bytecode: isHex(bytecode) ? bytecode : '0x', deployedBytecode }
 }

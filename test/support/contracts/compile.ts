@@ -1,6 +1,6 @@
 /**
- * Compiles the Solidity sources beside this file into `artifacts.json` (`npm run contracts`).
- * Works without a network, and gives the same bytes each time.
+ * Compiles the Solidity sources in this folder into `artifacts.json` (`npm run contracts`); offline and
+ * deterministic.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -55,7 +55,7 @@ const compileSources = (): ReadonlyMap<string, unknown> => {
     settings: {
       optimizer: { enabled: true, runs: 200 },
       evmVersion: 'cancun',
-      // Without the hash of the metadata the code depends on nothing but the sources and the compiler.
+      // Without the metadata hash the code depends only on sources and compiler.
       metadata: { bytecodeHash: 'none', appendCBOR: false },
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
     },
@@ -70,7 +70,7 @@ const compileSources = (): ReadonlyMap<string, unknown> => {
 
   const artifacts = new Map<string, unknown>()
   for (const [path, declared] of Object.entries(contracts)) {
-    // Imported sources are libraries and bases; what a test deploys is declared in this folder.
+    // Imported sources are libraries and bases; tests deploy contracts of this folder.
     if (!(path in sources)) continue
     for (const [name, { abi, evm }] of Object.entries(declared)) {
       // Interfaces and abstract contracts have no code.
@@ -80,7 +80,7 @@ const compileSources = (): ReadonlyMap<string, unknown> => {
   return artifacts
 }
 
-/** Multicall3 lives at one address on every chain: its published code belongs there, not a new compilation. */
+/** The published code, which is at one address on every chain, not a new compilation. */
 const readMulticall3 = (): unknown => {
   const constants = join(dirname(require.resolve('viem')), 'constants')
   const { multicall3Bytecode } = z
@@ -89,7 +89,7 @@ const readMulticall3 = (): unknown => {
   return { abi: multicall3Abi, bytecode: multicall3Bytecode }
 }
 
-/** The text of `artifacts.json`: one contract a line, so that a change of one is a change of one line. */
+/** One contract per line, so that a change of one contract changes one line. */
 export const compileContracts = (): string => {
   const artifacts = new Map(compileSources()).set('Multicall3', readMulticall3())
   const lines = [...artifacts]

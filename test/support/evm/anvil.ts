@@ -6,22 +6,20 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { callRpc } from './jsonRpc.js'
 
-/** How a local chain starts. */
 export interface AnvilOptions {
   readonly chainId: number
-  /** Mines a block every so many seconds, 0.2 for example; without it each transaction is mined at once. */
+  /** Block interval in seconds, such as 0.2; default: automining. */
   readonly blockTimeSeconds?: number
-  /** Gas limit of a block; high by default, because anvil loses queued transactions when blocks fill up. */
+  /** Block gas limit; high by default, because anvil loses queued transactions when blocks are full. */
   readonly gasLimit?: number
-  /** More command line options of anvil. */
+  /** Additional command line options. */
   readonly extraArgs?: readonly string[]
 }
 
-/** A running anvil process. */
 export interface Anvil {
   readonly url: string
   readonly port: number
-  /** Ends the process; returns when it is gone. May be called twice. */
+  /** Returns when the process has exited. Idempotent. */
   stop(): Promise<void>
 }
 
@@ -38,22 +36,22 @@ const findBinary = (): string => {
   const name = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
   try {
     const fromHere = createRequire(import.meta.url)
-    // The platform's package is a dependency of the anvil package, not ours: it may be nested beneath it.
+    // The platform package is a dependency of the anvil package and may be nested in it.
     const fromAnvil = createRequire(fromHere.resolve('@foundry-rs/anvil/package.json'))
     const binary = fromAnvil.resolve(`@foundry-rs/anvil-${platform}/bin/${name}`)
     if (existsSync(binary)) return binary
   } catch {
-    // Falls through to the error that says what to do.
+    // Falls through to the error with instructions.
   }
   throw new Error(
     `The anvil binary for ${platform} is not installed: run npm install without --omit=optional or --omit=dev`,
   )
 }
 
-/** The command that makes a child die with this process, or none where the system has no such thing. */
+/** Command prefix that ends the child with this process; empty if unsupported. */
 const findDeathSignalPrefix = (): readonly string[] => {
   const prefix = ['setpriv', '--pdeathsig', 'TERM'] as const
-  // Busybox has a setpriv without this option, so only a trial tells.
+  // Busybox's setpriv lacks this option, so try it.
   const trial = spawnSync(prefix[0], [...prefix.slice(1), 'true'], { stdio: 'ignore' })
   return trial.status === 0 ? prefix : []
 }
@@ -73,7 +71,7 @@ const endWithThisProcess = (child: ChildProcess, hasDeathSignal: boolean): void 
     if (running.size === 0) process.off('exit', endAll)
   })
   if (hasDeathSignal) return
-  // Without the kernel's help a signal that ends this process would skip the exit hook.
+  // Without it, a signal that ends this process would skip the exit hook.
   const onSignal = (signal: NodeJS.Signals): void => {
     child.kill('SIGKILL')
     process.kill(process.pid, signal)
@@ -130,8 +128,7 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
 }
 
 /**
- * Starts an empty local chain on a free loopback port, without any funded account.
- * It ends with `stop()` or with this process, whichever comes first, and never keeps this process alive.
+ * An empty chain on a free loopback port, without funded accounts. Ends with `stop()` or with this process.
  */
 export const startAnvil = async (options: AnvilOptions): Promise<Anvil> => {
   deathSignalPrefix ??= findDeathSignalPrefix()
@@ -140,7 +137,7 @@ export const startAnvil = async (options: AnvilOptions): Promise<Anvil> => {
     findBinary(),
     ...['--host', '127.0.0.1', '--port', '0', '--accounts', '0'],
     ...['--chain-id', String(options.chainId), '--gas-limit', String(options.gasLimit ?? defaultGasLimit)],
-    // The whole history stays in memory otherwise: 1.7 GB after 1,800 blocks were seen.
+    // Otherwise the whole history stays in memory: 1.7 GB after 1,800 blocks.
     ...['--prune-history', '64'],
     ...(options.blockTimeSeconds === undefined ? [] : ['--block-time', String(options.blockTimeSeconds)]),
     ...(options.extraArgs ?? []),
@@ -155,7 +152,7 @@ export const startAnvil = async (options: AnvilOptions): Promise<Anvil> => {
     await callRpc(url, 'anvil_setLoggingEnabled', [false])
     child.unref()
     for (const stream of [child.stdout, child.stderr]) {
-      // Nobody reads the log any more, but a full pipe would stop anvil.
+      // The log is not read any more, but a full pipe would block anvil.
       stream?.resume()
       if (stream instanceof Socket) stream.unref()
     }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Address, bytesToHex, type Hex } from 'viem'
 import type { TokenDomain } from './localChain.js'
 
-/** An EIP-3009 authorization as it travels: decimal strings, 32 bytes of nonce. */
+/** An EIP-3009 authorization on the wire: decimal strings, 32-byte nonce. */
 export interface WireAuthorization {
   readonly from: Address
   readonly to: Address
@@ -12,21 +12,19 @@ export interface WireAuthorization {
   readonly nonce: Hex
 }
 
-/** An authorization's fields, all of them optional, and the time (Unix seconds) from which to count. */
+/** Optional fields; `now` in Unix seconds. */
 export interface AuthorizationOverrides extends Partial<WireAuthorization> {
   readonly now?: number
 }
 
-/** Random bytes as hex. */
 export const randomHex = (bytes: number): Hex => bytesToHex(randomBytes(bytes))
 
-/** An address that nobody used before. */
 export const randomAddress = (): Address => randomHex(20)
 
-/** The wall clock in Unix seconds. */
+/** Wall clock in Unix seconds. */
 export const unixNow = (): number => Math.floor(Date.now() / 1000)
 
-/** An authorization with fresh addresses and nonce that is valid for the next five minutes. */
+/** With new addresses and nonce, valid for five minutes. */
 export const authorization = (overrides: AuthorizationOverrides = {}): WireAuthorization => {
   const { now = unixNow(), ...fields } = overrides
   return {
@@ -40,7 +38,6 @@ export const authorization = (overrides: AuthorizationOverrides = {}): WireAutho
   }
 }
 
-/** EIP-3009's typed data. */
 export const transferAuthorizationTypes = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
@@ -52,7 +49,7 @@ export const transferAuthorizationTypes = {
   ],
 } as const
 
-/** The typed data that a payer signs to authorize a transfer of a token. */
+/** Typed data of a transfer authorization. */
 export const transferAuthorizationTypedData = (domain: TokenDomain, message: WireAuthorization) => ({
   domain: { ...domain },
   types: transferAuthorizationTypes,

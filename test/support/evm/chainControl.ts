@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, type Hex, hexToBigInt, hexToNumber, isHex, numberToHex } from 'viem'
 import { callRpc } from './jsonRpc.js'
 
-/** A transaction that is sent without its sender's key. */
+/** Sent without its sender's key. */
 export interface UnsignedTransaction {
   readonly from: Address
   readonly to?: Address
@@ -11,7 +11,6 @@ export interface UnsignedTransaction {
   readonly gas?: bigint
 }
 
-/** What a test needs to know of a block. */
 export interface BlockHead {
   readonly number: bigint
   /** Unix seconds. */
@@ -19,59 +18,58 @@ export interface BlockHead {
   readonly hash: Hex
 }
 
-/** The powers that a test has over a local chain. */
+/** Control of a local chain. */
 export interface ChainControl {
-  /** Mines blocks now, with whatever waits in the pool. */
+  /** Mines blocks immediately, including pending transactions. */
   mine(blocks?: number): Promise<void>
-  /** Mines each transaction at once (true), or nothing until `mine` is called (false). Ends interval mining. */
+  /** True: automining. False: nothing until `mine`. Ends interval mining. */
   setAutomine(enabled: boolean): Promise<void>
   /**
-   * Waits while a chain that mines at once has something left to mine: the answer to a send comes before the block.
-   * A transaction that no block takes is waited for no longer than a second.
+   * On an automining chain, waits until nothing is left to mine: a send returns before its block. Waits at
+   * most one second for a transaction that is in no block.
    */
   waitForAutomine(): Promise<void>
-  /** Mines a block every so many seconds, a whole number. Ends automatic mining. */
+  /** Mines a block at this interval in whole seconds. Ends automining. */
   setBlockTime(seconds: number): Promise<void>
-  /** Gives the next block this time, in Unix seconds; later blocks go on from there. */
+  /** Sets the next block's time in Unix seconds; later blocks continue from there. */
   setNextBlockTimestamp(timestamp: number): Promise<void>
-  /** Moves the chain's clock forward; seen by the next block. */
+  /** Moves the chain's clock forward, effective with the next block. */
   increaseTime(seconds: number): Promise<void>
   getHead(): Promise<BlockHead>
-  /** Remembers the whole state; the answer goes into `revert`, once. */
+  /** Snapshot id for `revert`; can be used once. */
   snapshot(): Promise<string>
   revert(snapshot: string): Promise<void>
   /**
-   * Replaces the last blocks, at most 64, by as many new ones. Their transactions are gone, not back in the
-   * pool; signed transactions that are given here are mined in the first of the new blocks.
+   * Replaces at most the last 64 blocks with as many new ones. Their transactions are dropped; signed
+   * transactions given here are mined in the first new block.
    */
   reorg(depth: number, transactions?: readonly Hex[]): Promise<void>
-  /** Forgets a transaction that waits in the pool. */
+  /** Drops a pending transaction. */
   dropTransaction(hash: Hex): Promise<void>
-  /** Forgets every transaction that waits in the pool. */
+  /** Drops all pending transactions. */
   dropAllTransactions(): Promise<void>
   setCode(address: Address, code: Hex): Promise<void>
   setBalance(address: Address, wei: bigint): Promise<void>
   setNonce(address: Address, nonce: number): Promise<void>
   setStorageAt(address: Address, slot: Hex, value: Hex): Promise<void>
   setNextBaseFee(wei: bigint): Promise<void>
-  /** Sends a transaction as any address, without its key; returns the hash, at once. */
+  /** From any address, without its key; returns the hash immediately. */
   sendAs(transaction: UnsignedTransaction): Promise<Hex>
 }
 
 const readHex = (method: string, value: unknown): Hex => {
-  if (!isHex(value)) throw new Error(`${method} did not answer with hex`)
+  if (!isHex(value)) throw new Error(`${method} did not return hex`)
   return value
 }
 
 const hasWaiting = async (url: string): Promise<boolean> => {
   const status = await callRpc(url, 'txpool_status')
   if (typeof status !== 'object' || status === null || !('pending' in status)) {
-    throw new Error('The chain does not tell what waits in its pool')
+    throw new Error('txpool_status returned no pending count')
   }
   return status.pending !== '0x0'
 }
 
-/** Gives a test its powers over the anvil chain at the URL. */
 export const createChainControl = (url: string): ChainControl => {
   const run = async (method: string, ...params: readonly unknown[]): Promise<void> => {
     await callRpc(url, method, params)
@@ -113,7 +111,7 @@ export const createChainControl = (url: string): ChainControl => {
       ),
     dropTransaction: async (hash) => {
       const dropped = await callRpc(url, 'anvil_dropTransaction', [hash])
-      if (dropped === null) throw new Error(`${hash} does not wait in the pool`)
+      if (dropped === null) throw new Error(`${hash} is not pending`)
     },
     dropAllTransactions: () => run('anvil_dropAllTransactions'),
     setCode: (address, code) => run('anvil_setCode', address, code),
@@ -132,7 +130,7 @@ export const createChainControl = (url: string): ChainControl => {
   }
 }
 
-/** Waits until the transaction is mined and throws when it was reverted or takes longer than the deadline. */
+/** Throws when the transaction reverted, or at the deadline. */
 export const waitUntilMined = async (url: string, hash: Hex, deadlineMs = 10_000): Promise<void> => {
   const deadline = Date.now() + deadlineMs
   for (;;) {

@@ -1,10 +1,9 @@
-/** One JSON-RPC call. */
 export interface RpcCall {
   readonly method: string
   readonly params?: readonly unknown[]
 }
 
-/** An error that the node answered with. */
+/** An error response. */
 export class RpcError extends Error {
   readonly code: number
 
@@ -16,7 +15,7 @@ export class RpcError extends Error {
 }
 
 const deadlineMs = 30_000
-// anvil refuses bodies above 2 MB; a chunk of setCode calls of 24 KB each still fits.
+// anvil rejects bodies above 2 MB; a chunk of setCode calls of 24 KB each is smaller.
 const chunkSize = 32
 
 const post = async (url: string, body: unknown): Promise<unknown> => {
@@ -30,7 +29,8 @@ const post = async (url: string, body: unknown): Promise<unknown> => {
 }
 
 const readAnswer = (method: string, answer: unknown): unknown => {
-  if (typeof answer !== 'object' || answer === null) throw new RpcError(method, 0, 'the answer is no object')
+  if (typeof answer !== 'object' || answer === null)
+    throw new RpcError(method, 0, 'the response is not an object')
   if ('result' in answer) return answer.result
   const error = 'error' in answer ? answer.error : null
   const code = typeof error === 'object' && error !== null && 'code' in error ? Number(error.code) : 0
@@ -39,17 +39,14 @@ const readAnswer = (method: string, answer: unknown): unknown => {
   throw new RpcError(method, code, message)
 }
 
-/** Sends one JSON-RPC call and returns its result; throws `RpcError` when the node answers with an error. */
+/** Throws `RpcError` for an error response. */
 export const callRpc = async (
   url: string,
   method: string,
   params: readonly unknown[] = [],
 ): Promise<unknown> => readAnswer(method, await post(url, { jsonrpc: '2.0', id: 1, method, params }))
 
-/**
- * Sends many JSON-RPC calls in few HTTP requests and returns their results in the order of the calls.
- * The node may run the calls of a request in any order.
- */
+/** Batches calls; results in the order of the calls. The node may execute them in any order. */
 export const callRpcBatch = async (url: string, calls: readonly RpcCall[]): Promise<readonly unknown[]> => {
   const results: unknown[] = []
   for (let start = 0; start < calls.length; start += chunkSize) {
@@ -58,7 +55,7 @@ export const callRpcBatch = async (url: string, calls: readonly RpcCall[]): Prom
       url,
       chunk.map(({ method, params = [] }, id) => ({ jsonrpc: '2.0', id, method, params })),
     )
-    if (!Array.isArray(answers)) throw new RpcError('batch', 0, 'the answer is no list')
+    if (!Array.isArray(answers)) throw new RpcError('batch', 0, 'the response is not an array')
     const byId = new Map<unknown, unknown>(answers.map((answer: { id?: unknown }) => [answer.id, answer]))
     results.push(...chunk.map(({ method }, id) => readAnswer(method, byId.get(id))))
   }

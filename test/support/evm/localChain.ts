@@ -28,7 +28,6 @@ import { randomAddress } from './authorization.js'
 import { type ChainControl, createChainControl, waitUntilMined } from './chainControl.js'
 import { callRpc, callRpcBatch } from './jsonRpc.js'
 
-/** The EIP-712 domain of a token. */
 export interface TokenDomain {
   readonly name: string
   readonly version: string
@@ -36,33 +35,31 @@ export interface TokenDomain {
   readonly verifyingContract: Address
 }
 
-/** A key of the facilitator, with gas on the chain. */
+/** A funded facilitator key. */
 export interface FacilitatorKey {
   readonly privateKey: Hex
   readonly account: PrivateKeyAccount
   readonly address: Address
 }
 
-/** How a local chain with a token starts. */
 export interface LocalChainOptions extends Partial<AnvilOptions> {
-  /** How many facilitator keys get gas; 3 unless told. */
+  /** Number of funded facilitator keys; default 3. */
   readonly facilitatorCount?: number
-  /** Where USDC lives and what it is called; needed for chains that `usdcDeployments` does not list. */
+  /** Address and name of USDC, for chains that `usdcDeployments` does not list. */
   readonly usdc?: UsdcDeployment
 }
 
-/** A transaction that a test sends with a key. */
 export interface TransactionToSend {
   readonly account: PrivateKeyAccount
   readonly to?: Address
   readonly data?: Hex
   readonly value?: bigint
   readonly gas?: bigint
-  /** EIP-7702 delegations that the transaction carries. */
+  /** EIP-7702 delegations of the transaction. */
   readonly authorizationList?: readonly SignedAuthorization[]
 }
 
-/** A local chain with Multicall3, Circle's USDC and funded facilitator keys. */
+/** With Multicall3, Circle's USDC and funded facilitator keys. */
 export interface LocalChain {
   readonly chainId: number
   /** CAIP-2 identifier. */
@@ -73,30 +70,30 @@ export interface LocalChain {
   readonly facilitators: readonly FacilitatorKey[]
   readonly client: PublicClient
   readonly control: ChainControl
-  /** Credits one address or each of many with USDC, at once, without a block or a transaction. */
+  /** Credits USDC to one or many addresses immediately, without a transaction. */
   mint(to: Address | readonly Address[], amount: bigint): Promise<void>
-  /** USDC of an address. */
+  /** In USDC. */
   balanceOf(owner: Address): Promise<bigint>
-  /** Gives an address native coin for gas; 100 coins unless told. */
+  /** In native coin; default 100. */
   fundGas(address: Address, wei?: bigint): Promise<void>
-  /** Pauses USDC or ends the pause, at once. */
+  /** Pauses or unpauses USDC immediately. */
   setPaused(isPaused: boolean): Promise<void>
-  /** Puts an address on USDC's blacklist or takes it off, at once. */
+  /** Adds to or removes from USDC's blacklist immediately. */
   setBlacklisted(address: Address, isBlacklisted: boolean): Promise<void>
-  /** Deploys a contract and returns its address. */
+  /** Returns the address. */
   deploy(contract: { abi: Abi; bytecode: Hex; args?: readonly unknown[] }): Promise<Address>
-  /** Sends a transaction and returns its receipt; with `gas` given, also of one that is reverted. */
+  /** Returns the receipt; with `gas`, also of a reverted transaction. */
   send(transaction: TransactionToSend): Promise<TransactionReceipt>
   stop(): Promise<void>
 }
 
-/** Where a token is deployed and the name of its EIP-712 domain. */
+/** Address of a token, and name of its EIP-712 domain. */
 export interface UsdcDeployment {
   readonly address: Address
   readonly name: string
 }
 
-/** The canonical USDC of each chain that the tests know. */
+/** The canonical USDC of each chain that the tests use. */
 export const usdcDeployments: Readonly<Record<number, UsdcDeployment>> = {
   1: { address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', name: 'USD Coin' },
   10: { address: '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', name: 'USD Coin' },
@@ -111,10 +108,10 @@ export const usdcDeployments: Readonly<Record<number, UsdcDeployment>> = {
   11155111: { address: '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238', name: 'USDC' },
 }
 
-/** The address of Multicall3, the same on every chain. */
+/** Same address on every chain. */
 export const multicall3Address = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
-/** The functions of USDC that tests call, with both forms of the EIP-3009 transfer. */
+/** Functions of USDC that tests call, with both forms of the EIP-3009 transfer. */
 export const usdcAbi = parseAbi([
   'function name() view returns (string)',
   'function version() view returns (string)',
@@ -170,7 +167,7 @@ const readLibraryCode = (): Hex => {
   const { deployedBytecode } = getPackagedArtifact(
     `${circle}/util/SignatureChecker.sol/SignatureChecker.json`,
   )
-  // A library's code begins with PUSH20 of its own address, which its constructor would have filled in.
+  // A library's code starts with PUSH20 of its own address, which its constructor would have filled in.
   const ownAddress = roles.signatureChecker.slice(2)
   return readCode(deployedBytecode.replace(/^0x73(00){20}/, `0x73${ownAddress}`))
 }
@@ -181,8 +178,8 @@ const readTokenCode = (): Hex => {
 }
 
 /**
- * Puts Circle's FiatTokenV2_2 behind its proxy at an address of an anvil chain and initialises it up to V2_2.
- * Its domain's version is always "2": the token has it in its code. Mines what waits in the pool.
+ * Circle's FiatTokenV2_2 behind its proxy, initialized up to V2_2 (domain version "2"). Mines pending
+ * transactions.
  */
 export const deployUsdc = async (url: string, address: Address, domain: { name: string }): Promise<void> => {
   const proxy = getPackagedArtifact(`${circle}/v1/FiatTokenProxy.sol/FiatTokenProxy.json`)
@@ -213,7 +210,7 @@ export const deployUsdc = async (url: string, address: Address, domain: { name: 
   for (const hash of hashes) await waitUntilMined(url, hash)
 }
 
-/** Puts the published Multicall3 at its address on an anvil chain. */
+/** The published Multicall3 at its address. */
 export const deployMulticall3 = async (url: string): Promise<void> => {
   const code = await callRpc(url, 'eth_call', [{ data: getArtifact('Multicall3').bytecode }, 'latest'])
   await callRpc(url, 'anvil_setCode', [multicall3Address, code])
@@ -245,7 +242,7 @@ interface SlotChange {
   readonly change: (before: bigint) => bigint
 }
 
-/** Changes slots of the token's storage; one edit at a time, because it reads before it writes. */
+/** One edit at a time, because it reads before it writes. */
 const createStorageEditor = (url: string, token: Address) => {
   let last: Promise<void> = Promise.resolve()
   const edit = async (changes: readonly SlotChange[]): Promise<void> => {
@@ -271,16 +268,16 @@ const createStorageEditor = (url: string, token: Address) => {
 const setBit = (bit: bigint, isSet: boolean) => (before: bigint) => (isSet ? before | bit : before & ~bit)
 
 /**
- * Starts a local chain that has everything a payment needs. Base Sepolia (84532) unless told otherwise.
- * `mint`, `setPaused` and `setBlacklisted` write the token's storage, so they work in every mining mode and
- * leave the pool alone; do not mint to an address while a transfer of it is being mined.
+ * Base Sepolia (84532) by default. `mint`, `setPaused` and `setBlacklisted` write storage: they work in
+ * every mining mode and do not affect the mempool. Do not mint to an address while a transfer of it is being
+ * mined.
  */
 export const startLocalChain = async (options: LocalChainOptions = {}): Promise<LocalChain> => {
   const { chainId = 84532, facilitatorCount = 3, usdc: requested, ...rest } = options
   const usdc = findUsdc(chainId, requested)
   const facilitators = Array.from({ length: facilitatorCount }, createFacilitatorKey)
   const minesEachTransaction = rest.blockTimeSeconds === undefined
-  // Held back, what is deployed becomes one block.
+  // Without automining, all deployments are in one block.
   const extraArgs = [...(minesEachTransaction ? ['--no-mining'] : []), ...(rest.extraArgs ?? [])]
   const anvil = await startAnvil({ ...rest, chainId, extraArgs })
   const { url } = anvil
@@ -326,7 +323,7 @@ export const startLocalChain = async (options: LocalChainOptions = {}): Promise<
     setBlacklisted: (address, isBlacklisted) =>
       editStorage({ slot: balanceSlot(address), change: setBit(blacklistedBit, isBlacklisted) }),
     deploy: async ({ abi, bytecode, args = [] }) => {
-      // A deployer of its own for each contract: anvil gives concurrent transactions of one sender one nonce.
+      // One deployer per contract: anvil gives concurrent transactions of one sender the same nonce.
       const from = randomAddress()
       await fundGas(from)
       const data = encodeDeployData({ abi, bytecode, args })

@@ -9,10 +9,10 @@ import {
 import type { LocalChain } from './localChain.js'
 import { type PayerWallet, signTransferAuthorization } from './wallets.js'
 
-/** What a payment needs to know of a chain; no chain has to run for it. */
+/** Does not require a running chain. */
 export type PaymentChain = Pick<LocalChain, 'network' | 'token'>
 
-/** PaymentRequirements of the scheme `exact` on EVM, version 2. */
+/** PaymentRequirements of `exact` on EVM, version 2. */
 export interface WireRequirements {
   readonly scheme: string
   readonly network: string
@@ -23,14 +23,13 @@ export interface WireRequirements {
   readonly extra: Readonly<Record<string, unknown>>
 }
 
-/** The resource that is paid for. */
 export interface WireResource {
   readonly url: string
   readonly description: string
   readonly mimeType: string
 }
 
-/** The proof of an `exact` payment on EVM. */
+/** Proof of an `exact` payment on EVM. */
 export interface WireProof {
   readonly signature: Hex
   readonly authorization: WireAuthorization
@@ -48,27 +47,26 @@ export interface ExactPaymentBody {
   readonly paymentRequirements: WireRequirements
 }
 
-/** What a payment is made of. */
 export interface ExactPaymentOptions {
   readonly chain: PaymentChain
   readonly wallet: PayerWallet
   readonly payTo?: Address
-  /** In the token's smallest unit; also what the payer authorizes. */
+  /** Required and authorized amount, in smallest units. */
   readonly amount?: bigint | string
-  /** Unix seconds from which the authorization's times count. */
+  /** Unix seconds: base of the authorization's times. */
   readonly now?: number
   readonly resource?: Partial<WireResource>
-  /** Changes to the authorization, made before it is signed. */
+  /** Changes before signing. */
   readonly authorization?: AuthorizationOverrides
-  /** Changes to the requirements, and so to what the client accepted. */
+  /** Changes to the requirements, including the accepted copy. */
   readonly requirements?: Partial<WireRequirements>
-  /** Changes to what the client accepted alone. */
+  /** Changes to the accepted copy only. */
   readonly accepted?: Partial<WireRequirements>
-  /** A signature to send instead of the payer's. */
+  /** Replaces the payer's signature. */
   readonly signature?: Hex
 }
 
-/** A signed payment as a resource server sends it to `/verify` and `/settle`. */
+/** As a resource server sends it to `/verify` and `/settle`. */
 export const exactPayment = async (options: ExactPaymentOptions): Promise<ExactPaymentBody> => {
   const { chain, wallet, payTo = randomAddress(), amount = 10_000n, now = unixNow() } = options
   const { name, version, verifyingContract } = chain.token
@@ -109,7 +107,7 @@ export const exactPayment = async (options: ExactPaymentOptions): Promise<ExactP
   }
 }
 
-// Written down here, and not taken from the product, so that the two can disagree in a test.
+// Not imported from the product, so that a test can detect a difference.
 const versionOneNames = new Map([
   ['eip155:1', 'ethereum'],
   ['eip155:8453', 'base'],
@@ -121,7 +119,7 @@ const versionOneNames = new Map([
   ['eip155:11155111', 'sepolia'],
 ])
 
-/** The same payment in version 1: short network names, `maxAmountRequired`, the resource in the requirements. */
+/** Version 1: short network names, `maxAmountRequired`, the resource in the requirements. */
 export const toV1 = ({ paymentPayload, paymentRequirements }: ExactPaymentBody) => {
   const network = versionOneNames.get(paymentRequirements.network)
   if (network === undefined) throw new Error(`Version 1 has no name for ${paymentRequirements.network}`)
@@ -146,7 +144,7 @@ export const toV1 = ({ paymentPayload, paymentRequirements }: ExactPaymentBody) 
   } as const
 }
 
-/** The same payment in the flat shape: the authorization's fields beside the signature, times as numbers. */
+/** Flat format: the authorization's fields beside the signature, times as numbers. */
 export const toFlat = ({ paymentPayload, paymentRequirements }: ExactPaymentBody) => {
   const { accepted, payload } = paymentPayload
   const { from, to, value, nonce, validAfter, validBefore } = payload.authorization

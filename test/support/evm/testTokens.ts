@@ -4,7 +4,7 @@ import { randomAddress } from './authorization.js'
 import { type LocalChain, usdcAbi } from './localChain.js'
 import type { PaymentChain } from './payment.js'
 
-/** The tokens of `test/support/contracts`, each with one thing wrong. */
+/** The tokens of `test/support/contracts`, each with one defect. */
 export type TestTokenName = Extract<
   ContractName,
   | 'FeeOnTransferToken'
@@ -16,23 +16,23 @@ export type TestTokenName = Extract<
   | 'UsedNonceSilentToken'
 >
 
-/** What a `LyingToken` does in place of a transfer; the order is the contract's. */
+/** What a `LyingToken` does instead of a transfer; ordered as in the contract. */
 export const lies = ['saysNothing', 'saysWrongValue', 'saysWrongRecipient', 'saysTheTruthFalsely'] as const
 
-/** Whom a `SenderDependentToken` lets through; the order is the contract's. */
+/** Senders that a `SenderDependentToken` accepts; ordered as in the contract. */
 export const senderRules = ['onlyKnownSender', 'notKnownSender', 'onlySimulation'] as const
 
-/** A deployed test token; it is a chain to `exactPayment`. */
+/** Can be used as the chain of `exactPayment`. */
 export interface TestToken extends PaymentChain {
   readonly address: Address
   readonly abi: Abi
   mint(to: Address, amount: bigint): Promise<void>
   balanceOf(owner: Address): Promise<bigint>
-  /** Calls a function of the token that anyone may call, such as `setLie`. */
+  /** Calls a function without access control, such as `setLie`. */
   write(functionName: string, args: readonly unknown[]): Promise<void>
 }
 
-/** Deploys a test token; the arguments are those of its constructor after the name and the version. */
+/** `args`: constructor arguments after name and version. */
 export const deployTestToken = async (
   chain: LocalChain,
   name: TestTokenName,

@@ -26,11 +26,11 @@ import { randomAddress, randomHex, unixNow } from './authorization.js'
 import type { LocalChain } from './localChain.js'
 
 /*
- * A scheme of the tests, as far as the transaction engine sees one: `ToySettlements` has another event, another time
- * rule and another identity than EIP-3009, and a payment may move nothing.
+ * The engine's view of a test scheme: `ToySettlements` has its own event, time rule and identity, unlike
+ * EIP-3009, and a payment may be zero.
  */
 
-/** The functions and events of `ToySettlements` that a call, a judge and a stranger need. */
+/** Functions and events of `ToySettlements`. */
 export const toyAbi = parseAbi([
   'function settle(bytes32 id, address payer, address payTo, uint256 value, uint256 firstSecond, uint256 lastSecond, address sender)',
   'function withdraw(bytes32 id)',
@@ -40,10 +40,10 @@ export const toyAbi = parseAbi([
   'event Withdrawn(bytes32 indexed id)',
 ])
 
-/** What `ToySettlements` does with one id; the order is the contract's. */
+/** Behavior for one id; ordered as in the contract. */
 export const toyBehaviours = ['pays', 'reverts', 'doesNothing', 'succeedsWhenUsed', 'burnsGas'] as const
 
-/** Reasons that no EVM scheme uses. */
+// Reasons that no EVM scheme uses.
 export const toyReasons = {
   reverted: 'transaction_failed',
   void: 'seqno_already_used',
@@ -51,7 +51,7 @@ export const toyReasons = {
   expired: 'settle_exact_svm_block_height_exceeded',
 } as const
 
-/** The terms of one payment; block times in Unix seconds, the last one inclusive. */
+/** Block times in Unix seconds; the last one is inclusive. */
 export interface ToyTerms {
   readonly id: Hex
   readonly payer: Address
@@ -63,15 +63,15 @@ export interface ToyTerms {
   readonly sender: Address | null
 }
 
-/** A payment, and how its call differs from a batchable one. */
+/** Differences from a batchable call. */
 export interface ToyPlan extends ToyTerms {
   readonly call: Partial<Pick<SettlementCall, 'isBatchable' | 'gasCap' | 'probe'>>
 }
 
-/** A deployed `ToySettlements`; everything is written to its storage, at once and in any mining mode. */
+/** Changes are written to storage: immediate, in any mining mode. */
 export interface Toy {
   readonly address: Address
-  /** A payment of a fresh payer with enough credit. */
+  /** By a new payer with sufficient credit. */
   plan(changes?: Partial<ToyPlan> & { readonly credit?: bigint }): Promise<ToyPlan>
   setCredit(owner: Address, value: bigint): Promise<void>
   creditOf(owner: Address): Promise<bigint>
@@ -86,7 +86,6 @@ const anySender = pad('0x00', { size: 20 })
 const mapSlot = (key: Hex, slot: bigint): Hex =>
   keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [pad(key), slot]))
 
-/** Deploys the toy contract. */
 export const deployToy = async (chain: LocalChain): Promise<Toy> => {
   const address = await chain.deploy(getArtifact('ToySettlements'))
   const write = (slot: Hex, value: bigint) =>
@@ -118,7 +117,7 @@ export const deployToy = async (chain: LocalChain): Promise<Toy> => {
   }
 }
 
-/** The transaction that makes a payment; anyone may send it unless the terms name a sender. */
+/** Any account may send it unless the terms name a sender. */
 export const encodeToySettle = (
   toy: Address,
   { id, payer, payTo, value, firstSecond, lastSecond, sender }: ToyTerms,
@@ -131,7 +130,7 @@ export const encodeToySettle = (
   }),
 })
 
-/** The transaction that uses up an id without paying. */
+/** Uses an id without a payment. */
 export const encodeToyWithdraw = (toy: Address, id: Hex) => ({
   to: toy,
   data: encodeFunctionData({ abi: toyAbi, functionName: 'withdraw', args: [id] }),
@@ -147,7 +146,7 @@ const readMessage = ({ data, message }: CallFailure): string => {
   }
 }
 
-/** Names what the contract says; `account_frozen` stands for a contract that was told to revert. */
+/** Maps contract errors to reasons; `account_frozen`: the contract was configured to revert. */
 const explainToyRevert = (failure: CallFailure): RevertReason => {
   const message = readMessage(failure)
   if (/toy: used/.test(message)) return { reason: toyReasons.void }
@@ -169,7 +168,7 @@ export const createToyCall = (rpc: Rpc, toy: Address, plan: ToyPlan): Settlement
     payTo,
     amount: value,
     gasCap: 1_000_000n,
-    // The contract compares with <=: the deadline is the first second that it refuses.
+    // The contract compares with <=: the deadline is the first second that it rejects.
     deadline: lastSecond + 1n,
     isBatchable: sender === null,
     sender,
@@ -189,7 +188,7 @@ export const createToyCall = (rpc: Rpc, toy: Address, plan: ToyPlan): Settlement
   }
 }
 
-/** Judges by the event that carries the payment's id, whoever sent the transaction. */
+/** By the event with the payment's id, from any sender. */
 export const createToyJudge = (
   rpc: Rpc,
   toy: Address,
@@ -225,7 +224,7 @@ export const createToyJudge = (
   }
 }
 
-/** The same judge from a journal row. */
+/** From a journal row. */
 export const readToyJudge = (
   rpc: Rpc,
   { authorizationId, asset, payTo, amount }: Settlement,
@@ -236,7 +235,6 @@ export const readToyJudge = (
     value: amount,
   })
 
-/** The claim of a payment, before it is sent. */
 export const toyClaim = (network: string, toy: Address, plan: ToyPlan): SettlementClaim => ({
   authorizationId: `toy/${plan.id}`,
   scheme: 'toy',

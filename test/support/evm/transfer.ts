@@ -10,13 +10,13 @@ import {
 import { multicall3Address, usdcAbi } from './localChain.js'
 import type { ExactPaymentBody } from './payment.js'
 
-/** A call that moves a payment's money, ready for `chain.send`. */
+/** Call arguments for `chain.send`. */
 export interface TransferCall {
   readonly to: Address
   readonly data: Hex
 }
 
-/** The form of `transferWithAuthorization` to call: only EOAs can use v, r and s. */
+/** Form of `transferWithAuthorization`: only EOAs can use v, r and s. */
 export type TransferForm = 'bytes' | 'vrs'
 
 const encodeTransferData = (body: ExactPaymentBody, signature: Hex, form: TransferForm): Hex => {
@@ -38,8 +38,7 @@ const encodeTransferData = (body: ExactPaymentBody, signature: Hex, form: Transf
 }
 
 /**
- * The transaction with which anyone can execute a payment on chain, past the facilitator. A payer that is not
- * deployed yet is deployed by the same transaction.
+ * Executes a payment without the facilitator; the same transaction deploys the payer's wallet if necessary.
  */
 export const encodeTransfer = (body: ExactPaymentBody, form: TransferForm = 'bytes'): TransferCall => {
   const asset = getAddress(body.paymentRequirements.asset)

@@ -23,47 +23,43 @@ import { randomHex, transferAuthorizationTypedData, type WireAuthorization } fro
 import { callRpcBatch } from './jsonRpc.js'
 import type { LocalChain, TokenDomain } from './localChain.js'
 
-/** The call that brings a counterfactual wallet to its address. */
+/** Deploys a counterfactual wallet. */
 export interface WalletDeployment {
   readonly factory: Address
   readonly factoryData: Hex
 }
 
-/** A payer: an address, and a way to sign for it. */
 export interface PayerWallet {
   readonly address: Address
-  /** Signs in the form that the wallet's own check on chain accepts, without an EIP-6492 wrapper. */
+  /** In the form that the wallet's on-chain check accepts, without an ERC-6492 wrapper. */
   signTypedData(typedData: TypedDataDefinition): Promise<Hex>
-  /** How to deploy the wallet, or null when nothing needs to be deployed. */
+  /** Null: already deployed, or an EOA. */
   readonly deployment: WalletDeployment | null
 }
 
-/** A payer that is an ordinary key. */
 export interface EoaWallet extends PayerWallet {
   readonly privateKey: Hex
   readonly account: PrivateKeyAccount
 }
 
-/** A payer that is a contract with one owner. */
+/** A contract wallet with one owner. */
 export interface ContractWallet extends PayerWallet {
   readonly owner: EoaWallet
   readonly deployment: WalletDeployment
 }
 
-/** What `signTransferAuthorization` signs. */
 export interface TransferAuthorizationToSign {
   readonly wallet: PayerWallet
   readonly domain: TokenDomain
   readonly authorization: WireAuthorization
 }
 
-/** How a hostile wallet answers when it is asked about a signature; the order is the contract's. */
+/** Behavior of a hostile wallet's signature check; ordered as in the contract. */
 export const moods = ['acceptsAll', 'refusesAll', 'acceptsInSimulation', 'burnsGas'] as const
 
-/** One of `moods`. */
 export type Mood = (typeof moods)[number]
 
-/** The published addresses of Safe 1.4.1, the same on every chain. */
+/** Published addresses of Safe 1.4.1, the same on every chain. */
 export const safeAddresses = {
   singleton: '0x41675C099F32341bf84BFc5382aF534df5C7461a',
   proxyFactory: '0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67',
@@ -78,7 +74,7 @@ const safeAbi = parseAbi([
   'function createProxyWithNonce(address singleton, bytes initializer, uint256 saltNonce) returns (address)',
   'function setup(address[] owners, uint256 threshold, address to, bytes data, address fallbackHandler, address paymentToken, uint256 payment, address paymentReceiver)',
 ])
-/** What `HostileFactory` can do to whoever calls it; `{ ...wallet, deployment }` makes it part of a payment. */
+/** Functions of `HostileFactory`; combine with `{ ...wallet, deployment }`. */
 export const hostileFactoryAbi = parseAbi([
   'function lastCaller() view returns (address)',
   'function getAddress(bytes32 salt, uint8 mood) view returns (address)',
@@ -89,7 +85,7 @@ export const hostileFactoryAbi = parseAbi([
   'function callAndDeploy(address target, bytes data, bytes32 salt, uint8 mood)',
 ])
 
-/** A payer with an ordinary key, a fresh one unless given. */
+/** A new key by default. */
 export const createEoa = (privateKey: Hex = generatePrivateKey()): EoaWallet => {
   const account = privateKeyToAccount(privateKey)
   return {
@@ -108,7 +104,7 @@ const deploySoladyFactory = async (chain: LocalChain): Promise<Address> => {
   return chain.deploy({ ...getArtifact('SoladyWalletFactory'), args: [implementation] })
 }
 
-/** The factory of the Solady wallets on a chain; deployed when it is first asked for. */
+/** Deployed on first use. */
 export const getSoladyFactory = (chain: LocalChain): Promise<Address> => {
   const factory = soladyFactories.get(chain) ?? deploySoladyFactory(chain)
   soladyFactories.set(chain, factory)
@@ -116,15 +112,14 @@ export const getSoladyFactory = (chain: LocalChain): Promise<Address> => {
 }
 
 /**
- * A payer that is a Solady smart wallet with one owner, not deployed yet. Its signatures are nested after
- * ERC-7739 and longer than 65 bytes.
+ * A Solady wallet that is not deployed yet. Its signatures are nested (ERC-7739) and longer than 65 bytes.
  */
 export const createSoladyWallet = async (
   chain: LocalChain,
   owner: EoaWallet = createEoa(),
 ): Promise<ContractWallet> => {
   const factory = await getSoladyFactory(chain)
-  // The factory takes the owner from the upper 20 bytes of the salt.
+  // The factory reads the owner from the upper 20 bytes of the salt.
   const ownSalt = concatHex([owner.address, randomHex(12)])
   const address = await chain.client.readContract({
     address: factory,
@@ -176,7 +171,7 @@ const deploySafeContracts = async (chain: LocalChain): Promise<void> => {
       method: 'anvil_setCode',
       params: [address, getPackagedArtifact(path).deployedBytecode],
     })),
-    // The singleton's constructor sets the threshold, slot 4, so that nobody can take it over.
+    // The singleton's constructor sets the threshold, slot 4, which prevents a takeover.
     {
       method: 'anvil_setStorageAt',
       params: [safeAddresses.singleton, numberToHex(4, { size: 32 }), numberToHex(1, { size: 32 })],
@@ -186,7 +181,7 @@ const deploySafeContracts = async (chain: LocalChain): Promise<void> => {
 
 const safeChains = new WeakMap<LocalChain, Promise<void>>()
 
-/** A payer that is a Safe 1.4.1 with one owner, not deployed yet; its contracts are at their usual addresses. */
+/** A Safe 1.4.1 that is not deployed yet, with contracts at their published addresses. */
 export const createSafeWallet = async (
   chain: LocalChain,
   owner: EoaWallet = createEoa(),
@@ -231,14 +226,14 @@ export const createSafeWallet = async (
 
 const hostileFactories = new WeakMap<LocalChain, Promise<Address>>()
 
-/** The factory of the hostile wallets on a chain; deployed when it is first asked for. */
+/** Deployed on first use. */
 export const getHostileFactory = (chain: LocalChain): Promise<Address> => {
   const factory = hostileFactories.get(chain) ?? chain.deploy(getArtifact('HostileFactory'))
   hostileFactories.set(chain, factory)
   return factory
 }
 
-/** A payer that is a contract wallet whose answer to any signature is its mood, not deployed yet. */
+/** A contract wallet that is not deployed yet; its mood decides every signature check. */
 export const createMoodyWallet = async (chain: LocalChain, mood: Mood): Promise<ContractWallet> => {
   const factory = await getHostileFactory(chain)
   const owner = createEoa()
@@ -260,7 +255,7 @@ export const createMoodyWallet = async (chain: LocalChain, mood: Mood): Promise<
   }
 }
 
-/** Deploys a contract wallet; signatures of the answer need no EIP-6492 wrapper. */
+/** Its signatures need no ERC-6492 wrapper. */
 export const deployWallet = async (chain: LocalChain, wallet: PayerWallet): Promise<PayerWallet> => {
   if (wallet.deployment === null) return wallet
   const sender = createEoa()
@@ -278,8 +273,8 @@ export const deployWallet = async (chain: LocalChain, wallet: PayerWallet): Prom
 }
 
 /**
- * A payer with an ordinary key whose account is delegated to a contract after EIP-7702: one that checks
- * signatures of the key after EIP-1271, or one that checks none, so that USDC refuses whatever the key signs.
+ * An EOA with an EIP-7702 delegation whose code checks the key's signatures (EIP-1271), or none: USDC then
+ * rejects.
  */
 export const createDelegatedEoa = async (
   chain: LocalChain,
@@ -293,7 +288,7 @@ export const createDelegatedEoa = async (
   const delegation = await wallet.account.signAuthorization({
     contractAddress,
     chainId: chain.chainId,
-    // The transaction that carries the delegation comes from the account itself and takes nonce 0.
+    // The account itself sends the delegating transaction, with nonce 0.
     nonce: 1,
   })
   const { status } = await chain.send({
@@ -307,7 +302,7 @@ export const createDelegatedEoa = async (
   return wallet
 }
 
-/** Signs an authorization as the wallet, wrapped after EIP-6492 when the wallet is not deployed yet. */
+/** Wrapped (ERC-6492) when the wallet is not deployed yet. */
 export const signTransferAuthorization = async (toSign: TransferAuthorizationToSign): Promise<Hex> => {
   const { wallet, domain, authorization } = toSign
   const signature = await wallet.signTypedData(transferAuthorizationTypedData(domain, authorization))

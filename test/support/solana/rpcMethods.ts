@@ -197,7 +197,7 @@ export const createRpcMethods = (parts: NodeParts): Readonly<Record<string, RpcM
     },
     simulateTransaction: (params) => {
       const { sigVerify = false, replaceRecentBlockhash = false, accounts } = readConfig(params, 1)
-      if (replaceRecentBlockhash) throw new RpcError(-32602, 'This chain replaces no blockhash')
+      if (replaceRecentBlockhash) throw new RpcError(-32602, 'replaceRecentBlockhash is not supported')
       const execution = simulate(readTransaction(params), sigVerify)
       const read = (key: string) => execution.accounts.get(key) ?? machine.read(key)
       return inContext({

@@ -36,6 +36,5 @@ const smallA = 0x61
 const toCapital = 0x20
 const highestSmallDigit = 0x37
 
-/** Compares addresses in any letter case. */
 export const isSameAddress = (left: Hex, right: Hex): boolean =>
   left === right || left.toLowerCase() === right.toLowerCase()

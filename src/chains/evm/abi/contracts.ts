@@ -24,5 +24,5 @@ export const multicallAbi = parseAbi([
   'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
 ])
 
-/** The address of Multicall3 on nearly every EVM chain (multicall3.com). */
+/** Same address on nearly every EVM chain (multicall3.com). */
 export const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11'

@@ -3,17 +3,15 @@ import { multicallAbi } from './contracts.js'
 import { addressWord, numberWord, paddedBytes } from './words.js'
 
 /*
- * Hand-written codec of Multicall3's `aggregate3(Call3[])` and its `Result[]`: the layout is fixed, and the general
- * encoder takes about 50 µs per payment.
+ * Hand-written codec of Multicall3's `aggregate3(Call3[])` and its `Result[]`: the layout is fixed, and the
+ * general encoder takes about 50 µs per payment.
  */
 
-/** One call of an aggregate; it may fail by itself. */
 export interface InnerCall {
   readonly target: Hex
   readonly data: Hex
 }
 
-/** The returned data of one call, or its revert data. */
 export interface InnerResult {
   readonly succeeds: boolean
   readonly data: Hex

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 
 /*
- * The ABI encodes in words of 32 bytes. Here a word is 64 hex digits in lower case, without `0x`: calldata is built by
- * concatenation.
+ * The ABI encodes in words of 32 bytes. Here a word is 64 hex digits in lower case, without `0x`: calldata
+ * is built by concatenation.
  */
 
 export const numberWord = (value: bigint | number): string => value.toString(16).padStart(64, '0')
@@ -15,5 +15,5 @@ const addressPadding = '0'.repeat(24)
 /** Hex digits padded on the right to whole words, as `bytes` are. */
 export const paddedBytes = (digits: string): string => digits.padEnd(Math.ceil(digits.length / 64) * 64, '0')
 
-/** Journal columns hold hex that we wrote ourselves. */
+// Journal columns hold hex that this service wrote.
 export const asHex = (text: string): Hex => `0x${text.replace(/^0x/, '')}`

@@ -5,7 +5,7 @@ import { addressWord } from '../abi/words.js'
 import type { ContractCall, ReadAnswers } from '../transactions/settlementCall.js'
 import type { Authorization } from './payload.js'
 
-/** The token's state that decides over an authorization; null where the token does not answer. */
+/** Null values: the token did not return them. */
 export interface AuthorizationState {
   /** Used or cancelled. */
   readonly isUsed: boolean | null
@@ -32,7 +32,6 @@ export const planStateReads = (
   { to: asset, data: encodeBalanceCall(from) },
 ]
 
-/** The state from the answers to `planStateReads`. */
 export const decodeAuthorizationState = ([state, balance]: ReadAnswers): AuthorizationState => {
   const used = readWord(state)
   return { isUsed: used === null ? null : used !== 0n, balance: readWord(balance) }
@@ -43,8 +42,8 @@ export const readWord = (data: Hex | null | undefined): bigint | null =>
   data == null || data.length < 66 ? null : BigInt(data.slice(0, 66))
 
 /**
- * Makes the transfer between two reads of the recipient's balance. For tokens that are not listed: shows one that
- * takes a fee, or only pretends.
+ * Transfers between two reads of the recipient's balance, for tokens that are not listed: detects transfer
+ * fees and transfers without effect.
  */
 export const planCreditProbe = (asset: Hex, payTo: Hex, transfer: Hex): ContractCall => {
   const balance = { target: asset, data: encodeBalanceCall(payTo) }

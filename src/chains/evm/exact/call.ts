@@ -15,22 +15,20 @@ import { explainRevert, findContradiction, isNotYetValid } from './explainRevert
 import { createJudge } from './judge.js'
 import { type Authorization, formatAuthorizationId } from './payload.js'
 
-/** What depends on the payer's wallet: the call, its gas cap, and whether it may be batched. */
 export interface TransferPlan extends ContractCall, Pick<SettlementCall, 'gasCap' | 'isBatchable' | 'probe'> {
   /** Whether the payer's wallet is deployed first. */
   readonly deploysWallet: boolean
 }
 
 /*
- * A first transfer to a new recipient costs FiatToken about 103k gas by ECDSA; wallet contracts add their own
- * check (Safe about 25k), a deployment about 110k to 300k. Arbitrum charges calldata as gas, which is why the caps are
- * generous. Unused gas is not paid.
+ * A first transfer to a new recipient costs FiatToken about 103k gas by ECDSA; wallet contracts add their
+ * own check (Safe about 25k), a deployment about 110k to 300k. Arbitrum charges calldata as gas, which is
+ * why the caps are generous. Unused gas is not paid.
  */
 const ecdsaGasCap = 500_000n
 const contractGasCap = 1_000_000n
 const deploymentGasCap = 2_000_000n
 
-/** The most gas that any transfer may use. */
 export const highestGasCap = (deploysWallets: boolean): bigint =>
   deploysWallets ? deploymentGasCap : contractGasCap
 
@@ -53,8 +51,9 @@ export const planTransfer = (
 }
 
 /**
- * Factory call and transfer in one transaction, so that neither happens without the other. Both go through Multicall3,
- * which owns nothing: the payer chose the factory, and no account of ours may be its `msg.sender`.
+ * Factory call and transfer in one transaction, so that neither happens without the other. Both go through
+ * Multicall3, which owns nothing: the payer chose the factory, and no account of ours may be its
+ * `msg.sender`.
  */
 export const planDeployingTransfer = (
   asset: Hex,
@@ -79,7 +78,6 @@ export const planDeployingTransfer = (
   probe: null,
 })
 
-/** The settlement of an EIP-3009 authorization, as the transaction engine takes it. */
 export const createSettlementCall = (
   { rpc, network }: { readonly rpc: Rpc; readonly network: string },
   { authorization, token }: { readonly authorization: Authorization; readonly token: Token },

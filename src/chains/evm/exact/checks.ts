@@ -5,16 +5,15 @@ import { isSameAddress, readAddress } from '../abi/address.js'
 import type { Token, TokenDomain } from '../tokens/tokenRegistry.js'
 import type { ExactProof } from './payload.js'
 
-/** A parsed proof and what it must satisfy. */
 export interface Candidate extends ExactProof {
   readonly payment: Payment
   readonly token: Token
   readonly nowSeconds: bigint
-  /** How much longer than now the authorization must be valid. */
+  /** Minimum remaining validity. */
   readonly marginSeconds: bigint
 }
 
-/** One rule of the specification that needs no chain; null when it holds. */
+/** A rule of the specification that needs no chain access; null when it holds. */
 type Rule = Check<Candidate, Reason>
 
 const paysRecipient: Rule = ({ authorization, payment }) => {
@@ -24,7 +23,7 @@ const paysRecipient: Rule = ({ authorization, payment }) => {
     : 'invalid_exact_evm_payload_recipient_mismatch'
 }
 
-// A transfer to oneself costs only our gas.
+// A transfer to oneself only costs gas.
 const paysSomeoneElse: Rule = ({ authorization }) =>
   isSameAddress(authorization.from, authorization.to) ? 'self_payment' : null
 
@@ -48,7 +47,7 @@ const namesToken: Rule = ({ payment, token }) => {
       ? null
       : 'invalid_exact_evm_missing_eip712_domain'
   }
-  // An unproven domain is a guess: the simulation decides.
+  // Without a proven domain the simulation decides.
   if (!token.domain.isProven) return null
   if (name !== undefined && name !== token.domain.name) return 'invalid_exact_evm_token_name_mismatch'
   if (version !== undefined && version !== token.domain.version) {
@@ -66,7 +65,6 @@ const checks: readonly Rule[] = [
   namesToken,
 ]
 
-/** The reason of the first failed check, or null. */
 export const findFailedCheck = (candidate: Candidate): Reason | null => runChecks(checks, candidate)
 
 /** The EIP-712 domain that the payer must have signed: from the requirements, else the token's own. */

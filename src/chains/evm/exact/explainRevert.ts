@@ -20,7 +20,7 @@ const revertTexts: readonly (readonly [RegExp, Reason])[] = [
   [/invalid signature|ecrecover/i, 'invalid_exact_evm_payload_signature'],
 ]
 
-/** The specific reason of a failed simulation. The token's state outranks its revert message. */
+/** The token's state takes precedence over its revert message. */
 export const explainRevert = (
   failure: CallFailure,
   facts: AuthorizationState,
@@ -36,7 +36,7 @@ export const explainRevert = (
   if (known !== undefined) return { reason: known[1] }
   if (facts.balance !== null && facts.balance < authorization.value) return { reason: 'insufficient_funds' }
   if (/out ?of ?gas|gas required exceeds/i.test(text)) return { reason: 'gas_limit_exceeded' }
-  // Multicall3 hides the token's message; what differs from a plain transfer is the wallet.
+  // Multicall3 hides the token's revert message; the wallet's part is the likely cause.
   if (deploysWallet) return { reason: 'smart_wallet_deployment_failed' }
   return {
     reason: 'invalid_exact_evm_transaction_simulation_failed',
@@ -44,7 +44,7 @@ export const explainRevert = (
   }
 }
 
-/** For tokens that do not revert on a used authorization or a missing balance; null when the state allows a transfer. */
+/** For tokens that do not revert on a used authorization or a low balance; null if the state allows it. */
 export const findContradiction = (
   { isUsed, balance }: AuthorizationState,
   value: bigint,
@@ -54,10 +54,10 @@ export const findContradiction = (
   return balance === null || balance < value ? { reason: 'insufficient_funds' } : null
 }
 
-/** Whether the only obstacle is a block time that has not passed `validAfter`. */
+/** Whether the call only fails because the block time has not passed `validAfter`. */
 export const isNotYetValid = (failure: CallFailure): boolean => notYetValid.test(readRevertText(failure))
 
-/** The revert message, from its data where there is any, else the node's; one short line. */
+/** From the revert data, else from the node's message; one short line. */
 const readRevertText = ({ data, message }: CallFailure): string => {
   const text = (data === null ? null : decodeRevertData(data)) ?? message
   // Untrusted text of a contract or a node: printable, short, without URLs.

@@ -16,7 +16,6 @@ import type {
 } from '../transactions/settlementCall.js'
 import { encodeStateCall, readWord } from './authorizationState.js'
 
-/** The transfer that a payment must have caused. */
 export interface ExpectedTransfer {
   readonly asset: Hex
   readonly from: Hex
@@ -47,7 +46,7 @@ const detailsShape = z.object({
   nonce: z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text)),
 })
 
-/** The same judge from a journal row, after a crash. */
+/** Built from a journal row, after a crash. */
 export const readJudge = (rpc: Rpc, settlement: Settlement): SettlementJudge =>
   createJudge(rpc, detailsShape.parse(settlement.details).nonce, {
     asset: asHex(settlement.asset),
@@ -68,7 +67,7 @@ const findExecution = async (
   if (used === null) return { state: 'unknown' }
   if (used === 0n) return { state: 'unused' }
 
-  // Used but without a log: a node that lags behind answers so, and it proves nothing.
+  // Used, but no log: a lagging node. Proves nothing.
   const topics = [[usedTopic, cancelledTopic], pad(from), nonce]
   const log = await findLog(rpc, { address: asset, topics, at, since })
   const receipt = log?.transactionHash == null ? null : await findReceipt(rpc, log.transactionHash, policy)
@@ -78,15 +77,15 @@ const findExecution = async (
     : { state: 'void' }
 }
 
-/** A transaction of ours that carries only this payment: status and the token's Transfer. */
+/** A transaction of ours that carries only this payment: its status and the token's Transfer decide. */
 export const judgeReceipt = (receipt: Receipt, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'
   return receipt.logs.some((log) => isTransfer(log, expected)) ? 'paid' : 'unpaid'
 }
 
 /**
- * A transaction of another sender. It may use several authorizations beside one payment, so the transfer must be this
- * authorization's own: the token's next event after its use (EIP-3009).
+ * A transaction of another sender. It may use several authorizations beside one payment, so the transfer
+ * must be this authorization's own: the token's next event after its use (EIP-3009).
  */
 export const judgeForeignReceipt = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'
@@ -102,8 +101,9 @@ export const judgeForeignReceipt = (receipt: Receipt, nonce: Hex, expected: Expe
 }
 
 /**
- * One payment of a batch of ours: payers without code, listed tokens. Some tokens emit the transfer before the use, so
- * both must be there in any order, and the payer must have as many transfers as uses.
+ * One payment of our own batch: payers without code, listed tokens. Some tokens emit Transfer before
+ * AuthorizationUsed, so both must be present in any order, and the payer must have as many transfers as
+ * uses.
  */
 export const judgeSharedReceipt = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'

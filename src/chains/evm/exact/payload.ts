@@ -13,13 +13,11 @@ export interface Authorization {
   readonly nonce: Hex
 }
 
-/** The payload of `exact` by EIP-3009. */
 export interface ExactProof {
   readonly authorization: Authorization
   readonly signature: Hex
 }
 
-/** A proof, or the field that is wrong. */
 export type ProofReading = { readonly proof: ExactProof } | { readonly problem: string }
 
 const maxSignatureBytes = 16_384

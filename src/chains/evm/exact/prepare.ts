@@ -13,7 +13,7 @@ import { type Candidate, findFailedCheck, signedDomain } from './checks.js'
 import { readExactProof } from './payload.js'
 import { hashAuthorization } from './typedData.js'
 
-/** A payment that passes every check, and the call that settles it if the chain accepts it. */
+/** Passed every check that needs no simulation. */
 export interface Prepared {
   readonly candidate: Candidate
   readonly call: SettlementCall
@@ -21,15 +21,14 @@ export interface Prepared {
 
 export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
-/** Decides everything that needs no simulation: structure, checks, signature form, wallet. */
+/** Structure, checks, signature form, wallet: everything except simulation. */
 export interface Preparer {
-  /** The authorization must be valid for so many seconds longer than now. */
+  /** Minimum remaining validity, in seconds. */
   prepare(payment: Payment, marginSeconds: number): Promise<Preparation>
-  /** An ECDSA signature stays valid: only time is checked again. A contract wallet may have changed: everything is. */
+  /** Checks again: only the time for ECDSA, everything for contract wallets, whose state may have changed. */
   prepareAgain(prepared: Prepared, marginSeconds: number): Promise<Preparation>
 }
 
-/** Builds the preparer of one network. */
 export const createPreparer = (dependencies: {
   readonly family: EvmSettings
   readonly network: EvmNetworkSettings

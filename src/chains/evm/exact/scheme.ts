@@ -9,7 +9,6 @@ import { readJudge } from './judge.js'
 import { formatAuthorizationId, readExactProof } from './payload.js'
 import { createPreparer, type Prepared, toRefusal } from './prepare.js'
 
-/** What `exact` needs on one EVM network. */
 export interface ExactDependencies {
   readonly family: EvmSettings
   readonly network: EvmNetworkSettings
@@ -19,7 +18,6 @@ export interface ExactDependencies {
   readonly clock: Clock
 }
 
-/** `exact` by EIP-3009 on one EVM network. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { family, network, rpc, engine } = dependencies
   const { prepare, prepareAgain } = createPreparer(dependencies)

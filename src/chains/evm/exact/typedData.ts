@@ -8,15 +8,14 @@ const typeHash = keccak(
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
 ).slice(2)
 
-/** The EIP-712 domain of a token. */
 export interface SigningDomain extends Pick<TokenDomain, 'name' | 'version'> {
   readonly chainId: number
   readonly asset: Hex
 }
 
 /**
- * The EIP-712 digest of an EIP-3009 authorization. Hand-written for this one struct: the general encoder costs several
- * times as much.
+ * The EIP-712 digest of an EIP-3009 authorization. Hand-written for this one struct: the general encoder
+ * costs several times as much.
  */
 export const hashAuthorization = (
   { from, to, value, validAfter, validBefore, nonce }: Authorization,

@@ -8,7 +8,6 @@ import type { EndpointPool } from '../../nodes/endpointPool.js'
 import { readRateLimit } from '../../nodes/readRateLimit.js'
 import { combineSendAnswers, readSendAnswer, type SendAnswer } from './sendAnswer.js'
 
-/** Sends signed bytes to every reachable endpoint; the best answer counts. */
 export const createBroadcast = (
   pool: EndpointPool,
   { network, logger, time }: { readonly network: string; readonly logger: Logger; readonly time: HealthTime },

@@ -28,7 +28,6 @@ export type { EndpointReport } from '../../nodes/endpointPool.js'
 export type { SendAnswer } from './sendAnswer.js'
 export type { Block, FeeHistory, Log, Receipt } from './wireShapes.js'
 
-/** An `eth_call`. */
 export interface CallRequest {
   readonly from?: Hex
   readonly to: Hex
@@ -40,7 +39,6 @@ export interface CallRequest {
   readonly at?: bigint | 'pending'
 }
 
-/** A call's result, or its failure in execution. */
 export type CallAnswer<T> =
   | { readonly succeeds: true; readonly value: T }
   | ({ readonly succeeds: false } & CallFailure)
@@ -61,9 +59,9 @@ export interface LogFilter {
 }
 
 /**
- * One network's nodes. Reads go to the healthiest; the others take over when it fails or is unusually slow. Every
- * request has a deadline; when no node answers, an `AppError` with SVC-2004 is thrown. An endpoint of another chain is
- * never used.
+ * One network's nodes. Reads go to the healthiest; the others take over when it fails or is unusually slow.
+ * Every request has a deadline; when no node answers, an `AppError` with SVC-2004 is thrown. An endpoint of
+ * another chain is never used.
  */
 export interface Rpc {
   readonly endpoints: readonly Endpoint[]
@@ -83,17 +81,15 @@ export interface Rpc {
   getGasPrice(): Promise<bigint>
   /** Base fees of the last blocks and of the next one, and the tip at a percentile of each block. */
   getFeeHistory(blocks: number, percentile: number): Promise<FeeHistory>
-  /** Sends the bytes to every endpoint; the best answer counts. */
+  /** Sends to every endpoint; returns the most conclusive answer. */
   send(bytes: Hex): Promise<SendAnswer>
   /** Asks every endpoint for chain and head, which selects the one to read from; false when none answers. */
   probe(): Promise<boolean>
-  /** Health of the endpoints, in the order of the configuration. */
   listHealth(): readonly EndpointReport[]
-  /** Endpoints that can confirm another one's answer: of our chain, answering, at its head. */
+  /** Endpoints for cross-checks: right chain, responding, in sync. */
   listWitnesses(): readonly Endpoint[]
 }
 
-/** One network, named by its CAIP-2 identifier, through several endpoints. */
 export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
   const time = systemTime
   const pool = createEndpointPool(endpoints, { identity: identifyEvm(network), logger, time })

@@ -1,6 +1,6 @@
 /**
- * A node's answer to signed bytes. `entered`: it has them. `refused`: it does not. `nonce_used`: the nonce is used on
- * chain, perhaps by these bytes. `unknown`: it may have them.
+ * `entered`: accepted. `refused`: rejected. `nonce_used`: the nonce is used on chain, perhaps by these bytes.
+ * `unknown`: it may have been accepted.
  */
 export type SendAnswer = 'entered' | 'nonce_used' | 'refused' | 'unknown'
 
@@ -10,9 +10,9 @@ interface Reading {
 }
 
 /*
- * Nodes report a refused send only in the message. The first match counts: earlier messages contain later ones
- * ("replacement transaction underpriced", "transaction underpriced"). geth's messages are also those of op-geth, bor,
- * erigon and of current reth, nethermind and anvil.
+ * Nodes report a refused send only in the message. The first match counts: earlier messages contain later
+ * ones ("replacement transaction underpriced", "transaction underpriced"). geth's messages are also those of
+ * op-geth, bor, erigon and of current reth, nethermind and anvil.
  */
 const readings: readonly Reading[] = [
   {
@@ -54,7 +54,7 @@ const readings: readonly Reading[] = [
   {
     answer: 'refused',
     messages: [
-      // No room
+      // Pool full
       /pool (is )?(full|overflow)|pool full|queue (is )?full|queue limit|account limit exceeded|too many transactions/i,
       /pool size constraints|discarded on insert|identified as a spammer|in-flight transaction limit|already reserved/i,
       /gapped-nonce tx/i,
@@ -72,10 +72,10 @@ const readings: readonly Reading[] = [
       /invalid sender|invalid signature|\bFailedToResolveSender\b|sender (is|not an?) |\bSenderIsContract\b/i,
       /invalid chain id|wrong chainid|chainid (not supported|is required)|replay-protected/i,
       /oversized data|\bMaxTxSizeExceeded\b|too (big|large)|negative value|\bInt256Overflow\b|initcode size|\brlp\b/i,
-      // A nonce too far ahead, on nodes that keep no future transactions
+      // Nonce too high, on nodes without a queue for future transactions
       /nonce too high|\bNonceGap\b|\bNonceTooFarInFuture\b|too distant from current sender nonce/i,
       /invalid transaction with a lower nonce exists/i,
-      // Not ours to send to
+      // Endpoint does not accept transactions
       /rate.?limit|too many requests|request (limit|rate|count)|compute units|throttl/i,
       /pool not enabled|sync is still in progress|is syncing|not authorized|unauthori[sz]ed|must be authenticated/i,
       /forbidden sender|method (not found|.* (not (available|supported|found)|does not exist))/i,
@@ -87,7 +87,7 @@ const readings: readonly Reading[] = [
 export const readSendAnswer = (message: string): SendAnswer =>
   readings.find(({ messages }) => messages.some((known) => known.test(message)))?.answer ?? 'unknown'
 
-// An open answer outweighs a refusal: another node may have passed the bytes on.
+// `unknown` outweighs `refused`: another node may have propagated the transaction.
 const weights = ['entered', 'unknown', 'nonce_used', 'refused'] as const
 
 /** Combines several nodes' answers; without any, nothing was sent. */

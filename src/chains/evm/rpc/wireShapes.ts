@@ -8,7 +8,6 @@ export const quantityShape = hexShape.transform((value) => hexToBigInt(value))
 /** A quantity below 2^53. */
 export const numberShape = hexShape.transform((value) => hexToNumber(value))
 
-/** A log of a contract. */
 export const logShape = z.object({
   address: hexShape,
   topics: z.array(hexShape),
@@ -26,7 +25,6 @@ export const receiptShape = z.object({
   gasUsed: quantityShape.nullish().catch(null),
 })
 
-/** A block without the bodies of its transactions. */
 export const blockShape = z.object({
   number: quantityShape,
   hash: hexShape,
@@ -37,8 +35,8 @@ export const blockShape = z.object({
 })
 
 /**
- * Fees of recent blocks, oldest first; the last base fee is that of the next block. Optional: an answer of another form
- * counts as missing.
+ * Fees of recent blocks, oldest first; the last base fee is that of the next block. Optional: an answer of
+ * another form counts as missing.
  */
 export const feeHistoryShape = z
   .object({
@@ -49,7 +47,6 @@ export const feeHistoryShape = z
   })
   .catch({})
 
-/** A log of a contract. */
 export type Log = z.infer<typeof logShape>
 /** A transaction's receipt; `status` is true when the transaction did not revert. */
 export type Receipt = z.infer<typeof receiptShape>

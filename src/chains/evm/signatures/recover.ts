@@ -3,7 +3,6 @@ import { loadNativeRecoverKey } from '../../common/secp256k1.js'
 import { readAddress } from '../abi/address.js'
 import { keccak } from '../abi/keccak.js'
 
-/** An ECDSA signature in parts. */
 export interface EcdsaParts {
   readonly v: 27 | 28
   readonly r: Hex
@@ -41,7 +40,6 @@ export const recoverInJavaScript: RecoverSigner = async (digest, { v, r, s }) =>
 
 const native = loadNativeRecover()
 
-/** Whether the native implementation runs. */
 export const isRecoveryNative = native !== null
 
 /** The fastest recovery on this machine. */

@@ -3,7 +3,7 @@ import { isSameAddress } from '../abi/address.js'
 import { numberWord } from '../abi/words.js'
 import { type EcdsaParts, recoverSigner } from './recover.js'
 
-/** A payer's signature in the form that the contract takes. */
+/** In the form that the token contract takes. */
 export type PayerSignature =
   | { readonly kind: 'ecdsa'; readonly v: 27 | 28; readonly r: Hex; readonly s: Hex }
   /** Checked by the payer's wallet contract (EIP-1271). */
@@ -28,7 +28,7 @@ export const readSignature = async (
   const parts = splitEcdsa(signature)
   if (parts === null) return { kind: 'contract', bytes: signature }
   const signer = await recoverSigner(digest, parts)
-  // Another key's signature: the payer's wallet contract may accept its owner.
+  // Not the payer's own key; the payer's wallet contract may still accept it (EIP-1271).
   if (signer === null || !isSameAddress(signer, payer)) return { kind: 'contract', bytes: signature }
   if (BigInt(parts.s) > highestLowS) return null
   return { kind: 'ecdsa', ...parts }

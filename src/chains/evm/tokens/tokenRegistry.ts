@@ -12,7 +12,6 @@ export interface TokenDomain {
   readonly isProven: boolean
 }
 
-/** A token as read from the chain. */
 export interface Token {
   readonly address: Hex
   readonly symbol: string
@@ -23,12 +22,11 @@ export interface Token {
   readonly isListed: boolean
 }
 
-/** A token, or why it is refused. */
 export type TokenFinding =
   | { readonly token: Token }
   | { readonly refusedAs: 'unsupported_asset' | 'asset_not_deployed_contract' }
 
-/** The tokens of one network: the offered ones, and any other where the operator allows it. */
+/** The configured tokens, and any other if the operator allows it. */
 export interface TokenRegistry {
   find(address: Hex): Promise<TokenFinding>
 }
@@ -36,7 +34,7 @@ export interface TokenRegistry {
 // Bounds the cache of tokens from untrusted requests; deployed contracts do not move.
 const maxUnlistedTokens = 1_000
 
-/** Builds the registry; tokens are read from the chain on first use, and again while that fails. */
+/** Tokens are read from the chain on first use; failed reads are retried. */
 export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): TokenRegistry => {
   const offered = new Map(settings.tokens.map((token) => [token.address.toLowerCase(), token]))
   const known = new Map<string, Promise<TokenFinding>>()
@@ -89,7 +87,7 @@ const readToken = async (
       )
       return parsed.success ? parsed.data : null
     } catch {
-      // The answer has another ABI type.
+      // The result has another ABI type.
       return null
     }
   }

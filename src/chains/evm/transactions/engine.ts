@@ -11,15 +11,14 @@ import type { RevertReason, SettlementCall, SettlementJudge } from './settlement
 import { createSimulator } from './simulation/simulator.js'
 import { createSubmit } from './submit.js'
 
-/** Settles payments of any scheme on one network. */
 export interface TransactionEngine {
   /** The accounts that send. */
   readonly signers: readonly string[]
-  /** Why the call that `settle` would send fails in the latest state; null when it succeeds. */
+  /** Why the call of `settle` fails in the latest state; null when it succeeds. */
   simulate(call: SettlementCall): Promise<RevertReason | null>
-  /** Throws only when nothing was recorded; after that, what is not proven is `pending`. */
+  /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
   settle(call: SettlementCall, recorder: Recorder, options: SettleOptions): Promise<Outcome>
-  /** What became of a recorded settlement; sends its bytes again while they can still be mined. */
+  /** Resolves a recorded settlement; rebroadcasts while its transactions can still be mined. */
   resolve(settlement: Settlement, judge: SettlementJudge, signal: AbortSignal): Promise<Outcome>
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }
@@ -29,7 +28,6 @@ export interface EngineDependencies extends SendCallsDependencies {
   readonly crossCheckAmount: bigint
 }
 
-/** Builds the engine of one network. */
 export const createTransactionEngine = (dependencies: EngineDependencies): TransactionEngine => {
   const { network, rpc, signers, canPay, fees, multicall, clock, crossCheckAmount } = dependencies
   const simulator = createSimulator(rpc, multicall)

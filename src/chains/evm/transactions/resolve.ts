@@ -7,23 +7,22 @@ import { findReceipt, type ReceiptPolicy } from './receipts/findReceipt.js'
 import { areAllNoncesUsed, areReplacedExternally } from './receipts/usedNonces.js'
 import type { ExecutionQuery, Judgement, SettlementJudge } from './settlementCall.js'
 
-// A reorganisation may bring a newest block with an earlier timestamp; after this long it does not.
+// After a reorg the newest block may have an earlier timestamp; this margin covers it.
 const expirySlackMs = 30_000
 
-/** A receipt of a transaction of ours; shared when the transaction carries other payments too. */
+/** `isShared`: the transaction carries other payments too. */
 export interface OwnReceipt {
   readonly receipt: Receipt
   readonly isShared: boolean
 }
 
-/** What a mined transaction proves of a payment. */
 export interface Conclusion {
   readonly outcome: Outcome
-  /** The call reverted inside a batch and nothing has used the payment: sent alone it may succeed. */
+  /** Reverted inside a batch and still unused; may succeed alone. */
   readonly isRevertedInBatch: boolean
 }
 
-/** Concludes from a receipt; `pending` while the nodes cannot prove more. */
+/** `pending` while the nodes do not prove more. */
 export const concludeReceipt = async (
   rpc: Rpc,
   { receipt, isShared }: OwnReceipt,
@@ -73,14 +72,13 @@ const failureOf = (
   return isUnused ? reasons.reverted : reasons.void
 }
 
-/** What is believed of a chain when a settlement is resolved, and when that is. */
 export interface ResolvePolicy extends ReceiptPolicy {
   /** Blocks with this many on top are final. */
   readonly finalityDepth: number
   readonly now: Date
 }
 
-/** What became of a recorded settlement; sends its bytes again while they can still be mined. */
+/** Resolves a recorded settlement; rebroadcasts while its transactions can still be mined. */
 export const resolveSettlement = async (
   rpc: Rpc,
   settlement: Settlement,
@@ -89,7 +87,7 @@ export const resolveSettlement = async (
 ): Promise<Outcome> => {
   const outcome = await resolveBroadcasts(rpc, settlement, judge, policy)
   if (outcome.state !== 'failed' || settlement.consumedBy === null) return outcome
-  // Success was answered before, so this chain has reorganised: only a final block proves a failure.
+  // Success was returned before, so the chain reorganized: only a final block proves a failure.
   const confirmations = Math.max(policy.confirmations, policy.finalityDepth)
   return await resolveBroadcasts(rpc, settlement, judge, { ...policy, confirmations })
 }
@@ -145,8 +143,9 @@ const resolveBroadcasts = async (
 }
 
 /**
- * Unused in a block past the deadline: no money moved and none can. Our own clock must agree, so that a node with a
- * wrong time does not close a payment that can still be mined. After an answered success the block must be final.
+ * Unused in a block past the deadline: no money moved and none can. The local clock must agree, so that a
+ * node with a wrong time does not fail a payment that can still be mined. After a returned success the block
+ * must be final.
  */
 const hasExpired = async (
   rpc: Rpc,

@@ -8,10 +8,10 @@ import type { ReceiptWatcher } from './receipts/receiptWatcher.js'
 import { type Conclusion, concludeReceipt } from './resolve.js'
 import type { Submission, Submit } from './submit.js'
 
-/** Sends a call, waits for its receipt and concludes. Throws only when nothing was recorded. */
+/** Sends, waits for the receipt, decides. Throws only when nothing was recorded. */
 export type Settle = (submission: Submission, policy: ReceiptPolicy) => Promise<Outcome>
 
-/** What one try came to; `reverted` when the call reverted inside a batch and may succeed alone. */
+/** `reverted`: inside a batch; may succeed alone. */
 interface Attempt {
   readonly outcome: Outcome
   readonly reverted: RevertedInBatch | null
@@ -19,11 +19,11 @@ interface Attempt {
 
 interface RevertedInBatch {
   readonly transaction: Hex
-  /** Concludes again from the same receipt and the chain's newer state. */
+  /** Decides again from the same receipt and newer chain state. */
   conclude(): Promise<Conclusion>
 }
 
-/** Builds `settle` for one network. A call that reverts inside a batch gets a second try in its own transaction. */
+/** A call that reverts inside a batch is sent once more, in its own transaction. */
 export const createSettle = (dependencies: {
   readonly rpc: Rpc
   readonly submit: Submit
@@ -46,7 +46,7 @@ export const createSettle = (dependencies: {
       const { outcome, isRevertedInBatch } = await conclude()
       return { outcome, reverted: isRevertedInBatch ? { transaction, conclude } : null }
     } catch {
-      // The nodes failed after the send: the reconciler concludes.
+      // The nodes failed after the send; the reconciler continues.
       return final({ state: 'pending', transaction })
     }
   }
@@ -59,11 +59,11 @@ export const createSettle = (dependencies: {
     try {
       const { outcome } = await attempt({ ...submission, isUnbatched: true }, policy)
       if (outcome.state !== 'failed' || outcome.transaction !== undefined) return outcome
-      // Refused before it was sent, perhaps because another transaction has executed the payment since.
+      // Refused before the second send, perhaps because another transaction executed the payment meanwhile.
       const first = await conclude()
       return first.isRevertedInBatch ? { ...outcome, transaction } : first.outcome
     } catch {
-      // The second record may have been written although its answer was lost.
+      // The second record may have been committed although its response was lost.
       return { state: 'pending', transaction }
     }
   }

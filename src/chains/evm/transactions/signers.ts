@@ -4,21 +4,18 @@ import type { Secret } from '../../../platform/secret.js'
 import { isSameAddress } from '../abi/address.js'
 import type { SettlementCall } from './settlementCall.js'
 
-/** Our accounts; the same on every EVM network. */
+/** The same on every EVM network. */
 export interface Signers {
   readonly addresses: readonly Hex[]
   readonly accounts: readonly PrivateKeyAccount[]
-  /**
-   * The sender of a call, among the accounts that can pay for gas; null when there is none. Deterministic, so that a
-   * call is simulated and sent by the same account.
-   */
+  /** A funded sender for a call, or null. Deterministic: a call is simulated and sent by the same account. */
   choose(
     call: Pick<SettlementCall, 'id' | 'sender'>,
     canPay: (address: Hex) => boolean,
   ): PrivateKeyAccount | null
 }
 
-/** Opens the accounts of the configured keys. An error never repeats a key. */
+/** Errors never contain a key. */
 export const createSigners = (privateKeys: readonly Secret[]): Signers => {
   const accounts = privateKeys.map((key, index) => {
     try {

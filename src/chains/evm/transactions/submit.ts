@@ -11,26 +11,25 @@ import {
 import { maxInFlight } from './lanes/noncePool.js'
 import type { RevertReason, SettlementCall } from './settlementCall.js'
 
-/** A call to be sent, and the settlement that it belongs to. */
 export interface Submission {
   readonly call: SettlementCall
   readonly recorder: Recorder
-  /** Ends the wait for a slot. */
+  /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
-  /** Whether it needs a transaction of its own. */
+  /** Must not share a transaction. */
   readonly isUnbatched?: boolean
 }
 
-/** Records, then sends. Throws only when nothing was recorded; a `RevertReason` says why the chain would refuse. */
+/** Records, then sends. Throws only when nothing was recorded; `RevertReason`: why the simulation failed. */
 export type Submit = (submission: Submission) => Promise<Submitted | RevertReason>
 
 // Larger batches save little: 51.1k gas per payment at 50, 50.7k at 100 (Circle's USDC).
 const maxCallsPerTransaction = 50
 const maxBatchWaitMs = 25
-// A longer queue is not moving.
+// A longer queue means that sending is stalled.
 const maxQueueLength = 5_000
 
-/** Builds `submit` for one network: calls that wait together share a transaction. */
+/** Calls that wait together share a transaction. */
 export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
   const { network, pool, signers, canPay, clock, expiryMarginSeconds } = dependencies
   const sendCalls = createSendCalls(dependencies)
@@ -50,7 +49,7 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
     },
   })
 
-  /** How long a call that is queued now would wait for a slot. */
+  /** Expected wait for a slot of a call queued now. */
   const expectedWaitMs = (): number => {
     if (pool.countFreeSlots() > 0) return 0
     const lanes = signers.addresses.filter(canPay).length

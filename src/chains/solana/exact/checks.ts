@@ -25,7 +25,7 @@ interface TransferCandidate extends Candidate {
   readonly transfer: Transfer
 }
 
-/** Null when the rule holds. None of them needs the chain. */
+/** Null when the rule holds. No chain access. */
 type Rule<Subject> = Check<Subject, Reason>
 
 // A lookup table could hide one of our accounts.
@@ -130,7 +130,7 @@ const paysRecipient: Rule<TransferCandidate> = ({ transfer, requirements, terms 
     : 'invalid_exact_svm_payload_recipient_mismatch'
 }
 
-// It would move nothing but our fee.
+// It would only cost our fee.
 const paysSomeoneElse: Rule<TransferCandidate> = ({ transfer, requirements }) =>
   transfer.authority === requirements.payTo || transfer.source === transfer.destination
     ? 'self_payment'

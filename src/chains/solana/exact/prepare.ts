@@ -8,23 +8,21 @@ import { decodeTransaction, encodeTransaction, type Transaction } from './decode
 import { readTransfer, type Transfer } from './instructions.js'
 import { isSignedBy } from './signature.js'
 
-/** A payment that breaks no rule: what it moves, and the bytes that only our signature is missing from. */
+/** Breaks no rule; only our signature is missing. */
 export interface Prepared {
   readonly transaction: Transaction
   readonly transfer: Transfer
   readonly payTo: string
   readonly authorizationId: string
-  /** In base64, with zeros where our signature belongs. */
+  /** Base64, with zeros in place of our signature. */
   readonly unsigned: string
 }
 
-/** What came of preparing a payment. */
 export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
-/** Decides everything that can be decided without the chain: form, rules, the payer's signature. */
+/** Everything without chain access: structure, rules, the payer's signature. */
 export type Prepare = (payment: Payment) => Preparation
 
-/** Builds `prepare` for one network. */
 export const createPrepare =
   (network: SolanaNetworkSettings, terms: Terms): Prepare =>
   (payment) => {
@@ -52,17 +50,16 @@ export const createPrepare =
     return { prepared }
   }
 
-/** The authorization's identity as text: what was signed, and never a signature. */
+/** Identifies the signed message; independent of signatures. */
 export const formatAuthorizationId = (network: string, { messageHash }: Transaction): string =>
   `${network}/${messageHash}`
 
 const noSignature = new Uint8Array(64)
 
-/** The bytes, in base64, with this signature in the place of whatever the payer left in ours. */
+/** Base64 of the bytes with our signature in its slot. */
 export const withFeePayerSignature = ({ message, signatures }: Transaction, ours: Uint8Array): string =>
   encodeTransaction(message, [ours, ...signatures.slice(1)])
 
-/** A refusal with what is known of the payer. */
 export const toRefusal = (payer: string | null, reason: Reason, message?: string): Refusal =>
   message === undefined ? { isValid: false, payer, reason } : { isValid: false, payer, reason, message }
 

@@ -5,31 +5,30 @@ import { hasExpired } from '../transactions/expiry.js'
 import { decodeTransaction } from './decode.js'
 import { judgeStatus } from './judge.js'
 
-/** What is believed of a cluster when a settlement is resolved, and when that is. */
 export interface ResolvePolicy {
   readonly isCrossChecked: boolean
   readonly now: Date
 }
 
-/** What became of a recorded settlement; sends its bytes again while they can still come into a block. */
+/** Resolves a recorded settlement; rebroadcasts while its transaction can still land. */
 export const resolveSettlement = async (
   rpc: Rpc,
   { broadcasts, consumedBy, createdAt }: Settlement,
   { isCrossChecked, now }: ResolvePolicy,
 ): Promise<Outcome> => {
   const newest = broadcasts.at(-1)
-  if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
+  if (newest === undefined) throw new Error('The settlement has no recorded transaction')
   const { transaction, bytes } = newest
   const [status] = await rpc.getStatuses([transaction], { searchesHistory: true })
   if (status != null) {
-    // Somebody was told success, so this cluster has taken back a block: a failure must be beyond that.
+    // Success was returned before, so the cluster dropped a block: a failure must be finalized.
     return await judgeStatus(rpc, transaction, status, {
       isCrossChecked,
       needsFinalFailure: consumedBy !== null,
     })
   }
   const recorded = decodeTransaction(bytes)
-  if (recorded === null) throw new Error('What was recorded is no transaction')
+  if (recorded === null) throw new Error('The recorded transaction cannot be decoded')
   const { blockhash } = recorded
   if (await hasExpired(rpc, { transaction, blockhash, recordedAfter: createdAt }, now)) {
     return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded', transaction }

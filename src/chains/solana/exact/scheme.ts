@@ -17,7 +17,6 @@ import { formatAuthorizationId, type Prepare, type Prepared, toRefusal } from '.
 import { resolveSettlement } from './resolve.js'
 import type { Simulate, Simulated } from './simulate.js'
 
-/** What `exact` needs on one cluster. */
 export interface ExactDependencies {
   readonly family: SolanaSettings
   readonly network: SolanaNetworkSettings
@@ -28,14 +27,14 @@ export interface ExactDependencies {
   readonly submit: Submit
   readonly limiter: RateLimiter
   readonly clock: Clock
-  /** Whether an account can pay for the next settlement. */
+  /** Whether a fee payer can pay for the next settlement. */
   readonly canPay: (address: string) => boolean
 }
 
-// A settlement that begins later than this after its verification is simulated again.
+// Longer after the verification, a settlement is simulated again.
 const maxReuseMs = 1_000
 
-/** `exact` by transactions that the payer has signed and that we complete and pay for. */
+/** Transactions that the payer signed; we add the fee payer's signature. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { family, network, rpc, feePayers, prepare, simulate, submit, limiter, clock, canPay } = dependencies
   const budget = {
@@ -44,14 +43,14 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     key: `fees:${network.network}`,
     limit: network.feeBudgetLamportsPerHour,
   }
-  let announced = 0
+  let nextFeePayer = 0
 
-  /** Whom new payments are to name: each of those who can pay in turn. */
+  /** Round robin over the funded fee payers. */
   const chooseFeePayer = (): string => {
-    const able = feePayers.addresses.filter(canPay)
-    const choice = able.length > 0 ? able : feePayers.addresses
-    announced = (announced + 1) % choice.length
-    return choice[announced] ?? ''
+    const funded = feePayers.addresses.filter(canPay)
+    const choice = funded.length > 0 ? funded : feePayers.addresses
+    nextFeePayer = (nextFeePayer + 1) % choice.length
+    return choice[nextFeePayer] ?? ''
   }
 
   const needsTwoNodes = (amount: bigint): boolean => amount >= family.crossCheckAmount
@@ -64,7 +63,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
   const isFresh = ({ atMs }: Verified): boolean => Math.abs(clock.now().getTime() - atMs) < maxReuseMs
 
-  /** The refusal for a failed simulation, or null; throws when the failure is ours. */
+  /** Null when the simulation succeeds; throws when the failure is ours. */
   const refuseBy = ({ transfer }: Prepared, failure: FailureReason | null): Refusal | null => {
     if (failure === null) return null
     if ('isOurs' in failure) throw networkUnavailable(network.network)
@@ -97,9 +96,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       authorizationId,
       authorizedAmount: transfer.amount,
       amount: transfer.amount,
-      // A blockhash is used up after 150 blocks, whenever those come.
+      // A blockhash expires after 150 blocks, independent of time.
       expiresAt: null,
-      // The recorded bytes hold all that resolving needs.
+      // The recorded bytes are sufficient to resolve.
       details: {},
       settle: (recorder, options) => settle(verified, recorder, options),
     }
@@ -133,7 +132,6 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   }
 }
 
-/** What a verification found, and when. */
 interface Verified extends Simulated {
   readonly prepared: Prepared
   readonly atMs: number

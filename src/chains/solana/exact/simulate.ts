@@ -9,11 +9,10 @@ import type { Prepared } from './prepare.js'
 export interface Simulated {
   /** Null when the transfer succeeds and credits exactly the amount. */
   readonly failure: FailureReason | null
-  /** For how many blocks more its blockhash can be used; null where the node does not report it. */
+  /** Remaining blocks in which the blockhash is valid; null if the node does not report it. */
   readonly blocksLeft: number | null
 }
 
-/** Asks the cluster about a payment. */
 export type Simulate = (prepared: Prepared) => Promise<Simulated>
 
 /** Unstable: other transactions may have changed an account between two requests. */
@@ -107,10 +106,7 @@ const headerLength = 8
 // Blockhash and fee per signature.
 const entryLength = 40
 
-/**
- * Remaining lifetime of a blockhash in blocks, from the RecentBlockhashes sysvar; null if the node does not
- * provide it.
- */
+/** Remaining blocks of a blockhash, from the RecentBlockhashes sysvar; null if not provided. */
 const countBlocksLeft = (sysvar: Account | null | undefined, blockhash: string): number | null => {
   const wanted = decodeBase58(blockhash)
   if (sysvar == null || wanted === null || sysvar.data.length < headerLength + entryLength) return null

@@ -1,28 +1,29 @@
 import { Address, Cell, type Slice } from '@ton/core'
 
-// x402's own limit for such a message; a payment is some 500 bytes, and a wallet's code a thousand more.
-const mostBytes = 4_096
-// Messages of the network may be 512 cells deep, and a relayed payment stands in a list of others.
-const mostDepth = 24
+// x402's limit for such a message; a payment has about 500 bytes, a wallet's code 1,000 more.
+const maxBytes = 4_096
+// Messages on chain may be 512 cells deep, and a relayed payment is nested in a list.
+const maxDepth = 24
 // Cells may share children, so 24 levels of a few bytes can unfold to millions of cells, and the library's
-// dictionary loaders visit each of them. A payment with the code of an undeployed wallet unfolds to fewer than 60.
-const mostUnfolded = 256
+// dictionary loaders visit each of them. A payment with the code of an undeployed wallet unfolds to fewer
+// than 60.
+const maxUnfolded = 256
 
-/** Longer texts than this hold no payment. */
-export const mostBase64Length = Math.ceil(mostBytes / 3) * 4
+// Longer base64 cannot be a payment.
+export const maxBase64Length = Math.ceil(maxBytes / 3) * 4
 
-/** Reads the one root of a bag of cells from base64; null for whatever is none, or is larger than a payment is. */
+/** Reads a bag of cells with one root from base64; null if invalid or too large. */
 export const readCell = (base64: string): Cell | null => {
-  if (base64.length > mostBase64Length || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null
+  if (base64.length > maxBase64Length || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null
   try {
     const cell = Cell.fromBase64(base64)
-    return cell.depth() <= mostDepth && isOrdinary(cell) && countUnfolded(cell) <= mostUnfolded ? cell : null
+    return cell.depth() <= maxDepth && isOrdinary(cell) && countUnfolded(cell) <= maxUnfolded ? cell : null
   } catch {
     return null
   }
 }
 
-/** Parses with code that throws on what it does not know; null where it did. */
+/** Null if the parser throws. */
 export const tryParse = <T>(parse: () => T): T | null => {
   try {
     return parse()
@@ -31,15 +32,14 @@ export const tryParse = <T>(parse: () => T): T | null => {
   }
 }
 
-/** Reads an address in any of its forms; null for whatever is none. */
+/** Any address form; null if invalid. */
 export const readAddress = (text: string): Address | null => tryParse(() => Address.parse(text))
 
-/** Whether nothing is left to read. */
 export const isEmpty = (slice: Slice): boolean => slice.remainingBits === 0 && slice.remainingRefs === 0
 
 /**
- * The number of cells that a walk without memory visits: a shared cell counts once for each path to it. Linear in the
- * distinct cells. A double, because 1,024 levels of four references stay below 4^1024.
+ * Number of cells visited by a traversal without memoization: a shared cell counts once per path. Linear in
+ * the distinct cells. A double, because 1,024 levels of four references stay below 4^1024.
  */
 export const countUnfolded = (root: Cell): number => {
   const counts = new Map<Cell, number>()
@@ -60,10 +60,10 @@ export const countUnfolded = (root: Cell): number => {
 }
 
 /**
- * Whether the library's loaders may read a message: none to the outside, and none whose head holds a dictionary (extra
- * currencies, libraries of a state). Wallets write neither for a payment, and the loaders would unfold the dictionary
- * before anything can be refused. Throws where the head is malformed.
- * Layout: CommonMsgInfo, CommonMsgInfoRelaxed and StateInit of block.tlb.
+ * Whether the library may load a message: not an external-out message, and no dictionary in its head (extra
+ * currencies, libraries of a state), which the library would unfold before any check. Wallets do not use
+ * them for payments. Throws for a malformed head. Layout: CommonMsgInfo, CommonMsgInfoRelaxed and StateInit
+ * of block.tlb.
  */
 export const isLoadable = (message: Cell): boolean => {
   const slice = message.beginParse()
@@ -100,14 +100,13 @@ export const isLoadable = (message: Cell): boolean => {
 }
 
 /**
- * Whether the address that follows is an anycast address (addr_std or addr_var with anycast set). The library applies
- * the rewrite to the cell's own bits when it loads one, so that the bits no longer match the cell's hash. TON has no
- * use for them in payments.
+ * Whether the next address is anycast (addr_std or addr_var). The library rewrites the cell's own bits when
+ * it loads one, so that they no longer match the cell's hash. Payments do not use anycast.
  */
 export const isAnycast = (slice: Slice): boolean =>
   slice.remainingBits >= 3 && (slice.preloadUint(3) & 0b101) === 0b101
 
-/** Cells of other types stand for content that is elsewhere; a message that we judge is all here. */
+/** Exotic cells refer to content stored elsewhere; a payment's message must be complete. */
 const isOrdinary = (root: Cell): boolean => {
   const seen = new Set<Cell>()
   const waiting = [root]

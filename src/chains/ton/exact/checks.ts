@@ -24,7 +24,7 @@ const paysRecipient: Rule = ({ decoded, payment }) =>
     ? null
     : 'recipient_mismatch'
 
-// It would move nothing but our TON.
+// It would only cost our TON.
 const paysSomeoneElse: Rule = ({ decoded }) =>
   decoded.message.wallet.equals(decoded.transfer.destination) ? 'self_payment' : null
 
@@ -133,5 +133,5 @@ const checks: readonly Rule[] = [
   matchesCopy,
 ]
 
-/** First broken rule, or null. None of them needs the chain. */
+/** First broken rule, or null. No chain access. */
 export const findFailedCheck = (candidate: Candidate): Reason | null => runChecks(checks, candidate)

@@ -11,10 +11,7 @@ export interface CrossCheckDependencies extends JudgeDependencies {
 
 const minWitnesses = 2
 
-/**
- * Resolves a payment; from `crossCheckAmount` on `confirmed` and `failed` need two agreeing endpoints, if two are
- * configured.
- */
+/** From `crossCheckAmount` on, `confirmed` and `failed` need two agreeing endpoints, if configured. */
 export const resolveCrossChecked = async (
   dependencies: CrossCheckDependencies,
   query: ResolveQuery,

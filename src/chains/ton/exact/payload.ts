@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { mostBase64Length } from '../encoding/cells.js'
+import { maxBase64Length } from '../encoding/cells.js'
 
-const boc = z.string().min(1).max(mostBase64Length)
+const boc = z.string().min(1).max(maxBase64Length)
 const addressText = z.string().min(1).max(128)
 const digits = z.string().regex(/^[0-9]{1,78}$/)
 const uint32 = z.int().min(0).max(0xffff_ffff)

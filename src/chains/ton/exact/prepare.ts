@@ -14,30 +14,27 @@ import { type DecodedPayment, decodePayment } from './decode.js'
 import { readExactProof } from './payload.js'
 import { findFailedStateCheck } from './stateChecks.js'
 
-/** A payment that breaks no rule, as far as the chain can tell now. */
+/** Breaks no rule in the current chain state. */
 export interface Prepared {
   readonly decoded: DecodedPayment
   readonly payer: Address
   readonly asset: Address
-  /** Whether the payer's wallet exists already. */
+  /** Whether the payer's wallet is deployed. */
   readonly isDeployed: boolean
 }
 
-/** What came of preparing a payment. */
 export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
-/** What a preparation is for. */
 export interface PrepareOptions {
-  /** How long, beyond now, the message must still live. */
+  /** Minimum remaining validity of the message. */
   readonly marginSeconds: number
-  /** Called before the chain is asked; throws when it need not be. */
+  /** Called before any chain access; may throw to prevent it. */
   readonly beforeAsking?: () => void
 }
 
-/** Decides everything: structure, rules, wallet, signature, number, coins. */
+/** Structure, rules, wallet, signature, seqno, balances. */
 export type Prepare = (payment: Payment, options: PrepareOptions) => Promise<Preparation>
 
-/** Builds `prepare` for one network. */
 export const createPrepare = (dependencies: {
   readonly family: Pick<TonSettings, 'minRelayValue' | 'maxRelayValue'>
   readonly network: Pick<TonNetworkSettings, 'globalId'>
@@ -51,7 +48,7 @@ export const createPrepare = (dependencies: {
     .map(({ globalId }) => globalId)
     .filter((globalId) => globalId !== network.globalId)
 
-  /** What only the chain knows; null when nothing stands against the payment. */
+  /** Rules that depend on chain state; null when all hold. */
   const findObstacle = async (
     decoded: DecodedPayment,
     asset: Address,

@@ -2,30 +2,29 @@ import type { Outcome } from '../../../schemes/scheme.js'
 import { type JudgeDependencies, type Judgement, judgePayment } from './judge.js'
 import type { PaymentQuery } from './paymentQuery.js'
 
-/** What is asked of a payment's fate. */
 export interface ResolveQuery extends PaymentQuery {
-  /** By what the payment is known, in what is told of it. */
+  /** Identifies the payment in the outcome. */
   readonly transaction: string
-  /** From when on the wallet refuses it. */
+  /** The wallet rejects the message from this time on. */
   readonly expiresAt: Date
   readonly now: Date
 }
 
-/** An outcome, and whether sending the bytes again can help. */
+/** `isWorthSending`: whether a rebroadcast can help. */
 export interface Resolution {
   readonly outcome: Outcome
   readonly isWorthSending: boolean
 }
 
-// A block of before may be told a little later; after this long it is not.
+// Nodes may report older blocks late, at most by this much.
 const expirySlackMs = 60_000
 
-/** What became of a payment, as far as the chain proves it now. */
+/** The outcome that the chain proves now. */
 export const resolvePayment = async (
   dependencies: JudgeDependencies,
   question: ResolveQuery,
 ): Promise<Resolution> => {
-  // First the state, then the list that begins there: what the list does not hold had not happened by then.
+  // State first, then the list that starts at it: what the list lacks had not happened by then.
   const account = await dependencies.rpc.readAccount(question.payer)
   const trace = await judgePayment(dependencies, question, account)
   return { outcome: conclude(trace, question, account.timestamp), isWorthSending: trace === 'unseen' }
@@ -45,7 +44,7 @@ const conclude = (
       return { state: 'pending', transaction }
     case 'tried':
     case 'unseen': {
-      // The chain's time and ours must agree: then no block can hold it any more.
+      // Chain time and local time must agree; then no block can include it.
       const surely = expiresAt.getTime() + expirySlackMs
       if (moment * 1_000 < surely || now.getTime() < surely) return { state: 'pending', transaction }
       return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }

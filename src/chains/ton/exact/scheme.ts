@@ -19,38 +19,36 @@ import { readExactProof } from './payload.js'
 import { createPrepare, type Prepared } from './prepare.js'
 import { waitForOutcome } from './waitForOutcome.js'
 
-/** What `exact` needs on one TON network. */
 export interface ExactDependencies {
   readonly family: TonSettings
   readonly network: TonNetworkSettings
   readonly rpc: Rpc
   readonly jettons: JettonRegistry
-  /** Every endpoint by itself: large payments need two of them. */
+  /** One per endpoint: large payments require two. */
   readonly witnesses: readonly JudgeDependencies[]
   readonly wallets: readonly RelayWallet[]
   readonly queue: RelayQueue
   readonly clock: Clock
-  /** Whether a relay wallet can pay for the next payment. */
+  /** Whether a relay wallet can pay for the next settlement. */
   readonly canPay: (signer: string) => boolean
-  /** The relay wallet that needs what comes back most. */
+  /** The relay wallet with the lowest balance; receives excess TON. */
   readonly findLowestBalance: () => string | null
 }
 
-/** What was recorded and sent. */
 interface Sent {
   readonly transaction: string
   readonly since: Date
-  /** Sends the recorded bytes again; null where others see to that. */
+  /** Rebroadcasts the recorded bytes; null if the relay queue does. */
   readonly resend: (() => void) | null
 }
 
-/** `exact` in jettons on one TON network: a message that the payer's wallet pays for, or one that we relay. */
+/** Jetton transfers, paid for by the payer's wallet or relayed by us. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { family, network, rpc, jettons, witnesses, wallets, queue, clock, canPay } = dependencies
   const prepare = createPrepare({ ...dependencies, relays: wallets.map(({ address }) => address) })
   const tracing = { rpc, jettons, witnesses, crossCheckAmount: family.crossCheckAmount }
   const watching = { ...tracing, clock, pollIntervalMs: network.pollIntervalMs }
-  /** Authorizations that are being settled here: a second settlement of one shares its outcome. */
+  /** Settlements in progress: a second settlement of one authorization shares its outcome. */
   const underWay = new Map<string, Promise<Outcome>>()
 
   const identify = ({ proof }: Payment): string | null => {
@@ -75,7 +73,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     }
   }
 
-  /** Asks the chain again: the wallet's seqno and balance may have changed since the verification. */
+  /** Checks again: the wallet's seqno and balance may have changed since the verification. */
   const settle = async (
     payment: Payment,
     recorder: Recorder,
@@ -121,7 +119,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const since = clock.now()
     const { hash: transaction, bytes } = writeExternalMessage(prepared.decoded.message)
     await recorder.record({ transaction, bytes })
-    // The trace of the message tells what became of it, whatever is answered.
+    // The node's response is ignored: the trace of the message proves the outcome.
     const resend = () => void rpc.send(bytes).catch(() => undefined)
     resend()
     return await watch(prepared, { transaction, since, resend }, waitUntil)
@@ -129,13 +127,13 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
   const resolve = async (settlement: Settlement): Promise<Outcome> => {
     const newest = settlement.broadcasts.at(-1)
-    if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
+    if (newest === undefined) throw new Error('The settlement has no recorded transaction')
     const { transaction, bytes } = newest
     const { wallet: payer, signedHash } = readDetails(settlement.details)
     const [asset, payTo] = [readAddress(settlement.asset), readAddress(settlement.payTo)]
     const { expiresAt, amount, createdAt: since } = settlement
     if (asset === null || payTo === null || expiresAt === null) {
-      throw new Error('The settlement is not one of TON')
+      throw new Error('The settlement is not on TON')
     }
     const now = clock.now()
     const question = { transaction, payer, signedHash, asset, payTo, amount, expiresAt, since, now }
@@ -148,7 +146,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     kind: {
       scheme: 'exact',
       network: network.network,
-      // Where clients are to send the rest of the TON that we attach to what they sign.
+      // Response destinations for the excess of the TON that we attach.
       get extra() {
         return { areFeesSponsored: true, responseDestination: dependencies.findLowestBalance() }
       },
@@ -173,7 +171,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
     resolve: (settlement, signal) => withSignal(resolve(settlement), signal),
 
-    // What a block of the masterchain holds is not taken back, and nodes tell nothing else.
+    // A block in the masterchain is final, and nodes report no others.
     getBlockStatus: async () => 'final',
   }
 }

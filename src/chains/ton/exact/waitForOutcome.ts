@@ -15,7 +15,7 @@ interface SentPayment {
   readonly resend: (() => void) | null
 }
 
-// Nodes do not keep messages: one that has not been included by then is sent again.
+// Nodes drop messages that are not included soon; after this time it is resent.
 const resendAfterMs = 4_000
 
 /** Polls until the outcome is proven or the signal aborts; then `pending`. */
@@ -27,7 +27,7 @@ export const waitForOutcome = async (
   let sentAtMs = performance.now()
   while (!waitUntil.aborted) {
     const resolving = resolveCrossChecked(dependencies, { ...question, now: dependencies.clock.now() })
-    // An error leaves the outcome to the next round, and finally to the reconciler.
+    // After an error the next round decides, and finally the reconciler.
     const resolution = await withSignal(resolving, waitUntil).catch(() => null)
     if (resolution !== null && resolution.outcome.state !== 'pending') return resolution.outcome
     if (resolution?.isWorthSending === true && performance.now() - sentAtMs >= resendAfterMs) {

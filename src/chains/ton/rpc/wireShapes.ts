@@ -33,20 +33,20 @@ export const accountShape = z.object({
 
 export const momentShape = z.object({ sync_utime: z.int() })
 
-// Shared cells can unfold to millions, and the library's loader visits each of them: 4,096 take it some 0.1 s.
-const mostUnfolded = 4_096
+// Cells can be shared, so a small bag can unfold to millions, all visited by the library (4,096: 0.1 s).
+const maxUnfolded = 4_096
 const noMessages = beginCell().storeBit(0).storeBit(0).endCell()
 
 /**
- * A transaction of any account, so its messages are a stranger's. A payment's own messages unfold to some hundred cells;
- * where there are too many, the transaction is none of ours, and is read without them, for its place in the list.
+ * The messages of any account's transaction are untrusted. A payment's messages unfold to some hundred
+ * cells; a larger transaction is unrelated, and is read without its messages to keep its place in the list.
  */
 const parseTransaction = (text: string): Transaction => {
   const cell = Cell.fromBase64(text)
-  if (countUnfolded(cell) <= mostUnfolded) return loadTransaction(cell.beginParse())
+  if (countUnfolded(cell) <= maxUnfolded) return loadTransaction(cell.beginParse())
   const [, ...others] = cell.refs
   const withoutMessages = new Cell({ bits: cell.bits, refs: [noMessages, ...others] })
-  if (countUnfolded(withoutMessages) > mostUnfolded)
+  if (countUnfolded(withoutMessages) > maxUnfolded)
     throw new Error('The transaction unfolds to too many cells')
   return loadTransaction(withoutMessages.beginParse())
 }

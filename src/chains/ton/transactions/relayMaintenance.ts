@@ -16,10 +16,7 @@ const roundMs = 2_000
 const expirySlackSeconds = 60
 const fillerValiditySeconds = 600
 
-/**
- * Keeps seqnos advancing: resends lost messages, and replaces expired ones so that they do not block later
- * ones.
- */
+/** Keeps seqnos advancing: resends lost messages, and replaces expired ones that block later ones. */
 export const createRelayMaintenance = (
   dependencies: Pick<RelayDependencies, 'network' | 'rpc' | 'wallets' | 'lanes' | 'logger'>,
 ): RelayMaintenance => {
@@ -54,7 +51,7 @@ export const createRelayMaintenance = (
       await rpc.send(stuck.bytes)
       return
     }
-    // The payments in it have expired too. The replacement only uses up the seqno.
+    // Its payments have expired too; the replacement only consumes the seqno.
     const replacement = await lanes.replace(lane, stuck, signFiller)
     if (replacement === null) return
     logger.warn({ ...lane, seqno, replaces: stuck.transaction }, 'relay.message_replaced')

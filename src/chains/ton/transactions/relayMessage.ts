@@ -12,14 +12,14 @@ interface RelayEnvelope {
   readonly isDeployed: boolean
 }
 
-// Gas of the payer's wallet for one message; the rest stays there.
+// Gas of the payer's wallet for one message; unused TON stays there.
 const executionNanoTon = 6_000_000n
 
 /** TON that relaying a payment attaches: for the transfer and for the payer's wallet. */
 export const sumAttachedNanoTon = ({ decoded }: Prepared): bigint =>
   decoded.request.message.nanoTon + executionNanoTon
 
-/** Signs one external message with the payers' requests; without payments it only uses up the seqno. */
+/** Signs one external message with the payers' requests; without requests it only consumes the seqno. */
 export const signRelayMessage = async (
   wallet: RelayWallet,
   payments: readonly Prepared[],

@@ -87,7 +87,6 @@ const readMessage = (mode: number, cell: Cell): OrderedMessage | null => {
   if (info.type !== 'internal') return null
   // An inline body is the rest of the cell; after a referenced body nothing may follow.
   const isWhole = isEmpty(slice) || slice.asCell().equals(body)
-  // The network takes the higher of the fees that it computes and those that a message names.
   // The network charges the higher of computed and explicit fees.
   const hasOwnFees = !info.ihrDisabled || info.ihrFee !== 0n || info.forwardFee !== 0n
   const isFromWallet = info.src == null && init == null

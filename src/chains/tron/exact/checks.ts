@@ -20,7 +20,7 @@ export interface FailedCheck {
   readonly message?: string
 }
 
-/** Null when the rule holds. None of them needs the chain. */
+/** Null when the rule holds. No chain access. */
 type Rule = Check<Candidate, FailedCheck>
 
 const refuse = (isBroken: boolean, reason: Reason): FailedCheck | null => (isBroken ? { reason } : null)
@@ -52,7 +52,7 @@ const paysSomeoneElse: Rule = ({ transfer }) => refuse(transfer.owner === transf
 const coversAmount: Rule = ({ transfer, requirements }) =>
   refuse(transfer.value === 0n || transfer.value < requirements.amount, 'insufficient_amount')
 
-/** Checked again later: the only rule that depends on time alone. */
+/** The only rule that depends on time alone; checked again later. */
 export const hasNotExpired = ({
   transfer,
   nowMs,
@@ -60,7 +60,7 @@ export const hasNotExpired = ({
 }: Pick<Candidate, 'transfer' | 'nowMs' | 'marginMs'>): FailedCheck | null =>
   refuse(transfer.expiration <= nowMs + marginMs, 'authorization_expired')
 
-// Until it expires, its failure cannot be proven.
+// A failure cannot be proven before expiration.
 const expiresInTime: Rule = ({ transfer, requirements, nowMs }) =>
   refuse(
     transfer.expiration > nowMs + requirements.maxTimeoutSeconds * 1_000 + clockSlackMs,

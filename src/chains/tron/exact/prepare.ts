@@ -7,13 +7,11 @@ import { type FailedCheck, findFailedCheck } from './checks.js'
 import type { SignedTransfer } from './decode.js'
 import { readExactProof } from './payload.js'
 
-/** What came of preparing a payment. */
 export type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: Refusal }
 
-/** Decides everything that can be decided without the chain; a margin is how much longer than now it must live. */
+/** Everything without chain access. `marginMs`: minimum remaining validity. */
 export type Prepare = (payment: Payment, marginMs: number) => Preparation
 
-/** Builds `prepare` for one network. */
 export const createPrepare = (
   network: Pick<TronNetworkSettings, 'acceptsAnyToken' | 'maxFeeLimit'>,
   offered: ReadonlySet<TronAddress>,
@@ -33,7 +31,6 @@ export const createPrepare = (
   }
 }
 
-/** The refusal of a payment that breaks a rule. */
 export const toRefusal = (transfer: SignedTransfer | null, broken: FailedCheck): Refusal => ({
   isValid: false,
   payer: transfer === null ? null : formatAddress(transfer.owner),

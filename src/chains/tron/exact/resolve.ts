@@ -5,16 +5,16 @@ import { hasExpired } from '../transactions/expiry.js'
 import { decodeTransfer } from './decode.js'
 import { resolveReceipt, toJudgeQuery } from './judge.js'
 
-/** What became of a recorded settlement; sends its bytes again while they can still be taken in. */
+/** Resolves a recorded settlement; rebroadcasts while its transaction can still be included. */
 export const resolveSettlement = async (
   rpc: Rpc,
   settlement: Settlement,
   crossCheckAmount: bigint,
 ): Promise<Outcome> => {
   const newest = settlement.broadcasts.at(-1)
-  if (newest === undefined) throw new Error('Nothing was recorded for this settlement')
+  if (newest === undefined) throw new Error('The settlement has no recorded transaction')
   const reading = decodeTransfer(newest.bytes)
-  if ('reason' in reading) throw new Error('What was recorded is no transfer')
+  if ('reason' in reading) throw new Error('The recorded transaction is not a transfer')
   const { transfer } = reading
   const { transaction, expiration, bytes } = transfer
 

@@ -17,19 +17,18 @@ import { createPrepare, toRefusal } from './prepare.js'
 import { resolveSettlement } from './resolve.js'
 import { findFailedStateCheck, findShortfall } from './stateChecks.js'
 
-/** What `exact` needs on one TRON network. */
 export interface ExactDependencies {
   readonly network: TronNetworkSettings
   readonly rpc: Rpc
   /** Null: payers use their own energy and TRX. */
   readonly sponsor: EnergyDelegator | null
   readonly expiryMarginSeconds: number
-  /** From this value on, in smallest units, a second rpc must confirm the receipt. */
+  /** From this amount, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
   readonly clock: Clock
 }
 
-/** `exact` on one TRON network: a TRC-20 transfer that the payer signed and we hand to the nodes. */
+/** TRC-20 transfers that the payer signed and we broadcast. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { network, rpc, sponsor, clock, crossCheckAmount } = dependencies
   const marginMs = dependencies.expiryMarginSeconds * 1_000
@@ -40,7 +39,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
   const withEnergy = (state: ChainState) => ({ ...state, maxDelegable: sponsor?.maxDelegable() ?? 0 })
 
-  /** Delegates the energy that the payer lacks, before anything is recorded; null where none is lacking. */
+  /** Delegates the energy that the payer lacks, before anything is recorded; null if none is needed. */
   const delegateEnergy = async (state: ChainState, signal: AbortSignal): Promise<Undelegate | null> => {
     const shortfall = findShortfall(state)
     if (sponsor === null || shortfall === 0 || shortfall > sponsor.maxDelegable()) {
@@ -49,10 +48,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     return await sponsor.delegate(state.transfer.owner, shortfall, signal)
   }
 
-  /**
-   * Does not read the chain again: the payer may send the transfer meanwhile, and then it is paid, not refused as
-   * `transaction_already_on_chain`.
-   */
+  // No repeated checks: a transfer that the payer broadcast meanwhile is paid, not
+  // `transaction_already_on_chain`.
   const settle = async (
     state: ChainState,
     recorder: Recorder,
@@ -69,7 +66,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const undelegate = await delegateEnergy(state, waitUntil)
     let outcome: Outcome | null = null
     try {
-      // Delegating took its time.
+      // Delegating takes time.
       const expired = isExpired()
       if (expired !== null) return { state: 'failed', reason: expired.reason }
       await recorder.record({ transaction, bytes })
@@ -77,7 +74,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       outcome = await waiting.catch((): Outcome => ({ state: 'pending', transaction }))
       return outcome
     } finally {
-      // A transfer that is not in a block yet needs its energy; a later round undelegates it.
+      // A pending transfer still needs its energy; a later `check` undelegates it.
       if (outcome?.state !== 'pending') undelegate?.()
     }
   }
@@ -122,7 +119,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
         authorizedAmount: transfer.value,
         amount: transfer.value,
         expiresAt: new Date(transfer.expiration),
-        // The recorded bytes hold all that resolving needs.
+        // The recorded bytes are sufficient to resolve.
         details: {},
         settle: (recorder, options) => settle(state, recorder, options),
       }

@@ -3,29 +3,28 @@ import { Client, type Pool } from 'pg'
 import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Logger } from '../../../ports/logger.js'
 
-/** Tells of changes to accounts, whichever instance made them. */
+/** Account changes by any instance, over LISTEN/NOTIFY. */
 export interface AccountChanges {
-  /** Whether every change that was committed until moments ago has been told here. */
+  /** False when notifications of recently committed changes may be missing. */
   isCurrent(): boolean
-  /** Calls with the account's id. */
   onChange(listener: (accountId: string) => void): void
   close(): Promise<void>
 }
 
 const channel = 'account_changed'
 const pulseMs = 500
-// Notifications arrive in the order of their commits: our own, come back, proves all before it. A connection
-// that is cut without a word is noticed after this long.
+// Notifications arrive in commit order: receiving our own proves that all earlier ones have arrived.
+// Bounds how long a silently dropped connection goes unnoticed.
 const maxFreshMs = 2_000
 
-/** Listens on a connection of its own, and opens it again for as long as it takes. */
+/** Uses a dedicated connection and reconnects without limit. */
 export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChanges => {
   const stopped = new AbortController()
   const listeners: ((accountId: string) => void)[] = []
   let currentSince = Number.NEGATIVE_INFINITY
   let isListening = true
 
-  /** Rejects when the connection is of no use any more. */
+  /** Rejects when the connection fails or our own notification cannot be sent. */
   const listen = async (client: Client): Promise<void> => {
     let pulse = { id: randomUUID(), sentAt: performance.now() }
     client.on('notification', ({ payload = '' }) => {
@@ -42,7 +41,7 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
     } while (await sleep(pulseMs, stopped.signal))
   }
 
-  const listenAgainAndAgain = async (): Promise<void> => {
+  const listenWithReconnect = async (): Promise<void> => {
     do {
       const client = new Client({ ...pool.options, query_timeout: maxFreshMs })
       client.on('error', () => undefined)
@@ -53,13 +52,13 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
         isListening = false
       } finally {
         currentSince = Number.NEGATIVE_INFINITY
-        // A peer that has fallen silent does not say goodbye.
+        // A silent peer never acknowledges the end of the connection.
         await withSignal(client.end(), AbortSignal.timeout(maxFreshMs)).catch(() => undefined)
       }
     } while (await sleep(pulseMs, stopped.signal))
   }
 
-  const running = listenAgainAndAgain()
+  const running = listenWithReconnect()
   return {
     isCurrent: () => performance.now() - currentSince < maxFreshMs,
     onChange: (listener) => void listeners.push(listener),

@@ -21,14 +21,14 @@ const columns = 'a.id, a.email, a.project, a.tier, a.status, a.created_at, a.all
 const newestKey =
   '(select k.sealed from api_keys k where k.account_id = a.id order by k.id desc limit 1) as sealed'
 
-// A to Z without case, as the unique index has it.
+// ASCII case folding, as in the unique index.
 const sameEmail = (parameter: string) => `lower(a.email collate "C") = lower(${parameter}::text collate "C")`
 
 const byKey = {
   name: 'find account by key',
   text: `select ${columns} from api_keys k join accounts a on a.id = k.account_id
     where k.fingerprint = $1 and k.status = 'active' and a.status = 'active'`,
-  // Every request with a key waits for it.
+  // In the path of every authenticated request.
   query_timeout: 3_000,
 }
 
@@ -50,10 +50,7 @@ const readKeyed = (value: unknown): KeyedAccount => {
   return { account: toAccount(parsed), sealed: parsed.sealed }
 }
 
-/**
- * Accounts in Postgres. Its constraints decide every race, whoever runs it. `claimSealing` is asked before a key is
- * kept, and rejects when the instances of this database seal with another secret.
- */
+/** `claimSealing` runs before a key is stored; rejects when the database's keys have another secret. */
 export const createAccountStore = (
   pool: Pool,
   claimSealing = async (): Promise<void> => {},
@@ -103,7 +100,7 @@ export const createAccountStore = (
 
   rotate: async (id, from, { fingerprint, sealed }) => {
     const { rowCount } = await pool.query(
-      // The account's lock keeps a revocation from passing between the old key's end and the new one's start.
+      // The row lock excludes a concurrent revocation between the two keys.
       `with owner as (
          select id from accounts where id = $1 and status = 'active' for no key update
        ), retired as (
@@ -132,7 +129,7 @@ export const createAccountStore = (
   revoke: (id) =>
     inTransaction(pool, async (client) => {
       const { rowCount } = await client.query("update accounts set status = 'revoked' where id = $1", [id])
-      // A statement of its own: it sees the key of a rotation that the one before had to wait for.
+      // A separate statement: its snapshot includes the key of a rotation that the first one waited for.
       await client.query(
         "update api_keys set status = 'revoked' where account_id = $1 and status = 'active'",
         [id],

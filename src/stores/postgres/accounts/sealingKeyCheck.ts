@@ -2,21 +2,20 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import { AppError } from '../../../errors.js'
 
-/** Keeps instances with different secrets from sealing keys that the others cannot open. */
+/** Prevents instances with different secrets from encrypting keys that the others cannot decrypt. */
 export interface SealingKeyCheck {
-  /** Throws a sentence when the database's keys are sealed with another secret. */
+  /** Throws an operator-facing error when the database's keys are encrypted with another secret. */
   check(): Promise<void>
-  /** Makes ours the database's secret unless it has one. Throws SERVICE_UNAVAILABLE when it has another. */
+  /** Registers our secret if the database has none. Throws SERVICE_UNAVAILABLE when it has another. */
   claim(): Promise<void>
 }
 
 const row = z.object({ is_ours: z.boolean() })
 
-/** The mark of the secret that this instance seals with, beside the one that the database knows. */
-export const createSealingKeyCheck = (pool: Pool, mark: Uint8Array): SealingKeyCheck => {
+export const createSealingKeyCheck = (pool: Pool, keyCheckValue: Uint8Array): SealingKeyCheck => {
   let isClaimed = false
   const isOurs = async (): Promise<boolean | null> => {
-    const { rows } = await pool.query('select mark = $1 as is_ours from sealing_secret', [mark])
+    const { rows } = await pool.query('select mark = $1 as is_ours from sealing_secret', [keyCheckValue])
     return rows[0] === undefined ? null : row.parse(rows[0]).is_ours
   }
   return {
@@ -28,7 +27,9 @@ export const createSealingKeyCheck = (pool: Pool, mark: Uint8Array): SealingKeyC
     },
     claim: async () => {
       if (isClaimed) return
-      await pool.query('insert into sealing_secret (mark) values ($1) on conflict do nothing', [mark])
+      await pool.query('insert into sealing_secret (mark) values ($1) on conflict do nothing', [
+        keyCheckValue,
+      ])
       isClaimed = (await isOurs()) === true
       if (!isClaimed)
         throw new AppError('SERVICE_UNAVAILABLE', 'This instance cannot issue keys at the moment')

@@ -2,8 +2,7 @@ import { DatabaseError } from 'pg'
 import { createMicroBatcher } from '../../../concurrency/microBatcher.js'
 import { databaseUnavailable } from './mapDatabaseErrors.js'
 
-/** Runs one statement for several inputs and answers one output for each, in order. */
-export type RunTogether<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>
+export type RunBatch<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>
 
 interface Call<Input, Output> {
   readonly input: Input
@@ -12,32 +11,29 @@ interface Call<Input, Output> {
   reject(error: unknown): void
 }
 
-// One that runs and one on its way: with more, batches become small.
+// One running and one in transit; more would make the batches small.
 const maxInFlight = 2
 const maxInputs = 200
-// A call that waited this long stood behind a database that does not answer.
+// After this long in the queue the database is considered unavailable.
 const maxWaitMs = 5_000
 
 /**
- * Lets calls share statements: a call goes at once when few are under way, else together with what came meanwhile. Each
- * commit and each round trip then serves many.
- *
- * A statement that the database refuses is asked again for each input by itself: nothing of it was done, and only the
- * call at fault is to fail.
+ * Batches concurrent calls into shared statements. When Postgres rejects a batch, each input is retried
+ * alone, so that only the faulty one fails.
  */
 export const coalesce = <Input, Output>(
-  run: RunTogether<Input, Output>,
+  run: RunBatch<Input, Output>,
 ): ((input: Input) => Promise<Output>) => {
   const runFor = async (calls: readonly Call<Input, Output>[]): Promise<void> => {
     try {
       const outputs = await run(calls.map(({ input }) => input))
       for (const [index, call] of calls.entries()) {
         const output = outputs[index]
-        if (output === undefined) call.reject(new Error('The statement answered for fewer than it was asked'))
+        if (output === undefined) call.reject(new Error('The statement returned fewer rows than inputs'))
         else call.resolve(output)
       }
     } catch (error) {
-      if (calls.length > 1 && error instanceof DatabaseError && wasUndone(error)) {
+      if (calls.length > 1 && error instanceof DatabaseError && wasRolledBack(error)) {
         for (const call of calls) await runFor([call])
         return
       }
@@ -62,5 +58,5 @@ export const coalesce = <Input, Output>(
     })
 }
 
-/** Whether the server itself refused, and runs on: one that shuts down may have committed before. */
-const wasUndone = ({ code }: DatabaseError): boolean => code !== undefined && !/^(08|57P|58)/.test(code)
+/** Whether the server rejected the statement. A connection loss or a shutdown may have followed a commit. */
+const wasRolledBack = ({ code }: DatabaseError): boolean => code !== undefined && !/^(08|57P|58)/.test(code)

@@ -1,7 +1,7 @@
 import { startOfMonth } from '../../../protocol/month.js'
 
-/** A day as Postgres reads it, `YYYY-MM-DD`, UTC. */
+/** `YYYY-MM-DD`, UTC. */
 export const toDay = (at: Date): string => at.toISOString().slice(0, 10)
 
-/** The first day of a month as Postgres reads it. */
+/** `YYYY-MM-01`, UTC. */
 export const toMonth = (at: Date): string => toDay(startOfMonth(at))

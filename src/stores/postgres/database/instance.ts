@@ -3,23 +3,22 @@ import { Pool } from 'pg'
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 
-/** This process among those that share the database: what it claims is its own while it is seen alive. */
+/** A process that shares the database. Its claims hold while its heartbeat is recent. */
 export interface Instance {
   readonly id: string
-  /** Goes at once, so that others need not wait to take over. */
+  /** Withdraws the heartbeat, so that others take over at once. */
   close(): Promise<void>
 }
 
-/** This process, and how many there are. */
 export interface AnnouncedInstance extends Instance {
-  /** Instances that were alive at our last heartbeat, this one included. */
+  /** Instances with a recent heartbeat at the time of our last one, including this one. */
   countAlive(): number
 }
 
-// How long a process may be silent before what it claimed is anyone's. Three missed heartbeats.
+// Three missed heartbeats, as in `isAlive`: after that others may take over.
 const heartbeatMs = 3_000
 
-// One that gets no answer gives way to the next.
+// A heartbeat without a response must not delay the next one.
 const heartbeat = {
   text: `
     insert into instances (id) values ($1) on conflict (id) do update set seen_at = now()
@@ -31,28 +30,25 @@ const heartbeat = {
 }
 const heartbeatRows = z.tuple([z.object({ others: z.number() })])
 
-// Longer than any request works on a row: what is older was left behind, even by a process that lives.
+// Longer than any request works on a row: an older claim was abandoned, even if its process is alive.
 const maxOwnership = "interval '3 minutes'"
 
-/** SQL that is true when the instance in a column is alive. */
+/** SQL condition: the instance in column `owner` has a recent heartbeat. */
 export const isAlive = (owner: string): string =>
   `exists (select 1 from instances i where i.id = ${owner} and i.seen_at > now() - interval '10 seconds')`
 
-/** SQL that is true when the instance in one column is alive and can still be at work on what began at another. */
+/** SQL condition: the instance in `owner` is alive, and its claim from `since` has not expired. */
 export const isOwned = (owner: string, since: string): string =>
   `(${since} > now() - ${maxOwnership} and ${isAlive(owner)})`
 
-/**
- * Announces this process and keeps saying that it lives. Where it is the only one that can use the database,
- * whatever an earlier one left behind is free at once.
- */
+/** Starts the heartbeat. `isOnly` deletes all earlier instances, which releases what they own. */
 export const announceInstance = async (
   pool: Pool,
   logger: Logger,
   { isOnly }: { readonly isOnly: boolean },
 ): Promise<AnnouncedInstance> => {
   const id = randomUUID()
-  // A connection of its own: while all of the pool's wait for something, this process must not seem dead.
+  // A dedicated connection: an exhausted pool must not stop the heartbeat.
   const pulse = new Pool({ ...pool.options, max: 1 })
   pulse.on('error', (error) => logger.warn({ error }, 'instance.connection_lost'))
   pulse.on('connect', (client) => void client.on('error', () => undefined))
@@ -71,7 +67,7 @@ export const announceInstance = async (
     countAlive: () => others + 1,
     close: async () => {
       clearInterval(timer)
-      // Waits for a heartbeat that is under way: it would bring the row back.
+      // Waits for a heartbeat in flight, which would insert the row again.
       await pulse.end()
       await pool.query('update signer_lanes set holder = null, lease_expires_at = null where holder = $1', [
         id,

@@ -1,10 +1,7 @@
 import { DatabaseError } from 'pg'
 import { AppError } from '../../../errors.js'
 
-/**
- * Gives a store whose methods reject with SERVICE_UNAVAILABLE where the database does not answer: nothing is wrong
- * with the request, and asked again it may succeed. Every other error stays what it is.
- */
+/** Maps database outages to SERVICE_UNAVAILABLE (retryable); other errors pass unchanged. */
 export const mapDatabaseErrors = <Store extends object>(store: Store): Store =>
   new Proxy(store, {
     get: (target, name) => {
@@ -22,14 +19,13 @@ const rethrow = (error: unknown): never => {
   throw databaseUnavailable(error)
 }
 
-/** What is answered where the database is not. */
 export const databaseUnavailable = (cause?: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
     ...(cause === undefined ? {} : { cause }),
     retryAfterSeconds: 1,
   })
 
-// No connection, refused to us, out of resources, shut down or out of time, trouble with its disk; a broken deadlock.
+// SQLSTATE classes: connection, access, resources, shutdown, I/O, timeouts, deadlock.
 const outageStates = /^(08|28|3D|40|53|57|58|25P03)/
 
 const isOutage = (error: unknown): boolean => {
@@ -39,7 +35,7 @@ const isOutage = (error: unknown): boolean => {
   return isNetwork || driverErrorTexts.some((sentence) => error.message.includes(sentence))
 }
 
-// What the driver says of a connection has no code.
+// The driver's connection errors have no code.
 const driverErrorTexts = [
   'Connection terminated',
   'Query read timeout',

@@ -7,7 +7,6 @@ import { inTransaction } from './transaction.js'
 
 interface Migration {
   readonly number: number
-  /** The file's name. */
   readonly name: string
   readonly sql: string
   readonly sha256: string
@@ -19,20 +18,15 @@ interface AppliedRow {
   readonly sha256: string
 }
 
-/** Any constant does, as long as nothing else in this database locks it. */
+/** Arbitrary, but unique among the advisory locks of this database. */
 const lockKey = 7_140_402
 
-// A new index on a large table takes as long as it takes; so does waiting for the starter that builds it.
-const patient = (text: string) => ({ text, query_timeout: 2 ** 31 - 1 })
+// Building an index on a large table, or waiting for another instance that builds it, has no time limit.
+const withoutTimeout = (text: string) => ({ text, query_timeout: 2 ** 31 - 1 })
 
 /**
- * Brings the database up to the files `NNNN_what.sql` of a folder, and answers the names it applied.
- *
- * Each file is one transaction, with its row in `schema_migration`. Starters queue at a lock inside that
- * transaction, so any number may begin at once, and none holds a lock that outlives its connection.
- *
- * @throws a sentence when a number is missing or doubled, when an applied file has changed, and when the
- *   database is ahead of the files
+ * Applies missing files `NNNN_what.sql` in order, each in a transaction under an advisory lock: any number of
+ * instances may start at once. Throws an operator-facing error when files and database do not match.
  */
 export async function migrate(pool: Pool, folder: URL | string): Promise<{ applied: readonly string[] }> {
   const migrations = await readMigrations(typeof folder === 'string' ? folder : fileURLToPath(folder))
@@ -44,12 +38,11 @@ export async function migrate(pool: Pool, folder: URL | string): Promise<{ appli
   }
 }
 
-/** Applies the first file that the database lacks; answers its name, or null when there is none. */
 async function applyNext(client: PoolClient, migrations: readonly Migration[]): Promise<string | null> {
-  // Whoever waited for the lock must see what its holder committed, so no snapshot may be older than the lock.
+  // The snapshot must not be older than the lock, to include what its previous holder committed.
   await client.query('set transaction isolation level read committed')
   await client.query('set local statement_timeout = 0; set local lock_timeout = 0')
-  await client.query(patient(`select pg_advisory_xact_lock(${lockKey})`))
+  await client.query(withoutTimeout(`select pg_advisory_xact_lock(${lockKey})`))
   await client.query(`create table if not exists schema_migration (
     number integer primary key,
     name text not null,
@@ -59,12 +52,12 @@ async function applyNext(client: PoolClient, migrations: readonly Migration[]): 
   const { rows } = await client.query<AppliedRow>(
     'select number, name, sha256 from schema_migration order by number',
   )
-  refuseStrangeHistory(rows, migrations)
+  checkHistory(rows, migrations)
 
   const next = migrations[rows.length]
   if (next === undefined) return null
   try {
-    await client.query(patient(next.sql))
+    await client.query(withoutTimeout(next.sql))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`Migration ${next.name} failed and was rolled back: ${reason}`, { cause })
@@ -77,7 +70,7 @@ async function applyNext(client: PoolClient, migrations: readonly Migration[]): 
   return next.name
 }
 
-function refuseStrangeHistory(rows: readonly AppliedRow[], migrations: readonly Migration[]): void {
+function checkHistory(rows: readonly AppliedRow[], migrations: readonly Migration[]): void {
   for (const [index, row] of rows.entries()) {
     const migration = migrations[index]
     if (migration === undefined) {
@@ -116,7 +109,7 @@ async function readMigration(folder: string, name: string): Promise<Migration> {
   if (digits === undefined) {
     throw new Error(`Migration ${name} is not named like 0001_what_it_does.sql.`)
   }
-  // Git may check a file out with other line ends; that is not a change.
+  // Git may check out other line endings; that is not a change.
   const sql = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n')
   return { number: Number(digits), name, sql, sha256: createHash('sha256').update(sql).digest('hex') }
 }

@@ -1,23 +1,17 @@
 import { Pool } from 'pg'
 
-/** What the pool is made of. */
 export interface PoolOptions {
   readonly url: string
   readonly maxConnections: number
-  /** Receives the error of a connection that broke while nothing waited on it. The pool replaces it by itself. */
+  /** Called for an idle connection that broke; the pool replaces it. */
   readonly onError: (error: Error) => void
 }
 
-// Longer than a lane is held by a machine that vanished, so that who waits for it gets it.
+// Longer than a vanished process can hold a lane's row lock, so that waiters acquire it.
 const statementTimeoutMs = 10_000
 const idleTransactionTimeoutMs = 30_000
 
-/**
- * Opens a pool of connections on which nothing waits for ever: connecting, a statement, an idle
- * transaction, and a server that has fallen silent all have a deadline.
- *
- * 64-bit integers and `numeric` arrive as strings, which is pg's own choice and ours: amounts exceed a number.
- */
+/** Every wait has a deadline. int8 and numeric arrive as strings: amounts exceed a JavaScript number. */
 export function openPool({ url, maxConnections, onError }: PoolOptions): Pool {
   const pool = new Pool({
     connectionString: url,
@@ -27,17 +21,17 @@ export function openPool({ url, maxConnections, onError }: PoolOptions): Pool {
     idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
-    // The server ends a slow statement; this one notices that the server itself is gone.
+    // `statement_timeout` acts in the server; this one covers a silent server.
     query_timeout: statementTimeoutMs + 2_000,
     keepAlive: true,
   })
   pool.on('error', (error: Error & { client?: unknown }) => {
-    // The pool attaches the whole client, which no log should print.
+    // pg attaches the whole client, which must not be logged.
     delete error.client
     onError(error)
   })
-  // The pool listens only while a connection is idle. One that breaks between two queries of a
-  // transaction would end the process; its next query rejects anyway.
+  // The pool itself listens for errors only while a connection is idle; unhandled, they would crash the
+  // process.
   pool.on('connect', (client) => void client.on('error', () => undefined))
   return pool
 }

@@ -1,12 +1,9 @@
 const pauseMs = 1_000
 
-// Shorter than the attention that a process has for a row: after that the row may be another request's.
+// Shorter than `maxOwnership`: after that another request may own the row.
 const maxRetryMs = 120_000
 
-/**
- * Tries again in the background what a database that is down for a moment did not take: without it a row that we
- * have turned away from would seem attended for minutes, because we live.
- */
+/** Retries for two minutes; otherwise a live process would own the row until ownership expires. */
 export const retryInBackground = (write: () => Promise<unknown>): void => {
   const givesUpAt = performance.now() + maxRetryMs
   const wait = () => {

@@ -42,10 +42,7 @@ function fromSystem(folder: string): readonly Binaries[] {
 
 const links = z.array(z.object({ source: z.string(), target: z.string() }))
 
-/**
- * What the install script does, for installs without scripts. False if a link is
- * missing and the folder is read-only.
- */
+/** For installs without scripts. False if a link is missing and the folder is read-only. */
 export async function createLibraryLinks(packageFolder: string): Promise<boolean> {
   try {
     for (const { source, target } of await readLinks(packageFolder)) {
@@ -79,10 +76,7 @@ async function createLink(source: string, path: string): Promise<void> {
 
 const manifest = z.object({ version: z.string().regex(/^[\w.-]+$/) })
 
-/**
- * To `binaries-<version>` in the data folder, if the package lacks links and is read-only, or is not
- * accessible to the server's user.
- */
+/** Used if the package lacks links and is read-only, or is not accessible to the server's user. */
 export async function copyBinaries(packageFolder: string, folder: string): Promise<string> {
   const { version } = manifest.parse(JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')))
   const name = `binaries-${version}`

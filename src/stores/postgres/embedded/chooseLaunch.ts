@@ -12,11 +12,7 @@ export interface ChosenLaunch extends Launch {
 /** The user `nobody` on Linux: owns no files and exists in every image. */
 const nobody: User = { uid: 65534, gid: 65534 }
 
-/**
- * Runs `postgres --version` with each candidate until one succeeds.
- * @param owner owner of the existing cluster; null if there is none
- * @throws an operator-facing error that lists every attempt
- */
+/** Tries `postgres --version` with each candidate; throws with every attempt. */
 export async function chooseLaunch(
   machine: Machine,
   { folder, owner }: { folder: string; owner: User | null },

@@ -5,13 +5,10 @@ import { basename, dirname, join } from 'node:path'
 import type { ChosenLaunch } from './chooseLaunch.js'
 import { runProgram } from './launch.js'
 
-/** Name of both the superuser and the application database. */
+/** Of the superuser and the application database. */
 export const databaseName = 'quittance'
 
-/**
- * Atomic: a crash leaves a `cluster.new-…` folder, which a later start removes.
- * @throws an operator-facing error if the existing cluster has another major version
- */
+/** Atomic: a crash leaves a `cluster.new-…` folder, which a later start removes. */
 export async function createCluster(
   launch: ChosenLaunch,
   options: { cluster: string; passwordFile: string; initdbArgs: readonly string[]; timeoutMs: number },

@@ -19,10 +19,7 @@ import type { User } from './launch.js'
 
 const ownEntries = /^(cluster|cluster\.new-.+|password|password\.new|lock|binaries-.+)$/
 
-/**
- * Creates the folder with mode 0700 and returns its real path.
- * @throws an operator-facing error if it contains foreign files or is not writable
- */
+/** Creates the folder with mode 0700; rejects foreign files. Returns the real path. */
 export async function openDataFolder(path: string): Promise<string> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 })
@@ -57,10 +54,7 @@ async function restrictAccess(folder: string): Promise<void> {
   }
 }
 
-/**
- * Creates the password before the first start. Readable by the server's user only.
- * @throws an operator-facing error if a cluster exists without its password
- */
+/** Created before the first start; readable by the server's user only. */
 export async function getPassword(
   folder: string,
   user: User | null,

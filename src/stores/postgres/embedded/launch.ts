@@ -26,7 +26,6 @@ export function buildCommand(launch: Launch, program: string, args: readonly str
   return { file, args: rest, options: { ...processOptions(), ...(launch.user ?? {}), windowsHide: true } }
 }
 
-/** Runs a program to completion and returns its standard output; rejects if it fails. */
 export async function runProgram(
   launch: Launch,
   { program, args, timeoutMs }: { program: string; args: readonly string[]; timeoutMs: number },

@@ -11,11 +11,7 @@ export interface FolderLock {
   release(): void
 }
 
-/**
- * Held by the kernel on an open file: it cannot outlive the process, and no pid (which containers reuse) is
- * compared. The file is never deleted: that would race.
- * @throws an operator-facing error if another process holds the folder
- */
+/** A kernel lock ends with the process. The file is never deleted: that would race. Pids are not compared. */
 export async function lockFolder(
   folder: string,
   { platform, tools }: Pick<Machine, 'platform' | 'tools'>,
@@ -45,7 +41,6 @@ export async function lockFolder(
   return { isExclusive, release: () => closeSync(descriptor) }
 }
 
-/** Opens the lock file; null if the platform locks on open and another process holds it. */
 function openExclusively(path: string, platform: NodeJS.Platform): number | null {
   const flags = constants.O_RDWR | constants.O_CREAT
   try {

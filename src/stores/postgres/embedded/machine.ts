@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { type Binaries, listBinaries } from './binaries.js'
 
-/** Platform dependencies of the launcher; tests replace single fields. */
+/** Replaced by tests. */
 export interface Machine {
   readonly platform: NodeJS.Platform
   /** Null on Windows, which has no numeric users. */
@@ -28,7 +28,7 @@ export function thisMachine(): Machine {
   }
 }
 
-/** Returns a free loopback port; another process may take it before it is used. */
+/** Another process may take the port before it is used. */
 export async function pickPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

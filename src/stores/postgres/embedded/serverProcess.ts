@@ -35,7 +35,7 @@ export function startServerProcess(
   })
 
   let reason: string | null = null
-  // Without setpriv this is the only tie between the server and this process.
+  // Without setpriv, only this ends the server with this process.
   const stopOnExit = () => void signalServer(launch, child.pid, 'SIGINT')
   process.once('exit', stopOnExit)
   const exited = new Promise<string>((resolve) => {

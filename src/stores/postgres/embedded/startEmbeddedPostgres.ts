@@ -21,7 +21,6 @@ export interface EmbeddedPostgresOptions {
   readonly log: (line: string) => void
 }
 
-/** A Postgres server bound to the lifetime of this process. */
 export interface EmbeddedPostgres {
   /** Contains the password. */
   readonly url: string
@@ -31,10 +30,7 @@ export interface EmbeddedPostgres {
   onExit(listener: (reason: string) => void): void
 }
 
-/**
- * On a random port of 127.0.0.1. The first start creates the cluster; later starts recover it.
- * @throws an operator-facing error
- */
+/** On a random port of 127.0.0.1. The first start creates the cluster; later starts recover it. */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
   machine: Machine = thisMachine(),

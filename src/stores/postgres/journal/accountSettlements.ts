@@ -3,14 +3,13 @@ import { z } from 'zod'
 import type { AccountSettlements } from '../../../ports/accountSettlements.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
-const owed = z.object({ fee: z.string() })
+const feeRow = z.object({ fee: z.string() })
 
-/** What Postgres shows of the journal to the owners of accounts. */
 export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
   list: async ({ accountId, status, network, since, after, limit }) => {
     const { rows } = await pool.query(
-      // The index of accounts is without those who have none, and is found only by saying so. Times have
-      // microseconds here and milliseconds outside: the place in the order is looked up, not passed on.
+      // `caller <> 'anonymous'` matches the partial index. The cursor is an id: a Date would lose
+      // microseconds.
       `select ${settlementColumns}, coalesce(
            (select f.fee from fee_ledger f where f.settlement_id = s.id), 0)::text as fee
        from settlements s
@@ -23,6 +22,6 @@ export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
        order by s.created_at desc, s.id desc limit $6`,
       [accountId, status ?? null, network ?? null, since ?? null, after ?? null, limit],
     )
-    return rows.map((value) => ({ settlement: readSettlement(value), fee: owed.parse(value).fee }))
+    return rows.map((value) => ({ settlement: readSettlement(value), fee: feeRow.parse(value).fee }))
   },
 })

@@ -3,53 +3,45 @@ import { z } from 'zod'
 import type { CountedUse } from '../../../ports/quotas.js'
 import type { Settlement, SettlementClaim } from '../../../ports/settlementJournal.js'
 import { tiers } from '../../../protocol/tiers.js'
-import type { RunTogether } from '../database/coalesce.js'
+import type { RunBatch } from '../database/coalesce.js'
 import { toMonth } from '../database/day.js'
 import type { Instance } from '../database/instance.js'
 import { withoutNul } from '../database/text.js'
-import { claimCounted, claimPlainly } from './claimSql.js'
+import { claimWithoutQuota, claimWithQuota } from './claimSql.js'
 import { readSettlement } from './settlementRow.js'
 
-/** A claim, and the id that its row will have. */
-export interface ClaimFor {
+export interface ClaimRequest {
   readonly id: string
   readonly claim: SettlementClaim
-  /** Null: it counts against nobody's quota. */
+  /** Null: not counted against a quota. */
   readonly quota: CountedUse | null
 }
 
-/**
- * What came of a claim. `uncounted`: the account has no row for the month yet. `undecided`: another claim of the
- * same statement came before it, and it is to be asked again now that the other one is decided.
- */
-export type ClaimAnswer =
+/** `uncounted`: the month's quota row is missing. `undecided`: depends on an earlier claim; retry. */
+export type ClaimResult =
   | { readonly state: 'opened'; readonly settlement: Settlement }
   | { readonly state: 'duplicate' | 'exhausted' | 'uncounted' | 'undecided' }
 
 const row = z.object({
-  asked_id: z.string(),
+  claim_id: z.string(),
   is_opened: z.boolean(),
   is_uncounted: z.boolean(),
-  /** Null where no place was asked for. */
+  /** Null: not counted against a quota. */
   is_granted: z.boolean().nullable(),
-  has_room: z.boolean().nullable(),
+  has_quota_left: z.boolean().nullable(),
 })
 
-/**
- * Opens rows for several claims; whoever comes second for an authorization gets none. Those that count against one
- * quota get its last places in the order in which they came.
- */
+/** One row per authorization: the first claim in the batch gets it. Quotas are used in order of arrival. */
 export const claimSettlements =
-  (pool: Pool, instance: Instance): RunTogether<ClaimFor, ClaimAnswer> =>
+  (pool: Pool, instance: Instance): RunBatch<ClaimRequest, ClaimResult> =>
   async (claims) => {
-    // Two of one authorization cannot both have a place, and which of them needs one is not known before.
     const first = new Map(claims.toReversed().map((each) => [each.claim.authorizationId, each]))
-    const asked = claims.filter((each) => first.get(each.claim.authorizationId) === each)
+    const distinct = claims.filter((each) => first.get(each.claim.authorizationId) === each)
     const { rows } = await pool.query(
-      asked.some(({ quota }) => quota !== null) ? claimCounted : claimPlainly,
-      [...columnsOf(asked), instance.id],
+      distinct.some(({ quota }) => quota !== null) ? claimWithQuota : claimWithoutQuota,
+      [...columnsOf(distinct), instance.id],
     )
-    const answers = new Map(rows.map(readAnswer))
+    const answers = new Map(rows.map(readResult))
     return claims.map((each) => {
       const leader = first.get(each.claim.authorizationId)
       const answer = answers.get(leader?.id ?? '') ?? { state: 'duplicate' }
@@ -58,26 +50,25 @@ export const claimSettlements =
     })
   }
 
-const undecided: ClaimAnswer = { state: 'undecided' }
+const undecided: ClaimResult = { state: 'undecided' }
 
-/** A claim's id and what came of it. */
-const readAnswer = (value: unknown): readonly [string, ClaimAnswer] => {
+const readResult = (value: unknown): readonly [string, ClaimResult] => {
   const found = row.parse(value)
   return [
-    found.asked_id,
+    found.claim_id,
     found.is_opened ? { state: 'opened', settlement: readSettlement(value) } : readRefusal(found),
   ]
 }
 
-const readRefusal = (found: z.infer<typeof row>): ClaimAnswer => {
+const readRefusal = (found: z.infer<typeof row>): ClaimResult => {
   if (found.is_uncounted) return { state: 'uncounted' }
   if (found.is_granted !== false) return { state: 'duplicate' }
-  // A place before it was kept for a claim that turned out to be a duplicate.
-  return found.has_room === true ? undecided : { state: 'exhausted' }
+  // Quota was reserved for an earlier claim that turned out to be a duplicate.
+  return found.has_quota_left === true ? undecided : { state: 'exhausted' }
 }
 
-const columnsOf = (asked: readonly ClaimFor[]): readonly unknown[] => {
-  const column = (read: (row: ClaimFor, index: number) => unknown): readonly unknown[] => asked.map(read)
+const columnsOf = (claims: readonly ClaimRequest[]): readonly unknown[] => {
+  const column = (read: (row: ClaimRequest, index: number) => unknown): readonly unknown[] => claims.map(read)
   return [
     column(({ id }) => id),
     column(({ claim }) => claim.authorizationId),
@@ -89,7 +80,7 @@ const columnsOf = (asked: readonly ClaimFor[]): readonly unknown[] => {
     column(({ claim }) => claim.payer),
     column(({ claim }) => claim.payTo),
     column(({ claim }) => claim.amount.toString()),
-    // A stranger's words, and only for people to read.
+    // Untrusted text, for display only.
     column(({ claim }) => (claim.resource === null ? null : withoutNul(claim.resource))),
     column(({ claim }) => toTimestamp(claim.expiresAt)),
     column(({ quota }) => (quota === null ? null : toMonth(quota.at))),
@@ -101,7 +92,7 @@ const columnsOf = (asked: readonly ClaimFor[]): readonly unknown[] => {
   ]
 }
 
-// Postgres ends at the year 294276; an authorization that never expires is as good as that.
+// Postgres timestamps end in the year 294276; an expiry after 9999 is stored as none.
 const latestTimestamp = Date.UTC(9999, 0, 1)
 
 const toTimestamp = (date: Date | null): Date | null =>

@@ -1,14 +1,13 @@
 import { settlementColumns } from './settlementRow.js'
 
-// What is asked for: a column for each parameter, a row for each claim.
-const asked = `asked as (
+const claims = `claims as (
   select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
     $8::text[], $9::text[], $10::numeric[], $11::text[], $12::timestamptz[], $13::date[], $14::numeric[],
     $15::bigint[], $16::integer[], $17::numeric[], $18::jsonb[]) as c (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
       pay_to, amount, resource, expires_at, quota_month, fee_rate, quota_limit, arrival, authorized_amount, details)
 )`
 
-// In one order everywhere, so that two statements cannot wait for each other's authorizations.
+// Inserted in one global order, so that concurrent statements cannot deadlock.
 const opened = (source: string): string => `opened as (
   insert into settlements as s (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
     pay_to, amount, resource, expires_at, quota_month, fee_rate, authorized_amount, details, state, owner)
@@ -20,38 +19,34 @@ const opened = (source: string): string => `opened as (
   returning ${settlementColumns}, s.quota_month
 )`
 
-/** Opens rows where no claim counts against a quota; answers those that were opened. */
-export const claimPlainly = `
-  with ${asked}, ${opened('asked a')}
-  select o.id as asked_id, true as is_opened, false as is_uncounted, null as is_granted, null as has_room, o.*
+/** Returns the rows that were inserted. */
+export const claimWithoutQuota = `
+  with ${claims}, ${opened('claims a')}
+  select o.id as claim_id, true as is_opened, false as is_uncounted, null as is_granted, null as has_quota_left, o.*
   from opened o`
 
-/**
- * Opens rows where some claims count against quotas; answers each claim. The row of a month is locked before the
- * authorizations, here as where a settlement is closed: two statements cannot wait for each other. It is written
- * for rows that were really opened, and nobody else can write it meanwhile.
- */
-export const claimCounted = `
-  with ${asked}, quotas as (
+/** Returns a result per claim. Locks quota rows before authorizations, as closing does (no deadlocks). */
+export const claimWithQuota = `
+  with ${claims}, quotas as (
     select q.account_id, q.month, q.used from quota_uses q
-    where (q.account_id, q.month) in (select caller, quota_month from asked where quota_month is not null)
+    where (q.account_id, q.month) in (select caller, quota_month from claims where quota_month is not null)
     order by q.account_id, q.month for update
-  ), places as (
+  ), slots as (
     select a.id, a.quota_limit < 0
       or q.used + row_number() over (partition by a.caller, a.quota_month order by a.arrival) <= a.quota_limit
       as is_granted
-    from asked a join quotas q on q.account_id = a.caller and q.month = a.quota_month
+    from claims a join quotas q on q.account_id = a.caller and q.month = a.quota_month
     where not exists (select 1 from settlements s
       where s.authorization_id = a.authorization_id and (s.state <> 'failed' or s.consumed_by is not null))
-  ), ${opened('asked a left join places p using (id) where a.quota_month is null or p.is_granted')}, counts as (
+  ), ${opened('claims a left join slots p using (id) where a.quota_month is null or p.is_granted')}, counts as (
     select caller, quota_month, count(*) as count from opened where quota_month is not null
     group by caller, quota_month
   ), counted as (
     update quota_uses q set used = q.used + c.count from counts c
     where q.account_id = c.caller and q.month = c.quota_month
   )
-  select a.id as asked_id, o.id is not null as is_opened, a.quota_month is not null and q.month is null as is_uncounted,
-    p.is_granted, q.used + coalesce(c.count, 0) < a.quota_limit as has_room, o.*
-  from asked a left join quotas q on q.account_id = a.caller and q.month = a.quota_month
+  select a.id as claim_id, o.id is not null as is_opened, a.quota_month is not null and q.month is null as is_uncounted,
+    p.is_granted, q.used + coalesce(c.count, 0) < a.quota_limit as has_quota_left, o.*
+  from claims a left join quotas q on q.account_id = a.caller and q.month = a.quota_month
     left join counts c on c.caller = a.caller and c.quota_month = a.quota_month
-    left join places p on p.id = a.id left join opened o on o.id = a.id`
+    left join slots p on p.id = a.id left join opened o on o.id = a.id`

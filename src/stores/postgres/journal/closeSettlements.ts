@@ -1,29 +1,27 @@
 import type { Pool } from 'pg'
 import type { Closing } from '../../../ports/settlementJournal.js'
-import type { RunTogether } from '../database/coalesce.js'
+import type { RunBatch } from '../database/coalesce.js'
 import { lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotaSql.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 
-/** A row that is to be closed. */
-export interface ClosingOf {
+export interface CloseRequest {
   readonly id: string
   readonly closing: Closing
-  /** Who is about to be told. */
   readonly consumer: string | undefined
 }
 
-// Locked in one order, so that two statements over several rows cannot wait for each other. A row whose consumer was
-// told success before may be closed for that one again, or by the reconciler.
+// Row locks in id order prevent deadlocks. A consumed row closes only for its consumer, or for the
+// reconciler.
 const close = ({
-  lockBefore,
+  quotaLock,
   isLocked,
   after,
-}: Record<'lockBefore' | 'isLocked' | 'after', string>): string => `
+}: Record<'quotaLock' | 'isLocked' | 'after', string>): string => `
   with closing as (
     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[],
       $8::numeric[], $9::numeric[])
       as c (id, state, transaction, reason, consumer, block_number, block_hash, settled_amount, gas_used)
-  ), ${lockBefore} open as (
+  ), ${quotaLock} open as (
     select id from settlements
     where id = any($1) and state in ('claimed', 'pending') and ${isLocked} order by id for update
   ), closed as (
@@ -36,26 +34,26 @@ const close = ({
     where s.id = c.id and (s.consumed_by is null or c.consumer is null
       or (c.state = 'confirmed' and s.consumed_by = c.consumer))
     returning s.*
-  ) ${after}, told as (${insertSettlementEvents('closed', "'settlement.' || s.state")})
+  ) ${after}, events as (${insertSettlementEvents('closed', "'settlement.' || s.state")})
   select id from closed`
 
-const closePlainly = close({ lockBefore: '', isLocked: 'true', after: '' })
+const closeWithoutRefund = close({ quotaLock: '', isLocked: 'true', after: '' })
 
-const closeAndRefund = close({
-  lockBefore: `${lockQuotas("select id from closing where state = 'failed'")},`,
+const closeWithRefund = close({
+  quotaLock: `${lockQuotas("select id from closing where state = 'failed'")},`,
   isLocked: quotasAreLocked,
   after: `, ${refundQuota}`,
 })
 
-/** Closes rows that are open, and answers for each whether this call did. */
+/** Closes open rows; true for each that this call closed. */
 export const closeSettlements =
-  (pool: Pool): RunTogether<ClosingOf, boolean> =>
-  async (asked) => {
-    // A row that is closed twice in one moment is closed by the first.
-    const first = new Map(asked.toReversed().map((each) => [each.id, each]))
+  (pool: Pool): RunBatch<CloseRequest, boolean> =>
+  async (requests) => {
+    // Of several closings of one row, the first counts.
+    const first = new Map(requests.toReversed().map((each) => [each.id, each]))
     const closings = [...first.values()]
     const mayFail = closings.some(({ closing }) => closing.state === 'failed')
-    const { rows } = await pool.query<{ id: string }>(mayFail ? closeAndRefund : closePlainly, [
+    const { rows } = await pool.query<{ id: string }>(mayFail ? closeWithRefund : closeWithoutRefund, [
       closings.map(({ id }) => id),
       closings.map(({ closing }) => closing.state),
       closings.map(({ closing }) => closing.transaction || null),
@@ -67,7 +65,7 @@ export const closeSettlements =
       closings.map(({ closing }) => confirmedOf(closing)?.gasUsed?.toString() ?? null),
     ])
     const closed = new Set(rows.map(({ id }) => id))
-    return asked.map((each) => first.get(each.id) === each && closed.has(each.id))
+    return requests.map((each) => first.get(each.id) === each && closed.has(each.id))
   }
 
 const confirmedOf = (closing: Closing) => (closing.state === 'confirmed' ? closing : undefined)

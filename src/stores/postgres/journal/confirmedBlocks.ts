@@ -6,12 +6,11 @@ import { readSettlement, settlementColumns } from './settlementRow.js'
 
 const row = z.object({ network: z.string(), scheme: z.string(), number: z.string(), hash: z.string() })
 
-/** SQL that is true for the payments of a block that is not final. */
 const isInBlock = 'network = $1 and block_number = $2 and block_hash = $3 and not is_final'
 
 const valuesOf = ({ network, block }: ConfirmedBlock) => [network, block.number.toString(), block.hash]
 
-/** The blocks of confirmed payments in Postgres; each transition is one statement over all payments of a block. */
+/** Each transition is one statement over all payments of a block. */
 export const createConfirmedBlocks = (pool: Pool): ConfirmedBlocks => ({
   list: async (limit) => {
     const { rows } = await pool.query(
@@ -32,8 +31,9 @@ export const createConfirmedBlocks = (pool: Pool): ConfirmedBlocks => ({
 
   reopen: async (block) => {
     const { rows } = await pool.query(
-      // Locked in one order, as everywhere. While it stood confirmed, a replacement may have been recorded for it.
-      `with gone as (select id from settlements where ${isInBlock} order by id for update),
+      // Row locks in id order prevent deadlocks. `transactions` misses replacements recorded since the
+      // confirmation.
+      `with orphaned as (select id from settlements where ${isInBlock} order by id for update),
        reopened as (update settlements s set state = 'pending', closed_at = null, owner = null, block_number = null,
          block_hash = null, settled_amount = null, gas_used = null,
          transactions = array(
@@ -41,9 +41,9 @@ export const createConfirmedBlocks = (pool: Pool): ConfirmedBlocks => ({
              join broadcasts b on b.network = c.network and b.transaction = c.transaction
            where c.settlement_id = s.id
            order by array_position(s.transactions, b.transaction), b.recorded_at)
-       from gone where s.id = gone.id
+       from orphaned where s.id = orphaned.id
        returning s.*),
-       told as (${insertSettlementEvents('reopened', "'settlement.reorged'")})
+       events as (${insertSettlementEvents('reopened', "'settlement.reorged'")})
        select ${settlementColumns} from reopened s`,
       valuesOf(block),
     )

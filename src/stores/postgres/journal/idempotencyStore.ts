@@ -9,7 +9,7 @@ import { type Instance, isOwned } from '../database/instance.js'
 import { retryInBackground } from '../database/retryInBackground.js'
 
 const isExpired = "r.created_at < now() - interval '24 hours'"
-const isAtWork = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`
+const isRunning = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`
 
 const nameOf = ({ caller, key }: IdempotentRequest): string => `${caller} ${key}`
 
@@ -19,12 +19,12 @@ const row = z.object({
   response: z.unknown(),
 })
 
-/** Idempotency keys in Postgres: they survive every restart. */
+/** Durable: survives restarts of every instance. */
 export const createIdempotencyStore = (pool: Pool, instance: Instance): IdempotencyStore => {
-  /** What runs in this process; the rows say no more than that it is this process. */
+  /** Keys that run in this process; the table only names the process. */
   const running = new Set<string>()
 
-  /** Starts the request, or takes over one that is out of date or whose process is gone. */
+  /** Inserts the key, or takes over one that has expired or whose owner is gone. */
   const start = async ({ caller, key, fingerprint }: IdempotentRequest): Promise<boolean> => {
     const { rowCount } = await pool.query(
       `insert into idempotent_requests as r (caller, key, fingerprint, state, owner)
@@ -33,15 +33,15 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
          set fingerprint = excluded.fingerprint, state = 'running', owner = excluded.owner, response = null,
            started_at = now(),
            created_at = case when ${isExpired} then now() else r.created_at end
-         where not ${isAtWork}
+         where not ${isRunning}
            and (${isExpired} or (r.state = 'running' and r.fingerprint = excluded.fingerprint))`,
       [caller, key, fingerprint, instance.id],
     )
     return rowCount === 1
   }
 
-  /** Later the key may be at work again, and what ends an earlier run must not end that one. */
-  const endLater = (request: IdempotentRequest, write: () => Promise<unknown>): void =>
+  /** Skips the write while a later run of the key is in progress. */
+  const endInBackground = (request: IdempotentRequest, write: () => Promise<unknown>): void =>
     retryInBackground(async () => {
       if (!running.has(nameOf(request))) await write()
     })
@@ -51,7 +51,7 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
     try {
       await write()
     } catch (error) {
-      endLater(request, write)
+      endInBackground(request, write)
       throw error
     }
   }
@@ -81,7 +81,7 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
       'select state, fingerprint, response from idempotent_requests where caller = $1 and key = $2',
       [request.caller, request.key],
     )
-    // Forgotten between the two statements: the caller's next try will start it.
+    // Purged between the two statements; a retry starts it.
     if (rows[0] === undefined) return { state: 'running' }
     const { state, fingerprint, response } = row.parse(rows[0])
     if (fingerprint !== request.fingerprint) return { state: 'mismatch' }
@@ -93,8 +93,8 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
       try {
         return await begin(request)
       } catch (error) {
-        // It may have begun all the same, and then nobody would ever end it.
-        endLater(request, () => release(request))
+        // The insert may have committed; without a release the key would stay running.
+        endInBackground(request, () => release(request))
         throw error
       }
     },
@@ -109,7 +109,7 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
         ),
       ),
     purge: async () => {
-      await pool.query(`delete from idempotent_requests r where ${isExpired} and not ${isAtWork}`)
+      await pool.query(`delete from idempotent_requests r where ${isExpired} and not ${isRunning}`)
     },
   }
 }

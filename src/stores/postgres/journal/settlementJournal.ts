@@ -19,7 +19,7 @@ import { readSettlement, settlementColumns } from './settlementRow.js'
 
 const isOpen = "state in ('claimed', 'pending')"
 
-/** The journal in Postgres: every transition is one statement that names the state it leaves. */
+/** Every transition is one statement that names the state it leaves. */
 export const createSettlementJournal = (pool: Pool, instance: Instance): SettlementJournal => {
   const select = async (where: string, values: readonly unknown[]): Promise<readonly Settlement[]> => {
     const { rows } = await pool.query(`select ${settlementColumns} from settlements s where ${where}`, [
@@ -29,9 +29,9 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
   }
   const selectOne = async (where: string, values: readonly unknown[]): Promise<Settlement | null> =>
     (await select(where, values))[0] ?? null
-  const claimTogether = coalesce(claimSettlements(pool, instance))
-  const closeTogether = coalesce(closeSettlements(pool))
-  const findOpenTogether = coalesce(async (ids: readonly string[]) => {
+  const claimBatched = coalesce(claimSettlements(pool, instance))
+  const closeBatched = coalesce(closeSettlements(pool))
+  const findOpenBatched = coalesce(async (ids: readonly string[]) => {
     const open = await select(
       "s.authorization_id = any($1) and (s.state <> 'failed' or s.consumed_by is not null)",
       [ids],
@@ -39,12 +39,11 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
     const byAuthorization = new Map(open.map((settlement) => [settlement.authorizationId, settlement]))
     return ids.map((id) => ({ settlement: byAuthorization.get(id) ?? null }))
   })
-  /** True when exactly this call changed the row. */
   const update = async (statement: string, values: readonly unknown[]): Promise<boolean> =>
     (await pool.query(statement, [...values])).rowCount === 1
   const release = async (id: string): Promise<void> => {
     await pool.query(
-      // A caller is told once that its payment is pending, also when the instance died that should have left it.
+      // Inserts `settlement.pending` once, also when the previous owner died before it did.
       `with released as (
          update settlements set owner = null where id = $1 and owner = $2 and ${isOpen} returning *
        ), open as (
@@ -59,8 +58,8 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
       [id, instance.id],
     )
   }
-  /** Writes what ends our attention to a row; when the database cannot be told now, that we are gone is written later. */
-  const turnAway = async <T>(id: string, write: Promise<T>): Promise<T> => {
+  /** When the write fails, releases ownership in the background. */
+  const releaseOnFailure = async <T>(id: string, write: Promise<T>): Promise<T> => {
     try {
       return await write
     } catch (error) {
@@ -73,8 +72,8 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
     claim: async (claim, quota = null) => {
       for (;;) {
         const id = randomUUID()
-        // A failed insertion may have left a row all the same, of which nobody knows.
-        const answer = await turnAway(id, claimTogether({ id, claim, quota }))
+        // A failed insert may still have committed a row.
+        const answer = await releaseOnFailure(id, claimBatched({ id, claim, quota }))
         switch (answer.state) {
           case 'opened':
             return answer.settlement
@@ -93,9 +92,9 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
       }
     },
 
-    findOpen: async (authorizationId) => (await findOpenTogether(authorizationId)).settlement,
+    findOpen: async (authorizationId) => (await findOpenBatched(authorizationId)).settlement,
     find: async (id) => (uuidForm.test(id) ? await selectOne('s.id = $1', [id]) : null),
-    // A caller may hold the hash of an earlier transaction than the one that settled the payment.
+    // Includes earlier broadcasts: a caller may know a transaction that was replaced.
     listByTransaction: async (network, transaction) =>
       hasNul(network) || hasNul(transaction)
         ? []
@@ -109,10 +108,10 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
 
     recorderFor: (settlementId) => mapDatabaseErrors(createRecorder({ pool, instance }, settlementId)),
 
-    close: (id, closing, consumer) => turnAway(id, closeTogether({ id, closing, consumer })),
+    close: (id, closing, consumer) => releaseOnFailure(id, closeBatched({ id, closing, consumer })),
 
     abandon: (id) =>
-      turnAway(
+      releaseOnFailure(
         id,
         update(
           `with ${lockQuotas('$1')}, open as (
@@ -124,13 +123,13 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
              set state = 'failed', reason = 'settlement_abandoned', closed_at = now(), owner = null
              from open where s.id = open.id
              returning s.*
-           ), ${refundQuota}, told as (${insertSettlementEvents('closed', "'settlement.failed'")})
+           ), ${refundQuota}, events as (${insertSettlementEvents('closed', "'settlement.failed'")})
            select id from closed`,
           [id, instance.id],
         ),
       ),
 
-    release: (id) => turnAway(id, release(id)),
+    release: (id) => releaseOnFailure(id, release(id)),
 
     consume: (id, consumer) =>
       update(

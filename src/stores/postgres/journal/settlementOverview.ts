@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { SettlementFilter, SettlementOverview } from '../../../ports/settlementOverview.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
-// Written out, so that each finds its partial index.
+// Literals, so that each query uses its partial index.
 const statusConditions: Readonly<Record<SettlementFilter['status'], string>> = {
   pending: "s.state in ('claimed', 'pending')",
   confirmed: "s.state = 'confirmed'",
@@ -17,11 +17,10 @@ const openCount = z.object({
   oldest_seconds: z.number(),
 })
 
-/** What Postgres shows of the journal to those who run the service. */
 export const createSettlementOverview = (pool: Pool): SettlementOverview => ({
   list: async ({ status, network, since, after, limit }) => {
     const { rows } = await pool.query(
-      // Times have microseconds here and milliseconds outside: the place in the order is looked up, not passed on.
+      // The cursor is an id: a Date would lose microseconds.
       `select ${settlementColumns} from settlements s
        where ${statusConditions[status]} and ($1::text is null or s.network = $1)
          and ($2::timestamptz is null or s.created_at >= $2)

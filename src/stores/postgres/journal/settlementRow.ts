@@ -3,7 +3,6 @@ import type { BlockReference, Settlement } from '../../../ports/settlementJourna
 import { type Reason, reasons } from '../../../protocol/reasons.js'
 import { isOwned } from '../database/instance.js'
 
-/** Whether a text is one of the reasons for which payments are refused. */
 export const isReason = (text: string): text is Reason => Object.hasOwn(reasons, text)
 
 const row = z.object({
@@ -28,7 +27,7 @@ const row = z.object({
   settled_amount: z.string().nullable(),
   gas_used: z.string().nullable(),
   consumed_by: z.string().nullable(),
-  is_attended: z.boolean(),
+  is_owned: z.boolean(),
   created_at: z.date(),
   closed_at: z.date().nullable(),
   block_number: z.string().nullable(),
@@ -36,20 +35,19 @@ const row = z.object({
   is_final: z.boolean(),
 })
 
-/** What a query selects from `settlements s` to make a settlement of. */
+/** Columns of `settlements s` for `readSettlement`. */
 export const settlementColumns = `
   s.id, s.authorization_id, s.caller, s.fingerprint, s.scheme, s.network, s.asset, s.payer, s.pay_to,
   s.amount::text as amount, s.authorized_amount::text as authorized_amount, s.details, s.resource, s.expires_at, s.state, s.transaction, s.reason, s.consumed_by,
   case s.state when 'confirmed' then coalesce(s.settled_amount, s.amount) end::text as settled_amount,
   s.gas_used::text as gas_used,
   s.created_at, s.closed_at, s.block_number::text as block_number, s.block_hash, s.is_final,
-  ${isOwned('s.owner', 's.created_at')} as is_attended,
+  ${isOwned('s.owner', 's.created_at')} as is_owned,
   (select coalesce(
       json_agg(json_build_object('transaction', b.transaction, 'bytes', b.bytes) order by t.position), '[]')
     from unnest(s.transactions) with ordinality as t (transaction, position)
     join broadcasts b on b.network = s.network and b.transaction = t.transaction) as broadcasts`
 
-/** Reads a row that was selected with `settlementColumns`. */
 export const readSettlement = (value: unknown): Settlement => {
   const parsed = row.parse(value)
   return {
@@ -74,7 +72,7 @@ export const readSettlement = (value: unknown): Settlement => {
     settledAmount: readAmount(parsed.settled_amount),
     gasUsed: readAmount(parsed.gas_used),
     consumedBy: parsed.consumed_by,
-    isOwned: parsed.is_attended,
+    isOwned: parsed.is_owned,
     createdAt: parsed.created_at,
     closedAt: parsed.closed_at,
     block: readBlock(parsed.block_number, parsed.block_hash),

@@ -2,28 +2,25 @@ import type { Pool, PoolClient } from 'pg'
 import type { Lane, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { Instance } from '../database/instance.js'
 
-/** A numbered place in a lane. */
 export interface LanePosition extends Lane {
   readonly nonce: number
 }
 
-/** Bytes that are about to be sent, and what they carry. */
 export interface Broadcast {
   readonly signed: SignedTransaction
-  /** Null for what a payer signed. */
-  readonly place: LanePosition | null
+  /** Null: signed by the payer, outside any lane. */
+  readonly position: LanePosition | null
   readonly settlementIds: readonly string[]
 }
 
-/** Stores a broadcast with the settlements that are still this instance's, and answers which those are. */
+/** Called before a send; returns the ids of the settlements that this instance still owns. */
 export const storeBroadcast = async (
   client: Pool | PoolClient,
   instance: Instance,
-  { signed, place, settlementIds }: Broadcast,
+  { signed, position, settlementIds }: Broadcast,
 ): Promise<readonly string[]> => {
   const { rows } = await client.query<{ id: string }>(
-    // Locked in one order, so that two statements over several rows cannot wait for each other. The lock waits for
-    // whoever holds a row and then looks again.
+    // Row locks in id order prevent deadlocks. Postgres checks the condition again after waiting for a lock.
     `with open as (
        select id from settlements
        where id = any($1) and owner = $2 and state in ('claimed', 'pending') order by id for update
@@ -43,11 +40,11 @@ export const storeBroadcast = async (
     [
       settlementIds,
       instance.id,
-      place?.network ?? null,
+      position?.network ?? null,
       signed.transaction,
       signed.bytes,
-      place?.signer ?? null,
-      place?.nonce ?? null,
+      position?.signer ?? null,
+      position?.nonce ?? null,
     ],
   )
   return rows.map(({ id }) => id)

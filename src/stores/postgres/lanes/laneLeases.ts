@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg'
 import { type Instance, isAlive } from '../database/instance.js'
 
-// Three rounds of those who renew it.
+// Three renewal intervals.
 const leaseLength = "interval '15 seconds'"
 
 export interface LanesOfNetwork {
@@ -9,10 +9,7 @@ export interface LanesOfNetwork {
   readonly signers: readonly string[]
 }
 
-/**
- * Gives this instance its share of a network's lanes: renews what it holds, takes what nobody holds or whose
- * holder is gone, and gives up what is more than its share.
- */
+/** Renews our leases, takes those of dead holders, and releases what exceeds our share. */
 export const leaseLanes = async (
   client: PoolClient,
   instance: Instance,
@@ -27,7 +24,7 @@ export const leaseLanes = async (
        select ceil(cardinality($2::text[])::numeric / greatest(1, (
          select count(*) from instances i where i.seen_at > now() - interval '10 seconds'))) as size
      ), ranked as (
-       -- What is ours already comes first, so that lanes do not wander.
+       -- Keeps current lanes first, so that leases stay put.
        select signer, row_number() over (order by (is_held and holder = $3) desc, signer) as rank
        from lanes where not is_held or holder = $3
      ), ours as (

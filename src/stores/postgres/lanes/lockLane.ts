@@ -3,28 +3,24 @@ import type { Lane } from '../../../ports/settlementJournal.js'
 import type { Instance } from '../database/instance.js'
 import { maxSigningMs } from './laneQueue.js'
 
-/** A lane whose row is ours until the transaction ends. */
 export interface LockedLane {
-  readonly next: number
-  /** Whether this instance looks after it. */
-  readonly isOurs: boolean
+  readonly nextNonce: number
+  /** Whether this instance holds the lease. */
+  readonly isLeased: boolean
 }
 
-/**
- * Locks a lane's row until the transaction ends; null when there is none. A statement of its own: whatever the next
- * one reads then holds all that others recorded before.
- */
+/** A separate statement: later snapshots include all that was recorded under earlier locks. Null: no lane. */
 export const lockLane = async (
   client: PoolClient,
   instance: Instance,
   { network, signer }: Lane,
 ): Promise<LockedLane | null> => {
-  const { rows } = await client.query<{ next_nonce: string; is_ours: boolean }>(
-    `select next_nonce, coalesce(holder = $3 and lease_expires_at > now(), false) as is_ours,
+  const { rows } = await client.query<{ next_nonce: string; is_leased: boolean }>(
+    `select next_nonce, coalesce(holder = $3 and lease_expires_at > now(), false) as is_leased,
        set_config('idle_in_transaction_session_timeout', $4, true)
      from signer_lanes where network = $1 and signer = $2 for update`,
     [network, signer, instance.id, `${maxSigningMs}`],
   )
   const locked = rows[0]
-  return locked === undefined ? null : { next: Number(locked.next_nonce), isOurs: locked.is_ours }
+  return locked === undefined ? null : { nextNonce: Number(locked.next_nonce), isLeased: locked.is_leased }
 }

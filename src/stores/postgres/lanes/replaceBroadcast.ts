@@ -2,27 +2,23 @@ import type { PoolClient } from 'pg'
 import type { Lane, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { LaneTransaction, SignNumbered } from '../../../ports/signerLanes.js'
 import type { Instance } from '../database/instance.js'
-import { signInTime } from './laneQueue.js'
+import { signWithDeadline } from './laneQueue.js'
 import { lockLane } from './lockLane.js'
 
-/** What is replaced, where, and who signs in its place. */
 export interface Replacement {
   readonly lane: Lane
   readonly replaced: LaneTransaction
   readonly sign: SignNumbered
 }
 
-/**
- * Stores other bytes for a number that is drawn already; whatever the old ones carry, the new ones carry too. The
- * lane's row is locked meanwhile, and only its holder may do it: two replacements of one price help nobody.
- */
+/** Null unless this instance holds the lease and `replaced` is still the latest transaction of its nonce. */
 export const replaceBroadcast = async (
   client: PoolClient,
   instance: Instance,
   { lane, replaced, sign }: Replacement,
 ): Promise<SignedTransaction | null> => {
   const locked = await lockLane(client, instance, lane)
-  if (locked?.isOurs !== true) return null
+  if (locked?.isLeased !== true) return null
   const { network, signer } = lane
   const { rows } = await client.query<{ transaction: string }>(
     `select transaction from broadcasts where network = $1 and signer = $2 and nonce = $3
@@ -31,7 +27,7 @@ export const replaceBroadcast = async (
   )
   if (rows[0]?.transaction !== replaced.transaction) return null
 
-  const signed = await signInTime(sign, replaced.nonce)
+  const signed = await signWithDeadline(sign, replaced.nonce)
   await client.query(
     `with stored as (
        insert into broadcasts (network, transaction, bytes, signer, nonce, replaces, recorded_at)

@@ -7,7 +7,7 @@ import { inTransaction } from '../database/transaction.js'
 import { storeBroadcast } from '../journal/storeBroadcast.js'
 import { fillNonceGap } from './fillNonceGap.js'
 import { leaseLanes } from './laneLeases.js'
-import { createLaneQueue, maxSigningMs, signInTime } from './laneQueue.js'
+import { createLaneQueue, maxSigningMs, signWithDeadline } from './laneQueue.js'
 import { replaceBroadcast } from './replaceBroadcast.js'
 import { rewindNonce } from './rewindNonce.js'
 
@@ -26,7 +26,6 @@ const laneTransaction = z
     }),
   )
 
-/** Lanes in Postgres, shared by every instance. */
 export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes => {
   const queue = createLaneQueue()
 
@@ -37,10 +36,14 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
     sign: SignNumbered,
   ): Promise<RecordResult> => {
     const nonce = await allocateNonce(client, lane)
-    const signed = await signInTime(sign, nonce)
-    const held = await storeBroadcast(client, instance, { signed, place: { ...lane, nonce }, settlementIds })
+    const signed = await signWithDeadline(sign, nonce)
+    const held = await storeBroadcast(client, instance, {
+      signed,
+      position: { ...lane, nonce },
+      settlementIds,
+    })
     if (held.length === settlementIds.length) return { recorded: signed }
-    throw new LostError(settlementIds.filter((id) => !held.includes(id)))
+    throw new OwnershipLostError(settlementIds.filter((id) => !held.includes(id)))
   }
 
   return {
@@ -101,33 +104,33 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
   }
 }
 
-/** Some of the settlements were taken over: nothing is recorded for any of them. */
-class LostError extends Error {
+/** Rolls back the whole transaction when any of its settlements has another owner. */
+class OwnershipLostError extends Error {
   readonly lost: readonly string[]
 
   constructor(lost: readonly string[]) {
-    super('A settlement was taken over: nothing may be sent for it')
-    this.name = 'LostError'
+    super('A settlement was taken over by another instance: nothing is sent')
+    this.name = 'OwnershipLostError'
     this.lost = lost
   }
 }
 
 const readLost = (error: unknown): RecordResult => {
-  if (error instanceof LostError) return { lost: error.lost }
+  if (error instanceof OwnershipLostError) return { lost: error.lost }
   throw error
 }
 
-/** The transaction that stored the bytes has committed. */
+// The transaction that stored the bytes has committed.
 const isStored = async (): Promise<void> => {}
 
-/** The row's lock makes the numbering gapless across all instances, until the transaction ends. */
+/** The row lock makes nonces gapless across instances. */
 const allocateNonce = async (client: PoolClient, lane: Lane): Promise<number> => {
   const { rows } = await client.query<{ nonce: string }>(
     `update signer_lanes set next_nonce = next_nonce + 1 where network = $1 and signer = $2
      returning next_nonce - 1 as nonce, set_config('idle_in_transaction_session_timeout', $3, true)`,
     [lane.network, lane.signer, `${maxSigningMs}`],
   )
-  const drawn = rows[0]
-  if (drawn === undefined) throw new Error(`The lane of ${lane.signer} on ${lane.network} is not open`)
-  return Number(drawn.nonce)
+  const allocated = rows[0]
+  if (allocated === undefined) throw new Error(`The lane of ${lane.signer} on ${lane.network} is not open`)
+  return Number(allocated.nonce)
 }

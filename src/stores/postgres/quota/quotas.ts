@@ -7,7 +7,6 @@ import { toDay, toMonth } from '../database/day.js'
 const use = z.object({ used: z.coerce.number() })
 const dayUse = z.object({ date: z.string(), count: z.coerce.number() })
 
-/** What accounts have used, from Postgres. */
 export const createQuotas = (pool: Pool): Quotas => ({
   readUse: async (accountId, now) => {
     const { rows } = await pool.query('select used from quota_uses where account_id = $1 and month = $2', [
@@ -19,7 +18,7 @@ export const createQuotas = (pool: Pool): Quotas => ({
 
   listDays: async (accountId, days, now) => {
     const { rows } = await pool.query(
-      // The index of accounts is without those who have none, and is found only by saying so.
+      // `caller <> 'anonymous'` matches the partial index.
       `select to_char(d.day, 'YYYY-MM-DD') as date, count(s.id) as count
        from generate_series($2::date - ($3::integer - 1), $2::timestamp, interval '1 day') as d (day)
          left join settlements s on s.caller = $1 and s.caller <> 'anonymous' and s.state <> 'failed'

@@ -14,7 +14,6 @@ const settlementTotals = z.object({
   pending: z.coerce.number(),
 })
 
-/** Statistics in Postgres, a row for each day. */
 export const createStatistics = (pool: Pool): Statistics => ({
   addRequests: async ({ requests, failures, durationMs }) => {
     await pool.query(

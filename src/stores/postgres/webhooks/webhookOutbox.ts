@@ -5,11 +5,11 @@ import { uuidForm } from '../database/uuidForm.js'
 import { insertEvents } from './webhookEvents.js'
 import { deliveryColumns, endpointColumns, readDelivery, readEndpoint } from './webhookRow.js'
 
-const keptFor = "interval '30 days'"
+const retention = "interval '30 days'"
 
-const taken = z.looseObject({ lease: z.string() })
+const leasedRow = z.looseObject({ lease: z.string() })
 
-/** The outbox in Postgres: the database's clock says what is due, so that instances need not agree on the time. */
+/** The database's clock decides what is due: clock skew between instances has no effect. */
 export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
   enqueue: async ({ accountId, type, data, settlementId }) => {
     await pool.query(
@@ -56,8 +56,8 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
 
   takeDue: async ({ limit, limitPerAccount, except, leaseMs }) => {
     const { rows } = await pool.query(
-      // By endpoint: one with a long backlog costs no more than one without. In no order among them, because one
-      // that is down for long must not stand before the others.
+      // Per endpoint: a backlog does not slow the query. In random order: failing endpoints do not starve
+      // others.
       `with due as (
          select d.id from webhook_endpoints e cross join lateral (
            select id from webhook_deliveries
@@ -75,7 +75,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
     )
     return rows.map((row) => ({
       ...readDelivery(row),
-      lease: taken.parse(row).lease,
+      lease: leasedRow.parse(row).lease,
       endpoint: readEndpoint(row),
     }))
   },
@@ -89,7 +89,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
     )
     if (outcome.state !== 'failed' || !outcome.isGone) return
     await pool.query(
-      // Only if it is still the address that said so.
+      // Only while the endpoint still has the URL that answered 410.
       `with gone as (
          update webhook_endpoints set gone_at = now() where account_id = $1 and url = $2 returning account_id
        )
@@ -120,7 +120,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
   redeliver: async (accountId, deliveryId) => {
     if (!uuidForm.test(deliveryId)) return null
     const { rows } = await pool.query(
-      // What is under way already is not sent beside itself.
+      // A delivery in flight keeps its lease, so that it is not sent twice.
       `update webhook_deliveries d set state = 'waiting', attempts = 0,
          due_at = case when lease is not null and due_at > now() then due_at else now() end
        where id = $1 and account_id = $2 returning ${deliveryColumns}`,
@@ -131,7 +131,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
 
   purge: async () => {
     await pool.query(
-      `delete from webhook_deliveries where state <> 'waiting' and created_at < now() - ${keptFor}`,
+      `delete from webhook_deliveries where state <> 'waiting' and created_at < now() - ${retention}`,
     )
   },
 })

@@ -11,11 +11,10 @@ const endpointRow = z.object({
   is_gone: z.boolean(),
 })
 
-/** What a query selects from `webhook_endpoints e` to make an endpoint of; an old secret only while it still signs. */
+/** Columns of `webhook_endpoints e`; the previous secret only while it is valid. */
 export const endpointColumns = `e.account_id, e.url, e.sealed_secret, e.gone_at is not null as is_gone,
   case when e.previous_until > now() then e.previous_sealed_secret end as previous_sealed_secret`
 
-/** Reads a row that was selected with `endpointColumns`. */
 export const readEndpoint = (value: unknown): WebhookEndpoint => {
   const { account_id: accountId, url, ...row } = endpointRow.parse(value)
   const sealedSecrets = [row.sealed_secret, row.previous_sealed_secret].filter((secret) => secret !== null)
@@ -36,11 +35,9 @@ const deliveryRow = z.object({
   last_attempt_at: z.date().nullable(),
 })
 
-/** What a query selects from `webhook_deliveries d` to make a delivery of. */
 export const deliveryColumns = `d.id, d.account_id, d.type, d.data, d.created_at, d.state, d.attempts, d.due_at,
   d.last_status, d.last_error, d.last_attempt_at`
 
-/** Reads a row that was selected with `deliveryColumns`. */
 export const readDelivery = (value: unknown): WebhookDelivery => {
   const row = deliveryRow.parse(value)
   return {
@@ -58,7 +55,7 @@ export const readDelivery = (value: unknown): WebhookDelivery => {
   }
 }
 
-/** The database knows reasons; their sentences stand in the code. */
+/** Rows store the reason; its message comes from the code. */
 const withSentence = (data: z.infer<typeof deliveryRow>['data']) => {
   const { errorReason } = data
   if (errorReason === undefined || !isReason(errorReason)) return data

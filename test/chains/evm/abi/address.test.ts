@@ -8,7 +8,7 @@ const toHex = (array: Uint8Array): Hex => `0x${Buffer.from(array).toString('hex'
 const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
 
 describe('readAddress', () => {
-  it('answers the EIP-55 form of an address in any letter case, each time', () => {
+  it('returns the EIP-55 form for any letter case, also when cached', () => {
     fc.assert(
       fc.property(address, (text) => {
         const expected = getAddress(text)
@@ -38,7 +38,7 @@ describe('readAddress', () => {
 })
 
 describe('isSameAddress', () => {
-  it('does not care for letter case', () => {
+  it('ignores letter case', () => {
     fc.assert(
       fc.property(address, address, (one, other) => {
         expect(isSameAddress(one, getAddress(one))).toBe(true)
@@ -49,7 +49,7 @@ describe('isSameAddress', () => {
 })
 
 describe('keccak', () => {
-  it('is Keccak-256, one hash after the other', () => {
+  it('is Keccak-256 in repeated use', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 1_000 }), (array) => {
         expect(keccak(array)).toBe(keccak256(array))

@@ -13,7 +13,7 @@ const encodeAnswer = (answers: readonly { readonly success: boolean; readonly re
   encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result: answers })
 
 describe('encodeAggregate', () => {
-  it('is the calldata of aggregate3 with calls that may all fail', () => {
+  it('returns the calldata of aggregate3 with calls that may all fail', () => {
     fc.assert(
       fc.property(calls, (inner) => {
         const args = inner.map(({ target, data }) => ({ target, allowFailure: true, callData: data }))
@@ -25,7 +25,7 @@ describe('encodeAggregate', () => {
 })
 
 describe('decodeAggregate', () => {
-  it('reads every answer of aggregate3, in the order of the calls', () => {
+  it('reads every result of aggregate3, in the order of the calls', () => {
     fc.assert(
       fc.property(results, (answers) => {
         expect(decodeAggregate(encodeAnswer(answers), answers.length)).toEqual(
@@ -35,7 +35,7 @@ describe('decodeAggregate', () => {
     )
   })
 
-  it('answers null when there are more or fewer answers than calls', () => {
+  it('returns null when the number of results differs', () => {
     fc.assert(
       fc.property(results, fc.nat(25), (answers, count) => {
         fc.pre(count !== answers.length)
@@ -44,12 +44,12 @@ describe('decodeAggregate', () => {
     )
   })
 
-  it('answers null for an answer that was cut short', () => {
+  it('returns null for truncated data', () => {
     fc.assert(
       fc.property(results, fc.nat(), (answers, cut) => {
         fc.pre(answers.some(({ returnData }) => returnData.length > 2))
         const whole = encodeAnswer(answers)
-        // The padding of the last bytes is nobody's result.
+        // The padding of the last bytes belongs to no result.
         const end = whole.length - 62 - (cut % (whole.length - 62))
         const decoded = decodeAggregate(`0x${whole.slice(2, Math.max(end - 64, 2))}`, answers.length)
         expect(decoded).toBeNull()

@@ -3,7 +3,7 @@ import { rejectionOf } from '../../../support/rejectionOf.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { eventually, openScene, type Scene } from '../scene.js'
 
-/* A queue that does not move: a payment that cannot be settled in time is refused at once. */
+/* A stalled queue: a payment that cannot be settled in time is refused immediately. */
 
 let scene: Scene
 
@@ -31,8 +31,8 @@ const readRows = async (payer: string) => {
 
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 
-describe('a full lane on a chain that mines nothing', () => {
-  it('refuses at once a payment that would settle too late, and its authorization stays usable', async () => {
+describe('a full lane on a chain without new blocks', () => {
+  it('immediately refuses a payment that would settle too late; its authorization stays usable', async () => {
     const clock = shiftedClock()
     const service = await scene.open({ clock })
     const { control } = scene.chain

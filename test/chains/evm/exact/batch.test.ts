@@ -17,7 +17,7 @@ import { createSigner, type EngineOptions } from '../engineScene.js'
 import { eventually, openScene, type PlannedPayment, planPayment, type Scene } from '../scene.js'
 import { type ExactSending, openSending } from './sendingScene.js'
 
-/* EIP-3009 payments in one Multicall3 transaction: reasons, wallets, and what the token's events prove. */
+/* EIP-3009 payments in one Multicall3 transaction: reasons, wallets, and evidence from the token's events. */
 
 let scene: Scene
 const opened: ExactSending[] = []
@@ -38,7 +38,7 @@ const open = async (options?: EngineOptions): Promise<ExactSending> => {
   return sending
 }
 
-// JUMPDEST PUSH1 0 JUMP: runs until the gas is gone.
+// JUMPDEST PUSH1 0 JUMP: loops until out of gas.
 const endlessLoop = '0x5b600056'
 
 const planMany = (count: number): Promise<readonly PlannedPayment[]> =>
@@ -93,11 +93,11 @@ const sendAsStranger = async (call: { readonly to: Hex; readonly data: Hex }): P
   expect(status).toBe('success')
 }
 
-/** Takes away what a payer owns. */
+/** Removes a payer's balance. */
 const sweep = ({ payer, body }: PlannedPayment): Promise<void> =>
   scene.chain.mint(payer, -BigInt(body.paymentRequirements.amount))
 
-/** Waits until so many transactions are in the pool. */
+/** Waits until this many transactions are pending. */
 const whenInPool = (count: number) =>
   eventually(async () => {
     const status = await callRpc(scene.chain.url, 'txpool_status')
@@ -106,7 +106,7 @@ const whenInPool = (count: number) =>
   })
 
 describe('payments that wait together', () => {
-  it('settle in one transaction, each with success, and each recipient receives its sum', async () => {
+  it('settle in one transaction, each with success and the exact amount', async () => {
     const sending = await open()
     const plans = await planMany(20)
     const outcomes = await sending.settleTogether(plans)
@@ -138,7 +138,7 @@ describe('payments that wait together', () => {
 })
 
 describe('one payment of a batch', () => {
-  /** Nine good payments and one that a change makes fail while all wait; returns its own outcome apart. */
+  /** Nine valid payments and one that `change` makes fail while all wait; returns its outcome separately. */
   const settleWithFailing = async (
     bad: PlannedPayment,
     change: () => Promise<void>,
@@ -158,12 +158,12 @@ describe('one payment of a batch', () => {
     return { own, outcomes, sending }
   }
 
-  it('whose payer swept its balance fails with insufficient_funds', async () => {
+  it('whose payer moved its balance fails with insufficient_funds', async () => {
     const bad = await scene.plan()
     const { own, outcomes, sending } = await settleWithFailing(bad, () => sweep(bad))
     expect(own).toEqual({ state: 'failed', reason: 'insufficient_funds' })
     expect(countTransactions(outcomes)).toBe(1)
-    // What fails in the simulation is not sent.
+    // A call that fails in the simulation is not sent.
     expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([9])
   })
 
@@ -187,7 +187,7 @@ describe('one payment of a batch', () => {
     expect(own).toEqual({ state: 'failed', reason: 'account_blocked' })
   })
 
-  it('whose payer is delegated to code that burns all gas fails in a transaction of its own', async () => {
+  it('whose payer delegates to code that burns all gas fails in its own transaction', async () => {
     const bad = await scene.plan()
     const { own, outcomes } = await settleWithFailing(bad, () =>
       scene.chain.control.setCode(bad.payer, endlessLoop),
@@ -196,7 +196,7 @@ describe('one payment of a batch', () => {
     expect(countTransactions(outcomes)).toBe(1)
   })
 
-  it('whose payer is delegated to code that checks signatures settles in a transaction of its own', async () => {
+  it('whose payer delegates to code that checks signatures settles in its own transaction', async () => {
     const wallet = await createDelegatedEoa(scene.chain, { checksSignatures: true })
     const bad = await scene.plan({ wallet })
     const { own, outcomes } = await settleWithFailing(bad, async () => undefined)
@@ -213,7 +213,7 @@ describe('one payment of a batch', () => {
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
-    // A higher tip goes first.
+    // A higher tip is mined first.
     const call = encodeTransfer(bad.body)
     const bytes = await stranger.account.signTransaction({
       chainId: scene.chain.chainId,
@@ -231,7 +231,7 @@ describe('one payment of a batch', () => {
     expect(await scene.chain.balanceOf(bad.payTo)).toBe(10_000n)
   })
 
-  it('whose payer gets code that burns all gas after the simulation costs the others one more transaction', async () => {
+  it('whose payer gets gas-burning code after the simulation costs the others one additional transaction', async () => {
     const sending = await open()
     const plans = await planMany(6)
     const [bad, ...good] = plans
@@ -251,7 +251,7 @@ describe('one payment of a batch', () => {
     expect(shared?.to?.toLowerCase()).toBe(multicall3Address.toLowerCase())
   })
 
-  it('in a batch that runs out of gas as a whole settles in a transaction of its own', async () => {
+  it('in a batch that runs out of gas as a whole settles in its own transaction', async () => {
     const token = await deployTestToken(scene.chain, 'GasBurnerToken', [0n])
     const sending = await open({
       environment: { [`EVM_TOKENS_${scene.chain.chainId}`]: `${token.address}:Test Token:1` },
@@ -267,7 +267,7 @@ describe('one payment of a batch', () => {
     if (recorded === undefined) throw new Error('Nothing was recorded')
     expect(recorded.payments).toBe(4)
     await scene.chain.control.setAutomine(true)
-    // Each transfer now costs more than the whole batch was estimated at.
+    // Each transfer now costs more than the estimate of the whole batch.
     await token.write('setGasToBurn', [250_000n])
     await callRpc(scene.chain.url, 'eth_sendRawTransaction', [recorded.bytes])
     const outcomes = await settling
@@ -295,7 +295,7 @@ describe('one payment of a batch', () => {
 })
 
 describe('two payments of one payer', () => {
-  it('with money for one: exactly one succeeds and the other has insufficient_funds', async () => {
+  it('with funds for one: exactly one succeeds and the other has insufficient_funds', async () => {
     const sending = await open()
     const wallet = createEoa()
     const one = await scene.plan({ wallet })
@@ -308,7 +308,7 @@ describe('two payments of one payer', () => {
     expect(sums.sort()).toEqual([0n, 10_000n])
   })
 
-  it('to the same recipient and of the same value, of which one fails on chain: only the other is confirmed', async () => {
+  it('to the same recipient with the same value, of which one fails on chain: only the other is confirmed', async () => {
     const sending = await open()
     const wallet = createEoa()
     const payTo = createEoa().address
@@ -320,7 +320,7 @@ describe('two payments of one payer', () => {
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
-    // Money for one of the two is gone.
+    // The funds for one of the two are gone.
     await scene.chain.mint(wallet.address, -10_000n)
     await scene.chain.control.mine()
     const outcomes = await settling
@@ -328,7 +328,7 @@ describe('two payments of one payer', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('with money for both succeed together', async () => {
+  it('with funds for both succeed together', async () => {
     const sending = await open()
     const wallet = createEoa()
     const payTo = createEoa().address

@@ -25,7 +25,7 @@ const authorization = fc.record({
 })
 
 describe("the token's calldata", () => {
-  it('of a transfer by v, r and s is what the ABI says', () => {
+  it('of a transfer with v, r and s matches the ABI', () => {
     const parts = fc.record({ v: fc.constantFrom(27 as const, 28 as const), r: hex(32), s: hex(32) })
     fc.assert(
       fc.property(authorization, parts, (terms, { v, r, s }) => {
@@ -37,7 +37,7 @@ describe("the token's calldata", () => {
     )
   })
 
-  it('of the reads of its state and the balance is what the ABI says', () => {
+  it('of the state and balance reads matches the ABI', () => {
     fc.assert(
       fc.property(authorization, ({ from, nonce }) => {
         const state = encodeFunctionData({ abi, functionName: 'authorizationState', args: [from, nonce] })

@@ -17,10 +17,10 @@ beforeAll(async () => {
 afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
-/** A row of the specification's table: what is asked, and the reason with which it is refused, or none. */
+/** A row of the specification's table: a payment, and the expected reason, if any. */
 interface Row {
   readonly title: string
-  /** Or what it is at a given second, at which the clock stands still. */
+  /** Or a function of the current second; the clock stands still. */
   readonly plan: PaymentPlan | ((now: number) => PaymentPlan)
   readonly reason?: string
   readonly operationalCode?: string
@@ -36,14 +36,14 @@ const rows: readonly Row[] = [
     plan: { authorization: { value: '9999' } },
     reason: 'invalid_exact_evm_payload_authorization_value',
   },
-  { title: 'Amount: anything is at least nothing', plan: { amount: 1n, requirements: { amount: '0' } } },
+  { title: 'Amount: any value meets an amount of 0', plan: { amount: 1n, requirements: { amount: '0' } } },
   {
-    title: 'Amount: nothing for nothing',
+    title: 'Amount: value and amount are 0',
     plan: { amount: 0n },
     reason: 'invalid_exact_evm_payload_authorization_value',
   },
   {
-    title: 'Amount: the largest that there is',
+    title: 'Amount: the maximum uint256',
     plan: { amount: maxUint256, balance: 1n },
     reason: 'insufficient_funds',
     operationalCode: 'SVC-3003',
@@ -65,7 +65,10 @@ const rows: readonly Row[] = [
     title: 'Time: validBefore is one second ahead',
     plan: (now) => ({ authorization: { validBefore: String(now + 1) } }),
   },
-  { title: 'Time: validBefore is for ever', plan: { authorization: { validBefore: String(maxUint256) } } },
+  {
+    title: 'Time: validBefore is the maximum uint256',
+    plan: { authorization: { validBefore: String(maxUint256) } },
+  },
   { title: 'Balance: exactly the value', plan: { amount: 7n, balance: 7n } },
   {
     title: 'Balance: one less than the value',
@@ -74,24 +77,24 @@ const rows: readonly Row[] = [
     operationalCode: 'SVC-3003',
   },
   {
-    title: 'Recipient: in another letter case',
+    title: 'Recipient: different letter case',
     plan: () => {
       const payTo = randomAddress()
       return { payTo, requirements: { payTo: `0x${payTo.slice(2).toUpperCase()}` } }
     },
   },
   {
-    title: 'Recipient: another one',
+    title: 'Recipient: another address',
     plan: { authorization: { to: randomAddress() } },
     reason: 'invalid_exact_evm_payload_recipient_mismatch',
   },
   {
-    title: 'Recipient: payTo is no address',
+    title: 'Recipient: payTo is not an address',
     plan: { requirements: { payTo: 'merchant' } },
     reason: 'invalid_exact_evm_payload_recipient_mismatch',
   },
   {
-    title: "Signature: someone else's",
+    title: 'Signature: of another key',
     plan: { authorization: { from: randomAddress() } },
     reason: 'invalid_exact_evm_payload_signature',
     operationalCode: 'SVC-1006',
@@ -118,65 +121,65 @@ const rows: readonly Row[] = [
     reason: 'invalid_exact_evm_payload_signature',
   },
   {
-    title: 'Signature: garbage that ends as ERC-6492 demands',
+    title: 'Signature: random bytes with the ERC-6492 marker',
     plan: { signature: concatHex([randomHex(100), `0x${'6492'.repeat(16)}`]) },
     reason: 'invalid_exact_evm_payload_signature',
   },
   {
-    title: 'Signature: nothing but the ending of ERC-6492',
+    title: 'Signature: only the ERC-6492 marker',
     plan: { signature: `0x${'6492'.repeat(16)}` },
     reason: 'invalid_exact_evm_payload_signature',
   },
   {
-    title: 'Signature: for a wallet that is not deployed, by default',
+    title: 'Signature: of a wallet that is not deployed, by default',
     plan: { signature: wrap(randomAddress(), '0x1234', randomHex(65)) },
     reason: 'invalid_exact_evm_payload_undeployed_smart_wallet',
   },
   {
-    title: 'Scheme: another one',
+    title: 'Scheme: another scheme',
     plan: { requirements: { scheme: 'upto' } },
     reason: 'unsupported_scheme',
   },
   {
-    title: 'Scheme: the same in capitals',
+    title: 'Scheme: in upper case',
     plan: { requirements: { scheme: 'EXACT' } },
     reason: 'unsupported_scheme',
   },
   {
-    title: 'Network: one that is not served',
+    title: 'Network: not served',
     plan: { requirements: { network: 'eip155:1' } },
     reason: 'invalid_network',
   },
   {
-    title: 'Network: the payload names another',
+    title: 'Network: different in the payload',
     plan: { accepted: { network: 'eip155:8453' } },
     reason: 'network_mismatch',
   },
   {
-    title: 'Asset: one that is not offered',
+    title: 'Asset: not accepted',
     plan: { requirements: { asset: randomAddress() } },
     reason: 'unsupported_asset',
   },
   {
-    title: 'Asset: no address',
+    title: 'Asset: not an address',
     plan: { requirements: { asset: 'USDC' } },
     reason: 'unsupported_asset',
   },
   {
-    title: 'Domain: extra.name is not the name',
+    title: 'Domain: wrong extra.name',
     plan: { requirements: { extra: { name: 'USD Coin', version: '2' } } },
     reason: 'invalid_exact_evm_token_name_mismatch',
     operationalCode: 'SVC-1006',
   },
   {
-    title: 'Domain: extra.version is not the version',
+    title: 'Domain: wrong extra.version',
     plan: { requirements: { extra: { name: 'USDC', version: '1' } } },
     reason: 'invalid_exact_evm_token_version_mismatch',
     operationalCode: 'SVC-1006',
   },
-  { title: "Domain: without extra the token's own counts", plan: { requirements: { extra: {} } } },
+  { title: "Domain: the token's own without extra", plan: { requirements: { extra: {} } } },
   {
-    title: 'Extra fields are no reason',
+    title: 'Additional fields are ignored',
     plan: { requirements: { extra: { name: 'USDC', version: '2', x: 1 } } },
   },
 ]
@@ -191,7 +194,7 @@ function wrap(factory: Hex, factoryData: Hex, signature: Hex): Hex {
 
 describe('the verification table', () => {
   it.each(rows)('$title', async ({ plan, reason, operationalCode }) => {
-    // A chain that mined several blocks within a second is ahead of the time.
+    // A chain that mined several blocks within a second is ahead of the wall clock.
     const now = Math.max(unixNow(), (await scene.chain.control.getHead()).timestamp)
     const clock = { now: () => new Date(now * 1_000), sleep: systemClock.sleep }
     const service = await scene.open({ clock })
@@ -210,14 +213,14 @@ describe('the verification table', () => {
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
   })
 
-  it('an overpayment is settled in full', async () => {
+  it('an overpayment settles in full', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan({ authorization: { value: '12345' }, balance: 50_000n })
     expect(await service.settle(body)).toMatchObject({ success: true, amount: '12345' })
     expect(await scene.chain.balanceOf(payTo)).toBe(12_345n)
   })
 
-  it('what has begun this second is settled, too', async () => {
+  it('an authorization that becomes valid this second settles', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan({ authorization: { validAfter: String(unixNow()) } })
     expect(await service.verify(body)).toMatchObject({ isValid: true })
@@ -225,7 +228,7 @@ describe('the verification table', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('what outlives the margin by a second is settled, and what does not is refused', async () => {
+  it('an authorization that is valid for one second beyond the margin settles; otherwise it is refused', async () => {
     const at = unixNow()
     const standing = { now: () => new Date(at * 1_000), sleep: systemClock.sleep }
     const service = await scene.open({ clock: standing })
@@ -239,7 +242,7 @@ describe('the verification table', () => {
     })
   })
 
-  it('what the chain has seen used is refused', async () => {
+  it('a used authorization is refused', async () => {
     const service = await scene.open()
     const { body } = await scene.plan({ balance: 50_000n })
     const relayer = createEoa()
@@ -253,8 +256,8 @@ describe('the verification table', () => {
   })
 })
 
-describe('the token', () => {
-  it('is paused', async () => {
+describe('a token', () => {
+  it('that is paused is refused', async () => {
     const service = await scene.open()
     const { body } = await scene.plan()
     await scene.chain.setPaused(true)
@@ -264,14 +267,14 @@ describe('the token', () => {
     expect(await service.verify(body)).toMatchObject({ isValid: true })
   })
 
-  it.each(['payer', 'payTo'] as const)('refuses the %s', async (who) => {
+  it.each(['payer', 'payTo'] as const)('that blocks the %s is refused', async (who) => {
     const service = await scene.open()
     const { body, payer, payTo } = await scene.plan()
     await scene.chain.setBlacklisted(who === 'payer' ? payer : payTo, true)
     expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: 'account_blocked' })
   })
 
-  it('has EIP-3009 with v, r and s only: an ordinary key pays with it', async () => {
+  it('with only the v, r, s form of EIP-3009 is accepted for ordinary keys', async () => {
     const token = await deployTestToken(scene.chain, 'LegacyToken3009')
     const service = await scene.open({ environment: anyToken() })
     const { body, payTo } = await planPayment(scene.chain, token)
@@ -279,7 +282,7 @@ describe('the token', () => {
     expect(await token.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('has no EIP-3009', async () => {
+  it('without EIP-3009 is refused', async () => {
     const token = await deployTestToken(scene.chain, 'No3009Token')
     const service = await scene.open({ environment: anyToken() })
     const { body } = await planPayment(scene.chain, token)
@@ -288,13 +291,13 @@ describe('the token', () => {
     })
   })
 
-  it('is no contract', async () => {
+  it('without code is refused', async () => {
     const service = await scene.open({ environment: anyToken() })
     const { body } = await scene.plan({ requirements: { asset: randomAddress() } })
     expect(await service.verify(body)).toMatchObject({ invalidReason: 'asset_not_deployed_contract' })
   })
 
-  it('is a contract that is no token: its domain is unknown', async () => {
+  it('that is a contract but not a token has an unknown domain', async () => {
     const service = await scene.open({ environment: anyToken() })
     const asset = multicall3Address
     const { body } = await scene.plan({ requirements: { asset, extra: {} } })
@@ -305,7 +308,7 @@ describe('the token', () => {
     expect(await service.verify(named.body)).toMatchObject({ isValid: false })
   })
 
-  it('that the operator lists is offered, and no other', async () => {
+  it('is accepted only when the operator lists it', async () => {
     const [listed, other] = [
       await deployTestToken(scene.chain, 'LegacyToken3009'),
       await deployTestToken(scene.chain, 'LegacyToken3009'),
@@ -325,11 +328,11 @@ describe('the token', () => {
   })
 })
 
-describe('the shape', () => {
+describe('the request format', () => {
   const shapes: readonly [string, (body: ExactPaymentBody) => unknown, string][] = [
     ['version 2', (body) => body, 'eip155:84532'],
     ['version 1', toV1, 'base-sepolia'],
-    ['the flat shape', toFlat, 'eip155:84532'],
+    ['the flat format', toFlat, 'eip155:84532'],
     [
       'version 2 with payVersion',
       ({ x402Version, ...rest }) => ({ ...rest, payVersion: x402Version }),
@@ -357,7 +360,7 @@ describe('the shape', () => {
     },
   )
 
-  it.each(shapes)('of %s does not make another payment of the same authorization', async (_name, shape) => {
+  it.each(shapes)('of %s does not create another payment of the same authorization', async (_name, shape) => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan({ balance: 50_000n })
     expect(await service.settle(body)).toMatchObject({ success: true })
@@ -457,7 +460,7 @@ describe('a malformed proof', () => {
     return JSON.stringify(value).slice(0, 24)
   }
 
-  it('is invalid_payload_structure, whatever is wrong with it', async () => {
+  it('is invalid_payload_structure, whichever field is invalid', async () => {
     const service = await scene.open()
     const { body } = await scene.plan()
     const { paymentPayload } = body
@@ -482,7 +485,7 @@ describe('a malformed proof', () => {
 
   it.each([
     ['no payload', { x402Version: 2, accepted: undefined }],
-    ['a text as payload', { payload: 'text' }],
+    ['a string as payload', { payload: 'text' }],
     ['a list as payload', { payload: [] }],
     ['a number as scheme', { accepted: { scheme: 1 } }],
   ])('with %s is invalid_payload_structure', async (_what, change) => {
@@ -497,7 +500,7 @@ describe('a malformed proof', () => {
     })
   })
 
-  it('in numbers where texts are usual is read', async () => {
+  it('with numbers instead of strings is read', async () => {
     const service = await scene.open()
     const { body, payer } = await scene.plan()
     const { signature, authorization } = body.paymentPayload.payload

@@ -19,7 +19,7 @@ import { startRpcProxy } from '../../../support/rpcProxy.js'
 
 const upperCase = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`
 
-/** The same authorization: addresses and nonce in another letter case, keys reversed, v as 0 or 1. */
+/** The same authorization: other letter case of addresses and nonce, reversed keys, v as 0 or 1. */
 const respell = ({ paymentPayload, paymentRequirements }: ExactPaymentBody): SchemeBody => {
   const { accepted, payload, ...rest } = paymentPayload
   const { from, to, nonce, ...values } = payload.authorization

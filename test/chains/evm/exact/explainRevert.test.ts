@@ -23,7 +23,7 @@ const reasonOf = (text: string, facts = rich) =>
 
 describe('explainRevert', () => {
   it.each([
-    // FiatToken's words.
+    // Messages of FiatToken.
     ['FiatTokenV2: authorization is used or canceled', 'invalid_exact_evm_nonce_already_used'],
     ['FiatTokenV2: authorization is expired', 'invalid_exact_evm_payload_authorization_valid_before'],
     ['FiatTokenV2: authorization is not yet valid', 'invalid_exact_evm_payload_authorization_valid_after'],
@@ -34,7 +34,7 @@ describe('explainRevert', () => {
     ['Pausable: paused', 'token_paused'],
     ['Blacklistable: account is blacklisted', 'account_blocked'],
     ['something else', 'invalid_exact_evm_transaction_simulation_failed'],
-  ])('understands %j', (text, reason) => {
+  ])('recognizes %j', (text, reason) => {
     expect(reasonOf(text)).toBe(reason)
     expect(
       explainRevert({ data: null, message: `execution reverted: ${text}` }, rich, authorization, plain),
@@ -43,7 +43,7 @@ describe('explainRevert', () => {
     })
   })
 
-  it('trusts the state of the token before any message', () => {
+  it("prefers the token's state to any message", () => {
     expect(reasonOf('Pausable: paused', { isUsed: true, balance: 0n })).toBe(
       'invalid_exact_evm_nonce_already_used',
     )
@@ -53,7 +53,7 @@ describe('explainRevert', () => {
     )
   })
 
-  it('names a bad signature before a low balance, and a low balance before an empty revert', () => {
+  it('prefers an invalid signature to a low balance, and a low balance to an empty revert', () => {
     const poor = { isUsed: false, balance: 99n }
     expect(reasonOf('FiatTokenV2: invalid signature', poor)).toBe('invalid_exact_evm_payload_signature')
     expect(explainRevert({ data: '0x', message: '' }, poor, authorization, plain).reason).toBe(
@@ -62,7 +62,7 @@ describe('explainRevert', () => {
   })
 
   it.each(['out of gas', 'EVM error OutOfGas', 'gas required exceeds allowance (500000)'])(
-    'takes %j for more gas than is spent',
+    'treats %j as exceeding the gas limit',
     (message) => {
       expect(explainRevert({ data: null, message }, rich, authorization, plain).reason).toBe(
         'gas_limit_exceeded',
@@ -70,14 +70,14 @@ describe('explainRevert', () => {
     },
   )
 
-  it('names the deployment when no other cause is known', () => {
+  it('reports the deployment when no other cause is known', () => {
     const failure = { data: null, message: 'execution reverted: Multicall3: call failed' }
     expect(explainRevert(failure, rich, authorization, { deploysWallet: true }).reason).toBe(
       'smart_wallet_deployment_failed',
     )
   })
 
-  it('never throws, and repeats at most one short printable line without URLs', () => {
+  it('never throws, and returns at most one short printable line without URLs', () => {
     const data = fc
       .option(fc.uint8Array({ maxLength: 200 }))
       .map((bytes): Hex | null => (bytes === null ? null : `0x${Buffer.from(bytes).toString('hex')}`))

@@ -48,21 +48,21 @@ describe('judgeReceipt', () => {
   it.each<[string, readonly Log[], boolean, string]>([
     ['the transfer', [use(), transfer()], true, 'paid'],
     [
-      'the transfer among others',
+      'the transfer among other events',
       [transfer({ value: 1n }), transfer(), transfer({ to: randomAddress() })],
       true,
       'paid',
     ],
     ['no log', [], true, 'unpaid'],
     ['a use without a transfer', [use()], true, 'unpaid'],
-    ['a transfer of less', [transfer({ value: 9_999n })], true, 'unpaid'],
-    ['a transfer of more', [transfer({ value: 10_001n })], true, 'unpaid'],
-    ['a transfer to another', [transfer({ to: randomAddress() })], true, 'unpaid'],
-    ['a transfer from another', [transfer({ from: randomAddress() })], true, 'unpaid'],
+    ['a lower value', [transfer({ value: 9_999n })], true, 'unpaid'],
+    ['a higher value', [transfer({ value: 10_001n })], true, 'unpaid'],
+    ['another recipient', [transfer({ to: randomAddress() })], true, 'unpaid'],
+    ['another payer', [transfer({ from: randomAddress() })], true, 'unpaid'],
     ['a transfer of another token', [transfer({ asset: randomAddress() })], true, 'unpaid'],
     ['the transfer of a reverted transaction', [transfer()], false, 'reverted'],
     [
-      'an event of another name',
+      'an event with another signature',
       [{ ...transfer(), topics: [randomHex(32), pad(expected.from), pad(expected.to)] }],
       true,
       'unpaid',
@@ -73,7 +73,7 @@ describe('judgeReceipt', () => {
     expect(judgeReceipt(receipt(logs, status), expected)).toBe(judgement)
   })
 
-  it('does not depend on letter case', () => {
+  it('ignores letter case', () => {
     const { address, topics, data } = transfer()
     const upper = (hex: Hex): Hex => `0x${hex.slice(2).toUpperCase()}`
     const log = {
@@ -105,7 +105,7 @@ describe('judgeForeignReceipt', () => {
     ],
     ['one transfer after two uses', [use(), use(another), transfer()], 'unpaid'],
     ['the transfer before the use', [transfer(), use()], 'unpaid'],
-    ["someone else's use of the same number", [use(nonce, randomAddress()), transfer()], 'unpaid'],
+    ["another payer's use of the same nonce", [use(nonce, randomAddress()), transfer()], 'unpaid'],
   ])('with %s', (_what, logs, judgement) => {
     expect(judgeForeignReceipt(receipt(logs), nonce, expected)).toBe(judgement)
   })
@@ -128,13 +128,13 @@ describe('judgeSharedReceipt', () => {
       'paid',
     ],
     [
-      'nothing of this payment',
+      'no event of this payment',
       [use(another, randomAddress()), transfer({ from: randomAddress() })],
       'unpaid',
     ],
-    ['only another payment of the payer with the very same terms', [use(another), transfer()], 'unpaid'],
-    ['two uses and one transfer of the same terms', [use(another), transfer(), use()], 'unpaid'],
-    ['two payments of the same terms', [use(another), transfer(), use(), transfer()], 'paid'],
+    ['only another payment of the payer with equal terms', [use(another), transfer()], 'unpaid'],
+    ['two uses and one transfer of equal terms', [use(another), transfer(), use()], 'unpaid'],
+    ['two payments of equal terms', [use(another), transfer(), use(), transfer()], 'paid'],
     ['the use, and a transfer of other terms', [use(), transfer(otherTerms)], 'unpaid'],
   ])('with %s', (_what, logs, judgement) => {
     expect(judgeSharedReceipt(receipt(logs), nonce, expected)).toBe(judgement)
@@ -152,9 +152,9 @@ describe('createJudge', () => {
   const other = randomHex(32)
 
   interface World {
-    /** The answer to `authorizationState`; null for a call that fails. */
+    /** Result of `authorizationState`; null: the call fails. */
     readonly state: Hex | null
-    /** The transaction that the logs name, and what it emitted. */
+    /** The transaction that the logs name, and its events. */
     readonly user?: readonly Log[]
     readonly hasLog?: boolean
   }
@@ -185,9 +185,9 @@ describe('createJudge', () => {
   }
 
   it.each<[string, World, string]>([
-    ['unused while the token says so', { state: word(0n) }, 'unused'],
-    ['unknown while the token does not answer', { state: null }, 'unknown'],
-    ['unknown when the token answers without a value', { state: '0x' }, 'unknown'],
+    ['unused according to the token', { state: word(0n) }, 'unused'],
+    ['unknown when the call fails', { state: null }, 'unknown'],
+    ['unknown when the token returns no value', { state: '0x' }, 'unknown'],
     ['unknown when it is used and no node has the log', { state: word(1n), hasLog: false }, 'unknown'],
     ['void when it was used without the transfer, or cancelled', { state: word(1n), user: [use()] }, 'void'],
     ['paid when it was used with its own transfer', { state: word(1n), user: [use(), transfer()] }, 'paid'],
@@ -196,7 +196,7 @@ describe('createJudge', () => {
     expect(await judge.findExecution(query)).toMatchObject({ state })
   })
 
-  it('reads the state after the given block, and searches uses and cancellations of the authorization', async () => {
+  it('reads the state after the given block, and searches uses and cancellations', async () => {
     const { judge, asked } = script({ state: word(1n) })
     await judge.findExecution(query)
     expect(asked.calls).toMatchObject([{ at, to: expected.asset }])
@@ -210,7 +210,7 @@ describe('createJudge', () => {
     ])
   })
 
-  it('names the reasons of EIP-3009', () => {
+  it('returns the reasons of EIP-3009', () => {
     expect(script({ state: null }).judge.reasons).toEqual({
       reverted: 'invalid_exact_evm_transaction_failed',
       void: 'invalid_exact_evm_nonce_already_used',
@@ -219,14 +219,14 @@ describe('createJudge', () => {
     })
   })
 
-  it('judges a transaction with other payments by the use too, and one of its own by the transfer', () => {
+  it('requires the use as well in a shared transaction, and only the transfer in its own', () => {
     const { judge } = script({ state: null })
     expect(judge.judgeReceipt(receipt([transfer()]), false)).toBe('paid')
     expect(judge.judgeReceipt(receipt([transfer()]), true)).toBe('unpaid')
     expect(judge.judgeReceipt(receipt([use(), transfer()]), true)).toBe('paid')
   })
 
-  it('decides alike when it is built from a journal row', async () => {
+  it('decides the same when built from a journal row', async () => {
     const { rpc, asked } = script({ state: word(1n), user: [use(), transfer()] })
     const network = 'eip155:84532'
     const row = settlement({

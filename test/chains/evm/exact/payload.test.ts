@@ -52,7 +52,7 @@ describe('readExactProof', () => {
     )
   })
 
-  it('names the wrong field of anything else, and never throws', () => {
+  it('names the invalid field of anything else, and never throws', () => {
     fc.assert(
       fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withDate: true }), (anything) => {
         expect(readExactProof(anything)).toEqual({ problem: expect.stringMatching(/^payload/) })
@@ -60,7 +60,7 @@ describe('readExactProof', () => {
     )
   })
 
-  it('does not read a proof with one field replaced by something else', () => {
+  it('rejects a proof with one replaced field', () => {
     const fields = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const
     const notAField = fc
       .anything()
@@ -84,7 +84,7 @@ describe("an authorization's identity", () => {
     nonce: hex(32),
   })
 
-  it('does not depend on letter case and contains the nonce', () => {
+  it('ignores letter case and contains the nonce', () => {
     fc.assert(
       fc.property(key, ({ network, asset, from, nonce }) => {
         const id = formatAuthorizationId({ network, asset, from, nonce })
@@ -95,7 +95,7 @@ describe("an authorization's identity", () => {
     )
   })
 
-  it('differs when anything in it does', () => {
+  it('differs when any part differs', () => {
     fc.assert(
       fc.property(key, key, (one, other) => {
         fc.pre(JSON.stringify(one) !== JSON.stringify(other))
@@ -110,7 +110,7 @@ describe("an authorization's identity", () => {
 })
 
 describe('the identity of a payment', () => {
-  it('does not depend on letter case', () => {
+  it('ignores letter case', () => {
     const network = 'eip155:84532'
     expect(formatAuthorizationId({ network, asset: '0xAB', from: '0xCD', nonce: '0xEF' })).toBe(
       formatAuthorizationId({ network, asset: '0xab', from: '0xcd', nonce: '0xef' }),

@@ -3,8 +3,8 @@ import { rejectionOf } from '../../../support/rejectionOf.js'
 import { eventually, openScene, type Scene } from '../scene.js'
 
 /*
- * What is left behind when the process ends in the middle of a settlement, at each of the places where it can.
- * An instance that closes takes its name off the list of the living, as one that was killed is taken off it.
+ * A process that ends during a settlement, at each possible point. Closing an instance deletes its row, as
+ * expiry does for a killed one.
  */
 
 let scene: Scene
@@ -24,8 +24,8 @@ const readRow = async (payer: string) => {
   return rows
 }
 
-describe('a process that ends', () => {
-  /** It has claimed the payment and waits for an estimate that never comes. */
+describe('a process crash', () => {
+  /** Claimed, and waiting for an estimate that never returns. */
   const endAfterClaim = async (idempotencyKey: string | null = null) => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
@@ -40,7 +40,7 @@ describe('a process that ends', () => {
     return { ...plan, ended }
   }
 
-  /** It has recorded the transaction, which no node ever got. */
+  /** Recorded, but received by no node. */
   const endAfterRecord = async (idempotencyKey: string) => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
@@ -63,7 +63,7 @@ describe('a process that ends', () => {
     ])
   })
 
-  it('after the claim leaves a claim that the reconciler abandons', async () => {
+  it('after the claim leaves a row that the reconciler abandons', async () => {
     const { body, payer } = await endAfterClaim()
     const next = await scene.open()
     await next.reconcile()
@@ -71,7 +71,7 @@ describe('a process that ends', () => {
     expect(await next.settle(body)).toMatchObject({ success: true })
   })
 
-  it('after the claim leaves an Idempotency-Key that the retry takes over', async () => {
+  it('after the claim leaves an Idempotency-Key that a retry takes over', async () => {
     const { body } = await endAfterClaim('crash-1')
     const next = await scene.open()
     const first = await next.settleWithKey(body, 'crash-1')
@@ -79,7 +79,7 @@ describe('a process that ends', () => {
     expect(await next.settleWithKey(body, 'crash-1')).toEqual({ ...first, isReplayed: true })
   })
 
-  it('between record and send leaves bytes that the next process sends, and the outcome to the retry', async () => {
+  it('between record and send leaves a transaction that the next process sends, and the outcome to the retry', async () => {
     const { body, payTo, transaction } = await endAfterRecord('crash-2')
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
     const next = await scene.open()
@@ -93,7 +93,7 @@ describe('a process that ends', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('between record and send leaves a payment that a request without the key may finish', async () => {
+  it('between record and send leaves a payment that a request without the key can finish', async () => {
     const { body, transaction } = await endAfterRecord('crash-3')
     const next = await scene.open()
     const settling = next.settle(body)
@@ -103,8 +103,8 @@ describe('a process that ends', () => {
   })
 })
 
-describe('a process that lives', () => {
-  it('keeps its claim: the reconciler and other instances leave it alone', async () => {
+describe('a live process', () => {
+  it('keeps its claim: the reconciler and other instances do not change it', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const other = await scene.open({ environment: impatient })
@@ -121,7 +121,7 @@ describe('a process that lives', () => {
 })
 
 describe('an unknown settlement', () => {
-  it('is NOT_FOUND by its id and by its transaction', async () => {
+  it('is NOT_FOUND by id and by transaction', async () => {
     const { core } = (await scene.open()).core.useCases
     const id = '00000000-0000-4000-8000-000000000000'
     expect(await rejectionOf(core.getSettlement(id))).toMatchObject({ code: 'NOT_FOUND' })
@@ -134,7 +134,7 @@ describe('an unknown settlement', () => {
 })
 
 describe('a recorded transaction whose nonce another program used', () => {
-  it('fails once that is certain, and the payment can be tried again', async () => {
+  it('fails once that is final, and the payment can be retried', async () => {
     const { chain } = scene
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
@@ -147,7 +147,7 @@ describe('a recorded transaction whose nonce another program used', () => {
     await chain.send({ account: signer.account, to: payTo, value: 1n })
 
     const next = await scene.open()
-    // The newest blocks may still be replaced, and then ours could be mined after all.
+    // The newest blocks may be orphaned, and then our transaction could still be mined.
     await chain.control.mine(20)
     await next.reconcile()
     expect(await readRow(payer)).toMatchObject([{ state: 'pending' }])

@@ -13,7 +13,7 @@ import {
   type ServiceOptions,
 } from '../scene.js'
 
-/* Reorganisations after `success: true`: the blocks of confirmed payments are orphaned. */
+/* Reorgs after `success: true`: blocks of confirmed payments are orphaned. */
 
 let scene: Scene
 
@@ -58,7 +58,7 @@ const open = async (options: ServiceOptions = {}) => {
   return { service, logger, clock }
 }
 
-/** A payment for which somebody was told success. */
+/** A payment for which success was returned. */
 const settlePlan = async (service: Service) => {
   const plan = await scene.plan()
   const result = await service.settle(plan.body)
@@ -66,7 +66,7 @@ const settlePlan = async (service: Service) => {
   return { ...plan, result, transaction: result.transaction }
 }
 
-/** Replaces the last blocks by empty ones or by one with these transactions, and builds on them. */
+/** Replaces the last blocks with empty ones or with one that has these transactions, and mines on top. */
 const takeBack = async (depth: number, transactions: readonly Hex[] = []) => {
   await scene.chain.control.reorg(depth, transactions)
   await scene.chain.control.mine()
@@ -94,7 +94,7 @@ const readMetric = async ({ core }: Service, name: string) => {
   return Number(/ (\d+)$/m.exec(text)?.[1])
 }
 
-/** From the block that vanished to the one in which the payment stands again: nobody but the first is told success. */
+/** From the orphaned block to the next confirmation: only the first consumer receives success. */
 const expectComeback = async (
   service: Service,
   { body, payer, payTo, result, transaction }: Awaited<ReturnType<typeof settlePlan>>,
@@ -106,7 +106,7 @@ const expectComeback = async (
     consumed_by: expect.any(String),
   })
   expect(await statusOf(service, result.settlementId)).toBe('pending')
-  // While it is on its way back: the same request joins and waits, any other is refused.
+  // While pending again: the same request waits, any other is refused.
   expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'settlement_pending' })
   expect(await service.settle(body, 'key-of-another')).toMatchObject({ errorReason: 'duplicate_settlement' })
 
@@ -126,7 +126,7 @@ const expectComeback = async (
 }
 
 describe('a confirmed payment', () => {
-  it('stands in the block of its receipt, and is final when that is deep enough', async () => {
+  it('is recorded with the block of its receipt, and final at sufficient depth', async () => {
     const proxy = await scene.openProxy()
     const { service, clock } = await open({ rpcUrls: [proxy.url] })
     const { payer, transaction } = await settlePlan(service)
@@ -151,13 +151,13 @@ describe('a confirmed payment', () => {
     clock.shift(600_000)
     await service.core.detectReorgs()
     expect(await isAskedFor()).toBe(false)
-    // Even where the chain does the impossible.
+    // Even when the chain does reorganize deeper than that.
     await takeBack(7)
     await recheckTwice(service)
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed', is_final: true })
   })
 
-  it('costs one request per block, however many payments it has', async () => {
+  it('costs one request per block, for any number of payments', async () => {
     const proxy = await scene.openProxy()
     const { service } = await open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '10' } })
     const plans = await Promise.all(Array.from({ length: 5 }, () => scene.plan()))
@@ -166,7 +166,7 @@ describe('a confirmed payment', () => {
     const blocks = new Set(
       (await Promise.all(plans.map(({ payer }) => readRow(payer)))).map(({ hash }) => hash),
     )
-    // Blocks of other tests may still be looked after; they are asked about by number too.
+    // Blocks of other tests may still be checked, also by number.
     const { rows } = await scene.database
       .pool()
       .query('select distinct block_hash from settlements where block_hash is not null and not is_final')
@@ -180,9 +180,9 @@ describe('a confirmed payment', () => {
   })
 })
 
-describe('a confirmed payment whose block vanishes', () => {
+describe('a confirmed payment whose block is orphaned', () => {
   it.each([1, 2, 3])(
-    'with %i blocks is pending again, is sent again, and earns no second success',
+    'with %i blocks is pending again, rebroadcast, and earns no second success',
     async (depth) => {
       const { service, logger } = await open()
       const settled = await settlePlan(service)
@@ -214,7 +214,7 @@ describe('a confirmed payment whose block vanishes', () => {
     },
   )
 
-  it('and which is mined again elsewhere is confirmed again, with its new block', async () => {
+  it('is confirmed again with its new block when it is mined elsewhere', async () => {
     const { service } = await open()
     const settled = await settlePlan(service)
     const before = await readRow(settled.payer)
@@ -225,7 +225,7 @@ describe('a confirmed payment whose block vanishes', () => {
     expect((await readRow(settled.payer)).hash).not.toBe(before.hash)
   })
 
-  it('answers a repeated Idempotency-Key as before, and every other request as pending', async () => {
+  it('returns the stored response for a repeated Idempotency-Key, and pending for every other request', async () => {
     const { service } = await open()
     const { body, payer } = await scene.plan()
     const first = await service.settleWithKey(body, 'reorg-1')
@@ -245,7 +245,7 @@ describe('a confirmed payment whose block vanishes', () => {
     expect(await service.settleWithKey(body, 'reorg-1')).toEqual({ ...first, isReplayed: true })
   })
 
-  it('is found by the next process, and reopened once by several at a time', async () => {
+  it('is found by the next process, and reopened once under concurrency', async () => {
     const { service: first } = await open()
     const { payer } = await settlePlan(first)
     await first.core.close()
@@ -261,7 +261,7 @@ describe('a confirmed payment whose block vanishes', () => {
     expect(said).toHaveLength(1)
   })
 
-  it('that another account executed stands in the block of that transaction', async () => {
+  it('that another account executed is confirmed with the block of that transaction', async () => {
     const { service } = await open()
     const { body, payer, payTo } = await scene.plan()
     await scene.chain.control.setAutomine(false)
@@ -275,7 +275,7 @@ describe('a confirmed payment whose block vanishes', () => {
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: transactionHash })
     expect(await readRow(payer)).toMatchObject(await readBlockOf(transactionHash))
 
-    // The stranger does not send it again; our own bytes do, which may have failed meanwhile, in a later block.
+    // The other account does not rebroadcast; ours are, and may have failed in a later block meanwhile.
     const head = await scene.chain.control.getHead()
     await takeBack(Number(head.number) - Number((await readRow(payer)).number) + 1)
     await recheckTwice(service)
@@ -288,7 +288,7 @@ describe('a confirmed payment whose block vanishes', () => {
     expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
   })
 
-  it('affects every payment of the block, and no other', async () => {
+  it('reopens every payment of the block, and no other', async () => {
     const { service, logger } = await open({ environment: { SETTLE_WAIT_SECONDS: '10' } })
     const earlier = await settlePlan(service)
     const plans = await Promise.all(Array.from({ length: 4 }, () => scene.plan()))
@@ -315,7 +315,7 @@ describe('a confirmed payment whose block vanishes', () => {
   })
 })
 
-describe('a node that is wrong', () => {
+describe('a faulty node', () => {
   const otherHash = `0x${'ee'.repeat(32)}`
   const lieAboutHashes = (result: unknown, params: readonly unknown[]) =>
     params[0] === 'latest' || typeof result !== 'object' || result === null
@@ -329,7 +329,7 @@ describe('a node that is wrong', () => {
     return { service, clock, payer }
   }
 
-  it('and alone in saying that the block is gone opens nothing', async () => {
+  it('that alone reports a block as orphaned reopens nothing', async () => {
     const proxy = await scene.openProxy()
     const { service, payer } = await settleThrough([proxy.url, scene.chain.url])
     proxy.setFault('eth_getBlockByNumber', { kind: 'tamper', change: lieAboutHashes })
@@ -337,7 +337,7 @@ describe('a node that is wrong', () => {
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
   })
 
-  it('and says so once and takes it back opens nothing', async () => {
+  it('that reports a block as orphaned only once reopens nothing', async () => {
     const proxy = await scene.openProxy()
     const { service, clock, payer } = await settleThrough([proxy.url])
     for (let round = 0; round < 3; round++) {
@@ -354,20 +354,20 @@ describe('a node that is wrong', () => {
     ['lags behind', { kind: 'tamper', change: () => null }],
     ['fails', { kind: 'error', code: -32_000, message: 'header not found' }],
     ['is down', { kind: 'refuse' }],
-  ] as const)('because it %s opens nothing', async (_, fault) => {
+  ] as const)('that %s reopens nothing', async (_, fault) => {
     const proxy = await scene.openProxy()
     const { service, payer } = await settleThrough([proxy.url])
     await takeBack(3)
     proxy.setFault('eth_getBlockByNumber', fault)
     for (let round = 0; round < 3; round++) await service.core.detectReorgs()
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
-    // It is seen as soon as the node is right again.
+    // Detected as soon as the node is correct again.
     proxy.clearFaults()
     await recheckTwice(service)
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
   })
 
-  it('because its head is the very block that differs opens nothing', async () => {
+  it('whose head is the differing block reopens nothing', async () => {
     const { service } = await open()
     const { payer } = await settlePlan(service)
     await scene.chain.control.reorg(1)
@@ -379,7 +379,7 @@ describe('a node that is wrong', () => {
   })
 })
 
-describe('a payment that waits for its confirmations', () => {
+describe('a payment that waits for confirmations', () => {
   const openCareful = () =>
     open({
       environment: {
@@ -391,7 +391,7 @@ describe('a payment that waits for its confirmations', () => {
   const isMined = ({ payTo }: PlannedPayment) =>
     eventually(async () => ((await scene.chain.balanceOf(payTo)) === 0n ? null : true))
 
-  it('and is mined again in another block is confirmed with that block', async () => {
+  it('is confirmed with its new block when it is mined again elsewhere', async () => {
     const { service } = await openCareful()
     const plan = await scene.plan()
     const settling = service.settle(plan.body)
@@ -407,28 +407,31 @@ describe('a payment that waits for its confirmations', () => {
     expect(await scene.countTransfersTo(plan.payTo)).toBe(1)
   })
 
-  it.each([1, 2])('and vanishes with %i blocks is not confirmed before it is mined again', async (depth) => {
-    const { service } = await open({
-      environment: { [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '3' },
-    })
-    const plan = await scene.plan()
-    const settling = service.settle(plan.body)
-    await isMined(plan)
-    await scene.chain.control.mine(depth - 1)
-    await scene.chain.control.reorg(depth)
-    await scene.chain.control.mine(2)
-    expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
-    await service.reconcile()
-    await scene.chain.control.mine(2)
-    await service.reconcile()
-    expect(await service.settle(plan.body)).toMatchObject({ success: true })
-    expect(await service.settle(plan.body)).toMatchObject({ errorReason: 'duplicate_settlement' })
-    expect(await scene.countTransfersTo(plan.payTo)).toBe(1)
-  })
+  it.each([1, 2])(
+    'that is orphaned with %i blocks is not confirmed before it is mined again',
+    async (depth) => {
+      const { service } = await open({
+        environment: { [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '3' },
+      })
+      const plan = await scene.plan()
+      const settling = service.settle(plan.body)
+      await isMined(plan)
+      await scene.chain.control.mine(depth - 1)
+      await scene.chain.control.reorg(depth)
+      await scene.chain.control.mine(2)
+      expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
+      await service.reconcile()
+      await scene.chain.control.mine(2)
+      await service.reconcile()
+      expect(await service.settle(plan.body)).toMatchObject({ success: true })
+      expect(await service.settle(plan.body)).toMatchObject({ errorReason: 'duplicate_settlement' })
+      expect(await scene.countTransfersTo(plan.payTo)).toBe(1)
+    },
+  )
 })
 
-describe('a confirmed payment that vanishes and cannot come back', () => {
-  it('because the payer has spent the money is failed when that is final, loudly', async () => {
+describe('a confirmed payment that is orphaned and cannot be executed again', () => {
+  it('because the payer spent the funds fails at finality, with a log entry and a metric', async () => {
     const { chain } = scene
     const { service, logger } = await open()
     const wallet = createEoa()
@@ -447,7 +450,7 @@ describe('a confirmed payment that vanishes and cannot come back', () => {
       }),
     })
     await recheckTwice(service)
-    // Our bytes are sent again, mined and reverted, in a block that the chain could still take back.
+    // Rebroadcast, mined and reverted in a block that could still be orphaned.
     await service.reconcile()
     await service.reconcile()
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
@@ -459,14 +462,14 @@ describe('a confirmed payment that vanishes and cannot come back', () => {
       consumed_by: expect.any(String),
     })
     expect(logger.messages()).toContain('settlement.lost_after_success')
-    // The authorization is unused, and even with new money it earns nobody a second success.
+    // The authorization is unused, but even with new funds it earns no second success.
     await chain.mint(wallet.address, 10_000n)
     expect(await service.settle(body, 'key-of-another')).toMatchObject({ success: false, settlementId })
     expect(await chain.balanceOf(payTo)).toBe(0n)
   })
 
-  // The last one: it moves the chain's clock.
-  it('because it expired is failed when that is final, loudly, and never begun anew', async () => {
+  // Last, because it moves the chain's clock.
+  it('because it expired fails at finality, with a log entry and a metric, and cannot be retried', async () => {
     const proxy = await scene.openProxy()
     const { service, logger, clock } = await open({ rpcUrls: [proxy.url] })
     const settled = await settlePlan(service)
@@ -479,7 +482,7 @@ describe('a confirmed payment that vanishes and cannot come back', () => {
     const lifeSeconds = 3_600
     await scene.chain.control.increaseTime(lifeSeconds)
     clock.shift(lifeSeconds * 1_000)
-    // Past its time, in a block that the chain could still take back.
+    // Expired, in a block that could still be orphaned.
     await scene.chain.control.mine(3)
     await service.reconcile()
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })

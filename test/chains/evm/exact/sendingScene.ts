@@ -9,26 +9,24 @@ import type { ExactPaymentBody } from '../../../support/evm/payment.js'
 import { type EngineOptions, openEngine, type Sending, withScheme } from '../engineScene.js'
 import type { PlannedPayment, Scene } from '../scene.js'
 
-/** `exact` on the engine. */
 export interface ExactSending extends Sending<Pick<PlannedPayment, 'body'>> {
   readonly scheme: Scheme
 }
 
-/** Reads a payment as the service does. */
+/** Parses a payment like the service. */
 const readBody = (body: ExactPaymentBody): Payment => {
   const payment = readPayment(wirePaymentRequest.parse(body))
   if (isRefused(payment)) throw new Error(`The payment is refused: ${payment.reason}`)
   return payment
 }
 
-/** Opens `exact` and everything beneath it. */
 export const openSending = async (scene: Scene, options: EngineOptions = {}): Promise<ExactSending> => {
   const open = await openEngine(scene, options)
   const { family, network, rpc, engine } = open
   const tokens = createTokenRegistry(network, rpc)
   const clock = options.clock ?? systemClock
   const scheme = createExactScheme({ family, network, rpc, tokens, engine, clock })
-  // What the chain would refuse must reach the sending, so verification does not ask it.
+  // What the chain would refuse must reach the send, so verification skips the simulation.
   const sending = createExactScheme({
     ...{ family, network, rpc, tokens, clock },
     engine: { ...engine, simulate: async () => null },

@@ -20,7 +20,7 @@ const impatient = { SETTLE_WAIT_SECONDS: '1' }
 
 const countSuccesses = (answers: readonly SettleResult[]) => answers.filter(({ success }) => success).length
 
-/** The numbers under which a signer's transactions were recorded, in order. */
+/** The nonces of a signer's recorded transactions, in order. */
 const listNonces = async (signer: string): Promise<readonly number[]> => {
   const { rows } = await scene.database
     .pool()
@@ -42,7 +42,7 @@ const withoutBaseFee = (block: unknown): unknown => {
   return Object.fromEntries(Object.entries(block).filter(([name]) => name !== 'baseFeePerGas'))
 }
 
-/** The hash of the one transaction that waits in the pool. */
+/** Hash of the only pending transaction. */
 const findWaiting = (): Promise<Hex> =>
   eventually<Hex>(async () => {
     const content = JSON.stringify(await callRpc(scene.chain.url, 'txpool_content'))
@@ -82,7 +82,7 @@ describe('a settlement', () => {
     expect(view).toMatchObject({ status: 'confirmed', payer })
   })
 
-  it('asked for twenty times at once succeeds once and moves the money once', async () => {
+  it('succeeds once for twenty concurrent requests, and moves the funds once', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan({ balance: 1_000_000n })
     const answers = await Promise.all(Array.from({ length: 20 }, () => service.settle(body)))
@@ -94,7 +94,7 @@ describe('a settlement', () => {
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
-  it('asked for by two instances at once succeeds once', async () => {
+  it('succeeds once for two concurrent instances', async () => {
     const [one, other] = [await scene.open(), await scene.open()]
     const { body, payTo } = await scene.plan({ balance: 1_000_000n })
     const answers = await Promise.all([one, other, one, other].map((service) => service.settle(body)))
@@ -102,13 +102,13 @@ describe('a settlement', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('is one of thirty at once that all succeed, with nonces without a gap', async () => {
+  it('succeeds for thirty concurrent payments, with gapless nonces', async () => {
     const service = await scene.open()
     const plans = await Promise.all(Array.from({ length: 30 }, () => scene.plan()))
     const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
     expect(countSuccesses(answers)).toBe(30)
     const transactions = new Set(answers.map(({ transaction }) => transaction)).size
-    // Those that wait together travel together.
+    // Those that wait together share a transaction.
     expect(transactions).toBeLessThan(15)
     const address = service.signers[0]?.address ?? '0x'
     expect(await listNonces(address)).toEqual(Array.from({ length: transactions }, (_, index) => index))
@@ -129,7 +129,7 @@ describe('a settlement', () => {
     expect(await listNonces(address)).toEqual(Array.from({ length: transactions.size }, (_, index) => index))
   })
 
-  it('is sent by one of several signers, each with nonces of its own', async () => {
+  it('is sent by one of several signers, each with its own nonces', async () => {
     const service = await scene.open({ signerCount: 3 })
     await scene.chain.control.setAutomine(false)
     const settling: Promise<SettleResult>[] = []
@@ -140,40 +140,43 @@ describe('a settlement', () => {
         (await listAllNonces(service)).flat().length === transactions ? true : null,
       )
     }
-    // What is under way in one lane sends the next transaction to another.
+    // A transaction in flight in one lane directs the next to another lane.
     expect(await listAllNonces(service)).toEqual([
       [0, 1],
       [0, 1],
       [0, 1],
     ])
-    // What is recorded may still be on its way: it is mined when it arrives.
+    // Recorded transactions may still be on their way; they are mined on arrival.
     await scene.chain.control.setAutomine(true)
     await scene.chain.control.mine()
     expect(countSuccesses(await Promise.all(settling))).toBe(6)
   })
 })
 
-describe('when the answer to the send is lost', () => {
-  it.each(['reset', 'silent'] as const)('(%s) the settlement reports what happened', async (connection) => {
-    const proxy = await scene.openProxy()
-    const service = await scene.open({
-      rpcUrls: [proxy.url],
-      environment: { EVM_RPC_TIMEOUT_MS: '300' },
-    })
-    const { body, payTo } = await scene.plan()
-    proxy.setFault('eth_sendRawTransaction', { kind: 'loseAnswer', connection })
-    expect(await service.settle(body)).toMatchObject({ success: true, status: 'confirmed' })
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-    expect(proxy.count('eth_sendRawTransaction')).toBe(1)
-  })
+describe('when the response to the send is lost', () => {
+  it.each(['reset', 'silent'] as const)(
+    '(%s) the settlement reports the actual outcome',
+    async (connection) => {
+      const proxy = await scene.openProxy()
+      const service = await scene.open({
+        rpcUrls: [proxy.url],
+        environment: { EVM_RPC_TIMEOUT_MS: '300' },
+      })
+      const { body, payTo } = await scene.plan()
+      proxy.setFault('eth_sendRawTransaction', { kind: 'loseAnswer', connection })
+      expect(await service.settle(body)).toMatchObject({ success: true, status: 'confirmed' })
+      expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+      expect(proxy.count('eth_sendRawTransaction')).toBe(1)
+    },
+  )
 })
 
-describe('when no node answers before the send', () => {
+describe('when no node responds before the send', () => {
   it.each([
-    ['at all', '*'],
+    ['every request', '*'],
     ['the estimate', 'eth_estimateGas'],
     ['the simulation', 'eth_call'],
-  ])('(%s) nothing is recorded, the answer is 503, and a retry settles', async (_what, method) => {
+  ])('(%s) nothing is recorded, the response is 503, and a retry settles', async (_what, method) => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body, payer, payTo } = await scene.plan()
@@ -189,7 +192,7 @@ describe('when no node answers before the send', () => {
     expect(await countSettlements(payer)).toBeLessThanOrEqual(2)
   })
 
-  it('a verification is answered 503 too', async () => {
+  it('a verification returns 503 too', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body } = await scene.plan()
@@ -197,7 +200,7 @@ describe('when no node answers before the send', () => {
     expect(await rejectionOf(service.verify(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 
-  it('an Idempotency-Key is free again', async () => {
+  it('an Idempotency-Key is released', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body } = await scene.plan()
@@ -211,7 +214,7 @@ describe('when no node answers before the send', () => {
   })
 })
 
-describe('when the nodes fall silent after the send', () => {
+describe('when the nodes stop responding after the send', () => {
   const openDark = async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
@@ -221,7 +224,7 @@ describe('when the nodes fall silent after the send', () => {
     return { proxy, service, body, payTo, pending }
   }
 
-  it('the answer is settlement_pending with the hash, and the truth afterwards', async () => {
+  it('the response is settlement_pending with the hash, and success afterwards', async () => {
     const { proxy, service, body, payTo, pending } = await openDark()
     expect(pending).toMatchObject({
       success: false,
@@ -239,7 +242,7 @@ describe('when the nodes fall silent after the send', () => {
     expect(await find()).toMatchObject({ status: 'confirmed', transaction: pending.transaction })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
 
-    // Paid for and nobody told: for this request it is still good.
+    // Paid, but not consumed: this request can still receive success.
     expect(await service.verify(body)).toMatchObject({ isValid: true })
     const again = await Promise.all(Array.from({ length: 5 }, () => service.settle(body)))
     expect(countSuccesses(again)).toBe(1)
@@ -254,7 +257,7 @@ describe('when the nodes fall silent after the send', () => {
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
-  it('the same request may ask again while it is open, and sends nothing again', async () => {
+  it('the same request can be repeated while it is open, without another send', async () => {
     const { proxy, service, body, payTo, pending } = await openDark()
     const before = proxy.count('eth_sendRawTransaction')
     expect(await service.settle(body)).toMatchObject({
@@ -269,7 +272,7 @@ describe('when the nodes fall silent after the send', () => {
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
-  it('another caller or another request gets neither the success nor the verification', async () => {
+  it('another caller or request receives neither success nor a valid verification', async () => {
     const { proxy, service, body, pending } = await openDark()
     const otherResource = {
       ...body,
@@ -289,7 +292,7 @@ describe('when the nodes fall silent after the send', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('a service that starts anew finishes what the old one left', async () => {
+  it('a restarted service finishes open settlements', async () => {
     const { service, body, payTo, pending } = await openDark()
     await service.core.close()
     const next = await scene.open()
@@ -307,7 +310,7 @@ describe('when the nodes fall silent after the send', () => {
     const settling = service.settle(body)
     await findWaiting()
     await chain.setPaused(true)
-    // The receipt arrives, and nothing else does.
+    // Only the receipt arrives.
     proxy.setFault('eth_call', { kind: 'refuse' })
     await chain.control.mine()
     const answer = await settling
@@ -322,7 +325,7 @@ describe('when the nodes fall silent after the send', () => {
 })
 
 describe('when the chain does not mine', () => {
-  it('a transaction that the pool dropped is sent again', async () => {
+  it('a transaction dropped from the mempool is rebroadcast', async () => {
     const service = await scene.open({ environment: impatient })
     const { chain } = scene
     const { body, payTo } = await scene.plan()
@@ -340,7 +343,7 @@ describe('when the chain does not mine', () => {
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
-  it('a mined transaction that a reorganisation took back is sent again', async () => {
+  it('a mined transaction that a reorg removed is rebroadcast', async () => {
     const { chain } = scene
     const service = await scene.open({
       environment: { ...impatient, [`EVM_CONFIRMATIONS_${chain.chainId}`]: '2' },
@@ -356,7 +359,7 @@ describe('when the chain does not mine', () => {
     expect(await chain.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('waits for as many confirmations as are asked for', async () => {
+  it('waits for the configured number of confirmations', async () => {
     const { chain } = scene
     const service = await scene.open({ environment: { [`EVM_CONFIRMATIONS_${chain.chainId}`]: '3' } })
     const { body, payTo } = await scene.plan()
@@ -389,7 +392,7 @@ describe('when the transaction fails', () => {
     return { ...plan, service, answer }
   }
 
-  it('the answer is failed, and no money moved', async () => {
+  it('the response is failed, and no funds moved', async () => {
     const { answer, payTo } = await revert()
     expect(answer).toMatchObject({
       success: false,
@@ -408,8 +411,8 @@ describe('when the transaction fails', () => {
   })
 })
 
-describe('when another program sends with the same key', () => {
-  it('a used nonce is replaced by the next, and the payment settles', async () => {
+describe('when another program uses the same key', () => {
+  it('a used nonce is replaced with the next, and the payment settles', async () => {
     const service = await scene.open()
     const { chain } = scene
     const [signer] = service.signers
@@ -435,7 +438,7 @@ describe('when another program sends with the same key', () => {
 })
 
 describe('an Idempotency-Key', () => {
-  it('is answered with the first answer, word for word', async () => {
+  it('returns the first response, byte for byte', async () => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan({ balance: 1_000_000n })
     const first = await service.settleWithKey(body, 'order-1')
@@ -476,7 +479,7 @@ describe('an Idempotency-Key', () => {
     expect(await service.settle(other.body)).toMatchObject({ success: true })
   })
 
-  it('is PREVIOUS_REQUEST_FAILED after a failure that is final', async () => {
+  it('is PREVIOUS_REQUEST_FAILED after a final failure', async () => {
     const service = await scene.open()
     const { body } = await scene.plan({ balance: 1n })
     expect(await service.settleWithKey(body, 'order-5')).toMatchObject({
@@ -487,7 +490,7 @@ describe('an Idempotency-Key', () => {
     })
   })
 
-  it('continues a pending settlement, and is then answered the same every time', async () => {
+  it('continues a pending settlement, and then always returns the same response', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
     const { body, payTo } = await scene.plan()
@@ -500,12 +503,12 @@ describe('an Idempotency-Key', () => {
     const told = { success: true, transaction }
     expect(await service.settleWithKey(body, 'order-6')).toMatchObject({ isReplayed: false, result: told })
     expect(await service.settleWithKey(body, 'order-6')).toMatchObject({ isReplayed: true, result: told })
-    // Without the key it is a duplicate: the key's holder was told.
+    // Without the key it is a duplicate: the key's request has consumed the success.
     expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
-  it('belongs to its caller', async () => {
+  it('is scoped to its caller', async () => {
     const service = await scene.open()
     const [one, other] = [await scene.plan(), await scene.plan()]
     await service.settleWithKey(one.body, 'order-7', 'alice')
@@ -516,8 +519,8 @@ describe('an Idempotency-Key', () => {
   })
 })
 
-describe('a node that knows no EIP-1559', () => {
-  it('gets legacy transactions', async () => {
+describe('a node without EIP-1559', () => {
+  it('receives legacy transactions', async () => {
     const proxy = await scene.openProxy()
     proxy.setFault('eth_getBlockByNumber', { kind: 'tamper', change: withoutBaseFee })
     proxy.setFault('eth_feeHistory', { kind: 'error', code: -32601, message: 'Method not found' })
@@ -541,7 +544,7 @@ describe('several endpoints', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('settle when the first begins to refuse everything', async () => {
+  it('settle when the first starts to reject everything', async () => {
     const failing = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [failing.url, scene.chain.url] })
     failing.setFault('*', { kind: 'error', code: -32000, message: 'Must be authenticated!' })
@@ -549,7 +552,7 @@ describe('several endpoints', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('settle when the first accepts transactions and does not propagate them', async () => {
+  it('settle when the first accepts transactions but does not propagate them', async () => {
     const keeping = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [keeping.url, scene.chain.url] })
     keeping.setFault('eth_sendRawTransaction', { kind: 'error', code: -32000, message: 'txpool is full' })
@@ -557,7 +560,7 @@ describe('several endpoints', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('do not start the service when one serves another chain, and it is named', async () => {
+  it('stop the start when one serves another chain, and name it', async () => {
     const other = await scene.openProxy()
     other.setFault('eth_chainId', { kind: 'tamper', change: () => '0x1' })
     for (const rpcUrls of [[other.url], [scene.chain.url, other.url]]) {
@@ -568,8 +571,8 @@ describe('several endpoints', () => {
   })
 })
 
-describe('the hash', () => {
-  it('of a settlement is what our own bytes hash to, whatever the node answers', async () => {
+describe('the transaction hash', () => {
+  it('of a settlement is computed from our bytes, whatever the node returns', async () => {
     const proxy = await scene.openProxy()
     const service = await scene.open({ rpcUrls: [proxy.url] })
     proxy.setFault('eth_sendRawTransaction', { kind: 'tamper', change: () => `0x${'ab'.repeat(32)}` })

@@ -20,7 +20,7 @@ interface Bench {
   readonly service: Service
 }
 
-/** A service behind a proxy that has seen nothing yet, and whose fees are known. */
+/** A service with known fees behind a proxy without recorded requests. */
 const open = async (environment: Readonly<Record<string, string>> = {}): Promise<Bench> => {
   const proxy = await scene.openProxy()
   const service = await scene.open({ rpcUrls: [proxy.url], environment })
@@ -34,7 +34,7 @@ const targetOf = (params: readonly unknown[]): string => {
   return typeof call === 'object' && call !== null && 'to' in call ? String(call.to) : ''
 }
 
-/** How many calls a proxy saw that hold several payments, and how many that ask for one. */
+/** Number of shared simulations and of single ones seen by a proxy. */
 const countCalls = ({ calls }: RpcProxy) => {
   const targets = calls.filter(({ method }) => method === 'eth_call').map(({ params }) => targetOf(params))
   const shared = targets.filter((target) => target === multicall3Address).length
@@ -48,7 +48,7 @@ const verifyAll = (service: Service, plans: readonly { readonly body: unknown }[
 const valid = { isValid: true }
 
 describe('simulations', () => {
-  it('of one payment are one call and one round trip', async () => {
+  it('of one payment take one call and one round trip', async () => {
     const { proxy, service } = await open()
     const { body, payer } = await scene.plan()
     expect(await service.verify(body)).toEqual({ isValid: true, payer })
@@ -56,7 +56,7 @@ describe('simulations', () => {
     expect(countCalls(proxy)).toEqual({ shared: 1, single: 0 })
   })
 
-  it('of a hundred payments at once are a few calls', async () => {
+  it('of a hundred concurrent payments take a few calls', async () => {
     const { proxy, service } = await open()
     const plans = await planMany(100)
     const answers = await verifyAll(service, plans)
@@ -66,7 +66,7 @@ describe('simulations', () => {
     expect(countCalls(proxy).shared).toBeLessThan(10)
   })
 
-  it('stay within what one transaction may use', async () => {
+  it('stay within the gas limit of one transaction', async () => {
     const { proxy, service } = await open()
     await verifyAll(service, await planMany(60))
     for (const { params } of proxy.calls.filter(({ method }) => method === 'eth_call')) {
@@ -77,7 +77,7 @@ describe('simulations', () => {
     }
   })
 
-  it('give every payment of a batch its own verdict', async () => {
+  it('return a verdict for each payment of a batch', async () => {
     const { proxy, service } = await open()
     const now = unixNow()
     const blocked = await scene.plan()
@@ -109,7 +109,7 @@ describe('simulations', () => {
     await scene.chain.setBlacklisted(blocked.payer, false)
   })
 
-  it('see no other payment of the same payer: each of two is valid though there is money for one', async () => {
+  it('do not see other payments of the same payer: two are valid with funds for one', async () => {
     const { service } = await open()
     const wallet = createEoa()
     const plans = [
@@ -123,14 +123,14 @@ describe('simulations', () => {
     )
   })
 
-  it('of the same payment many times at once agree', async () => {
+  it('of the same payment agree under concurrency', async () => {
     const { service } = await open()
     const { body } = await scene.plan()
     const answers = await Promise.all(Array.from({ length: 20 }, () => service.verify(body)))
     expect(answers).toEqual(Array(20).fill(expect.objectContaining(valid)))
   })
 
-  it('never count money that another payment would bring', async () => {
+  it('never count funds from another payment', async () => {
     const { service } = await open()
     for (let round = 0; round < 3; round++) {
       const poor = createEoa()
@@ -148,7 +148,7 @@ describe('simulations', () => {
     }
   })
 
-  it('never count it across tokens either', async () => {
+  it('never count them across tokens either', async () => {
     const token = await deployTestToken(scene.chain, 'LegacyToken3009')
     const { proxy, service } = await open({
       [`EVM_TOKENS_${scene.chain.chainId}`]: `${token.address}:Test Token:1:6,${scene.chain.token.verifyingContract}`,
@@ -166,7 +166,7 @@ describe('simulations', () => {
   })
 })
 
-describe('a batch that fails as a whole', () => {
+describe('a shared simulation that fails as a whole', () => {
   const isShared = (params: readonly unknown[]) => targetOf(params) === multicall3Address
 
   it.each<[string, (proxy: RpcProxy) => void]>([
@@ -193,14 +193,14 @@ describe('a batch that fails as a whole', () => {
         }),
     ],
     [
-      'with an answer that is no result',
+      'with an invalid response',
       (proxy) =>
         proxy.setFault('eth_call', {
           kind: 'tamper',
           change: (result, params) => (isShared(params) ? randomHex(320) : result),
         }),
     ],
-  ])('%s harms none of its payments', async (_what, spoil) => {
+  ])('%s does not affect its payments', async (_what, spoil) => {
     const { proxy, service } = await open()
     const plans = [...(await planMany(6)), await scene.plan({ balance: 1n })]
     spoil(proxy)
@@ -210,7 +210,7 @@ describe('a batch that fails as a whole', () => {
     expect(countCalls(proxy).single).toBeGreaterThan(0)
   })
 
-  it('because no node answers is no verdict', async () => {
+  it('because no node responds gives no verdict', async () => {
     const { proxy, service } = await open({ EVM_RPC_TIMEOUT_MS: '300' })
     const plans = await planMany(3)
     proxy.setFault('eth_call', { kind: 'refuse' })
@@ -234,20 +234,20 @@ describe('a batch that fails as a whole', () => {
       expect(answers.filter((_, index) => index !== 3)).toEqual(
         Array(20).fill(expect.objectContaining(valid)),
       )
-      // What it says of the burner is what it says when it is asked alone.
+      // The payer with this code has the same verdict as alone.
       expect(answers[3]).toEqual(await service.verify(poisoned.body))
     }
   })
 })
 
-/** Puts an EIP-7702 delegation on an account; the delegate's only word of storage, its mood, goes along. */
+/** Sets an EIP-7702 delegation, including the delegate's only storage slot, its mode. */
 const delegate = async (account: Address, contract: Hex): Promise<void> => {
   await scene.chain.control.setCode(account, concatHex(['0xef0100', contract]))
   const mood = pad(`0x0${moods.indexOf('burnsGas')}`)
   await scene.chain.control.setStorageAt(account, pad('0x00'), mood)
 }
 
-describe('a payment that runs foreign code', () => {
+describe('a payment that runs untrusted code', () => {
   it.each<[string, () => Promise<PaymentPlan>]>([
     [
       'a wallet contract',
@@ -255,7 +255,7 @@ describe('a payment that runs foreign code', () => {
         wallet: await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'acceptsAll')),
       }),
     ],
-  ])('is simulated by itself: %s', async (_what, plan) => {
+  ])('is simulated alone: %s', async (_what, plan) => {
     const { proxy, service } = await open()
     const { body } = await scene.plan(await plan())
     expect(await service.verify(body)).toMatchObject(valid)
@@ -263,20 +263,20 @@ describe('a payment that runs foreign code', () => {
     expect(proxy.requestCount).toBe(1)
   })
 
-  it('is simulated by itself: a token that is not listed', async () => {
+  it('is simulated alone: a token that is not listed', async () => {
     const { proxy, service } = await open({ [`EVM_TOKENS_${scene.chain.chainId}`]: '*' })
     const token = await deployTestToken(scene.chain, 'LegacyToken3009')
     await service.verify((await planPayment(scene.chain, token)).body)
     proxy.clearCalls()
     expect(await service.verify((await planPayment(scene.chain, token)).body)).toMatchObject(valid)
-    // The one call to Multicall3 measures what the recipient gets of this very payment.
+    // The only Multicall3 call measures what the recipient receives.
     expect(countCalls(proxy)).toEqual({ shared: 1, single: 3 })
     expect(proxy.requestCount).toBe(1)
   })
 })
 
 describe('a chain without Multicall3', () => {
-  it('has every payment simulated by itself, in one round trip', async () => {
+  it('simulates every payment alone, in one round trip', async () => {
     const code = await scene.chain.client.getCode({ address: multicall3Address })
     await scene.chain.control.setCode(multicall3Address, '0x')
     try {
@@ -293,7 +293,7 @@ describe('a chain without Multicall3', () => {
     }
   })
 
-  it('whose node was down at the start is asked again', async () => {
+  it('is detected later when the node was down at the start', async () => {
     const proxy = await scene.openProxy()
     proxy.setFault('eth_getCode', { kind: 'error', code: -32000, message: 'busy' })
     const service = await scene.open({ rpcUrls: [proxy.url] })
@@ -309,7 +309,7 @@ describe('a chain without Multicall3', () => {
   })
 })
 
-describe('a refusal that needs no chain', () => {
+describe('a refusal without chain access', () => {
   const plans: readonly [string, () => Promise<PaymentPlan>, string][] = [
     [
       'another recipient',
@@ -327,23 +327,27 @@ describe('a refusal that needs no chain', () => {
       'invalid_exact_evm_payload_authorization_valid_before',
     ],
     [
-      'an authorization that has not begun',
+      'an authorization that is not valid yet',
       async () => ({ authorization: { validAfter: String(unixNow() + 60) } }),
       'invalid_exact_evm_payload_authorization_valid_after',
     ],
     [
-      'a token that is not offered',
+      'a token that is not accepted',
       async () => ({ requirements: { asset: randomAddress() } }),
       'unsupported_asset',
     ],
-    ['a token that is no address', async () => ({ requirements: { asset: 'USDC' } }), 'unsupported_asset'],
+    [
+      'an asset that is not an address',
+      async () => ({ requirements: { asset: 'USDC' } }),
+      'unsupported_asset',
+    ],
     [
       "another token's name",
       async () => ({ requirements: { extra: { name: 'USD Coin', version: '2' } } }),
       'invalid_exact_evm_token_name_mismatch',
     ],
     [
-      'a signature that ends as ERC-6492 demands and holds nothing',
+      'a signature with the ERC-6492 marker but no content',
       async () => ({ signature: concatHex([randomHex(100), `0x${'6492'.repeat(16)}`]) }),
       'invalid_exact_evm_payload_signature',
     ],
@@ -360,11 +364,11 @@ describe('a refusal that needs no chain', () => {
     ],
   ]
 
-  it.each(plans)('asks none: %s', async (_what, plan, reason) => {
+  it.each(plans)('sends no request: %s', async (_what, plan, reason) => {
     const { proxy, service } = await open()
     const { body } = await scene.plan(await plan())
     expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
-    // The monitor's rounds go on meanwhile.
+    // The monitor's requests continue meanwhile.
     expect(proxy.count('eth_call') + proxy.count('eth_getCode')).toBe(0)
   })
 })

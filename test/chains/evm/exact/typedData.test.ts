@@ -10,7 +10,7 @@ const address = bytes(20).map((hex) => getAddress(hex))
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 
 describe('hashAuthorization', () => {
-  it("is EIP-712's hash of what the payer signs, whatever the domain and the fields", () => {
+  it('returns the EIP-712 digest that the payer signs, for any domain and fields', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -37,7 +37,7 @@ describe('hashAuthorization', () => {
           }
           const { verifyingContract: asset, ...rest } = domain
           const expected = hashTypedData(transferAuthorizationTypedData(domain, wire))
-          // Asked twice: the second answer comes with the remembered separator.
+          // Twice: the second result uses the cached separator.
           expect(hashAuthorization(message, { ...rest, asset })).toBe(expected)
           expect(hashAuthorization(message, { ...rest, asset })).toBe(expected)
         },
@@ -46,7 +46,7 @@ describe('hashAuthorization', () => {
     )
   })
 
-  it('forgets old domains rather than grow without end', () => {
+  it('bounds its cache of domains', () => {
     const message = {
       from: getAddress(`0x${'11'.repeat(20)}`),
       to: getAddress(`0x${'22'.repeat(20)}`),

@@ -49,14 +49,14 @@ const counterfactual: readonly [string, () => Promise<PayerWallet>][] = [
   ['a Safe', () => createSafeWallet(scene.chain)],
 ]
 
-/** Verify's word, then what settle does: they must be the same, and the money must say so. */
+/** Verify and settle must agree, and so must the balances. */
 const payTwice = async (service: Service, wallet: PayerWallet) => {
   const { body, payer, payTo } = await scene.plan({ wallet, amount: 10_000n, balance: 25_000n })
   expect(await service.verify(body)).toEqual({ isValid: true, payer })
   expect(await service.settle(body)).toMatchObject({ success: true, payer, amount: '10000' })
   expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   expect(await scene.chain.balanceOf(wallet.address)).toBe(15_000n)
-  // The wrapper of a wallet that was not deployed when it was signed does no harm afterwards.
+  // The ERC-6492 wrapper of a wallet that is deployed by now has no effect.
   const again = await scene.plan({ wallet, amount: 5_000n })
   expect(await service.settle(again.body)).toMatchObject({ success: true })
   expect(await scene.chain.balanceOf(again.payTo)).toBe(5_000n)
@@ -85,7 +85,7 @@ describe('a payment of', () => {
     expect(await isDeployed(wallet)).toBe(false)
   })
 
-  it('a Safe that is not deployed yet needs no list: its factory is well known', async () => {
+  it('a Safe that is not deployed yet needs no configuration: its factory is well known', async () => {
     const service = await scene.open({ environment: { DEPLOY_ERC4337_WITH_EIP6492: 'true' } })
     const { body, payTo } = await scene.plan({ wallet: await createSafeWallet(scene.chain) })
     expect(await service.settle(body)).toMatchObject({ success: true })
@@ -105,7 +105,7 @@ describe('a payment of', () => {
     expect(await isDeployed(wallet)).toBe(false)
   })
 
-  it.each(counterfactual)('%s without the balance deploys nothing', async (_name, create) => {
+  it.each(counterfactual)('%s without the balance is not deployed', async (_name, create) => {
     const wallet = await create()
     const service = await openDeploying()
     const { body } = await scene.plan({ wallet, balance: 9_999n })
@@ -114,7 +114,7 @@ describe('a payment of', () => {
     expect(await isDeployed(wallet)).toBe(false)
   })
 
-  it.each(counterfactual)("%s that someone else's key signed deploys nothing", async (_name, create) => {
+  it.each(counterfactual)("%s with another key's signature is not deployed", async (_name, create) => {
     const wallet = await create()
     const service = await openDeploying()
     const { body } = await scene.plan({ wallet: { ...wallet, signTypedData: createEoa().signTypedData } })
@@ -124,7 +124,7 @@ describe('a payment of', () => {
   })
 
   it.each(counterfactual)(
-    '%s that someone deploys between verify and settle settles',
+    '%s that is deployed by a third party between verify and settle settles',
     async (_name, create) => {
       const wallet = await create()
       const service = await openDeploying()
@@ -137,7 +137,7 @@ describe('a payment of', () => {
   )
 
   it.each(counterfactual)(
-    '%s that is deployed by another account a moment before settles as deployed',
+    '%s that another account deploys just before settles as deployed',
     async (_name, create) => {
       const wallet = await create()
       const proxy = await scene.openProxy()
@@ -156,7 +156,7 @@ describe('a payment of', () => {
   )
 })
 
-describe('verify refuses what settle could not do for', () => {
+describe('verify refuses what settle cannot execute', () => {
   const refusedByBoth = async (wallet: PayerWallet, reason: string, signature?: `0x${string}`) => {
     const service = await scene.open()
     const { body, payTo } = await scene.plan({ wallet, ...(signature === undefined ? {} : { signature }) })
@@ -165,17 +165,17 @@ describe('verify refuses what settle could not do for', () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
   }
 
-  it('a delegated key (EIP-7702) whose code checks no signatures, though the key signed', async () => {
+  it('a delegated key (EIP-7702) whose code checks no signatures, although the key signed', async () => {
     const wallet = await createDelegatedEoa(scene.chain, { checksSignatures: false })
     await refusedByBoth(wallet, 'invalid_exact_evm_payload_signature')
   })
 
-  it('a wallet that refuses the signature', async () => {
+  it('a wallet that rejects the signature', async () => {
     const wallet = await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'refusesAll'))
     await refusedByBoth(wallet, 'invalid_exact_evm_payload_signature')
   })
 
-  it("a Solady wallet with its owner's bare signature, which it takes in free simulations only", async () => {
+  it("a Solady wallet with its owner's plain signature, which it accepts only in simulations without gas price", async () => {
     const wallet = await createSoladyWallet(scene.chain)
     const standing = await deployWallet(scene.chain, wallet)
     const { authorization } = (await exactPayment({ chain: scene.chain, wallet: standing })).paymentPayload

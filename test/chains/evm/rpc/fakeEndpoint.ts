@@ -1,25 +1,25 @@
 import { type Hex, numberToHex } from 'viem'
 import { type Endpoint, RpcError } from '../../../../src/chains/nodes/endpoint.js'
 
-/** What an endpoint answers to a method: a result, an error that is thrown, or a promise of either. */
+/** Response to a method: a result, an error to throw, or a promise of either. */
 export type Script = Record<string, (params: unknown) => unknown>
 
-/** An endpoint without a network. */
+/** An in-memory endpoint. */
 export interface FakeEndpoint extends Endpoint {
-  /** How often a method was asked. */
+  /** Number of requests for a method. */
   count(method: string): number
-  /** Changes what some methods answer; `*` for every method without an answer of its own. */
+  /** Overrides responses; `*` for all methods without their own. */
   answer(script: Script): void
-  /** Ends what `*` was told. */
+  /** Ends the override of `*`. */
   heal(): void
-  /** Sets the head that it tells. */
+  /** Sets the reported head. */
   setHead(number: number, timestamp?: number): void
 }
 
-/** The hash of a block of the one chain that all fake endpoints agree on. */
+/** Block hashes of the chain that all fake endpoints share. */
 export const hashOf = (number: number | bigint): Hex => numberToHex(BigInt(number), { size: 32 })
 
-/** Creates an endpoint of chain 84532 that is at block 100. */
+/** Chain 84532 at block 100. */
 export const createFakeEndpoint = (host: string): FakeEndpoint => {
   const calls: string[] = []
   let head = { number: 100, timestamp: Math.floor(Date.now() / 1_000) }
@@ -65,9 +65,9 @@ export const createFakeEndpoint = (host: string): FakeEndpoint => {
   }
 }
 
-/** Never answers. */
+/** Never responds. */
 export const hang = (): Promise<never> => new Promise(() => {})
 
-/** An answer after a while. */
+/** Responds after a delay. */
 export const after = <T>(milliseconds: number, value: T): Promise<T> =>
   new Promise((resolve) => setTimeout(() => resolve(value), milliseconds))

@@ -21,8 +21,8 @@ const openTwo = async () => {
   return { first, second, ...(await openRpc([first, second])) }
 }
 
-describe('a read', () => {
-  it('goes to one endpoint only', async () => {
+describe('a read request', () => {
+  it('is sent to one endpoint only', async () => {
     const { first, second, rpc } = await openTwo()
     for (let read = 0; read < 10; read++) await rpc.getBalance(address)
     expect([first.count('eth_getBalance'), second.count('eth_getBalance')]).toEqual([10, 0])
@@ -30,9 +30,9 @@ describe('a read', () => {
 
   it.each([
     ['fails', { '*': () => new Error('connection reset') }],
-    ['is busy', { eth_getBalance: () => new RateLimitedError(null) }],
-    ['refuses what others answer', { '*': () => new RpcError(-32000, 'Must be authenticated!', null) }],
-  ])('goes to the next when the first %s, and later ones do not come by the first', async (_how, script) => {
+    ['is rate limited', { eth_getBalance: () => new RateLimitedError(null) }],
+    ['rejects what others accept', { '*': () => new RpcError(-32000, 'Must be authenticated!', null) }],
+  ])('fails over when the first endpoint %s, and later requests skip it', async (_how, script) => {
     const { first, second, rpc } = await openTwo()
     first.answer(script)
     expect(await rpc.getBalance(address)).toBe(1n)
@@ -42,7 +42,7 @@ describe('a read', () => {
     expect(second.count('eth_getBalance')).toBe(6)
   })
 
-  it('is answered by the second while the first hangs, once; later ones do not wait at all', async () => {
+  it('is answered by the second endpoint while the first hangs; later requests do not wait', async () => {
     const { first, second, rpc } = await openTwo()
     for (let read = 0; read < 5; read++) await rpc.getBalance(address)
     first.answer({ eth_getBalance: hang })
@@ -55,7 +55,7 @@ describe('a read', () => {
     expect(second.count('eth_getBalance')).toBe(6)
   })
 
-  it('asks a second endpoint a bounded number of times at once when everything is slow', async () => {
+  it('is hedged a bounded number of times when every endpoint is slow', async () => {
     const { first, second, rpc } = await openTwo()
     for (const endpoint of [first, second]) endpoint.answer({ eth_getBalance: () => after(1_600, '0x1') })
     const reads = Array.from({ length: 200 }, () => rpc.getBalance(address))
@@ -66,7 +66,7 @@ describe('a read', () => {
     expect(second.count('eth_getBalance')).toBeLessThan(60)
   })
 
-  it('takes an execution failure for an answer, and asks no other endpoint', async () => {
+  it('accepts an execution failure as the result, without failover', async () => {
     const { first, second, rpc } = await openTwo()
     first.answer({ eth_call: () => new RpcError(3, 'execution reverted', '0x') })
     expect(await rpc.call({ to: address, data: '0x' })).toMatchObject({ succeeds: false, data: '0x' })
@@ -82,7 +82,7 @@ describe('a read', () => {
     expect(rpc.listHealth().every(({ isUp }) => isUp)).toBe(true)
   })
 
-  it('that no endpoint likes is no reason to call any of them unwell', async () => {
+  it('that every endpoint rejects does not mark any as failing', async () => {
     const { first, second, rpc } = await openTwo()
     for (const endpoint of [first, second]) {
       endpoint.answer({ eth_call: () => new RpcError(-32000, 'what a strange contract', null) })
@@ -94,7 +94,7 @@ describe('a read', () => {
     expect(await rpc.getBalance(address)).toBe(1n)
   })
 
-  it('of a method that one endpoint lacks is no reason to leave that endpoint', async () => {
+  it('for a method that one endpoint lacks does not mark that endpoint as failing', async () => {
     const { first, second, rpc } = await openTwo()
     second.answer({ eth_gasPrice: () => '0x7' })
     expect(await rpc.getGasPrice()).toBe(7n)
@@ -102,7 +102,7 @@ describe('a read', () => {
     expect([first.count('eth_getBalance'), second.count('eth_getBalance')]).toEqual([1, 0])
   })
 
-  it('is unavailable while no endpoint answers, and works again as soon as one does', async () => {
+  it('is unavailable while no endpoint responds, and works again as soon as one does', async () => {
     const { first, second, rpc } = await openTwo()
     for (const endpoint of [first, second]) endpoint.answer({ '*': () => new Error('connection refused') })
     for (let read = 0; read < 3; read++) {
@@ -112,7 +112,7 @@ describe('a read', () => {
     expect(await rpc.getBalance(address)).toBe(1n)
   })
 
-  it('never asks an endpoint of another chain, nor is a transaction handed to it', async () => {
+  it('is never sent to an endpoint of another chain; neither is a transaction', async () => {
     const { first, second, rpc } = await openTwo()
     first.answer({ '*': () => new Error('down') })
     await rpc.probe()
@@ -129,7 +129,7 @@ describe('a read', () => {
 })
 
 describe('a send', () => {
-  it('goes to every endpoint, and does not wait for the others once one has it', async () => {
+  it('goes to every endpoint, and resolves once one has accepted', async () => {
     const { first, second, rpc } = await openTwo()
     first.answer({ eth_sendRawTransaction: hang })
     expect(await rpc.send(bytes)).toBe('entered')
@@ -150,7 +150,7 @@ describe('a send', () => {
     expect(await rpc.send(bytes)).toBe(answer)
   })
 
-  it('that fails in silence does not end reading from that endpoint', async () => {
+  it('without a response does not stop reads from that endpoint', async () => {
     const { first, rpc } = await openTwo()
     first.answer({ eth_sendRawTransaction: () => new Error('socket hang up') })
     await rpc.send(bytes)
@@ -158,7 +158,7 @@ describe('a send', () => {
     expect(first.count('eth_getBalance')).toBe(1)
   })
 
-  it('has not happened when no endpoint serves our chain', async () => {
+  it('is refused when no endpoint serves our chain', async () => {
     const only = createFakeEndpoint('only')
     only.answer({ eth_chainId: () => '0x1' })
     const { rpc } = await openRpc([only])

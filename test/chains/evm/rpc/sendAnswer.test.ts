@@ -5,7 +5,7 @@ import {
   type SendAnswer,
 } from '../../../../src/chains/evm/rpc/sendAnswer.js'
 
-/** What nodes say to eth_sendRawTransaction, by what it proves of the bytes. */
+/** Responses of nodes to eth_sendRawTransaction, by what they prove. */
 const table: Readonly<Record<SendAnswer, readonly (readonly [string, string])[]>> = {
   entered: [
     ['geth, op-geth, bor, reth, erigon, nethermind', 'already known'],
@@ -117,28 +117,28 @@ const table: Readonly<Record<SendAnswer, readonly (readonly [string, string])[]>
   ],
 }
 
-describe('what a node says to a send', () => {
+describe("a node's response to a send", () => {
   const rows = Object.entries(table).flatMap(([answer, sayings]) =>
     sayings.map(([who, words]) => ({ answer, who, words })),
   )
 
   it.each(rows)('$answer: $words ($who)', ({ answer, words }) => {
     expect(readSendAnswer(words)).toBe(answer)
-    // Nodes behind gateways put their own words in front.
+    // Gateways may prefix the node's message.
     expect(readSendAnswer(`err: ${words}`)).toBe(answer)
   })
 })
 
-describe('what several nodes say', () => {
+describe('the responses of several nodes', () => {
   it.each<readonly [readonly SendAnswer[], SendAnswer]>([
     [['refused', 'entered'], 'entered'],
     [['nonce_used', 'entered'], 'entered'],
     [['refused', 'unknown', 'nonce_used'], 'unknown'],
     [['refused', 'nonce_used'], 'nonce_used'],
     [['refused', 'refused'], 'refused'],
-    // Nobody was there to send to.
+    // No node was reached.
     [[], 'refused'],
-  ])('%j comes to %s', (answers, sum) => {
+  ])('%j are combined to %s', (answers, sum) => {
     expect(combineSendAnswers(answers)).toBe(sum)
   })
 })

@@ -49,17 +49,17 @@ describe.each(implementations)('recovering a signer in %s', (_, recover) => {
 })
 
 describe('the native implementation', () => {
-  // The machines that the package ships an addon for.
+  // Platforms for which the package ships an addon.
   const shipped = ['linux-x64', 'darwin-arm64', 'win32-x64']
 
   it.runIf(shipped.includes(`${process.platform}-${process.arch}`))(
-    'runs where the package ships one',
+    'runs where the package ships an addon',
     () => {
       expect(isRecoveryNative).toBe(true)
     },
   )
 
-  it.runIf(native !== null)('agrees with the other on every input', async () => {
+  it.runIf(native !== null)('agrees with the JavaScript implementation on every input', async () => {
     await fc.assert(
       fc.asyncProperty(
         bytes32,

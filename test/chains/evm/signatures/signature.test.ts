@@ -14,12 +14,12 @@ const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex'
 
 describe('readSignature', () => {
   it.each([
-    ['as usual', (signature: Hex) => signature],
+    ['with v as 27 or 28', (signature: Hex) => signature],
     ['with v as 0 or 1', toParityV],
     ['compact', toCompact],
-  ])("reads the payer's own signature %s as v, r and s that the token takes", async (_form, change) => {
+  ])("reads the payer's signature %s as v, r and s in the token's form", async (_form, change) => {
     const seen = new Set<number>()
-    // Half of all signatures have one parity and half the other: both must be read.
+    // Half of all signatures have each parity; both must be read.
     while (seen.size < 2) {
       const hash = randomHex(32)
       const signature = await wallet.account.sign({ hash })
@@ -34,17 +34,17 @@ describe('readSignature', () => {
     }
   })
 
-  it('refuses a high s, which recovers to the payer and which the token refuses', async () => {
+  it('refuses a high s, which recovers to the payer but is rejected by the token', async () => {
     expect(await readSignature(toHighS(await sign()), digest, wallet.address)).toBeNull()
   })
 
-  it("leaves another key's signature to the payer's wallet, if it has one", async () => {
+  it("keeps another key's signature for the payer's wallet contract", async () => {
     const signature = await createEoa().account.sign({ hash: digest })
     const expected = { kind: 'contract', bytes: signature }
     expect(await readSignature(signature, digest, wallet.address)).toEqual(expected)
   })
 
-  it('takes the wrapper of ERC-6492 apart', async () => {
+  it('unwraps an ERC-6492 signature', async () => {
     const parts = { address: randomHex(20), data: randomHex(100), signature: randomHex(65) }
     expect(await readSignature(serializeErc6492Signature(parts), digest, wallet.address)).toEqual({
       kind: 'counterfactual',
@@ -54,7 +54,7 @@ describe('readSignature', () => {
     })
   })
 
-  it('never takes random bytes for a signature of the payer, and never throws', async () => {
+  it('never accepts random bytes as a signature of the payer, and never throws', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 300 }),
       fc.uint8Array({ minLength: 64, maxLength: 65 }),
@@ -68,9 +68,9 @@ describe('readSignature', () => {
     )
   })
 
-  it('never takes a signature with one bit changed for one of the payer', async () => {
+  it('never accepts a signature with one changed bit', async () => {
     const signature = Buffer.from((await sign()).slice(2), 'hex')
-    // The last byte is v, of which 0 and 27 mean the same.
+    // The last byte is v, where 0 and 27 are equivalent.
     await fc.assert(
       fc.asyncProperty(fc.nat(63), fc.nat(7), async (byte, bit) => {
         const changed = Buffer.from(signature)
@@ -81,7 +81,7 @@ describe('readSignature', () => {
     )
   })
 
-  it('never takes a signature of another digest for one of this', async () => {
+  it('never accepts a signature of another digest', async () => {
     const signature = await wallet.account.sign({ hash: randomHex(32) })
     expect((await readSignature(signature, digest, wallet.address))?.kind).toBe('contract')
   })

@@ -7,7 +7,7 @@ import { shiftedClock } from '../../../support/shiftedClock.js'
 import { type EngineOptions, openToy, type ToySending } from '../engineScene.js'
 import { openScene, type Scene } from '../scene.js'
 
-/* A queue that does not move: what cannot be sent in time is refused, and nothing is recorded for it. */
+/* A stalled queue: what cannot be sent in time is refused without a record. */
 
 let scene: Scene
 let toy: Toy
@@ -47,8 +47,8 @@ const readRows = async (payer: string) => {
 
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 
-describe('a payment that waits', () => {
-  it('is dropped when its caller stops waiting: nothing is recorded, and it is not failed', async () => {
+describe('a waiting payment', () => {
+  it('is dropped when its caller disconnects: nothing is recorded, and it is not failed', async () => {
     const sending = await open()
     const plan = await toy.plan()
     sending.shut()
@@ -62,9 +62,9 @@ describe('a payment that waits', () => {
     expect(await countRecorded([plan.payer])).toBe(0)
   })
 
-  it('is dropped as well when it has left the queue and finds no free slot', async () => {
+  it('is also dropped after it left the queue without finding a free slot', async () => {
     const code = await scene.chain.client.getCode({ address: multicall3Address })
-    // Without Multicall3 each payment needs a slot of its own.
+    // Without Multicall3 each payment needs its own slot.
     await scene.chain.control.setCode(multicall3Address, '0x')
     try {
       const sending = await open()
@@ -97,7 +97,7 @@ describe('a payment that waits', () => {
     expect(await countRecorded([plan.payer])).toBe(0)
   })
 
-  it('is not sent when its deadline is too near; the others are', async () => {
+  it('is not sent when its deadline is too near, unlike others', async () => {
     const clock = shiftedClock()
     const sending = await open({ clock })
     const late = await toy.plan({ lastSecond: BigInt(unixNow()) + 59n })
@@ -114,7 +114,7 @@ describe('a payment that waits', () => {
     expect(await toy.creditOf(late.payTo)).toBe(0n)
   })
 
-  it('is refused when no account can pay for gas any more', async () => {
+  it('is refused when no account is funded any more', async () => {
     let canPay = true
     const sending = await open({ canPay: () => canPay })
     const plans = await Promise.all(range(3).map(() => toy.plan()))

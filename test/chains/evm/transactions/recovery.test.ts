@@ -14,7 +14,7 @@ import { shiftedClock } from '../../../support/shiftedClock.js'
 import { createSigner, type EngineOptions, openToy, type ToySending, withoutBlock } from '../engineScene.js'
 import { openScene, type Scene } from '../scene.js'
 
-/* Settlements that are resolved from their journal row alone: after a crash, and after a reorganisation. */
+/* Settlements resolved from their journal row alone: after a crash, and after a reorg. */
 
 let scene: Scene
 let toy: Toy
@@ -38,7 +38,7 @@ const open = async (options?: EngineOptions): Promise<ToySending> => {
 
 const finality = () => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '6' })
 
-/** Records a payment whose bytes no node receives; returns what a later process has of it. */
+/** Records a payment that no node receives; returns what a later process finds in the journal. */
 const crashAfterRecord = async (plan: ToyPlan) => {
   const proxy = await scene.openProxy()
   const sending = await open({ url: proxy.url })
@@ -67,8 +67,8 @@ const readRow = async ({ journal }: ToySending, id: string): Promise<Settlement>
   return row
 }
 
-describe('a row whose bytes no node received', () => {
-  it('has them sent by the next process, and is confirmed', async () => {
+describe('a recorded transaction that no node received', () => {
+  it('is sent by the next process, and confirmed', async () => {
     const plan = await toy.plan()
     const { id, transaction } = await crashAfterRecord(plan)
     const next = await open()
@@ -78,7 +78,7 @@ describe('a row whose bytes no node received', () => {
     expect(await toy.creditOf(plan.payTo)).toBe(10_000n)
   })
 
-  it('of a payment that moves nothing is confirmed by its event', async () => {
+  it('of a payment of zero is confirmed by its event', async () => {
     const { id, transaction } = await crashAfterRecord(await toy.plan({ value: 0n }))
     const next = await open()
     await next.resolve(id)
@@ -86,21 +86,21 @@ describe('a row whose bytes no node received', () => {
     expect(await next.resolve(id)).toMatchObject({ state: 'confirmed', transaction })
   })
 
-  it('is confirmed with the transaction of another account that executed it', async () => {
+  it('is confirmed with the transaction of another account that executed the payment', async () => {
     const plan = await toy.plan()
     const { id } = await crashAfterRecord(plan)
     const transaction = await sendAsStranger(encodeToySettle(toy.address, plan))
     expect(withoutBlock(await (await open()).resolve(id))).toEqual({ state: 'confirmed', transaction })
   })
 
-  it('fails with the reason of the scheme when the payment was withdrawn', async () => {
+  it("fails with the scheme's reason when the payment was cancelled", async () => {
     const plan = await toy.plan()
     const { id } = await crashAfterRecord(plan)
     await sendAsStranger(encodeToyWithdraw(toy.address, plan.id))
     expect(await (await open()).resolve(id)).toMatchObject({ state: 'failed', reason: toyReasons.void })
   })
 
-  it('fails when its transaction reverts, and is unpaid when the call has no effect', async () => {
+  it('fails when it reverts, and is unpaid when the call has no effect', async () => {
     const next = await open()
     for (const [behaviour, reason] of [
       ['reverts', toyReasons.reverted],
@@ -115,7 +115,7 @@ describe('a row whose bytes no node received', () => {
     }
   })
 
-  it('fails as displaced once another program has used its nonce for good', async () => {
+  it("fails as displaced once another program's use of its nonce is final", async () => {
     const { id } = await crashAfterRecord(await toy.plan())
     const [signer] = opened[0]?.signers ?? []
     if (signer === undefined) throw new Error('There is no signer')
@@ -153,7 +153,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     expect(await sending.resolve(row.id)).toMatchObject({ gasUsed: receipt.gasUsed, block })
   })
 
-  it('is reported, is sent again, and is confirmed in another block', async () => {
+  it('is counted, rebroadcast, and confirmed in another block', async () => {
     const { sending, plan, row, block, transaction } = await settleOne()
     const { engine, rpc } = sending
     expect(await engine.getBlockStatus(block, within())).toBe('canonical')
@@ -175,7 +175,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     expect(await engine.getBlockStatus(outcome.block, within())).toBe('final')
   })
 
-  it('fails only in a final block when it cannot be executed any more', async () => {
+  it('fails only in a final block when it can no longer be executed', async () => {
     const { sending, plan, row } = await settleOne()
     const { engine, rpc } = sending
     await scene.chain.control.reorg(1)
@@ -194,9 +194,9 @@ describe('a confirmed payment whose block is orphaned', () => {
   })
 })
 
-// The last one: it moves the chain's clock.
+// Last, because it moves the chain's clock.
 describe('a payment past its deadline', () => {
-  it('fails as expired once a block and our own clock are past it', async () => {
+  it('fails as expired once block time and local time are past it', async () => {
     const clock = shiftedClock()
     const { id, transaction } = await crashAfterRecord(await toy.plan())
     const proxy = await scene.openProxy()
@@ -204,7 +204,7 @@ describe('a payment past its deadline', () => {
     const next = await open({ url: proxy.url, clock })
     await scene.chain.control.increaseTime(3_600)
     await scene.chain.control.mine()
-    // Our clock disagrees.
+    // The local clock disagrees.
     expect(await next.resolve(id)).toEqual({ state: 'pending', transaction })
     clock.shift(3_600_000)
     expect(await next.resolve(id)).toEqual({ state: 'failed', reason: toyReasons.expired, transaction })

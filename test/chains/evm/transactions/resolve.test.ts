@@ -11,7 +11,7 @@ import { readToyJudge, toyAbi, toyClaim, toyReasons } from '../../../support/evm
 import { createEoa } from '../../../support/evm/wallets.js'
 import { settlement } from '../../../support/memoryJournal.js'
 
-/* Settlements with several transactions: what each proves, and what it does not. */
+/* Settlements with several transactions: what each proves. */
 
 const network = 'eip155:84532'
 const toy = randomAddress()
@@ -20,7 +20,7 @@ const id = randomHex(32)
 const signer = createEoa().account
 const otherSigner = createEoa().account
 const createdAt = new Date('2026-01-01T00:00:00Z')
-// The last second of the toy's terms is inclusive: the row expires one later.
+// The toy's deadline is inclusive: the row expires one second later.
 const lastSecond = BigInt(Date.parse('2026-01-01T00:04:59Z') / 1_000)
 const expiresAt = new Date('2026-01-01T00:05:00Z')
 const headNumber = 1_000n
@@ -60,12 +60,12 @@ const [batch, replaced, alone, elsewhere] = await Promise.all([
 ])
 const stranger = randomHex(32)
 
-/** `missed`: mined, and this payment's call in it failed. */
+/** `missed`: mined, but this payment's call failed. */
 type Fate = 'paid' | 'missed' | 'reverted'
 
 interface World {
   readonly mined: ReadonlyMap<SignedTransaction, Fate>
-  /** What became of the payment, by the contract's state and logs. */
+  /** The payment's state, from the contract's state and logs. */
   readonly payment?: 'unused' | 'paid by another account' | 'withdrawn' | 'unknown'
   /** Transaction counts of 32 blocks ago. */
   readonly usedLongAgo?: ReadonlyMap<string, number>
@@ -133,7 +133,7 @@ interface Case {
   readonly of: readonly SignedTransaction[]
   readonly world: World
   readonly outcome: Partial<Outcome>
-  /** What is sent again. */
+  /** Rebroadcast transactions. */
   readonly sends?: SignedTransaction
 }
 
@@ -168,7 +168,7 @@ const cases: readonly (readonly [string, Case])[] = [
     },
   ],
   [
-    'its call in a batch reverted, and the batch had replaced another with its nonce',
+    'its call in a batch reverted, and the batch had replaced another transaction with its nonce',
     {
       of: [batch, replaced],
       world: { mined: mined([replaced, 'missed']) },
@@ -176,7 +176,7 @@ const cases: readonly (readonly [string, Case])[] = [
     },
   ],
   [
-    'the replaced transaction was mined in place of its replacement',
+    'the replaced transaction was mined instead of its replacement',
     { of: [batch, replaced], world: { mined: mined([batch, 'paid']) }, outcome: confirmed(batch) },
   ],
   [
@@ -188,7 +188,7 @@ const cases: readonly (readonly [string, Case])[] = [
     { of: [batch, replaced], world: { mined: mined() }, outcome: pending(replaced), sends: replaced },
   ],
   [
-    'the older one paid after all, and the newer one reverted',
+    'the older one paid, and the newer one reverted',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'paid'], [alone, 'reverted']) },
@@ -209,7 +209,7 @@ const cases: readonly (readonly [string, Case])[] = [
     { of: [batch, alone], world: { mined: mined([alone, 'paid']) }, outcome: confirmed(alone) },
   ],
   [
-    'another account executed it while its own transaction waits',
+    'another account executed it while its own transaction is pending',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'missed']), payment: 'paid by another account' },
@@ -217,7 +217,7 @@ const cases: readonly (readonly [string, Case])[] = [
     },
   ],
   [
-    'the id was withdrawn while its own transaction waits',
+    'the id was cancelled while its own transaction is pending',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'missed']), payment: 'withdrawn' },
@@ -241,7 +241,7 @@ const cases: readonly (readonly [string, Case])[] = [
     },
   ],
   [
-    'its call in a batch reverted, and the nonce of its own transaction was used long ago',
+    'its call in a batch reverted, and the nonce of its own transaction was used at final depth',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'missed']), usedLongAgo: new Map([[signer.address, 7]]) },
@@ -249,7 +249,7 @@ const cases: readonly (readonly [string, Case])[] = [
     },
   ],
   [
-    'its call in a batch reverted, and the nonce of its own transaction was used a moment ago',
+    'its call in a batch reverted, and the nonce of its own transaction was used recently',
     {
       of: [batch, alone],
       world: { mined: mined([batch, 'missed']), usedLongAgo: new Map([[signer.address, 6]]) },
@@ -266,7 +266,7 @@ describe('a settlement of which', () => {
     expect(resolved.sent).toEqual(sends === undefined ? [] : [sends.bytes])
   })
 
-  it('the order of the transactions changes only what is sent again', async () => {
+  it('the order of the transactions only affects what is rebroadcast', async () => {
     for (const [what, { of, world, outcome }] of cases) {
       const resolved = await resolve([...of].reverse(), world)
       expect(resolved.outcome.state, what).toBe(outcome.state)

@@ -5,8 +5,8 @@ import { readExternalMessage, readInternalMessage } from '../../../../src/chains
 import { randomAddress } from '../../../support/ton/wallets.js'
 
 /*
- * The library applies the rewrite of an anycast address to the bits of the cell that it reads, while the cell's hash
- * stays the same: what is signed and sent afterwards is no longer what was judged.
+ * The library applies the rewrite of an anycast address to the bits of the cell, while the cell's hash stays
+ * the same: what is signed and sent would differ from what was checked.
  */
 
 /** addr_std with anycast: depth 5, prefix 31, then workchain and hash. */

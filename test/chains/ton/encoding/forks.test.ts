@@ -9,14 +9,14 @@ import { currencyForks, libraryForks, wideCurrencies } from '../../../support/to
 import { randomAddress } from '../../../support/ton/wallets.js'
 
 /*
- * Cells may share children: 162 bytes unfold to half a million dictionary entries, which the library's loaders visit
- * one after another without ever leaving the event loop.
+ * Cells can be shared: 162 bytes unfold to half a million dictionary entries, which the library visits
+ * synchronously.
  */
 
 const wallet = randomAddress()
 const depths = [16, 19, 22, 24] as const
 
-/** The CPU time of the quickest of some calls, in milliseconds: load on the machine makes none of them quicker. */
+/** Minimum CPU time of several calls in ms; the minimum is not affected by load. */
 const measureCpuMs = (run: () => void): number => {
   const times = [0, 1, 2].map(() => {
     const before = process.cpuUsage()
@@ -42,7 +42,7 @@ const internalHead = (currencies: Cell | null, source: Address | null = null) =>
 
 const withCurrencies = (currencies: Cell) => internalHead(currencies).storeUint(0b00, 2).endCell()
 
-/** `init` is a state with the given code, data and libraries, within the message. */
+/** `init` is a state init with the given code, data and libraries. */
 const fromOutside = (init: { readonly code?: Cell; readonly data?: Cell; readonly libraries?: Cell }) =>
   beginCell()
     .storeUint(0b10, 2)
@@ -56,7 +56,7 @@ const fromOutside = (init: { readonly code?: Cell; readonly data?: Cell; readonl
     .storeBit(0)
     .endCell()
 
-/** A request for a wallet of version 3 whose one message has extra currencies. */
+/** A request for a v3 wallet whose only message has extra currencies. */
 const requestWith = (currencies: Cell) =>
   beginCell().storeBuffer(Buffer.alloc(64)).storeUint(0, 104).storeRef(withCurrencies(currencies)).endCell()
 
@@ -82,9 +82,9 @@ const places: readonly (readonly [string, (depth: number) => Cell])[] = [
   ['as the body', (depth) => requestFromOutside(currencyForks(depth))],
 ]
 
-describe('cells that share children', () => {
-  it('are what the library takes seconds for', () => {
-    // What the guards are for: four more levels take the library some sixteen times as long.
+describe('shared cells', () => {
+  it('take the library seconds', () => {
+    // The premise of the limits: four more levels take the library about sixteen times as long.
     const loadMs = (depth: number) =>
       measureCpuMs(() => loadMessageRelaxed(withCurrencies(currencyForks(depth)).beginParse()))
     loadMs(4)
@@ -118,7 +118,7 @@ describe('cells that share children', () => {
     })
   }
 
-  it.each([5, 7])('are refused without sharing, too: a dictionary of 2^%i currencies', (depth) => {
+  it.each([5, 7])('are refused without sharing too: a dictionary of 2^%i currencies', (depth) => {
     const cell = withCurrencies(wideCurrencies(depth))
     expect(loadMessageRelaxed(cell.beginParse()).info).toMatchObject({ type: 'internal' })
     expect(readInternalMessage(cell)).toBeNull()
@@ -128,14 +128,14 @@ describe('cells that share children', () => {
     expect(measureCpuMs(decode)).toBeLessThan(20)
   })
 
-  it('are refused in a small dictionary, too: no wallet writes extra currencies or libraries', () => {
+  it('are refused in a small dictionary too: wallets write no extra currencies or libraries', () => {
     expect(readInternalMessage(withCurrencies(currencyForks(1)))).toBeNull()
     expect(readExternalMessage(fromOutside({ libraries: libraryForks(1) }))).toBeNull()
     expect(readExternalMessage(fromOutside({ code: new Cell(), data: new Cell() }))).not.toBeNull()
     expect(readInternalMessage(internalHead(null).storeUint(0b00, 2).endCell())).not.toBeNull()
   })
 
-  it('are counted once for each path, in time that grows with the distinct cells', () => {
+  it('are counted once per path, in time linear in the distinct cells', () => {
     let wide = new Cell()
     for (let depth = 0; depth < 20; depth++) wide = new Cell({ refs: [wide, wide, wide, wide] })
     expect(countUnfolded(wide)).toBe((4 ** 21 - 1) / 3)
@@ -143,7 +143,7 @@ describe('cells that share children', () => {
     expect(readCell(toBase64(wide))).toBeNull()
   })
 
-  it('are read up to 256 of them', () => {
+  it('are accepted up to 256', () => {
     expect(countUnfolded(currencyForks(7))).toBe(255)
     expect(readCell(toBase64(currencyForks(7)))).not.toBeNull()
     expect(readCell(toBase64(currencyForks(8)))).toBeNull()
@@ -153,7 +153,7 @@ describe('cells that share children', () => {
 describe('a transaction of a node', () => {
   const id = { lt: '1', hash: '' }
 
-  /** A transaction of an ordinary transfer, with what it was told and what it sent. */
+  /** An ordinary transfer's transaction with its incoming and outgoing messages. */
   const transactionWith = (messages: Cell, currencies: Cell | null = null): Cell =>
     beginCell()
       .storeUint(0b0111, 4)
@@ -181,7 +181,7 @@ describe('a transaction of a node', () => {
     expect(parse(plain).data).toMatchObject({ lt: 7n, inMessage: { info: { type: 'internal' } } })
   })
 
-  it.each(depths)('is read without its messages where they unfold to millions: depth %i', (depth) => {
+  it.each(depths)('is read without its messages when they unfold to millions of cells: depth %i', (depth) => {
     for (const messages of [
       inMessage(withCurrencies(currencyForks(depth))),
       beginCell().storeBit(0).storeMaybeRef(libraryForks(depth)).endCell(),
@@ -195,7 +195,7 @@ describe('a transaction of a node', () => {
     }
   })
 
-  it.each(depths)('is none where the rest of it does: depth %i', (depth) => {
+  it.each(depths)('is null when the rest of it does: depth %i', (depth) => {
     const cell = transactionWith(inMessage(withCurrencies(currencyForks(1))), currencyForks(depth))
     expect(parse(cell).success).toBe(false)
     expect(measureCpuMs(() => parse(cell))).toBeLessThan(20)

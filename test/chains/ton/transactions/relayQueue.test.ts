@@ -100,7 +100,7 @@ describe('a relay wallet', () => {
     await pollUntil(async () => {
       await service.reconcile()
       return (await countPending()) === 0
-    }, 'the lost payment to be given up')
+    }, 'the lost payment to be failed')
     // Blocked until the lost message's seqno is used.
     const next = await scene.open({ environment: { SETTLE_WAIT_SECONDS: '15' } })
     const [plan] = await planPayments(1)

@@ -187,7 +187,7 @@ describe('a transaction that fails in its block', () => {
     expect(await balanceOf(payTo)).toBe(0n)
   })
 
-  it.each([1n, 2n, 3n])('is no success with a dishonest token (%s)', async (lie) => {
+  it.each([1n, 2n, 3n])('does not succeed with a dishonest token (%s)', async (lie) => {
     const dishonestToken = await scene.chain.deploy('LyingTrc20')
     const service = await scene.open({ environment: { TRON_TOKENS_nile: '*' } })
     const { body, payTo } = await scene.plan({ token: dishonestToken })

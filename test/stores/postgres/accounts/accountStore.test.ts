@@ -50,7 +50,7 @@ describe('accounts in Postgres', () => {
       expect(await ours.find(account.id)).toEqual(account)
     })
 
-    it('answers the same account and key again, in any letter case of the address', async () => {
+    it('returns the same account and key again, for any letter case of the address', async () => {
       const first = await ours.register(who(), newKey())
       const lost = newKey()
       const again = await ours.register(who({ email: 'ADA@Example.COM' }), lost)
@@ -59,7 +59,7 @@ describe('accounts in Postgres', () => {
       expect(await countRows('api_keys')).toBe(1)
     })
 
-    it('takes other projects and other letter cases of a project for other accounts', async () => {
+    it('opens separate accounts for other projects, and for other letter cases of a project', async () => {
       const first = await ours.register(who(), newKey())
       const second = await ours.register(who({ project: 'Engine' }), newKey())
       expect(second.isNew).toBe(true)
@@ -67,7 +67,7 @@ describe('accounts in Postgres', () => {
     })
 
     it.each(['adа@example.com', 'ada@exampłe.com', '\u212Aelvin@example.com', 'ÀDA@example.com'])(
-      'takes %s, which only looks alike, for another address',
+      'treats %s, which only looks similar, as another address',
       async (email) => {
         await ours.register(who(), newKey())
         await ours.register(who({ email: 'kelvin@example.com' }), newKey())
@@ -76,7 +76,7 @@ describe('accounts in Postgres', () => {
       },
     )
 
-    it('of 20 at once from two instances makes one account with one key', async () => {
+    it('creates one account with one key for 20 concurrent requests to two instances', async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_none, index) =>
           (index % 2 === 0 ? ours : theirs).register(
@@ -91,7 +91,7 @@ describe('accounts in Postgres', () => {
       expect([await countRows('accounts'), await countRows('api_keys')]).toEqual([1, 1])
     })
 
-    it('leaves no account behind when its key cannot be kept', async () => {
+    it('creates no account when its key cannot be stored', async () => {
       const key = newKey()
       await ours.register(who(), key)
       await expect(ours.register(who({ project: 'other' }), key)).rejects.toThrow(/unique/)
@@ -100,7 +100,7 @@ describe('accounts in Postgres', () => {
   })
 
   describe('rotate', () => {
-    it('makes the old key nobody’s and the new one the account’s', async () => {
+    it('invalidates the old key and activates the new one', async () => {
       const [old, fresh] = [newKey(), newKey()]
       const { account } = await ours.register(who(), old)
       expect(await ours.rotate(account.id, old.fingerprint, fresh)).toBe(true)
@@ -110,7 +110,7 @@ describe('accounts in Postgres', () => {
       expect(Buffer.from(again.sealed)).toEqual(fresh.sealed)
     })
 
-    it('of many at once, from two instances, lets one win', async () => {
+    it('succeeds once for concurrent requests to two instances', async () => {
       const old = newKey()
       const { account } = await ours.register(who(), old)
       const answers = await Promise.all(
@@ -122,7 +122,7 @@ describe('accounts in Postgres', () => {
       expect(await ours.count()).toBe(1)
     })
 
-    it('refuses another account’s key, and an account that is not there', async () => {
+    it("rejects another account's key, and an unknown account", async () => {
       const [first, second] = [newKey(), newKey()]
       const { account } = await ours.register(who(), first)
       await ours.register(who({ project: 'other' }), second)
@@ -133,7 +133,7 @@ describe('accounts in Postgres', () => {
   })
 
   describe('revoke', () => {
-    it('makes its keys nobody’s for good', async () => {
+    it('invalidates all keys permanently', async () => {
       const key = newKey()
       const { account } = await ours.register(who(), key)
       expect(await ours.revoke(account.id)).toBe(true)
@@ -147,7 +147,7 @@ describe('accounts in Postgres', () => {
       expect(await ours.revoke(randomUUID())).toBe(false)
     })
 
-    it('beside a rotation leaves no active key, whichever comes first', async () => {
+    it('leaves no active key in a race with a rotation', async () => {
       for (let turn = 0; turn < 25; turn += 1) {
         const key = newKey()
         const fresh = newKey()
@@ -159,7 +159,7 @@ describe('accounts in Postgres', () => {
     })
   })
 
-  it('lists an address’ accounts oldest first, each with its newest key', async () => {
+  it("lists an address's accounts oldest first, each with its newest key", async () => {
     const first = await ours.register(who({ project: 'one' }), newKey())
     const second = await ours.register(who({ project: 'two', email: 'Ada@example.com' }), newKey())
     await ours.register(who({ project: 'three', email: 'eve@example.com' }), newKey())
@@ -187,7 +187,7 @@ describe('accounts in Postgres', () => {
     expect(await ours.find(account.id)).toMatchObject({ allowedIPs: null, allowedRef: null })
   })
 
-  it('waits for a database that has fallen silent no longer than a request can', async () => {
+  it('waits for a silent database no longer than the request deadline', async () => {
     const url = new URL(database.url)
     const network = await startTcpProxy(Number(url.port))
     url.port = String(network.port)
@@ -204,7 +204,7 @@ describe('accounts in Postgres', () => {
     }
   })
 
-  it('has a database that refuses two active keys of one account', async () => {
+  it('has a constraint against two active keys of one account', async () => {
     const { account } = await ours.register(who(), newKey())
     const insert = 'insert into api_keys (account_id, fingerprint, sealed) values ($1, $2, $3)'
     await expect(pool.query(insert, [account.id, randomBytes(32), randomBytes(80)])).rejects.toThrow(

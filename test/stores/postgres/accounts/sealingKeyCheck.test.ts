@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createSealingKeyCheck } from '../../../../src/stores/postgres/accounts/sealingKeyCheck.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
-describe('the mark of the secret that keys are sealed with', () => {
+describe('the registered encryption secret', () => {
   let database: TestDatabase
   const [ours, theirs] = [randomBytes(32), randomBytes(32)]
   const markOf = (mark: Uint8Array) => createSealingKeyCheck(database.pool(), mark)
@@ -14,7 +14,7 @@ describe('the mark of the secret that keys are sealed with', () => {
   afterAll(() => database.drop())
   beforeEach(() => database.pool().query('truncate sealing_secret'))
 
-  it('is that of the first instance that seals; those with another secret seal nothing and do not start', async () => {
+  it('is that of the first instance that encrypts; others neither encrypt nor start', async () => {
     await markOf(ours).check()
     await markOf(theirs).check()
     await markOf(ours).claim()
@@ -24,7 +24,7 @@ describe('the mark of the secret that keys are sealed with', () => {
     await expect(markOf(theirs).check()).rejects.toThrow(/another secret. Set KEY_ENCRYPTION_SECRET/)
   })
 
-  it('is one, when two seal at once', async () => {
+  it('is one under concurrency', async () => {
     const outcomes = await Promise.allSettled([markOf(ours).claim(), markOf(theirs).claim()])
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })

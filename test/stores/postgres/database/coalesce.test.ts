@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { coalesce } from '../../../../src/stores/postgres/database/coalesce.js'
 
-/** Statements that a test ends as it likes, in the order in which they were sent. */
+/** Statements in the order sent; the test resolves them. */
 const createStatements = () => {
   const sent: { readonly inputs: readonly string[]; end(error?: Error): void }[] = []
   const ask = coalesce<string, string>(
@@ -12,7 +12,7 @@ const createStatements = () => {
         sent.push({ inputs, end })
       }),
   )
-  /** Lets what was asked become a statement. */
+  /** Waits until pending calls were sent. */
   const askOnce = async (input: string) => {
     const answer = ask(input)
     answer.catch(() => undefined)
@@ -22,7 +22,7 @@ const createStatements = () => {
   return { sent, askOnce }
 }
 
-describe('calls that share statements', () => {
+describe('coalesced calls', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] })
   })
@@ -30,7 +30,7 @@ describe('calls that share statements', () => {
     vi.useRealTimers()
   })
 
-  it('go together when two statements are under way already', async () => {
+  it('share a statement when two are in flight', async () => {
     const { sent, askOnce } = createStatements()
     const asked = []
     for (const input of ['a', 'b', 'c', 'd']) asked.push(await askOnce(input))
@@ -41,7 +41,7 @@ describe('calls that share statements', () => {
     expect(sent[2]?.inputs).toEqual(['c', 'd'])
   })
 
-  it('do not wait behind one another for a database that does not answer: who waited long is told so', async () => {
+  it('reject with SERVICE_UNAVAILABLE after a long wait for the database', async () => {
     const { sent, askOnce } = createStatements()
     await askOnce('a')
     await askOnce('b')
@@ -56,7 +56,7 @@ describe('calls that share statements', () => {
     expect(await late.answer).toBe('late')
   })
 
-  it('ask again each by itself when the database refused the statement, and none when it did not answer', async () => {
+  it('are retried alone when the database rejects the statement, but not without a response', async () => {
     const { sent, askOnce } = createStatements()
     await askOnce('a')
     await askOnce('b')

@@ -6,7 +6,7 @@ import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
 
-describe('a store that tells outages', () => {
+describe('a store with mapped database errors', () => {
   let database: TestDatabase
   let network: TcpProxy
   let pool: Pool
@@ -55,7 +55,7 @@ describe('a store that tells outages', () => {
       },
     ],
     [
-      'the connection is reset under a statement',
+      'the connection is reset during a statement',
       async () => {
         await store().ask('select 1')
         const [answer] = await Promise.allSettled([store().ask('select pg_sleep(0.4)'), network.reset()])
@@ -63,23 +63,23 @@ describe('a store that tells outages', () => {
       },
     ],
     [
-      'the server ends the connection under a statement',
+      'the server ends the connection during a statement',
       () => store().ask('select pg_terminate_backend(pg_backend_pid())'),
     ],
     [
-      'a statement takes too long for the server',
+      "a statement exceeds the server's timeout",
       async () => {
         await store().ask('set statement_timeout = 50')
         await store().ask('select pg_sleep(5)')
       },
     ],
     [
-      'there is no such database any more',
+      'the database no longer exists',
       () => store().refuse(Object.assign(new Error('x'), { code: 'ENOTFOUND' })),
     ],
   ]
 
-  it.each(outages)('says SERVICE_UNAVAILABLE when %s', async (_, fail) => {
+  it.each(outages)('rejects with SERVICE_UNAVAILABLE when %s', async (_, fail) => {
     await expect(fail()).rejects.toMatchObject({
       name: 'AppError',
       code: 'SERVICE_UNAVAILABLE',
@@ -88,7 +88,7 @@ describe('a store that tells outages', () => {
     })
   })
 
-  it('leaves alone what is wrong for another reason', async () => {
+  it('passes other errors unchanged', async () => {
     await expect(store().ask('select 1 / 0')).rejects.toMatchObject({ code: '22012' })
     await expect(store().ask('select nonsense')).rejects.toMatchObject({ code: '42703' })
     const quota = new AppError('QUOTA_EXCEEDED', 'no')
@@ -97,7 +97,7 @@ describe('a store that tells outages', () => {
     await expect(store().refuse(bug)).rejects.toBe(bug)
   })
 
-  it('leaves alone what answers, and what is no promise', async () => {
+  it('passes results and synchronous values unchanged', async () => {
     expect(await store().ask('select 1')).toBe(1)
     expect(store().size).toBe(7)
     expect(store().double(4)).toBe(8)

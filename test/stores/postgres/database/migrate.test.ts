@@ -15,7 +15,7 @@ const folders: string[] = []
 beforeEach(async () => {
   database = await createTestDatabase()
   pool = database.pool()
-  // The template has the project's own migrations; these tests bring others.
+  // The template database already has the project's migrations.
   await pool.query('drop schema public cascade; create schema public')
 })
 afterEach(async () => {
@@ -37,7 +37,7 @@ const applyFiles = async (files: Readonly<Record<string, string>>) => migrate(po
 const hasTable = async (name: string) =>
   (await pool.query('select to_regclass($1) is not null as yes', [name])).rows[0]?.yes
 
-test('applies the files in order, once, and later ones later', async () => {
+test('applies the files in order, once, and new files later', async () => {
   expect(await applyFiles(one)).toEqual({ applied: ['0001_make_a.sql'] })
   expect(await applyFiles(two)).toEqual({ applied: ['0002_make_b.sql'] })
   expect(await applyFiles(two)).toEqual({ applied: [] })
@@ -46,13 +46,13 @@ test('applies the files in order, once, and later ones later', async () => {
   expect(await hasTable('b')).toBe(true)
 })
 
-test('takes a folder as a URL, and passes over files that are not SQL', async () => {
+test('accepts the folder as a URL, and ignores files that are not SQL', async () => {
   const folder = await folderWith({ ...one, 'README.md': 'why' })
 
   expect(await migrate(pool, pathToFileURL(`${folder}/`))).toEqual({ applied: ['0001_make_a.sql'] })
 })
 
-test('of four starters at once each file is applied by one, and none fails', async () => {
+test('applies each file once when four instances start concurrently', async () => {
   const slow = { ...two, '0003_wait.sql': 'select pg_sleep(0.3);' }
   const folder = await folderWith(slow)
   const pools = [1, 2, 3, 4].map(() =>
@@ -66,7 +66,7 @@ test('of four starters at once each file is applied by one, and none fails', asy
   expect((await pool.query('select n from a')).rows).toEqual([{ n: 1 }])
 })
 
-test('waits longer for another starter than any statement may take', async () => {
+test('waits for another instance longer than the statement timeout', async () => {
   const folder = await folderWith({ '0001_wait.sql': 'select pg_sleep(0.5);' })
   const impatient = openPool({ url: database.url, maxConnections: 2, onError: () => undefined })
   impatient.options.statement_timeout = 100
@@ -78,7 +78,7 @@ test('waits longer for another starter than any statement may take', async () =>
   expect(outcomes.flatMap(({ applied }) => applied)).toEqual(['0001_wait.sql'])
 })
 
-test('leaves no longer deadline behind on a connection', async () => {
+test('does not change the timeouts of a pooled connection', async () => {
   const single = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
   await migrate(single, await folderWith(one))
 
@@ -88,7 +88,7 @@ test('leaves no longer deadline behind on a connection', async () => {
   expect(rows).toEqual([{ statement_timeout: '10s' }])
 })
 
-test('a file that fails leaves nothing of itself, and all of those before it', async () => {
+test('rolls back a failed file and keeps the earlier ones', async () => {
   const broken = { ...one, '0002_break.sql': 'create table half (n int); select 1 / 0;' }
 
   await expect(applyFiles(broken)).rejects.toThrow(
@@ -99,7 +99,7 @@ test('a file that fails leaves nothing of itself, and all of those before it', a
   expect(await applyFiles(two)).toEqual({ applied: ['0002_make_b.sql'] })
 })
 
-test('refuses a file that was changed after it had been applied', async () => {
+test('refuses a file that changed after it was applied', async () => {
   await applyFiles(one)
 
   await expect(applyFiles({ '0001_make_a.sql': 'create table other (n int);' })).rejects.toThrow(
@@ -107,14 +107,14 @@ test('refuses a file that was changed after it had been applied', async () => {
   )
 })
 
-test('takes other line ends for no change', async () => {
+test('ignores changed line endings', async () => {
   await applyFiles(one)
   const windows = { '0001_make_a.sql': one['0001_make_a.sql'].replaceAll('\n', '\r\n') }
 
   expect(await applyFiles(windows)).toEqual({ applied: [] })
 })
 
-test('refuses a database that is newer than the files', async () => {
+test('refuses a database that is ahead of the files', async () => {
   await applyFiles(two)
 
   await expect(applyFiles(one)).rejects.toThrow(
@@ -122,7 +122,7 @@ test('refuses a database that is newer than the files', async () => {
   )
 })
 
-test('refuses a database that has a later file and lacks an earlier one', async () => {
+test('refuses a database with a later file but without an earlier one', async () => {
   await applyFiles(two)
   await pool.query('delete from schema_migration where number = 1')
 
@@ -144,7 +144,7 @@ test.each([
     '0001_make_a.sql and 0001_other.sql have the same number',
   ],
   [
-    'a name has another form',
+    'a name is malformed',
     { ...one, '2_b.sql': '' },
     'Migration 2_b.sql is not named like 0001_what_it_does.sql',
   ],

@@ -9,7 +9,7 @@ import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
 
-// Sooner than the silence after which an instance counts as dead, and its rows as nobody's.
+// Below the heartbeat timeout, after which others may take over the rows.
 const deadlineMs = 5_000
 
 const claimed = {
@@ -27,7 +27,7 @@ const claimed = {
   fingerprint: 'f'.repeat(64),
 }
 
-describe('a database that is down when an instance turns away from its work', () => {
+describe('a database outage while an instance releases its work', () => {
   let database: TestDatabase
   let network: TcpProxy
   let pool: Pool
@@ -58,7 +58,7 @@ describe('a database that is down when an instance turns away from its work', ()
   }
 
   it.each([{ verb: 'close' }, { verb: 'release' }, { verb: 'abandon' }] as const)(
-    'hears of it when it is back: $verb',
+    'is followed by a background write: $verb',
     async ({ verb }) => {
       const { journal, theirJournal } = await openStores()
       const settlement = await journal.claim({ ...claimed, authorizationId: `eip155:84532/${randomUUID()}` })
@@ -67,18 +67,18 @@ describe('a database that is down when an instance turns away from its work', ()
       await journal.recorderFor(id).record({ transaction: `0x${id}`, bytes: '0x00' })
 
       await network.refuse()
-      const turnAway = {
+      const writes = {
         close: () => journal.close(id, { state: 'confirmed', transaction: `0x${id}` }),
         release: () => journal.release(id),
         abandon: () => journal.abandon(id),
       }
-      await expect(turnAway[verb]()).rejects.toThrow()
+      await expect(writes[verb]()).rejects.toThrow()
       expect(await theirJournal.find(id)).toMatchObject({ state: 'pending', isOwned: true })
 
       await network.pass()
       await pollUntil(
         async () => (await theirJournal.find(id))?.isOwned === false,
-        'the row to be left to others',
+        'the row to be released',
         deadlineMs,
       )
       expect((await theirJournal.listOrphaned(100)).map((row) => row.id)).toContain(id)
@@ -86,11 +86,11 @@ describe('a database that is down when an instance turns away from its work', ()
   )
 
   it.each([
-    { verb: 'answer', told: { state: 'answered', response: { success: true } } },
-    { verb: 'fail', told: { state: 'failed' } },
-    { verb: 'release', told: { state: 'started' } },
-    { verb: 'forget', told: { state: 'started' } },
-  ] as const)('hears how a request with a key ended: $verb', async ({ verb, told }) => {
+    { verb: 'answer', expected: { state: 'answered', response: { success: true } } },
+    { verb: 'fail', expected: { state: 'failed' } },
+    { verb: 'release', expected: { state: 'started' } },
+    { verb: 'forget', expected: { state: 'started' } },
+  ] as const)('stores the outcome of a request with a key later: $verb', async ({ verb, expected }) => {
     const { keys, theirKeys } = await openStores()
     const request = { caller: 'anonymous', key: randomUUID(), fingerprint: 'a'.repeat(64) }
     await keys.begin(request)
@@ -111,10 +111,10 @@ describe('a database that is down when an instance turns away from its work', ()
       return seen.state === 'running' ? null : seen
     }
     const answer = await pollUntil(askAgain, 'the end of the request', deadlineMs)
-    expect(answer).toEqual(told)
+    expect(answer).toEqual(expected)
   })
 
-  it('does not let the late end of one run of a key end the next', async () => {
+  it('does not let a late write of one run end the next run of the key', async () => {
     const { keys, theirKeys } = await openStores()
     const request = { caller: 'anonymous', key: randomUUID(), fingerprint: 'a'.repeat(64) }
     await network.refuse()
@@ -122,7 +122,7 @@ describe('a database that is down when an instance turns away from its work', ()
     await network.pass()
     expect(await keys.begin(request)).toEqual({ state: 'started' })
 
-    // Another's late end comes after ours, which was due first.
+    // The competing write is later than ours, which was due first.
     const witness = { ...request, key: randomUUID() }
     await keys.begin(witness)
     await network.refuse()

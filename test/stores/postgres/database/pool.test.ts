@@ -26,7 +26,7 @@ async function killConnection(pid: number): Promise<void> {
   await database.pool().query('select pg_terminate_backend($1, 5000)', [pid])
 }
 
-test('numbers that a double cannot hold arrive as text', async () => {
+test('returns numbers that exceed a double as text', async () => {
   const { pool } = open()
 
   const { rows } = await pool.query(
@@ -41,7 +41,7 @@ test('numbers that a double cannot hold arrive as text', async () => {
   ])
 })
 
-test('the server knows whose connections these are, and when to give up on them', async () => {
+test("sets the application name and the server's timeouts", async () => {
   const { pool } = open()
   const show = async (name: string) =>
     (await pool.query({ text: `show ${name}`, rowMode: 'array' })).rows[0]?.[0]
@@ -51,7 +51,7 @@ test('the server knows whose connections these are, and when to give up on them'
   expect(await show('idle_in_transaction_session_timeout')).toBe('30s')
 })
 
-test('an idle connection that breaks is reported and replaced', async () => {
+test('reports and replaces an idle connection that breaks', async () => {
   const { pool, onError } = open()
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
 
@@ -64,7 +64,7 @@ test('an idle connection that breaks is reported and replaced', async () => {
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
 })
 
-test('a connection that breaks between two queries of its holder ends no process, but the next query', async () => {
+test('rejects the next query, without a crash, when a connection breaks within a transaction', async () => {
   const { pool } = open()
   const client = await pool.connect()
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
@@ -78,7 +78,7 @@ test('a connection that breaks between two queries of its holder ends no process
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
 })
 
-test('a server that accepts and says nothing is given up on', { timeout: 15_000 }, async () => {
+test('gives up on a server that accepts connections but does not respond', { timeout: 15_000 }, async () => {
   const silent = createServer().listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const address = silent.address()

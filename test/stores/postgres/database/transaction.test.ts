@@ -15,7 +15,7 @@ const notedWords = async () =>
   (await database.pool().query('select word from noted')).rows.map(({ word }) => word)
 const note = 'insert into noted values ($1)'
 
-test('commits when the work resolves, and answers its value', async () => {
+test('commits when the work resolves, and returns its value', async () => {
   const answer = await inTransaction(database.pool(), async (client) => {
     await client.query(note, ['kept'])
     return 42
@@ -25,7 +25,7 @@ test('commits when the work resolves, and answers its value', async () => {
   expect(await notedWords()).toEqual(['kept'])
 })
 
-test('rolls back and rethrows when the work rejects, and the connection is used again', async () => {
+test('rolls back and rethrows when the work rejects, and reuses the connection', async () => {
   await withOneConnection(async (pool) => {
     const before = await pidOf(pool)
     const failure = new Error('no')
@@ -42,7 +42,7 @@ test('rolls back and rethrows when the work rejects, and the connection is used 
   })
 })
 
-test('rejects when the commit is refused', async () => {
+test('rejects when the commit fails', async () => {
   const outcome = inTransaction(database.pool(), async (client) => {
     await client.query(note, ['twice'])
     await client.query(note, ['twice'])
@@ -52,7 +52,7 @@ test('rejects when the commit is refused', async () => {
   expect(await notedWords()).toEqual([])
 })
 
-test('does not call a transaction committed whose failed statement the work ignored', async () => {
+test('rejects when the work ignored a failed statement', async () => {
   const outcome = inTransaction(database.pool(), async (client) => {
     await client.query(note, ['lost'])
     await client.query('select 1 / 0').catch(() => undefined)
@@ -62,7 +62,7 @@ test('does not call a transaction committed whose failed statement the work igno
   expect(await notedWords()).toEqual([])
 })
 
-test('throws a broken connection away', async () => {
+test('closes a broken connection', async () => {
   await withOneConnection(async (pool) => {
     const before = await pidOf(pool)
 
@@ -78,7 +78,7 @@ test('throws a broken connection away', async () => {
   })
 })
 
-test('throws away a connection that is still busy when the work gives up on it', async () => {
+test('closes a connection that is still busy when the work rejects', async () => {
   await withOneConnection(async (pool) => {
     const before = await pidOf(pool)
 

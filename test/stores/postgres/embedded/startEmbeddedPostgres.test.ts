@@ -438,14 +438,14 @@ describe.runIf(isRootOnLinux)('users', () => {
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^binaries-\d/))
   })
 
-  test('a user gets an error for a folder of another user', async () => {
+  test('a user receives an error for a folder of another user', async () => {
     const folder = await newFolder()
     await mkdir(folder, { mode: 0o700 })
 
     await expect(startOwner(folder, { uid: nobody })).rejects.toThrow(/is not writable for this user/)
   })
 
-  test('a user gets an error for a database of another user', async () => {
+  test('a user receives an error for a database of another user', async () => {
     const folder = await usedFolder()
     // World-writable, like some mounted volumes.
     await chmod(folder, 0o777)
@@ -497,7 +497,7 @@ describe.runIf(isRootOnLinux)('users', () => {
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^binaries-\d/))
   })
 
-  test('root gets an error that names the folder that `nobody` cannot enter', async () => {
+  test('root receives an error that names the folder that `nobody` cannot enter', async () => {
     const closed = await temporaryFolder()
     await chmod(closed, 0o700)
 

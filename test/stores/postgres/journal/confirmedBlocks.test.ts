@@ -27,7 +27,7 @@ const inBlock = (reference: BlockReference = block, of = network): ConfirmedBloc
   block: reference,
 })
 
-describe('the blocks of payments', () => {
+describe('confirmed blocks', () => {
   let database: TestDatabase
   let pool: Pool
   let ours: Instance
@@ -76,7 +76,7 @@ describe('the blocks of payments', () => {
   }
 
   describe('list', () => {
-    it('names each block once, with its exact number, whatever stands in it', async () => {
+    it('lists each block once, with its exact number', async () => {
       await pay()
       await pay()
       await pay({ number: 7n, hash: '0xb7' })
@@ -87,14 +87,14 @@ describe('the blocks of payments', () => {
       ])
     })
 
-    it('tells apart blocks of one number, and of one hash on two networks', async () => {
+    it('distinguishes blocks with equal numbers, and equal hashes on two networks', async () => {
       await pay({ number: 7n, hash: '0xb7' })
       await pay({ number: 7n, hash: '0xc7' })
       await pay({ number: 7n, hash: '0xb7' }, undefined, { network: 'eip155:1' })
       expect(await blocks.list(10)).toHaveLength(3)
     })
 
-    it('names none for what is open, failed, final, or was paid where nothing is taken back', async () => {
+    it('omits open, failed and final settlements, and those without a block', async () => {
       await open()
       await pay(null)
       const failed = await open()
@@ -104,7 +104,7 @@ describe('the blocks of payments', () => {
       expect(await blocks.list(10)).toEqual([])
     })
 
-    it('names no more than it is asked for, and each of them sooner or later', async () => {
+    it('respects the limit, and lists each block eventually', async () => {
       for (let number = 1n; number <= 4n; number += 1n) await pay({ number, hash: `0x${number}` })
       const seen = new Set<bigint>()
       for (let round = 0; round < 100; round += 1) {
@@ -117,7 +117,7 @@ describe('the blocks of payments', () => {
   })
 
   describe('markFinal', () => {
-    it('marks every payment of the block and no other, for good', async () => {
+    it('marks every payment of the block and no other, permanently', async () => {
       const [first, second] = [await pay(), await pay()]
       const other = await pay({ number: 7n, hash: '0xb7' })
       await blocks.markFinal(inBlock())
@@ -130,7 +130,7 @@ describe('the blocks of payments', () => {
   })
 
   describe('reopen', () => {
-    it('makes every payment of the block pending, whoever was told of it, and leaves it to the reconciler', async () => {
+    it('makes every payment of the block pending, releases it, and keeps its consumer', async () => {
       const told = await pay(block, 'request:1')
       const untold = await pay()
       const others = [
@@ -157,7 +157,7 @@ describe('the blocks of payments', () => {
       expect(await blocks.list(10)).toHaveLength(2)
     })
 
-    it('is done once by several who see it at the same moment', async () => {
+    it('succeeds once for concurrent callers', async () => {
       for (let row = 0; row < 10; row += 1) await pay(block, `request:${row}`)
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? blocks : theirBlocks).reopen(inBlock())),
@@ -167,7 +167,7 @@ describe('the blocks of payments', () => {
       ])
     })
 
-    it('does not touch a payment that was confirmed again in another block', async () => {
+    it('does not change a payment that was confirmed again in another block', async () => {
       const { id } = await pay(block, 'request:1')
       await blocks.reopen(inBlock())
       const again = { number: block.number + 1n, hash: '0xb2' }
@@ -176,7 +176,7 @@ describe('the blocks of payments', () => {
       expect(await get(id)).toMatchObject({ state: 'confirmed', block: again, consumedBy: 'request:1' })
     })
 
-    it('learns of a replacement that was recorded while the payment stood confirmed', async () => {
+    it('adds a replacement that was recorded while the payment was confirmed', async () => {
       const lanes = createSignerLanes(pool, ours)
       await lanes.advance(lane, 0)
       await lanes.lease(network, [lane.signer])
@@ -196,7 +196,7 @@ describe('the blocks of payments', () => {
     })
   })
 
-  describe('a payment that was opened again', () => {
+  describe('a reopened payment', () => {
     const reopen = async (consumer?: string) => {
       const { id } = await pay(block, consumer)
       await blocks.reopen(inBlock())
@@ -205,7 +205,7 @@ describe('the blocks of payments', () => {
     const again = { state: 'confirmed', transaction: 'again', block: { number: 9n, hash: '0xb9' } } as const
     const failed = { state: 'failed', reason: 'authorization_expired_unsettled' } as const
 
-    it('is told by nobody but who was told before, however it is closed', async () => {
+    it('keeps its consumer, however it is closed', async () => {
       const id = await reopen('request:1')
       expect(await journal.consume(id, 'request:1')).toBe(false)
       expect(await journal.close(id, again, 'request:2')).toBe(false)
@@ -220,13 +220,13 @@ describe('the blocks of payments', () => {
       })
     })
 
-    it('may be told by whoever comes first where nobody was told before', async () => {
+    it('is granted to the first consumer if it had none', async () => {
       const id = await reopen()
       expect(await journal.close(id, again, 'request:2')).toBe(true)
       expect(await journal.consume(id, 'request:1')).toBe(false)
     })
 
-    it('is failed by the reconciler alone where somebody was told success, and keeps who', async () => {
+    it('with a consumer is failed by the reconciler only, and keeps its consumer', async () => {
       const id = await reopen('request:1')
       for (const consumer of ['request:1', 'request:2']) {
         expect(await journal.close(id, failed, consumer)).toBe(false)
@@ -236,7 +236,7 @@ describe('the blocks of payments', () => {
       expect(await journal.consume(id, 'request:1')).toBe(false)
     })
 
-    it('holds its authorization for ever where somebody was told success, even when it is lost', async () => {
+    it('with a consumer keeps its authorization permanently, even after a failure', async () => {
       const id = await reopen('request:1')
       const { authorizationId } = await get(id)
       expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
@@ -245,7 +245,7 @@ describe('the blocks of payments', () => {
       expect((await journal.findOpen(authorizationId))?.id).toBe(id)
     })
 
-    it('frees its authorization when it fails and nobody was told', async () => {
+    it('without a consumer releases its authorization after a failure', async () => {
       const id = await reopen()
       const { authorizationId } = await get(id)
       await journal.close(id, failed)

@@ -23,7 +23,7 @@ const lane: Lane = { network, signer: '0x111111111111111111111111111111111111111
 
 type InstanceName = 'ours' | 'theirs'
 
-/** One thing that an instance does; `row` counts the rows opened so far, from the newest back. */
+/** One action of an instance; `row` counts back from the newest row. */
 type Step =
   | { readonly does: 'claim'; readonly by: InstanceName; readonly authorization: string }
   | { readonly does: 'record'; readonly by: InstanceName; readonly row: number; readonly inLane: boolean }
@@ -41,7 +41,7 @@ type Step =
   | { readonly does: 'fallSilent'; readonly by: InstanceName }
   | { readonly does: 'comeBack'; readonly by: InstanceName }
 
-/** What must be true of a row. */
+/** Expected state of a row. */
 interface ModelRow {
   readonly id: string
   readonly authorization: string
@@ -88,7 +88,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** The lanes of the instance that a journal belongs to. */
+/** The lanes of the journal's instance. */
 const lanesOf = new Map<SettlementJournal, SignerLanes>()
 
 const referTo = (number: bigint): BlockReference => ({ number, hash: `0x${number}` })
@@ -96,7 +96,7 @@ const paidIn = (number: bigint): ConfirmedBlock => ({ network, scheme: 'exact', 
 
 const isOpen = ({ state }: Pick<ModelRow, 'state'>): boolean => state === 'claimed' || state === 'pending'
 
-describe('the settlement journal, whatever happens in whatever order', () => {
+describe('the settlement journal under arbitrary action sequences', () => {
   let database: TestDatabase
   let pool: Pool
   let otherPool: Pool
@@ -110,7 +110,7 @@ describe('the settlement journal, whatever happens in whatever order', () => {
   })
   afterAll(() => database.drop())
 
-  /** Two processes on an empty database. */
+  /** Two instances on an empty database. */
   const start = async () => {
     await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
     const instances = { ours: await appear(), theirs: await appear() }
@@ -132,7 +132,7 @@ describe('the settlement journal, whatever happens in whatever order', () => {
   const appear = () => addInstance(pool)
   const claim = (journal: SettlementJournal, authorizationId: string) =>
     journal.claim(claimOf({ network, authorizationId }))
-  /** Whether the recorder took it. */
+  /** Whether the recorder succeeded. */
   const record = async (journal: SettlementJournal, id: string, inLane: boolean): Promise<string | null> => {
     const signed = { transaction: randomUUID(), bytes: 'bytes' }
     const lanes = lanesOf.get(journal)
@@ -164,7 +164,7 @@ describe('the settlement journal, whatever happens in whatever order', () => {
     return rows[0]
   }
 
-  it('answers and keeps what a simple model says, one step after the other', async () => {
+  it('matches a reference model when actions are sequential', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const { journals, setSeen } = await start()
@@ -288,16 +288,16 @@ describe('the settlement journal, whatever happens in whatever order', () => {
     )
   }, 120_000)
 
-  it('keeps its promises when the steps of one round happen at once', async () => {
+  it('keeps its guarantees when the actions of a round are concurrent', async () => {
     const round = fc.array(step, { minLength: 2, maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(fc.array(round, { minLength: 3, maxLength: 8 }), async (rounds) => {
         const { journals, setSeen } = await start()
         const opened: string[] = []
-        /** Who was told that a row is theirs to consume, and which rows are closed and how. */
+        /** Granted consumers, and closed rows with their outcome. */
         const consumers = new Map<string, Set<string>>()
         const closed = new Map<string, string>()
-        /** Settlements for which a recorder resolved: from then on bytes may be under way. */
+        /** Settlements with a recorded broadcast, which may be in flight. */
         const sent = new Set<string>()
 
         const perform = async (next: Step, rows: readonly string[]): Promise<void> => {
@@ -350,20 +350,20 @@ describe('the settlement journal, whatever happens in whatever order', () => {
             const { authorizationId, state, reason } = settlement
             if (state !== 'failed' || settlement.consumedBy !== null)
               open.set(authorizationId, (open.get(authorizationId) ?? 0) + 1)
-            // Nothing recorded is ever abandoned.
+            // A recorded settlement is never abandoned.
             if (reason === 'settlement_abandoned') expect(sent.has(id)).toBe(false)
             if (sent.has(id)) expect(state).not.toBe('claimed')
-            // Closed is for good, unless its block was taken back.
+            // A closed row stays closed, unless its block is orphaned.
             const ending = `${state} ${settlement.transaction} ${reason} ${settlement.closedAt?.getTime()}`
             if (closed.has(id)) expect(ending).toBe(closed.get(id))
             else if (!isOpen(settlement)) closed.set(id, ending)
-            // One consumer for ever, and only of what was confirmed.
+            // At most one consumer ever, and only of a confirmed settlement.
             const told = [...(consumers.get(id) ?? [])]
             expect(told.length).toBeLessThanOrEqual(1)
             if (told.length > 0) expect(settlement.consumedBy).toBe(told[0])
             if (settlement.consumedBy !== null) expect(settlement.state).not.toBe('claimed')
           }
-          // At most one row of an authorization that is not failed.
+          // At most one non-failed row per authorization.
           for (const rowsOfOne of open.values()) expect(rowsOfOne).toBe(1)
           const lanes = await countLaneRecords()
           expect(lanes?.next).toBe(lanes?.used)

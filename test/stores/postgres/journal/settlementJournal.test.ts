@@ -43,7 +43,7 @@ const signedAs = (transaction: string): SignedTransaction => ({
   bytes: `bytes of ${transaction}`,
 })
 
-/** The lanes of the instance that a journal belongs to. */
+/** The lanes of the journal's instance. */
 const lanesOf = new Map<SettlementJournal, SignerLanes>()
 
 const recordOne = (
@@ -56,7 +56,7 @@ const recordOne = (
   return recordInLane({ journal, lanes }, id, { lane, sign })
 }
 
-/** How each way of recording is asked for one transaction. */
+/** Both ways to record one transaction. */
 const waysToRecord = [
   {
     way: 'record',
@@ -76,7 +76,7 @@ describe('the settlement journal', () => {
   let database: TestDatabase
   let otherPool: Pool
   let pool: Pool
-  /** Two processes that share the database. */
+  /** Two instances that share the database. */
   let ours: Instance
   let theirs: Instance
   let journal: SettlementJournal
@@ -138,7 +138,7 @@ describe('the settlement journal', () => {
   }
 
   describe('claim', () => {
-    it('opens a row that says what was claimed, and that it is attended', async () => {
+    it('inserts a row with the claim, owned by this instance', async () => {
       const claimed = claimOf()
       const settlement = await journal.claim(claimed)
       expect(settlement).toEqual({
@@ -169,7 +169,7 @@ describe('the settlement journal', () => {
       expect(await theirJournal.claim(claimOf({ authorizationId: 'one', caller: 'other' }))).toBeNull()
     })
 
-    it('opens a new row after the earlier one failed, and keeps the earlier', async () => {
+    it('inserts a new row after a failure, and keeps the failed one', async () => {
       const first = await claim({ authorizationId: 'one' })
       await journal.close(first.id, { state: 'failed', reason: 'insufficient_funds' })
       const second = await theirJournal.claim(claimOf({ authorizationId: 'one' }))
@@ -178,12 +178,12 @@ describe('the settlement journal', () => {
       expect((await journal.findOpen('one'))?.id).toBe(second?.id)
     })
 
-    it('takes the identity as it is given: letter case is the business of the scheme', async () => {
+    it('stores the authorization id unchanged, including letter case', async () => {
       await claim({ authorizationId: 'Ab' })
       expect(await journal.claim(claimOf({ authorizationId: 'aB' }))).not.toBeNull()
     })
 
-    it('gives an authorization to exactly one of 20 who claim it at once', async () => {
+    it('grants an authorization to exactly one of 20 concurrent claims', async () => {
       const claims = Array.from({ length: 20 }, (_, index) =>
         (index % 2 === 0 ? journal : theirJournal).claim(claimOf({ authorizationId: 'one' })),
       )
@@ -192,7 +192,7 @@ describe('the settlement journal', () => {
       expect(await count('settlements')).toBe(1)
     })
 
-    it('gives a failed authorization to exactly one of 20 who try it again at once', async () => {
+    it('grants a failed authorization to exactly one of 20 concurrent retries', async () => {
       const first = await claim({ authorizationId: 'one' })
       const claims = Array.from({ length: 20 }, async (_, index) => {
         const by = index % 2 === 0 ? journal : theirJournal
@@ -203,7 +203,7 @@ describe('the settlement journal', () => {
       expect(granted).toHaveLength(1)
     })
 
-    it('refuses to settle more than was authorized, whoever says so', async () => {
+    it('rejects an amount above the authorized amount', async () => {
       await expect(claim({ amount: 11n, authorizedAmount: 10n })).rejects.toThrow('settlements_amounts')
       const { id } = await claim({ amount: 10n, authorizedAmount: 10n })
       const closing = { state: 'confirmed', transaction: '0x1', settledAmount: 11n } as const
@@ -212,7 +212,7 @@ describe('the settlement journal', () => {
     })
 
     it.each([0n, 1n, 2n ** 63n, 2n ** 64n + 1n, 10n ** 77n + 1n, 2n ** 256n - 1n])(
-      'keeps the amount %s exactly',
+      'stores the amount %s exactly',
       async (amount) => {
         const { id } = await claim({ amount })
         expect((await journal.find(id))?.amount).toBe(amount)
@@ -223,7 +223,7 @@ describe('the settlement journal', () => {
       { expiresAt: null, kept: null },
       { expiresAt: new Date(0), kept: new Date(0) },
       { expiresAt: new Date('9998-12-31T23:59:59.999Z'), kept: new Date('9998-12-31T23:59:59.999Z') },
-      // Beyond what Postgres can hold, and as good as never: the latest instant of a Date.
+      // Later than Postgres supports: the maximum of a Date.
       { expiresAt: new Date(8_640_000_000_000_000), kept: null },
       { expiresAt: new Date('+010000-01-01T00:00:00Z'), kept: null },
     ])('keeps that an authorization expires at $expiresAt', async ({ expiresAt, kept }) => {
@@ -231,7 +231,7 @@ describe('the settlement journal', () => {
       expect((await journal.find(id))?.expiresAt).toEqual(kept)
     })
 
-    it('keeps a resource whatever characters a stranger put into it', async () => {
+    it('stores a resource with arbitrary characters', async () => {
       const { id } = await claim({
         resource: "https://shop.example/ü/'; drop table settlements; --/\u{1f4b8}",
       })
@@ -240,14 +240,14 @@ describe('the settlement journal', () => {
       )
     })
 
-    it('does not stumble over a NUL, which Postgres cannot hold', async () => {
+    it('accepts NUL characters, which Postgres text cannot store', async () => {
       const { id } = await claim({ resource: 'https://shop.example/\0a\0' })
       expect((await journal.find(id))?.resource).toBe('https://shop.example/a')
     })
   })
 
   describe('find', () => {
-    it('answers null for what is not there, however it is asked for', async () => {
+    it('returns null for unknown settlements in every lookup', async () => {
       expect(await journal.find(randomUUID())).toBeNull()
       expect(await journal.find('not-an-id')).toBeNull()
       expect(await journal.find('')).toBeNull()
@@ -256,7 +256,7 @@ describe('the settlement journal', () => {
       expect(await journal.listByTransaction(network, '\0')).toEqual([])
     })
 
-    it('finds the open row of an authorization, and none once it failed', async () => {
+    it('finds the open row of an authorization, and none after a failure', async () => {
       const settlement = await claim({ authorizationId: 'one' })
       expect((await theirJournal.findOpen('one'))?.id).toBe(settlement.id)
       await journal.abandon(settlement.id)
@@ -264,7 +264,7 @@ describe('the settlement journal', () => {
       expect((await theirJournal.find(settlement.id))?.state).toBe('failed')
     })
 
-    it('finds the confirmed row of an authorization: it is never open to anyone else again', async () => {
+    it('finds the confirmed row of an authorization, which stays taken', async () => {
       const settlement = await confirm('0x1', { authorizationId: 'one' })
       expect((await journal.findOpen('one'))?.id).toBe(settlement.id)
     })
@@ -275,13 +275,13 @@ describe('the settlement journal', () => {
       expect(await journal.listByTransaction('eip155:1', '0x1')).toEqual([])
     })
 
-    it('finds by every transaction that was ever recorded: a caller may hold an earlier hash', async () => {
+    it('finds by every recorded transaction, including replaced ones', async () => {
       const settlement = await claimAndRecord('0x1')
       await journal.recorderFor(settlement.id).record(signedAs('0x2'))
       expect((await journal.listByTransaction(network, '0x1')).map(({ id }) => id)).toEqual([settlement.id])
       expect((await journal.listByTransaction(network, '0x2')).map(({ id }) => id)).toEqual([settlement.id])
 
-      // Anyone may submit an EVM authorization: the transaction that paid need not be one of ours.
+      // Any account may submit an EVM authorization: the paying transaction need not be ours.
       await journal.close(settlement.id, { state: 'confirmed', transaction: '0xsomeone' })
       for (const transaction of ['0x1', '0x2', '0xsomeone']) {
         expect((await journal.listByTransaction(network, transaction)).map(({ id }) => id)).toEqual([
@@ -292,7 +292,7 @@ describe('the settlement journal', () => {
   })
 
   describe('record', () => {
-    it.each(waysToRecord)('$way makes the row pending and keeps the bytes', async ({ record }) => {
+    it.each(waysToRecord)('$way makes the row pending and stores the bytes', async ({ record }) => {
       const settlement = await claim()
       await record(journal, settlement.id, signedAs('0x1'))
       expect(await journal.find(settlement.id)).toMatchObject({
@@ -305,7 +305,7 @@ describe('the settlement journal', () => {
     it('names the newest transaction and keeps all of them, oldest first', async () => {
       const settlement = await claim()
       const recorder = journal.recorderFor(settlement.id)
-      // Neither in the order of the alphabet nor of the hashes' first letters.
+      // Neither in alphabetical order nor in order of the first letters.
       for (const transaction of ['0xb', '0xc', '0xa']) await recorder.record(signedAs(transaction))
       expect(await journal.find(settlement.id)).toMatchObject({
         transaction: '0xa',
@@ -313,7 +313,7 @@ describe('the settlement journal', () => {
       })
     })
 
-    it('answers from a lane what was signed for the number', async () => {
+    it('returns what the lane signed for the nonce', async () => {
       const settlement = await claim()
       const signed = await recordOne(journal, settlement.id, async (nonce) => signedAs(`0x${nonce}`))
       expect(signed).toEqual(signedAs('0x0'))
@@ -326,7 +326,7 @@ describe('the settlement journal', () => {
         expect(await nextNonce()).toBe(0)
       }
 
-      it('throws and leaves nothing behind when the row was abandoned', async () => {
+      it('throws and records nothing when the row was abandoned', async () => {
         const settlement = await claim()
         await die(ours)
         expect(await theirJournal.abandon(settlement.id)).toBe(true)
@@ -338,32 +338,32 @@ describe('the settlement journal', () => {
       it.each([
         { state: 'confirmed', transaction: '0x9' },
         { state: 'failed', reason: 'insufficient_funds' },
-      ] as const)('throws and leaves nothing behind when the row is $state', async (closing) => {
+      ] as const)('throws and records nothing when the row is $state', async (closing) => {
         const settlement = await claim()
         await journal.close(settlement.id, closing)
         await expect(record(journal, settlement.id, signedAs('0x1'))).rejects.toThrow('taken over')
         await expectNothingRecorded()
       })
 
-      it('throws and leaves nothing behind when the row was left to the reconciler', async () => {
+      it('throws and records nothing when the row was released to the reconciler', async () => {
         const settlement = await claim()
         await journal.release(settlement.id)
         await expect(record(journal, settlement.id, signedAs('0x1'))).rejects.toThrow('taken over')
         await expectNothingRecorded()
       })
 
-      it('throws and leaves nothing behind when another instance holds the row', async () => {
+      it('throws and records nothing when another instance owns the row', async () => {
         const settlement = await claim({}, theirJournal)
         await expect(record(journal, settlement.id, signedAs('0x1'))).rejects.toThrow('taken over')
         await expectNothingRecorded()
       })
 
-      it('throws and leaves nothing behind when there is no such row', async () => {
+      it('throws and records nothing when the row does not exist', async () => {
         await expect(record(journal, randomUUID(), signedAs('0x1'))).rejects.toThrow('taken over')
         await expectNothingRecorded()
       })
 
-      it('throws and leaves nothing behind when the row is abandoned while it waits for it', async () => {
+      it('throws and records nothing when the row is abandoned during the wait for its lock', async () => {
         const settlement = await claim()
         const rival = await otherPool.connect()
         try {
@@ -384,7 +384,7 @@ describe('the settlement journal', () => {
         await expectNothingRecorded()
       })
 
-      it('throws and changes nothing when the transaction is already recorded for another settlement', async () => {
+      it('throws and changes nothing when the transaction is recorded for another settlement', async () => {
         const first = await claimAndRecord('0x1')
         const second = await claim()
         await expect(record(journal, second.id, signedAs('0x1'))).rejects.toThrow()
@@ -396,7 +396,7 @@ describe('the settlement journal', () => {
   })
 
   describe('close', () => {
-    it('closes a pending row as confirmed, and tells the consumer who is about to be told', async () => {
+    it('confirms a pending row and grants its consumer', async () => {
       const settlement = await claimAndRecord('0x1')
       const isClosed = await journal.close(
         settlement.id,
@@ -414,7 +414,7 @@ describe('the settlement journal', () => {
       })
     })
 
-    it('closes a row as failed with its reason, and no consumer: nobody is told success', async () => {
+    it('fails a row with its reason and without a consumer', async () => {
       const settlement = await claimAndRecord('0x1')
       const failed = { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' } as const
       expect(await journal.close(settlement.id, failed, 'request:1')).toBe(true)
@@ -425,7 +425,7 @@ describe('the settlement journal', () => {
       })
     })
 
-    it('closes a claim for which nothing was sent, as failed or as paid by a known transaction', async () => {
+    it('closes a claim without a broadcast, as failed or as paid by a known transaction', async () => {
       const failing = await claim()
       expect(await journal.close(failing.id, { state: 'failed', reason: 'insufficient_funds' })).toBe(true)
       expect((await journal.find(failing.id))?.transaction).toBeNull()
@@ -440,7 +440,7 @@ describe('the settlement journal', () => {
       { first: 'failed', later: 'confirmed' },
       { first: 'confirmed', later: 'confirmed' },
       { first: 'failed', later: 'failed' },
-    ] as const)('is for good: $first stays so when it is to become $later', async ({ first, later }) => {
+    ] as const)('is permanent: $first does not become $later', async ({ first, later }) => {
       const closings = {
         confirmed: { state: 'confirmed', transaction: '0x1' },
         failed: { state: 'failed', reason: 'insufficient_funds' },
@@ -453,11 +453,11 @@ describe('the settlement journal', () => {
       expect(await journal.find(settlement.id)).toEqual(closed)
     })
 
-    it('answers false for a row that is not there', async () => {
+    it('returns false for an unknown row', async () => {
       expect(await journal.close(randomUUID(), { state: 'failed', reason: 'insufficient_funds' })).toBe(false)
     })
 
-    it('is granted to exactly one of 20 who close at once', async () => {
+    it('succeeds for exactly one of 20 concurrent calls', async () => {
       const settlement = await claimAndRecord('0x1')
       const closings = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -482,7 +482,7 @@ describe('the settlement journal', () => {
   })
 
   describe('consume', () => {
-    it('grants one consumer, that one again, and nobody else', async () => {
+    it('grants one consumer, the same one again, and no other', async () => {
       const settlement = await confirm('0x1')
       expect(await journal.consume(settlement.id, 'request:1')).toBe(true)
       expect(await journal.consume(settlement.id, 'request:2')).toBe(false)
@@ -498,7 +498,7 @@ describe('the settlement journal', () => {
       expect(await journal.consume(settlement.id, 'request:1')).toBe(true)
     })
 
-    it('is refused before the payment is confirmed, and after it failed', async () => {
+    it('is refused before confirmation and after a failure', async () => {
       const settlement = await claim()
       expect(await journal.consume(settlement.id, 'request:1')).toBe(false)
       await journal.recorderFor(settlement.id).record(signedAs('0x1'))
@@ -508,7 +508,7 @@ describe('the settlement journal', () => {
       expect((await journal.find(settlement.id))?.consumedBy).toBeNull()
     })
 
-    it('is granted to exactly one of 20 who ask at once', async () => {
+    it('is granted to exactly one of 20 concurrent consumers', async () => {
       const settlement = await confirm('0x1')
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -521,7 +521,7 @@ describe('the settlement journal', () => {
   })
 
   describe('abandon', () => {
-    it('fails a claim of our own for which nothing was recorded', async () => {
+    it('fails an own claim without a broadcast', async () => {
       const settlement = await claim()
       expect(await journal.abandon(settlement.id)).toBe(true)
       expect(await journal.find(settlement.id)).toMatchObject({
@@ -532,7 +532,7 @@ describe('the settlement journal', () => {
       })
     })
 
-    it('does not touch a claim that another living instance attends', async () => {
+    it('does not change a claim that another live instance owns', async () => {
       const settlement = await claim({}, theirJournal)
       expect(await journal.abandon(settlement.id)).toBe(false)
       expect(await journal.find(settlement.id)).toMatchObject({ state: 'claimed', isOwned: true })
@@ -559,7 +559,7 @@ describe('the settlement journal', () => {
       expect(await journal.abandon(settlement.id)).toBe(true)
     })
 
-    it('is not hasty: nine silent seconds, or 80 at work, are not a death', async () => {
+    it('respects the timeouts: 9 s without heartbeat and 80 s of work are still owned', async () => {
       const settlement = await claim({}, theirJournal)
       await pool.query("update instances set seen_at = now() - interval '9 seconds' where id = $1", [
         theirs.id,
@@ -569,7 +569,7 @@ describe('the settlement journal', () => {
     })
 
     it.each(waysToRecord)(
-      'never fails what $way recorded, whoever asks and however dead the owner',
+      'never fails what $way recorded, whether or not its owner is alive',
       async ({ record }) => {
         const settlement = await claim()
         await record(journal, settlement.id, signedAs('0x1'))
@@ -583,13 +583,13 @@ describe('the settlement journal', () => {
       },
     )
 
-    it('does not touch what is closed or not there', async () => {
+    it('does not change closed or unknown rows', async () => {
       const settlement = await confirm('0x1')
       expect(await journal.abandon(settlement.id)).toBe(false)
       expect(await journal.abandon(randomUUID())).toBe(false)
     })
 
-    it('and record exclude each other when they race', async () => {
+    it('and record exclude each other in a race', async () => {
       for (let round = 0; round < 20; round += 1) {
         const settlement = await claim({}, theirJournal)
         await pool.query('update settlements set created_at = created_at - $1::interval', ['181 seconds'])
@@ -608,13 +608,13 @@ describe('the settlement journal', () => {
   })
 
   describe('release', () => {
-    it('leaves our own open row to whoever comes', async () => {
+    it('releases an own open row to the reconciler', async () => {
       const settlement = await claimAndRecord('0x1')
       await journal.release(settlement.id)
       expect(await journal.find(settlement.id)).toMatchObject({ state: 'pending', isOwned: false })
     })
 
-    it('does not touch the row of another instance', async () => {
+    it('does not change a row of another instance', async () => {
       const settlement = await claim({}, theirJournal)
       await journal.release(settlement.id)
       expect((await journal.find(settlement.id))?.isOwned).toBe(true)
@@ -624,7 +624,7 @@ describe('the settlement journal', () => {
   describe('listOrphaned', () => {
     const listed = async (limit = 100) => (await journal.listOrphaned(limit)).map(({ id }) => id)
 
-    it('lists open rows that nobody living attends, and no others', async () => {
+    it('lists only open rows without a live owner', async () => {
       const attended = await claimAndRecord('0x1')
       const closed = await confirm('0x2')
       expect(await listed()).toEqual([])
@@ -641,7 +641,7 @@ describe('the settlement journal', () => {
       expect(list).not.toContain(closed.id)
     })
 
-    it('lists no more than it was asked for, and not always the same: none stands before the others', async () => {
+    it('respects the limit, in random order, so that no row blocks the others', async () => {
       const ids: string[] = []
       for (const minutes of [4, 5, 6]) {
         const settlement = await claimAndRecord(`0x${minutes}`)
@@ -655,7 +655,7 @@ describe('the settlement journal', () => {
       expect([...seen].sort()).toEqual([...ids].sort())
     })
 
-    it('lists a row with everything that resolving it needs', async () => {
+    it('lists rows with everything that resolving needs', async () => {
       const settlement = await claimAndRecord('0x1', { amount: 2n ** 256n - 1n })
       await journal.recorderFor(settlement.id).record(signedAs('0x2'))
       await journal.release(settlement.id)
@@ -679,7 +679,7 @@ describe('the settlement journal', () => {
     }
 
     beforeEach(() => {
-      // The heartbeat's timer alone: the database's own deadlines go on.
+      // Fakes only the heartbeat's timer; the database's deadlines continue.
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     })
     afterEach(async () => {
@@ -687,7 +687,7 @@ describe('the settlement journal', () => {
       vi.useRealTimers()
     })
 
-    it('is seen from the start, and again every three seconds', async () => {
+    it('sends a heartbeat at start and every three seconds', async () => {
       const instance = await announce(pool)
       await die(instance)
       const before = await seenAt(instance)
@@ -695,7 +695,7 @@ describe('the settlement journal', () => {
       await expect.poll(() => seenAt(instance), { interval: 10 }).toBeGreaterThan(Number(before))
     })
 
-    it('is seen while every connection of its pool is taken', async () => {
+    it('sends heartbeats while its pool is exhausted', async () => {
       const busy = openPool({ url: database.url, maxConnections: 2, onError: () => undefined })
       const instance = await announce(busy)
       const taken = [await busy.connect(), await busy.connect()]
@@ -711,16 +711,16 @@ describe('the settlement journal', () => {
       }
     })
 
-    it('is gone at once when it takes its leave, and does not come back', async () => {
+    it('disappears immediately on close, and does not come back', async () => {
       const instance = await announce(pool)
-      // A heartbeat is under way while it leaves.
+      // A heartbeat is in flight during the close.
       vi.advanceTimersByTime(3_000)
       await announced.pop()?.close()
       expect(await seenAt(instance)).toBeNull()
       expect(vi.getTimerCount()).toBe(0)
     })
 
-    it('sweeps away what has been dead for a day', async () => {
+    it('deletes instances without a heartbeat for a day', async () => {
       await pool.query("update instances set seen_at = now() - interval '25 hours' where id = $1", [
         theirs.id,
       ])
@@ -729,7 +729,7 @@ describe('the settlement journal', () => {
       expect(await seenAt(ours)).not.toBeNull()
     })
 
-    it('frees what others left behind at once where it is the only one', async () => {
+    it('releases all earlier claims at once when it is the only instance', async () => {
       const settlement = await claim({}, theirJournal)
       const instance = await announce(pool, true)
       expect((await journal.find(settlement.id))?.isOwned).toBe(false)

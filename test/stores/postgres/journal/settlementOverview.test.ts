@@ -27,7 +27,7 @@ describe('the overview of settlements', () => {
     journal = createSettlementJournal(pool, await addInstance(pool))
   })
 
-  /** A row of some age in seconds, in the state that is asked for. */
+  /** A row with an age in seconds, in the given state. */
   const put = async (
     state: 'claimed' | 'pending' | 'confirmed' | 'failed',
     { ageSeconds = 0, of = network }: { readonly ageSeconds?: number; readonly of?: string } = {},
@@ -48,7 +48,7 @@ describe('the overview of settlements', () => {
     (await overview.list({ status: 'pending', limit: 100, ...filter })).map(({ id }) => id)
 
   describe('list', () => {
-    it('shows what stands so, claims among the pending, the newest first', async () => {
+    it('lists settlements of a status, claims as pending, newest first', async () => {
       const claimed = await put('claimed', { ageSeconds: 1 })
       const pending = await put('pending', { ageSeconds: 2 })
       const confirmed = await put('confirmed')
@@ -59,7 +59,7 @@ describe('the overview of settlements', () => {
       expect(await overview.list({ status: 'confirmed', limit: 1 })).toEqual([await journal.find(confirmed)])
     })
 
-    it('shows one network, and what was opened since a time', async () => {
+    it('filters by network and by creation time', async () => {
       const old = await put('pending', { ageSeconds: 3_600 })
       const fresh = await put('pending', { ageSeconds: 60 })
       const elsewhere = await put('pending', { of: 'eip155:1', ageSeconds: 1 })
@@ -70,7 +70,7 @@ describe('the overview of settlements', () => {
       expect(await list({ since, network: 'eip155:1' })).toEqual([elsewhere])
     })
 
-    it('takes an instant as it is: the very one is since then', async () => {
+    it('includes settlements created exactly at `since`', async () => {
       const id = await put('pending')
       await pool.query("update settlements set created_at = '2026-01-01T00:00:00.000Z'")
       expect(await list({ since: new Date('2026-01-01T00:00:00.000Z') })).toEqual([id])
@@ -78,11 +78,11 @@ describe('the overview of settlements', () => {
     })
 
     it.each(['pending', 'confirmed', 'failed'] as const)(
-      'pages through all that are %s without a gap or a double, also through one instant',
+      'pages through all %s settlements without gaps or duplicates, also within one instant',
       async (status) => {
         const ids = new Set<string>()
         for (let row = 0; row < 12; row += 1) ids.add(await put(status))
-        // Four of one microsecond, and others that differ by less than a millisecond.
+        // Four in the same microsecond, others within the same millisecond.
         await pool.query(
           `update settlements s set created_at = timestamptz '2026-01-01' + r.place * interval '10 microseconds'
            from (select id, greatest(0, row_number() over () - 4) as place from settlements) r where r.id = s.id`,
@@ -99,14 +99,14 @@ describe('the overview of settlements', () => {
       },
     )
 
-    it('goes on after a settlement that has changed its state since', async () => {
+    it('continues after a settlement whose state has changed since', async () => {
       const older = await put('pending', { ageSeconds: 2 })
       const newer = await put('pending', { ageSeconds: 1 })
       await journal.close(newer, { state: 'confirmed', transaction: 'tx' })
       expect(await list({ after: newer })).toEqual([older])
     })
 
-    it('does not read the whole journal for a page of the few that failed', async () => {
+    it('uses the partial index for failed settlements', async () => {
       await pool.query(
         `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
            amount, authorized_amount, state, transaction, closed_at, created_at)
@@ -126,7 +126,7 @@ describe('the overview of settlements', () => {
   })
 
   describe('countOpen', () => {
-    it('counts nothing where nothing is open', async () => {
+    it('is empty without open settlements', async () => {
       await put('confirmed')
       await put('failed')
       expect(await overview.countOpen()).toEqual([])

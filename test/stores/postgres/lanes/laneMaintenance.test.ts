@@ -10,7 +10,7 @@ import { claimOf } from '../../../support/claimOf.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
-/* Who looks after a lane, and what only they may do: gaps, replacements, moving back. */
+/* Lane leases, and the operations that require one: gaps, replacements, rewinds. */
 
 const network = 'eip155:84532'
 const signers = ['0xa', '0xb', '0xc', '0xd']
@@ -51,7 +51,7 @@ const claim = async ({ journal }: Process): Promise<string> => {
   if (settlement === null) throw new Error('The authorization already has an open row')
   return settlement.id
 }
-/** Records one transaction that carries so many new settlements. */
+/** Records one transaction with this many new settlements. */
 const record = async (process: Process, name: string, count = 1): Promise<readonly string[]> => {
   const ids = await Promise.all(Array.from({ length: count }, () => claim(process)))
   const answer = await process.lanes.record(lane, ids.map(process.journal.recorderFor), sign(name))
@@ -67,19 +67,19 @@ const oldest = async ({ lanes }: Process) => {
 }
 
 describe('a lease', () => {
-  it('gives everything to one instance, and half of it to a second one when it appears', async () => {
+  it('grants all lanes to one instance, and half of them to a second one when it starts', async () => {
     const one = await appear()
     await openLanes(one)
     expect(await one.lanes.lease(network, signers)).toEqual(signers)
     const other = await appear()
-    // Whoever has too much gives it up first.
+    // The first instance releases its surplus first.
     expect(await other.lanes.lease(network, signers)).toEqual([])
     expect(await one.lanes.lease(network, signers)).toEqual(['0xa', '0xb'])
     expect(await other.lanes.lease(network, signers)).toEqual(['0xc', '0xd'])
     expect(await one.lanes.lease(network, signers)).toEqual(['0xa', '0xb'])
   })
 
-  it('is never held by two, however many ask at once', async () => {
+  it('is never held by two instances, under concurrency', async () => {
     const processes = await Promise.all(Array.from({ length: 6 }, () => appear()))
     const [first] = processes
     if (first === undefined) throw new Error('There is no process')
@@ -103,7 +103,7 @@ describe('a lease', () => {
     expect(await heir.lanes.lease(network, signers)).toEqual(signers)
   })
 
-  it('of an instance that lives and does not renew it is taken over when it ends', async () => {
+  it('that a live instance does not renew is taken over when it expires', async () => {
     const idle = await appear()
     await openLanes(idle)
     await idle.lanes.lease(network, signers)
@@ -113,7 +113,7 @@ describe('a lease', () => {
     expect(await other.lanes.lease(network, signers)).toEqual(['0xa', '0xb'])
   })
 
-  it('ends when its holder closes, so that nobody waits for it', async () => {
+  it('ends when its holder closes', async () => {
     const instance = await announceInstance(pool, silentLogger, { isOnly: false })
     const leaving = createSignerLanes(pool, instance)
     for (const signer of signers) await leaving.advance({ network, signer }, 0)
@@ -124,7 +124,7 @@ describe('a lease', () => {
     expect(await (await appear()).lanes.lease(network, signers)).toEqual(signers)
   })
 
-  it('is a matter of one network', async () => {
+  it('applies to one network', async () => {
     const one = await appear()
     await openLanes(one)
     await one.lanes.advance({ network: 'eip155:1', signer: '0xa' }, 0)
@@ -135,7 +135,7 @@ describe('a lease', () => {
 })
 
 describe('a replacement', () => {
-  it('has the number of the old one, carries what it carries, and is what its settlements name', async () => {
+  it('has the same nonce and settlements, and becomes their transaction', async () => {
     const holder = await appear()
     await openLanes(holder)
     await holder.lanes.lease(network, signers)
@@ -153,7 +153,7 @@ describe('a replacement', () => {
     expect(byOld.map(({ id }) => id).sort()).toEqual([...ids].sort())
   })
 
-  it('may be replaced itself, and nothing but the newest may', async () => {
+  it('can be replaced itself; only the newest transaction can be', async () => {
     const holder = await appear()
     await openLanes(holder)
     await holder.lanes.lease(network, signers)
@@ -166,7 +166,7 @@ describe('a replacement', () => {
     expect((await oldest(holder)).replaced.toSorted()).toEqual(['first/0', 'second/0'])
   })
 
-  it('leaves closed settlements as they are', async () => {
+  it('does not change closed settlements', async () => {
     const holder = await appear()
     await openLanes(holder)
     await holder.lanes.lease(network, signers)
@@ -180,7 +180,7 @@ describe('a replacement', () => {
   it.each<[string, (holder: Process) => Promise<Process>]>([
     ['another instance', async () => await appear()],
     [
-      'an instance whose lease has ended',
+      'an instance whose lease has expired',
       async (holder) => {
         await pool.query("update signer_lanes set lease_expires_at = now() - interval '1 second'")
         return holder
@@ -204,8 +204,8 @@ describe('a replacement', () => {
   })
 })
 
-describe('a gap', () => {
-  it('is filled where a number was drawn and no bytes have it', async () => {
+describe('a nonce gap', () => {
+  it('is filled for an allocated nonce without a transaction', async () => {
     const one = await appear()
     await openLanes(one)
     await record(one, 'low')
@@ -217,7 +217,7 @@ describe('a gap', () => {
     })
     expect(await one.lanes.fillNonceGap(lane, 1, sign('again'))).toBeNull()
     expect(await one.lanes.fillNonceGap(lane, 0, sign('low again'))).toBeNull()
-    // Not drawn yet: the next payment takes it.
+    // Not allocated yet: the next payment takes it.
     expect(await one.lanes.fillNonceGap(lane, 4, sign('beyond'))).toBeNull()
     expect(await listTransactions(one)).toEqual([
       [0, 'low/0'],
@@ -226,7 +226,7 @@ describe('a gap', () => {
     ])
   })
 
-  it('that two instances fill at once is filled once, and neither fails', async () => {
+  it('is filled once by two concurrent instances, and neither fails', async () => {
     const [one, other] = [await appear(), await appear(database.otherPool())]
     await openLanes(one)
     await one.lanes.advance(lane, 20)
@@ -240,8 +240,8 @@ describe('a gap', () => {
   })
 })
 
-describe('moving a lane back', () => {
-  it('goes to what the chain has used, where nothing is recorded from there on', async () => {
+describe('rewinding a lane', () => {
+  it("sets the chain's nonce when nothing is recorded at or above it", async () => {
     const one = await appear()
     await openLanes(one)
     await record(one, 'real')
@@ -256,7 +256,7 @@ describe('moving a lane back', () => {
     expect(await one.lanes.rewindNonce(lane, 2)).toBe(false)
   })
 
-  it('sees what another instance records while it waits for the lane', async () => {
+  it('includes what another instance records during the wait for the lane', async () => {
     const [one, other] = [await appear(), await appear(database.otherPool())]
     await openLanes(one)
     await one.lanes.advance(lane, 8)
@@ -269,7 +269,7 @@ describe('moving a lane back', () => {
     })
     expect(await retreating).toBe(false)
     expect(await one.lanes.readNext(lane)).toBe(9)
-    // Were the lane moved back, this number would be taken for ever.
+    // A rewind would allocate this nonce a second time.
     await record(one, 'next')
     expect(await listTransactions(one)).toEqual([
       [8, 'meanwhile/8'],

@@ -15,7 +15,7 @@ const lane: Lane = { network: 'eip155:84532', signer: '0x11111111111111111111111
 const otherSigner: Lane = { ...lane, signer: '0x2222222222222222222222222222222222222222' }
 const otherNetwork: Lane = { ...lane, network: 'eip155:8453' }
 
-/** Signs like a lane's account would: one transaction a number. */
+/** Signs one transaction per nonce. */
 const signFor =
   ({ network, signer }: Lane) =>
   async (nonce: number): Promise<SignedTransaction> => ({
@@ -39,7 +39,7 @@ describe('the signer lanes', () => {
   let database: TestDatabase
   let pool: Pool
   let otherPool: Pool
-  /** Two processes that share the database. */
+  /** Two instances that share the database. */
   let journals: readonly [SettlementJournal, SettlementJournal]
   let lanes: SignerLanes
   let otherLanes: SignerLanes
@@ -66,7 +66,7 @@ describe('the signer lanes', () => {
   }
   const recordOne = (journal: SettlementJournal, id: string, target: Lane, sign: SignNumbered) =>
     recordInLane({ journal, lanes: journal === journals[0] ? lanes : otherLanes }, id, { lane: target, sign })
-  /** Records one transaction of a new settlement and answers its number. */
+  /** Records one transaction of a new settlement; returns its nonce. */
   const recordIn = async (target: Lane, journal = journals[0]): Promise<number> => {
     const id = await claim(journal, target.network)
     let taken = -1
@@ -80,7 +80,7 @@ describe('the signer lanes', () => {
     (await lanes.listFrom(target, nonce, 1_000)).map((transaction) => transaction.nonce)
 
   describe('record', () => {
-    it('numbers 200 transactions of two instances without a gap and without a repetition', async () => {
+    it('allocates gapless, unique nonces to 200 transactions of two instances', async () => {
       await lanes.advance(lane, 7)
       const taken = await Promise.all(
         range(0, 200).map((index) => recordIn(lane, journals[index % 2 === 0 ? 0 : 1])),
@@ -89,13 +89,13 @@ describe('the signer lanes', () => {
       expect(await noncesFrom(lane)).toEqual(range(7, 200))
     })
 
-    it('begins where the chain stands', async () => {
+    it("starts at the chain's nonce", async () => {
       await lanes.advance(lane, 41)
       expect(await recordIn(lane)).toBe(41)
       expect(await recordIn(lane)).toBe(42)
     })
 
-    it('gives each settlement the transaction that was signed for its own number', async () => {
+    it('gives each settlement the transaction that was signed for its nonce', async () => {
       await lanes.advance(lane, 0)
       const ids = await Promise.all(range(0, 20).map(() => claim(journals[0])))
       const signed = await Promise.all(ids.map((id) => recordOne(journals[0], id, lane, signFor(lane))))
@@ -105,7 +105,7 @@ describe('the signer lanes', () => {
       }
     })
 
-    it('uses no number and leaves the row claimed when signing fails', async () => {
+    it('allocates no nonce and leaves the row claimed when signing fails', async () => {
       await lanes.advance(lane, 5)
       const id = await claim(journals[0])
       const failing = recordOne(journals[0], id, lane, async () => {
@@ -120,7 +120,7 @@ describe('the signer lanes', () => {
       expect(await recordIn(lane)).toBe(5)
     })
 
-    it('leaves no gap when some of many fail to be signed', async () => {
+    it('leaves no gap when some of many signatures fail', async () => {
       await lanes.advance(lane, 0)
       const attempts = range(0, 40).map(async (index) => {
         const journal = journals[index % 2 === 0 ? 0 : 1]
@@ -135,7 +135,7 @@ describe('the signer lanes', () => {
       expect(await noncesFrom(lane)).toEqual(range(0, 30))
     })
 
-    it('keeps neither the number nor the bytes when the commit fails', async () => {
+    it('keeps neither the nonce nor the bytes when the commit fails', async () => {
       await lanes.advance(lane, 5)
       const id = await claim(journals[0])
       await pool.query(`
@@ -171,7 +171,7 @@ describe('the signer lanes', () => {
       expect((await journals[0].find(id))?.state).toBe('claimed')
     })
 
-    it('numbers several signers and networks independently', async () => {
+    it('allocates nonces independently per signer and network', async () => {
       const all = [lane, otherSigner, otherNetwork]
       for (const [index, each] of all.entries()) await lanes.advance(each, 100 * index)
       await Promise.all(range(0, 30).map((index) => recordIn(all[index % 3] ?? lane)))
@@ -180,7 +180,7 @@ describe('the signer lanes', () => {
       }
     })
 
-    it('makes nobody wait for a lane that stands still but those who use it', async () => {
+    it('does not block other lanes while one is blocked', async () => {
       await lanes.advance(lane, 0)
       await lanes.advance(otherSigner, 0)
       const signing = gate()
@@ -192,7 +192,7 @@ describe('the signer lanes', () => {
         return await signFor(lane)(nonce)
       })
       await begun.opened
-      // More of them than there are connections.
+      // More waiters than connections.
       const waiting = range(0, 20).map(() => recordIn(lane))
       expect(await recordIn(otherSigner)).toBe(0)
       expect(await recordIn(otherSigner, journals[1])).toBe(1)
@@ -201,7 +201,7 @@ describe('the signer lanes', () => {
       expect((await Promise.all(waiting)).sort((left, right) => left - right)).toEqual(range(1, 20))
     })
 
-    it('takes a lane back from a signer that hangs', async () => {
+    it('releases a lane whose signer hangs', async () => {
       await lanes.advance(lane, 0)
       const id = await claim(journals[0])
       const hanging = recordOne(journals[0], id, lane, () => new Promise(() => undefined))
@@ -211,7 +211,7 @@ describe('the signer lanes', () => {
       expect((await journals[0].find(id))?.state).toBe('claimed')
     }, 15_000)
 
-    it('takes a lane back from a machine that vanishes while it signs', async () => {
+    it('releases a lane whose instance vanishes while it signs', async () => {
       await lanes.advance(lane, 0)
       const proxy = await startTcpProxy(Number(new URL(database.url).port))
       const url = new URL(database.url)
@@ -234,7 +234,7 @@ describe('the signer lanes', () => {
         const refused = expect(vanished).rejects.toThrow()
         await gone.opened
         expect(await recordIn(lane)).toBe(0)
-        // Whoever was away so long has lost the number, and sends nothing.
+        // The vanished instance has lost the nonce, and sends nothing.
         await proxy.reset()
         await refused
         expect(await lanes.listFrom(lane, 0, 10)).toHaveLength(1)
@@ -258,18 +258,18 @@ describe('the signer lanes', () => {
       expect(await recordIn(lane)).toBe(21)
     })
 
-    it('keeps the farthest of many that come at once from two instances', async () => {
+    it('keeps the maximum of concurrent calls from two instances', async () => {
       await Promise.all(
         range(0, 30).map((index) => (index % 2 === 0 ? lanes : otherLanes).advance(lane, (index * 7) % 30)),
       )
       expect(await recordIn(lane)).toBe(29)
     })
 
-    it('does not disturb what is being numbered', async () => {
+    it('does not affect concurrent allocations', async () => {
       await lanes.advance(lane, 10)
       const taken = await Promise.all(
         range(0, 40).map(async (index) => {
-          // What a node that lags behind would say.
+          // As reported by a lagging node.
           if (index % 5 === 0) await otherLanes.advance(lane, index % 11)
           return await recordIn(lane, journals[index % 2 === 0 ? 0 : 1])
         }),
@@ -277,7 +277,7 @@ describe('the signer lanes', () => {
       expect([...taken].sort((left, right) => left - right)).toEqual(range(10, 40))
     })
 
-    it('refuses a number below zero', async () => {
+    it('rejects a negative nonce', async () => {
       await expect(lanes.advance(lane, -1)).rejects.toThrow()
     })
   })
@@ -286,12 +286,12 @@ describe('the signer lanes', () => {
     beforeEach(async () => {
       await lanes.advance(lane, 8)
       await lanes.advance(otherSigner, 8)
-      // Beyond one digit: the order is that of numbers, not of text.
+      // More than one digit: the order is numeric, not alphabetical.
       for (let transactions = 0; transactions < 5; transactions += 1) await recordIn(lane)
       await recordIn(otherSigner)
     })
 
-    it('lists the recorded transactions of one lane from a number on, in order', async () => {
+    it('lists the recorded transactions of one lane from a nonce on, in order', async () => {
       expect(await lanes.listFrom(lane, 9, 100)).toEqual(
         range(9, 4).map((nonce) => ({
           transaction: `${lane.network}/${lane.signer}/${nonce}`,
@@ -303,11 +303,11 @@ describe('the signer lanes', () => {
       )
     })
 
-    it('lists no more than it was asked for, the lowest numbers first', async () => {
+    it('respects the limit, lowest nonces first', async () => {
       expect((await otherLanes.listFrom(lane, 0, 2)).map(({ nonce }) => nonce)).toEqual([8, 9])
     })
 
-    it('lists nothing beyond the last, of an unknown lane, or of transactions that payers signed', async () => {
+    it('lists nothing beyond the last nonce, of an unknown lane, or signed by payers', async () => {
       const id = await claim(journals[0])
       await journals[0].recorderFor(id).record({ transaction: 'signed by the payer', bytes: '0x' })
       expect(await lanes.listFrom(lane, 13, 100)).toEqual([])

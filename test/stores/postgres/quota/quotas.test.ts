@@ -27,7 +27,7 @@ describe('quotas', () => {
   let database: TestDatabase
   let pool: Pool
   let quotas: Quotas
-  /** Those of two processes that share the database. */
+  /** Of two instances that share the database. */
   let journal: SettlementJournal
   let theirJournal: SettlementJournal
 
@@ -85,7 +85,7 @@ describe('quotas', () => {
   }
 
   describe('a claim', () => {
-    it('counts against its caller, in the month of its moment', async () => {
+    it('counts against its caller in the current month', async () => {
       expect(await quotas.readUse('ada', now)).toEqual({
         monthStartsAt: new Date('2026-05-01T00:00:00Z'),
         used: 0,
@@ -102,14 +102,14 @@ describe('quotas', () => {
       expect([await readUsed('anonymous'), await readUsed('ada')]).toEqual([0, 0])
     })
 
-    it('of an authorization that has a row already counts nothing', async () => {
+    it('counts nothing for an authorization that already has a row', async () => {
       const { authorizationId } = await claim()
       expect(await journal.claim(claimOf({ caller: 'ada', authorizationId }), free)).toBeNull()
       expect(await theirJournal.claim(claimOf({ caller: 'bob', authorizationId }), free)).toBeNull()
       expect([await readUsed('ada'), await readUsed('bob')]).toEqual([1, 0])
     })
 
-    it('is refused when nothing is left, until the first of the next month, and opens nothing', async () => {
+    it('is refused when the quota is exhausted, until the first of the next month, without a row', async () => {
       await setUsed('ada', limit)
       const asked = claimOf({ caller: 'ada' })
       await expect(journal.claim(asked, free)).rejects.toMatchObject({
@@ -120,13 +120,13 @@ describe('quotas', () => {
       expect(await readUsed('ada')).toBe(limit)
     })
 
-    it('of an authorization that has a row is a duplicate also when nothing is left', async () => {
+    it('is a duplicate for an authorization with a row, even when the quota is exhausted', async () => {
       const { authorizationId } = await claim()
       await setUsed('ada', limit)
       expect(await journal.claim(claimOf({ caller: 'ada', authorizationId }), free)).toBeNull()
     })
 
-    it('follows the tier of its moment, and is never refused where there is no limit', async () => {
+    it('uses the current tier, and is never refused without a limit', async () => {
       await setUsed('ada', limit)
       await claim({}, { quota: { tier: 'builder', at: now } })
       await setUsed('ada', tiers.scale.monthlyQuota)
@@ -134,7 +134,7 @@ describe('quotas', () => {
       expect(await readUsed('ada')).toBe(tiers.scale.monthlyQuota + 1)
     })
 
-    it('starts from nothing at 00:00 UTC on the first', async () => {
+    it('starts from zero at 00:00 UTC on the first', async () => {
       await setUsed('ada', limit)
       const lastMoment = new Date('2026-05-31T23:59:59.999Z')
       const firstMoment = new Date('2026-06-01T00:00:00.000Z')
@@ -145,8 +145,8 @@ describe('quotas', () => {
     })
   })
 
-  describe('many claims at once', () => {
-    it('get exactly what is left: 1,000 of 1,500 through two instances', async () => {
+  describe('concurrent claims', () => {
+    it('use exactly what is left: 1,000 of 1,500 through two instances', async () => {
       const attempts = Array.from({ length: 1_500 }, (_, index) =>
         attempt(index % 2 === 0 ? journal : theirJournal, claimOf({ caller: 'ada' })),
       )
@@ -154,14 +154,14 @@ describe('quotas', () => {
       expect([await readUsed('ada'), await countHeld('ada')]).toEqual([1_000, 1_000])
     })
 
-    it('of one moment get the last places in the order in which they came', async () => {
+    it('in one batch use the last slots in order of arrival', async () => {
       await setUsed('ada', limit - 2)
       const claims = Array.from({ length: 5 }, () => claimOf({ caller: 'ada' }))
       const answers = await Promise.all(claims.map((each) => attempt(journal, each)))
       expect(answers).toEqual(['opened', 'opened', 'exhausted', 'exhausted', 'exhausted'])
     })
 
-    it('of one moment and one authorization count once, in the place of the first', async () => {
+    it('in one batch for one authorization count once, at the position of the first', async () => {
       await setUsed('ada', limit - 1)
       const contested = claimOf({ caller: 'ada' })
       const claims = [contested, claimOf({ caller: 'ada' }), contested]
@@ -169,7 +169,7 @@ describe('quotas', () => {
       expect(answers).toEqual(['opened', 'exhausted', 'duplicate'])
     })
 
-    it('of the same authorizations leave no place unused and use none twice', async () => {
+    it('for the same authorizations use every slot exactly once', async () => {
       await setUsed('ada', limit - 60)
       const ids = Array.from({ length: 40 }, () => randomUUID())
       const fresh = Array.from({ length: 40 }, () => randomUUID())
@@ -181,7 +181,7 @@ describe('quotas', () => {
       expect([opened, await readUsed('ada'), await countHeld('ada')]).toEqual([60, limit, 60])
     })
 
-    it('leave the place of a duplicate to who came after it', async () => {
+    it('pass the slot of a duplicate to the next claim', async () => {
       await setUsed('ada', limit - 1)
       const { authorizationId } = await claim({}, { quota: { tier: 'builder', at: now } })
       await setUsed('ada', limit - 1)
@@ -192,7 +192,7 @@ describe('quotas', () => {
       expect(answers).toEqual(['duplicate', 'opened'])
     })
 
-    it('of several accounts keep out of the way of one another, and of those without', async () => {
+    it('of several accounts do not affect each other, or anonymous callers', async () => {
       await setUsed('ada', limit)
       await setUsed('bob', limit - 1)
       const answers = await Promise.all([
@@ -206,7 +206,7 @@ describe('quotas', () => {
     })
   })
 
-  describe('what a settlement counted', () => {
+  describe('the quota use of a settlement', () => {
     const record = async ({ id }: Settlement): Promise<void> =>
       journal.recorderFor(id).record({ transaction: `tx ${id}`, bytes: 'bytes' })
     const blockOf = (id: string) => ({ number: 1n, hash: `0x${id}` })
@@ -225,7 +225,7 @@ describe('quotas', () => {
     }
     const failed = { state: 'failed', reason: 'insufficient_funds' } as const
 
-    it('is given back when it fails, once, to its own month', async () => {
+    it('is refunded once when it fails, to its own month', async () => {
       const may = await claim()
       await claim()
       await claim({}, { quota: { tier: 'free', at: new Date('2026-06-02T00:00:00Z') } })
@@ -237,14 +237,14 @@ describe('quotas', () => {
       expect([await readUsed('ada'), await readUsed('ada', new Date('2026-06-30T00:00:00Z'))]).toEqual([1, 1])
     })
 
-    it('is given back when it is abandoned, once', async () => {
+    it('is refunded once when it is abandoned', async () => {
       const settlement = await claim()
       const answers = await Promise.all([journal.abandon(settlement.id), journal.abandon(settlement.id)])
       expect(answers.sort()).toEqual([false, true])
       expect(await readUsed('ada')).toBe(0)
     })
 
-    it('stays while another one may still attend it, and comes back when nobody does', async () => {
+    it('stays while another instance may own it, and is refunded when none does', async () => {
       const dead = await addInstance(pool)
       const settlement = await claim({}, { by: createSettlementJournal(pool, dead) })
       expect(await journal.abandon(settlement.id)).toBe(false)
@@ -254,7 +254,7 @@ describe('quotas', () => {
       expect(await readUsed('ada')).toBe(0)
     })
 
-    it('stays with one that is confirmed, also when its block is taken back and it is confirmed anew', async () => {
+    it('stays for a confirmed settlement, also when it is reorged and confirmed again', async () => {
       const settlement = await claim()
       await confirm(settlement)
       await createConfirmedBlocks(pool).reopen(paidIn(settlement.id))
@@ -262,7 +262,7 @@ describe('quotas', () => {
       expect(await readUsed('ada')).toBe(1)
     })
 
-    it('is given back once when the block is taken back and the payment fails', async () => {
+    it('is refunded once when the block is orphaned and the payment fails', async () => {
       const settlement = await claim()
       await claim()
       await confirm(settlement)
@@ -272,7 +272,7 @@ describe('quotas', () => {
       expect(await readUsed('ada')).toBe(1)
     })
 
-    it('is given back for each of several that fail in one moment', async () => {
+    it('is refunded for each of several failures in one batch', async () => {
       const opened = await Promise.all(Array.from({ length: 30 }, () => claim()))
       const others = await Promise.all(Array.from({ length: 10 }, () => claim({ caller: 'bob' })))
       await Promise.all(
@@ -283,7 +283,7 @@ describe('quotas', () => {
       expect([await readUsed('ada'), await readUsed('bob')]).toEqual([10, 0])
     })
 
-    it('can be used again: the place of a failure is the last one of the month', async () => {
+    it('can be used again: a failure frees the last slot of the month', async () => {
       await setUsed('ada', limit - 1)
       const { id, authorizationId } = await claim()
       expect(await attempt(journal, claimOf({ caller: 'ada' }))).toBe('exhausted')
@@ -291,7 +291,7 @@ describe('quotas', () => {
       expect(await attempt(journal, claimOf({ caller: 'ada', authorizationId }))).toBe('opened')
     })
 
-    it('never keeps a settlement from being closed, even when the count is lost', async () => {
+    it('never prevents closing, even when its row is missing', async () => {
       const first = await claim()
       const second = await claim()
       await setUsed('ada', 0)
@@ -301,8 +301,8 @@ describe('quotas', () => {
     })
   })
 
-  describe('while another statement has the month', () => {
-    /** Does something while the row of a month is locked, and answers what it came to once it is free. */
+  describe('while another statement locks the month', () => {
+    /** Runs work while a month's row is locked; returns its result after the lock is released. */
     const whileLocked = async <T>(begin: () => Promise<T>, meanwhile: () => Promise<void>): Promise<T> => {
       const client = await database.otherPool().connect()
       try {
@@ -323,7 +323,7 @@ describe('quotas', () => {
       return (rowCount ?? 0) > 0
     }
 
-    it('a claim holds no authorization, and the place of what became a duplicate goes to the next', async () => {
+    it('a claim locks no authorization, and the slot of a new duplicate goes to the next claim', async () => {
       await setUsed('ada', limit - 1)
       const contested = claimOf({ caller: 'ada' })
       const answers = await whileLocked(
@@ -337,7 +337,7 @@ describe('quotas', () => {
       expect(await readUsed('ada')).toBe(limit)
     })
 
-    it.each(['close', 'abandon'] as const)('%s holds no settlement', async (verb) => {
+    it.each(['close', 'abandon'] as const)('%s locks no settlement', async (verb) => {
       const { id } = await claim()
       const closed = await whileLocked(
         () =>
@@ -352,7 +352,7 @@ describe('quotas', () => {
       expect(await readUsed('ada')).toBe(0)
     })
 
-    it('a payment is confirmed all the same', async () => {
+    it('a payment is confirmed without waiting', async () => {
       const { id } = await claim()
       const other = await claim()
       await whileLocked(
@@ -364,7 +364,7 @@ describe('quotas', () => {
     })
   })
 
-  describe('whatever happens at once', () => {
+  describe('under concurrency', () => {
     const account = fc.constantFrom('ada', 'bob', 'cleo')
     const authorization = fc.constantFrom(
       ...Array.from({ length: 8 }, (_, index) => `authorization ${index}`),
@@ -386,7 +386,7 @@ describe('quotas', () => {
     )
     const left = 3
 
-    it('each account has used as many as it holds, and never more than it may', async () => {
+    it("each account's use equals its settlements and never exceeds its quota", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.array(step, { minLength: 1, maxLength: 12 }), { maxLength: 6 }),
@@ -443,7 +443,7 @@ describe('quotas', () => {
       )
     }, 120_000)
 
-    it('no statement waits for one that waits for it', async () => {
+    it('no statements deadlock', async () => {
       const ids = Array.from({ length: 6 }, (_, index) => `authorization ${index}`)
       const callers = ['ada', 'bob', 'cleo']
       const churn = async (by: SettlementJournal, place: number) => {
@@ -468,7 +468,7 @@ describe('quotas', () => {
       for (const caller of callers) expect(await readUsed(caller)).toBe(await countHeld(caller))
     })
 
-    it('one after the other, every answer is what a simple model says', async () => {
+    it('sequential results match a reference model', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
           await start()
@@ -505,7 +505,7 @@ describe('quotas', () => {
               next.does === 'fail'
                 ? await by.close(row.id, { state: 'failed', reason: 'insufficient_funds' })
                 : await by.abandon(row.id)
-            // Only who claimed it may abandon it while both live.
+            // Only its owner may abandon it while both live.
             if (next.does === 'fail') expect(isFailed).toBe(row.state === 'open')
             if (isFailed) row.state = 'failed'
           }
@@ -526,13 +526,13 @@ describe('quotas', () => {
       return settlement
     }
 
-    it('are all there, oldest first, those without a settlement too', async () => {
+    it('are complete, oldest first, including those without settlements', async () => {
       expect(await quotas.listDays('ada', 7, now)).toEqual(
         ['11', '12', '13', '14', '15', '16', '17'].map((day) => ({ date: `2026-05-${day}`, count: 0 })),
       )
     })
 
-    it('begin and end at 00:00 UTC, whatever the time zone of the database', async () => {
+    it("start and end at 00:00 UTC, independent of the database's time zone", async () => {
       await putOn('2026-05-10T23:59:59.999Z')
       await putOn('2026-05-11T00:00:00.000Z')
       await putOn('2026-05-16T23:59:59.999Z')
@@ -558,7 +558,7 @@ describe('quotas', () => {
       }
     })
 
-    it("count what a quota counts: no failure, and nobody else's", async () => {
+    it('count what a quota counts: no failures, and no other accounts', async () => {
       const { id } = await putOn('2026-05-17T10:00:00Z')
       await putOn('2026-05-17T10:00:00Z')
       await putOn('2026-05-17T10:00:00Z', 'bob')
@@ -566,7 +566,7 @@ describe('quotas', () => {
       expect((await quotas.listDays('ada', 1, now)).at(-1)).toEqual({ date: '2026-05-17', count: 1 })
     })
 
-    it('are counted from the index of the account', async () => {
+    it('are counted with the account index', async () => {
       await pool.query(
         `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
            amount, authorized_amount, state, transaction, closed_at, created_at)
@@ -613,7 +613,7 @@ describe('quotas', () => {
       ])
     })
 
-    it('has nothing of one that is open, failed, or whose block was taken back', async () => {
+    it('has no entry for open, failed or reorged settlements', async () => {
       const paid = await claim({}, { quota: builder })
       const failed = await claim({}, { quota: builder })
       await claim({}, { quota: builder })

@@ -22,7 +22,7 @@ describe('statistics in Postgres', () => {
       .query('truncate settlements, broadcasts, broadcast_settlements, instances, request_statistics')
   })
 
-  it('add requests up over days and instances', async () => {
+  it('sum requests over days and instances', async () => {
     const ours = createStatistics(database.pool())
     const theirs = createStatistics(database.otherPool())
     expect(await ours.readRequests()).toEqual({ requests: 0, failures: 0, durationMs: 0 })
@@ -35,7 +35,7 @@ describe('statistics in Postgres', () => {
     expect(await theirs.readRequests()).toEqual({ requests: 42, failures: 21, durationMs: 10.5 })
   })
 
-  it('are written when the service closes, and there after its next start', async () => {
+  it('are written on close, and available after a restart', async () => {
     const start = () =>
       composeCore(readConfig({ DATABASE_URL: database.url }), {
         clock: systemClock,
@@ -53,7 +53,7 @@ describe('statistics in Postgres', () => {
     await second.close()
   })
 
-  it('count settlements by how they stand, claims as pending', async () => {
+  it('count settlements by state, claims as pending', async () => {
     const journal = createSettlementJournal(database.pool(), await addInstance(database.pool()))
     const open = async () => (await journal.claim(claimOf()))?.id ?? ''
     await open()

@@ -23,7 +23,7 @@ describeWebhookOutbox('the outbox in Postgres', async () => {
       )
       return id
     },
-    // The database's clock cannot be moved, so what was written moves back instead.
+    // The database's clock cannot be moved, so the stored times are moved back instead.
     pass: async (milliseconds) => {
       const interval = `${milliseconds} milliseconds`
       await pool.query('update webhook_deliveries set due_at = due_at - $1::interval', [interval])

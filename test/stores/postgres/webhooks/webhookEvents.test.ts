@@ -17,7 +17,7 @@ import { createTestDatabase, type TestDatabase } from '../../../support/postgres
 
 const caller = 'account-1'
 
-describe('events of settlements', () => {
+describe('settlement events', () => {
   let database: TestDatabase
   let pool: Pool
   let outbox: WebhookOutbox
@@ -62,7 +62,7 @@ describe('events of settlements', () => {
     return viewSettlement(found)
   }
 
-  it('tell of a confirmation what anyone may see of the settlement, with its amount as text', async () => {
+  it('contain the public view of a confirmed settlement, with its amount as text', async () => {
     const amount = 2n ** 255n
     const settlement = await claimAndRecord('0x1', { amount })
 
@@ -80,7 +80,7 @@ describe('events of settlements', () => {
     expect(JSON.stringify(event)).not.toMatch(/bytes of|someone|authorization|fingerprint/)
   })
 
-  it('tell of a failure with its reason and the reason’s sentence', async () => {
+  it('contain the reason of a failure and its message', async () => {
     const settlement = await claimAndRecord('0x1')
 
     await journal.close(settlement.id, { state: 'failed', reason: 'settlement_displaced' })
@@ -94,7 +94,7 @@ describe('events of settlements', () => {
     })
   })
 
-  it('tell of a settlement that was given up before anything was sent', async () => {
+  it('are written for a settlement abandoned before a send', async () => {
     const settlement = await claim()
 
     expect(await journal.abandon(settlement.id)).toBe(true)
@@ -105,7 +105,7 @@ describe('events of settlements', () => {
     expect(others).toEqual([])
   })
 
-  it('are written once, by the closing that closed', async () => {
+  it('are written once, by the closing that succeeded', async () => {
     const settlement = await claimAndRecord('0x1')
 
     const closed = await Promise.all(
@@ -118,7 +118,7 @@ describe('events of settlements', () => {
     expect(await listTypes()).toEqual(['settlement.confirmed'])
   })
 
-  it('go to whose settlement it was, however many close at once, and to nobody without a webhook', async () => {
+  it("go to the settlement's account under concurrency, and to none without a webhook", async () => {
     const accounts = ['account-1', 'account-2', 'anonymous']
     await outbox.setEndpoint('account-2', { url: 'https://b.example/', sealedSecret: Buffer.from('s') })
     const settlements = await Promise.all(
@@ -137,7 +137,7 @@ describe('events of settlements', () => {
     }
   })
 
-  it('do not come to be where the closing does not', async () => {
+  it('are not written when the closing does not happen', async () => {
     const settlement = await claimAndRecord('0x1')
     await pool.query(
       `create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
@@ -152,7 +152,7 @@ describe('events of settlements', () => {
     expect(await listTypes()).toEqual([])
   })
 
-  it('cannot stop a closing: not by what strangers wrote, and not by an event that is there already', async () => {
+  it('cannot prevent a closing: neither by untrusted text nor by an existing event', async () => {
     const odd = '"\\u0000 \' \u{1F4A9} \u2028 {"a":1} %s'
     const settlement = await claimAndRecord('0x1', { payer: odd, payTo: odd, asset: odd, resource: odd })
     await journal.release(settlement.id)
@@ -162,7 +162,7 @@ describe('events of settlements', () => {
     expect((await listEvents()).at(-1)?.data).toMatchObject({ payer: odd, payTo: odd, asset: odd })
   })
 
-  it('keep what they told when the settlement goes on', async () => {
+  it('keep their content when the settlement changes', async () => {
     const settlement = await claimAndRecord('0x1')
     await journal.release(settlement.id)
     await journal.close(settlement.id, { state: 'confirmed', transaction: '0x1' })
@@ -174,15 +174,15 @@ describe('events of settlements', () => {
     ])
   })
 
-  it('are not written for a receiver that wants nothing any more', async () => {
+  it('are not written for an endpoint that is gone', async () => {
     await pool.query('update webhook_endpoints set gone_at = now()')
     const settlement = await claimAndRecord('0x1')
     await journal.close(settlement.id, { state: 'confirmed', transaction: '0x1' })
     expect(await listTypes()).toEqual([])
   })
 
-  describe('of a pending one', () => {
-    it('are written once, when it is left to the reconciler', async () => {
+  describe('of a pending settlement', () => {
+    it('are written once, when it is released to the reconciler', async () => {
       const settlement = await claimAndRecord('0x1')
       for (let round = 0; round < 3; round++) await journal.release(settlement.id)
       const [event, ...others] = await listEvents()
@@ -190,7 +190,7 @@ describe('events of settlements', () => {
       expect(others).toEqual([])
     })
 
-    it('are written once by all instances together', async () => {
+    it('are written once across all instances', async () => {
       const settlement = await claimAndRecord('0x1')
       const theirs = createSettlementJournal(database.otherPool(), await addInstance(pool))
       await killInstance(pool, instance)
@@ -200,7 +200,7 @@ describe('events of settlements', () => {
       expect(await listTypes()).toEqual(['settlement.pending'])
     })
 
-    it('are written once, and fail nobody, when two find it in the same moment', async () => {
+    it('are written once, without an error, under concurrency', async () => {
       const settlement = await claimAndRecord('0x1')
       const other = await database.otherPool().connect()
       await other.query('begin')
@@ -222,7 +222,7 @@ describe('events of settlements', () => {
       expect(await listTypes()).toEqual(['settlement.pending'])
     })
 
-    it('are written by the one who finds it, where the instance died that sent it', async () => {
+    it('are written by the reconciler when the owning instance died', async () => {
       const settlement = await claimAndRecord('0x1')
       const theirs = createSettlementJournal(database.otherPool(), await addInstance(pool))
       await theirs.release(settlement.id)
@@ -233,7 +233,7 @@ describe('events of settlements', () => {
       expect(await listTypes()).toEqual(['settlement.pending'])
     })
 
-    it('are not written while nothing was sent, and not when it is closed', async () => {
+    it('are not written before a send, nor when it is closed', async () => {
       const claimed = await claim()
       await journal.release(claimed.id)
       const closed = await claimAndRecord('0x1')
@@ -243,11 +243,11 @@ describe('events of settlements', () => {
     })
   })
 
-  describe('of a block that is taken back', () => {
+  describe('of an orphaned block', () => {
     const block = { number: 7n, hash: '0xb' }
     const paidBlock = { network: 'eip155:84532', scheme: 'exact', block }
 
-    it('are written for each of its payments, and the payment can be confirmed anew', async () => {
+    it('are written for each of its payments, which can be confirmed again', async () => {
       const settlement = await claimAndRecord('0x1')
       const closing = { state: 'confirmed', transaction: '0x1', block } as const
       await journal.close(settlement.id, closing)
@@ -266,7 +266,7 @@ describe('events of settlements', () => {
       ])
     })
 
-    it('are written once, however many notice', async () => {
+    it('are written once under concurrency', async () => {
       const settlement = await claimAndRecord('0x1')
       await journal.close(settlement.id, { state: 'confirmed', transaction: '0x1', block })
       const both = [createConfirmedBlocks(pool), createConfirmedBlocks(database.otherPool())]

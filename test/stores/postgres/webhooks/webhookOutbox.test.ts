@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../../../support/postgres
 const url = 'https://a.example/hook'
 const sealedSecret = Buffer.from('sealed-1')
 
-describe('the outbox', () => {
+describe('the webhook outbox', () => {
   let database: TestDatabase
   let pool: Pool
   let ours: WebhookOutbox
@@ -26,7 +26,7 @@ describe('the outbox', () => {
     for (const account of ['a', 'b']) await ours.setEndpoint(account, { url, sealedSecret })
   })
 
-  /** Events as a settlement's statement writes them, each a little later than the one before. */
+  /** Events as inserted by a settlement's statement, with increasing times. */
   const write = async (count: number, account = 'a'): Promise<readonly string[]> => {
     const ids = Array.from({ length: count }, () => randomUUID())
     for (const [at, id] of ids.entries()) {
@@ -51,7 +51,7 @@ describe('the outbox', () => {
   const look = async (account = 'a') => (await ours.list(account, { limit: 1 }))[0]
   const delivered = { state: 'delivered', status: 204, error: null } as const
 
-  it('gives each delivery once between several instances', async () => {
+  it('leases each delivery once across instances', async () => {
     const ids = await write(200)
     const rounds = Array.from({ length: 16 }, (_, at) =>
       take(at % 2 === 0 ? ours : theirs, { limit: 20, limitPerAccount: 20 }),
@@ -62,14 +62,14 @@ describe('the outbox', () => {
     expect(await take(theirs)).toEqual([])
   })
 
-  it('gives the oldest first, and where to', async () => {
+  it('leases the oldest first, with its endpoint', async () => {
     const ids = await write(3)
     const taken = await take(ours, { limitPerAccount: 2 })
     expect(idsOf(taken)).toEqual(ids.slice(0, 2))
     expect(taken[0]?.endpoint).toEqual({ accountId: 'a', url, sealedSecrets: [sealedSecret], isGone: false })
   })
 
-  it('gives no account more than its share, and nothing of those who are busy', async () => {
+  it('respects the limit per account, and skips excluded accounts', async () => {
     await write(50, 'a')
     const [own] = await write(1, 'b')
     const taken = await take(ours, { limit: 10, limitPerAccount: 4 })
@@ -79,7 +79,7 @@ describe('the outbox', () => {
     expect(await take(ours, { limit: 7, limitPerAccount: 40 })).toHaveLength(7)
   })
 
-  it('gives back what a dead instance had taken, when its lease ends', async () => {
+  it('leases again what a dead instance had leased, after expiry', async () => {
     const ids = await write(2)
     await take(theirs, { leaseMs: 60_000 })
     await pass('59 seconds')
@@ -88,7 +88,7 @@ describe('the outbox', () => {
     expect(idsOf(await take())).toEqual(ids)
   })
 
-  it('lets nobody finish what another took since', async () => {
+  it('ignores `finish` with an outdated lease', async () => {
     await write(1)
     const late = await takeOne(theirs)
     await pass('1 minute')
@@ -101,7 +101,7 @@ describe('the outbox', () => {
     expect(await look()).toMatchObject({ state: 'delivered', attempts: 1, dueAt: null, lastStatus: 204 })
   })
 
-  it('makes an attempt that failed due again after its pause', async () => {
+  it('makes a failed attempt due again after its delay', async () => {
     await write(1)
     await ours.finish(await takeOne(), {
       state: 'waiting',
@@ -120,13 +120,13 @@ describe('the outbox', () => {
     expect(await takeOne()).toMatchObject({ attempts: 1 })
   })
 
-  it('has what was given back at once, as if it had not been taken', async () => {
+  it('makes a returned delivery due immediately, without counting an attempt', async () => {
     await write(1)
     await ours.returnToQueue(await takeOne())
     expect(await takeOne(theirs)).toMatchObject({ attempts: 0 })
   })
 
-  it('ends all that waits for a receiver that is gone, until an address is set again', async () => {
+  it('fails all waiting deliveries of an endpoint that is gone, until a URL is set again', async () => {
     await write(3, 'a')
     await write(1, 'b')
     const [taken] = await take(ours, { limitPerAccount: 1, except: ['b'] })
@@ -143,7 +143,7 @@ describe('the outbox', () => {
     expect(await ours.findEndpoint('a')).toMatchObject({ isGone: false })
   })
 
-  it('does not take a new address for the one that is gone', async () => {
+  it("does not mark a new URL as gone for the old one's response", async () => {
     await write(1)
     const taken = await takeOne()
     await ours.setEndpoint('a', { url: 'https://new.example/', sealedSecret })
@@ -151,7 +151,7 @@ describe('the outbox', () => {
     expect(await ours.findEndpoint('a')).toMatchObject({ isGone: false })
   })
 
-  it('signs with both secrets after a rotation, and with the new one alone when the overlap is over', async () => {
+  it('signs with both secrets after a rotation, and with the new one alone after the overlap', async () => {
     const next = Buffer.from('sealed-2')
     expect(await ours.rotateSecret('a', next, 86_400_000)).toBe(true)
     expect((await ours.findEndpoint('a'))?.sealedSecrets).toEqual([next, sealedSecret])
@@ -161,7 +161,7 @@ describe('the outbox', () => {
     expect(await ours.rotateSecret('nobody', next, 1)).toBe(false)
   })
 
-  it('forgets all secrets when an address is set, and everything that waits when it is removed', async () => {
+  it('drops all secrets when a URL is set, and all waiting deliveries when it is removed', async () => {
     await ours.rotateSecret('a', Buffer.from('sealed-2'), 86_400_000)
     await ours.setEndpoint('a', { url, sealedSecret: Buffer.from('sealed-3') })
     expect((await ours.findEndpoint('a'))?.sealedSecrets).toEqual([Buffer.from('sealed-3')])
@@ -178,14 +178,14 @@ describe('the outbox', () => {
     expect(await look('b')).toMatchObject({ state: 'waiting' })
   })
 
-  it('pages through the deliveries of an account, the newest first', async () => {
+  it('pages through the deliveries of an account, newest first', async () => {
     const ids = (await write(5, 'a')).toReversed()
     await write(3, 'b')
     expect(idsOf(await ours.list('a', { limit: 2 }))).toEqual(ids.slice(0, 2))
     expect(idsOf(await ours.list('a', { limit: 9, before: ids[1] }))).toEqual(ids.slice(2))
   })
 
-  it('opens nothing to another account', async () => {
+  it('does not expose deliveries of another account', async () => {
     const [id = ''] = await write(1, 'a')
     expect(await ours.list('b', { limit: 9 })).toEqual([])
     await write(1, 'b')
@@ -198,7 +198,7 @@ describe('the outbox', () => {
     expect(await ours.redeliver('a', randomUUID())).toBeNull()
   })
 
-  it('sends again what has ended, from the first attempt on', async () => {
+  it('redelivers a finished delivery, starting at the first attempt', async () => {
     const [id = ''] = await write(1)
     await ours.finish(await takeOne(), { state: 'failed', status: 500, error: null, isGone: false })
     expect(await ours.redeliver('a', id)).toMatchObject({
@@ -210,7 +210,7 @@ describe('the outbox', () => {
     expect(await takeOne()).toMatchObject({ id, attempts: 0 })
   })
 
-  it('does not send beside itself what is under way', async () => {
+  it('does not redeliver concurrently with an attempt in flight', async () => {
     const [id = ''] = await write(1)
     const taken = await takeOne()
     await ours.redeliver('a', id)
@@ -219,7 +219,7 @@ describe('the outbox', () => {
     expect(await look()).toMatchObject({ state: 'delivered' })
   })
 
-  it('keeps what ended for 30 days, and what waits for ever', async () => {
+  it('keeps finished deliveries for 30 days, and waiting ones without limit', async () => {
     const [old, waiting] = await write(2)
     await ours.finish(await takeOne(), delivered)
     await pool.query("update webhook_deliveries set created_at = now() - interval '29 days'")

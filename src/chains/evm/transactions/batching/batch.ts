@@ -4,13 +4,13 @@ import { encodeAggregate } from '../../abi/multicall.js'
 import { asHex } from '../../abi/words.js'
 import type { ContractCall } from '../settlementCall.js'
 
-/** Several calls as one, through Multicall3. Each may fail by itself: one payer's empty account stops no other call. */
+/** Through Multicall3; each call may fail without affecting the others. */
 export const planBatch = (calls: readonly ContractCall[]): ContractCall => ({
   to: multicallAddress,
   data: encodeAggregate(calls.map(({ to, data }) => ({ target: to, data }))),
 })
 
-/** Whether recorded bytes carry several calls, so that the transaction's status proves nothing of each. */
+/** Whether the bytes carry several calls: then the transaction's status proves nothing about each. */
 export const isBatch = (bytes: string): boolean => {
   const { to, data } = parseTransaction(asHex(bytes))
   if (to == null || data === undefined || !isAddressEqual(to, multicallAddress)) return false

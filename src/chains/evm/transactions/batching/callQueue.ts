@@ -1,27 +1,25 @@
 import type { SettlementCall } from '../settlementCall.js'
 
-/** An item that waits to be sent: ordered by the call's deadline, one per id in a batch. */
+/** Ordered by the call's deadline; one per id in a batch. */
 export interface QueuedCall {
   readonly call: Pick<SettlementCall, 'id' | 'deadline'>
 }
 
-/** Gathers items until they are sent. */
 export interface CallQueue<Item extends QueuedCall> {
   readonly length: number
   add(item: Item): void
-  /** False when the item is no longer waiting: then it is being sent. */
+  /** False when the item is already being sent. */
   remove(item: Item): boolean
 }
 
-/** How a queue gathers. */
 export interface QueueOptions<Item> {
   readonly maxItems: number
   readonly maxWaitMs: number
-  /** Whether something can be sent now; throws when no account can send at all. */
+  /** Whether a send is possible now; throws when no account can send at all. */
   isReady(): boolean
-  /** Resolves when `isReady` may have changed, or soon. */
+  /** Resolves when `isReady` may have changed, or after a timeout. */
   whenChanged(): Promise<void>
-  /** Sends; never rejects. */
+  /** Never rejects. */
   send(items: readonly Item[]): Promise<void>
   /** Receives all waiting items when `isReady` throws. */
   refuse(items: readonly Item[], error: unknown): void
@@ -49,7 +47,7 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
     return taken
   }
 
-  /** Until the item that waits longest is due. */
+  /** Until the oldest item is due. */
   const remainingMs = (): number =>
     waiting.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY) - performance.now()
 

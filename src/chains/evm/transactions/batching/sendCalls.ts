@@ -20,7 +20,6 @@ import type { MulticallPresence } from '../simulation/multicallPresence.js'
 import { estimateCall, type Sending } from '../simulation/simulate.js'
 import { simulateBatch } from './simulateBatch.js'
 
-/** A call that was sent, or may have been. */
 export interface Submitted {
   readonly transaction: Hex
   /** Whether the transaction carries other payments too. */
@@ -29,20 +28,19 @@ export interface Submitted {
   readonly nonce: number
 }
 
-/** A call on its way into a transaction. */
 export interface OutgoingCall {
   readonly call: SettlementCall
   readonly recorder: Recorder
   readonly isUnbatched: boolean
-  /** Ends the wait for a slot. */
+  /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
-  /** Called once: sent, or why the chain would refuse it. */
+  /** Called once: sent, or why the simulation failed. */
   resolve(answer: Submitted | RevertReason): void
   /** Called once when nothing was recorded. */
   reject(error: unknown): void
 }
 
-/** Sends calls in as few transactions as possible and resolves or rejects each by itself. Never rejects. */
+/** Uses as few transactions as possible; settles each call separately. Never rejects. */
 export type SendCalls = (calls: readonly OutgoingCall[]) => Promise<void>
 
 export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' | 'chainId'> {
@@ -56,11 +54,10 @@ export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' 
   readonly pool: NoncePool
   readonly multicall: MulticallPresence
   readonly clock: Clock
-  /** A call's deadline must be this much later than now. */
+  /** Minimum remaining time until a call's deadline. */
   readonly expiryMarginSeconds: number
 }
 
-/** What came of some calls, and what is to be tried next. */
 interface Step {
   readonly transaction: Hex | null
   readonly groups: readonly (readonly OutgoingCall[])[]
@@ -72,19 +69,18 @@ const done: Step = { transaction: null, groups: [], conflicting: [] }
 // When the node refuses to estimate the first call of a batch.
 const defaultGasPerCall = 150_000n
 
-// How long a call waits for another one of the same payer that makes it fail.
+// Delay before a call is retried that fails beside another one of the same payer.
 const maxConflictWaitMs = 10_000
 
 const weiPerGwei = 1_000_000_000n
 
-/** Builds `sendCalls` for one network. */
 export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls => {
   const { network, rpc, signers, canPay, pool, fees, limiter, receipts, multicall } = dependencies
   const { clock, expiryMarginSeconds } = dependencies
   const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...dependencies, network: network.network, chainId: network.chainId })
 
-  /** Foreign code runs from the account it was simulated with; other calls from any account with a free slot. */
+  /** Untrusted code is sent by the account that simulated it; other calls by any account with a free slot. */
   const findFixedSender = ({ call }: OutgoingCall): Hex | undefined => {
     if (canShare(call)) return undefined
     const account = signers.choose(call, canPay)
@@ -117,7 +113,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     }
   }
 
-  /** Payers decide how often gas is spent; the budget bounds how much. */
+  // Payers decide how often gas is spent; the hourly budget bounds it.
   const spendGasBudget = (wei: bigint): Promise<void> => {
     const limit = network.gasBudgetGweiPerHour
     const budget = { network: network.network, purpose: 'gas', key: `gas:${network.network}`, limit }
@@ -164,7 +160,6 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     return await send(calls, { slot, call: simulation.batch, gas, fees: price })
   }
 
-  /** How much gas each call of a batch gets. */
   const findAllowance = async ([first]: readonly OutgoingCall[], sending: Sending): Promise<bigint> => {
     if (allowance.perCall === 0n && first !== undefined) {
       const estimate = await estimateCall(rpc, first.call, sending)
@@ -196,7 +191,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     await attempt([outgoing])
   }
 
-  /** Sends what can be sent, then what is left; returns the transaction of the first group. */
+  /** Sends the first group, then the others; returns the transaction of the first. */
   const attempt = async (calls: readonly OutgoingCall[]): Promise<Hex | null> => {
     try {
       const { transaction, groups, conflicting } = await take(calls)

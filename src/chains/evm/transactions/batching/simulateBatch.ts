@@ -6,14 +6,13 @@ import type { ContractCall, SettlementCall } from '../settlementCall.js'
 import type { Sending } from '../simulation/simulate.js'
 import { planBatch } from './batch.js'
 
-/** What came of simulating several calls in one transaction. */
 export type BatchSimulation<Item> =
   | { readonly result: 'passes'; readonly batch: ContractCall }
   | {
       readonly result: 'divided'
-      /** Each to be sent for itself; a group of one learns by its own estimate why it would fail. */
+      /** Each is sent on its own; the estimate of a single call shows why it would fail. */
       readonly groups: readonly (readonly Item[])[]
-      /** Fail beside another call of the same payer: to be tried again when the first group is mined. */
+      /** Fail beside another call of the same payer; retried once the first group is mined. */
       readonly conflicting: readonly Item[]
     }
 
@@ -25,7 +24,7 @@ export interface BatchSending extends Sending {
   readonly gas: bigint
 }
 
-/** Simulates a batch in the latest state with its exact gas limit; divides it when a call would fail in it. */
+/** In the latest state with the exact gas limit; splits the batch when a call would fail. */
 export const simulateBatch = async <Item extends { readonly call: SettlementCall }>(
   rpc: Rpc,
   items: readonly Item[],
@@ -36,10 +35,10 @@ export const simulateBatch = async <Item extends { readonly call: SettlementCall
   const [withCode, balance, answer] = await Promise.all([
     findPayersWithCode(rpc, items),
     rpc.getBalance(sender),
-    // Without a price: the balance decides whether the sender can pay, and no foreign code runs.
+    // Without a price: the balance is checked separately, and no untrusted code runs.
     tryCall(rpc, { from: sender, ...batch, gas }),
   ])
-  // A payer's code (EIP-7702) could burn the others' gas, and behave differently when it is paid for.
+  // A payer's code (EIP-7702) could burn the other calls' gas, and detect a simulation by its price.
   const alone = items.filter((item) => withCode.has(payerOf(item)))
   if (alone.length > 0) return divide([items.filter((item) => !alone.includes(item)), ...single(alone)])
   // Nodes require the balance to cover the whole limit, and some accept only smaller calls.

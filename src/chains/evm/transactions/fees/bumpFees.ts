@@ -5,10 +5,7 @@ interface FeeOffer {
   readonly tip: bigint
 }
 
-/**
- * The fees of a replacement: at least the clients' minimum bump, and at least the current fees; null when that exceeds
- * the cap in wei per gas (null for no cap).
- */
+/** At least the minimum bump and the current fees; null above the cap (wei per gas; null: no cap). */
 export const bumpFees = (old: Fees, current: Fees, cap: bigint | null): Fees | null => {
   const [before, now] = [readOffer(old), readOffer(current)]
   const tip = larger(raise(before.tip), now.tip)
@@ -19,7 +16,7 @@ export const bumpFees = (old: Fees, current: Fees, cap: bigint | null): Fees | n
     : { type: 'eip1559', maxFeePerGas: highest, maxPriorityFeePerGas: tip }
 }
 
-/** A legacy transaction offers its whole price as tip. */
+// A legacy transaction offers its whole price as tip.
 const readOffer = (fees: Fees): FeeOffer =>
   fees.type === 'legacy'
     ? { highest: fees.gasPrice, tip: fees.gasPrice }

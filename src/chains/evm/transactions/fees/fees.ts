@@ -5,30 +5,28 @@ import type { Rpc } from '../../rpc/rpc.js'
 import type { FeeHistory } from '../../rpc/wireShapes.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 
-/** What a transaction offers per gas, in wei. */
+/** In wei per gas. */
 export type Fees =
   | { readonly type: 'eip1559'; readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
   | { readonly type: 'legacy'; readonly gasPrice: bigint }
 
-/** The current price of gas. */
 export interface FeeReading {
-  /** What to offer; null when it exceeds the operator's cap. */
+  /** Null when it exceeds the operator's cap. */
   readonly fees: Fees | null
-  /** What a transaction pays per gas at this moment, in wei. */
+  /** Price actually paid per gas now, in wei. */
   readonly price: bigint
 }
 
-/** The current fees of one network, refreshed in the background. */
 export interface FeeOracle {
-  /** What to offer now. Waits for a node only without a recent reading; throws `networkUnavailable` above the cap. */
+  /** Waits for a node only without a recent reading; throws `networkUnavailable` above the cap. */
   read(): Promise<Fees>
-  /** Asks the nodes, at most every two seconds. */
+  /** Requests new fees, at most every two seconds. */
   refresh(): Promise<FeeReading>
 }
 
-// Fees older than this are refreshed in the background…
+// Fees older than this are refreshed in the background.
 const maxFreshMs = 2_000
-// …and fees older than this are waited for. The monitor's rounds keep an idle network below it.
+// Fees older than this are not used. The monitor's rounds keep an idle network below it.
 const maxUsableMs = 12_000
 
 const historyBlocks = 10
@@ -36,7 +34,7 @@ const tipPercentile = 50
 // For nodes that know neither tips of recent blocks nor eth_maxPriorityFeePerGas.
 const fallbackTip = 1_000_000n
 
-/** Builds the oracle of one network; concurrent requests share one answer. */
+/** Concurrent refreshes share one request. */
 export const createFeeOracle = (
   { network, maxFeePerGas: cap }: Pick<EvmNetworkSettings, 'network' | 'maxFeePerGas'>,
   rpc: Rpc,
@@ -45,7 +43,7 @@ export const createFeeOracle = (
   let known: { readonly reading: FeeReading; readonly at: number } | null = null
   let asking: Promise<FeeReading> | null = null
 
-  /** Null also when the clock was set back: the age is then unknown. */
+  /** Null also when the clock was set back. */
   const findAtMost = (ageMs: number): FeeReading | null => {
     if (known === null) return null
     const age = clock.now().getTime() - known.at
@@ -71,7 +69,7 @@ export const createFeeOracle = (
   return {
     read: async () => {
       const usable = findAtMost(maxUsableMs)
-      // A failure keeps the old fees until they are too old.
+      // On failure the old fees remain until they are too old.
       if (usable !== null) void refresh().catch(() => undefined)
       const { fees } = usable ?? (await refresh())
       if (fees === null) throw tooExpensive(network)
@@ -81,7 +79,7 @@ export const createFeeOracle = (
   }
 }
 
-/** The highest price per gas, in wei, that the fees allow. */
+/** Highest price per gas, in wei. */
 export const highestGasPrice = (fees: Fees): bigint =>
   fees.type === 'legacy' ? fees.gasPrice : fees.maxFeePerGas
 
@@ -98,12 +96,12 @@ const readMarket = async (rpc: Rpc): Promise<Market> => {
   const baseFee = await findBaseFee(rpc, history)
   if (baseFee === null) return { type: 'legacy', gasPrice: await rpc.getGasPrice() }
   const paidTip = history === null ? null : findTypicalTip(history)
-  // The node's suggestion is a floor under what others pay.
+  // The node's suggestion is a lower bound.
   const tip = paidTip !== null && paidTip > (suggestedTip ?? 0n) ? paidTip : suggestedTip
   return { type: 'eip1559', baseFee, tip: tip ?? fallbackTip }
 }
 
-/** Nodes of both kinds may omit base fees from the history: then the newest block decides. */
+/** Nodes may omit base fees from the history; then the newest block decides. */
 const findBaseFee = async (rpc: Rpc, history: FeeHistory | null): Promise<bigint | null> => {
   const next = history?.baseFeePerGas?.at(-1) ?? 0n
   if (next > 0n) return next
@@ -120,7 +118,7 @@ export const findTypicalTip = ({ reward, gasUsedRatio }: FeeHistory): bigint | n
   return sorted[Math.floor(sorted.length / 2)] ?? null
 }
 
-/** What to offer, never above the cap; null when the cap does not pay for the next block. */
+/** Never above the cap; null when the cap is below the next base fee. */
 export const limitFees = (market: Market, cap: bigint | null): FeeReading => {
   const price = market.type === 'legacy' ? market.gasPrice : market.baseFee + market.tip
   if (cap !== null && price > cap) return { fees: null, price }

@@ -1,4 +1,4 @@
-/** How much gas each call of a batch is given; unused gas is not paid. */
+/** Gas per call of a batch; unused gas is not paid. */
 export interface GasAllowance {
   /** Zero until a call that is sent alone was estimated. */
   readonly perCall: bigint
@@ -12,8 +12,8 @@ const minGasPerCall = 100_000n
 const transactionGas = 21_000n
 
 /**
- * Learns from single estimates: some chains charge calldata as gas, which only an estimate shows, and estimating a
- * whole batch costs the node ten times as much as running it.
+ * Learns from single estimates: some chains charge calldata as gas, which only an estimate shows, and
+ * estimating a whole batch costs the node ten times as much as running it.
  */
 export const createGasAllowance = (): GasAllowance => {
   let highest = 0n
@@ -29,6 +29,5 @@ export const createGasAllowance = (): GasAllowance => {
   }
 }
 
-/** The gas limit of a transaction that carries several calls. */
 export const gasForBatch = (perCall: bigint, calls: number): bigint =>
   transactionGas + perCall * BigInt(calls)

@@ -4,16 +4,14 @@ import type { Rpc } from '../../rpc/rpc.js'
 import type { Signers } from '../signers.js'
 import { type FeeReading, highestGasPrice } from './fees.js'
 
-/** How many settlements the signers of one network can pay for. */
 export interface GasBalances extends Omit<SignerBalances, 'note'> {
-  /** Reads the balances. */
   measure(reading: FeeReading): Promise<void>
 }
 
 // A payment by ECDSA to a new recipient in Circle's USDC; most others are cheaper.
 const typicalGas = 103_000n
 
-/** Builds the balances of one network; before the first measurement no signer can pay. */
+/** Before the first measurement no signer counts as funded. */
 export const createGasBalances = (
   network: string,
   {
@@ -25,7 +23,7 @@ export const createGasBalances = (
   }: {
     readonly rpc: Rpc
     readonly signers: Signers
-    /** Nodes refuse to simulate or accept a transaction whose sender cannot pay this much gas at the full price. */
+    /** Nodes reject simulations and transactions if the sender cannot pay this gas at the full price. */
     readonly gasPerSettlement: bigint
     readonly lowBalanceSettlements: number
     readonly logger: Logger

@@ -13,7 +13,7 @@ import { type FeeOracle, type Fees, highestGasPrice } from '../fees/fees.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import type { NoncePool } from './noncePool.js'
 
-/** Keeps the lanes of one network moving: leases, nonce gaps, stuck transactions. */
+/** Renews leases, fills nonce gaps, replaces stuck transactions. */
 export interface LaneMaintenance {
   /** One round. Never throws. */
   check(): Promise<void>
@@ -29,7 +29,7 @@ export interface LaneMaintenanceDependencies {
   readonly receipts: ReceiptWatcher
   readonly clock: Clock
   readonly logger: Logger
-  /** How long a transaction waits before it is replaced at a higher price. */
+  /** Pending for longer than this: replaced at a higher price. */
   readonly replaceAfterMs: number
 }
 
@@ -38,10 +38,10 @@ const roundMs = 2_000
 const transactionsPerRound = 50
 // A transaction that offers more than this multiple of the current price is not stuck by its price.
 const maxOverCurrentPrice = 4n
-// A transaction without value or data, from the account to itself.
+// An empty transaction from the account to itself.
 const gapFillGas = 21_000n
 
-/** Builds the maintenance and starts its rounds. */
+/** Starts the rounds. */
 export const createLaneMaintenance = (
   network: EvmNetworkSettings,
   dependencies: LaneMaintenanceDependencies,
@@ -109,7 +109,7 @@ export const createLaneMaintenance = (
   const isOverdue = ({ recordedAt }: LaneTransaction): boolean =>
     clock.now().getTime() - recordedAt.getTime() >= replaceAfterMs
 
-  /** Whether the chain has mined since the lane last waited: on a halted chain no price helps. */
+  /** False on a halted chain, where no price helps. */
   const hasChainMoved = async (address: Hex): Promise<boolean> => {
     const head = await rpc.getBlock('latest')
     const before = lastHead.get(address)

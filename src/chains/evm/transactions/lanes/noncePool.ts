@@ -1,53 +1,52 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 
-/** Room for one transaction in a lane, taken before its nonce is allocated. */
+/** Capacity for one transaction in a lane, reserved before its nonce is allocated. */
 export interface Slot {
   readonly account: PrivateKeyAccount
-  /** From now on the transaction fills the slot until it is mined. */
+  /** From now on the slot is occupied until the nonce is mined. */
   onNonceAllocated(nonce: number): void
-  /** Frees the slot, unless a nonce was allocated. */
+  /** No effect once a nonce was allocated. */
   release(): void
 }
 
-/** The lanes of one network as this process sees them: which can be used, and how full they are. */
+/** This process's view of one network's lanes: which are usable, and how full they are. */
 export interface NoncePool {
-  /** A slot of one account, else of the least full one that can pay; leased lanes come first. */
+  /** Of the given account, else of the least full funded one; leased lanes come first. */
   take(address?: Hex): Slot | null
-  /** How many more transactions the accounts that can pay may have in flight. */
+  /** Free slots of funded accounts. */
   countFreeSlots(): number
-  /** Resolves when there may be more room than before, or soon. */
+  /** Resolves when there may be more capacity, or after a timeout. */
   whenSlotFreed(): Promise<void>
-  /** How long a transaction that is sent now probably takes to be mined: as others did, or still do. */
+  /** Expected time until a transaction sent now is mined, from recent and pending ones. */
   expectInclusionMs(): number
   onMined(address: Hex, nonce: number): void
   /** The chain's transaction count of an account. */
   setMined(address: Hex, count: number): void
-  /** The accounts whose lanes this process maintains. */
+  /** Accounts whose lanes this process has leased. */
   setLeased(addresses: readonly string[]): void
 }
 
 interface LaneState {
-  /** One more than the highest nonce that this process allocated. */
+  /** Highest nonce allocated by this process, plus one. */
   allocated: number
-  /** One more than the highest nonce that is known to be mined. */
+  /** Highest nonce known to be mined, plus one. */
   mined: number
-  /** Slots that are taken and have no nonce yet. */
+  /** Slots without a nonce yet. */
   reserved: number
-  /** When this process allocated the nonces that are not mined. */
+  /** Allocation times of nonces that are not mined. */
   readonly allocatedAt: Map<number, number>
 }
 
-/** Nodes keep at least this many transactions of one account; some drop the rest (geth: `accountslots` 16). */
+/** Nodes keep at least this many transactions per account; some drop the rest (geth: `accountslots` 16). */
 export const maxInFlight = 16
 
 // Receipts and maintenance rounds report what is mined; this only bounds a missed report.
 const longestWaitMs = 500
 
-/** The weight of the newest transaction in the moving average of inclusion times. */
+/** Weight of the newest transaction in the moving average of inclusion times. */
 const weightOfNewest = 0.2
 
-/** Builds the pool of one network. */
 export const createNoncePool = (
   accounts: readonly PrivateKeyAccount[],
   canPay: (address: Hex) => boolean,
@@ -57,7 +56,7 @@ export const createNoncePool = (
   )
   const waiters = new Set<() => void>()
   let leased: readonly string[] = []
-  /** Moving average; zero until a transaction was mined. */
+  /** Moving average; 0 before the first mined transaction. */
   let typicalInclusionMs = 0
 
   const load = (address: Hex): number => {
@@ -110,7 +109,7 @@ export const createNoncePool = (
       release,
       onNonceAllocated: (nonce) => {
         change(address, (state) => {
-          // The first nonce that this process allocates shows where the lane stands.
+          // The first allocated nonce initializes the lane.
           if (state.allocated === 0 && state.mined === 0) state.mined = nonce
           state.allocated = Math.max(state.allocated, nonce + 1)
           state.allocatedAt.set(nonce, performance.now())

@@ -8,7 +8,6 @@ import type { Fees } from '../fees/fees.js'
 import type { ContractCall } from '../settlementCall.js'
 import type { Slot } from './noncePool.js'
 
-/** A transaction to be signed and sent from a slot, and the settlements that it carries. */
 export interface LaneSending {
   readonly slot: Slot
   readonly call: ContractCall
@@ -17,7 +16,7 @@ export interface LaneSending {
   readonly recorders: readonly Recorder[]
 }
 
-/** What came of it. `lost`: another instance took these settlements over, and nothing was sent for any. */
+/** `lost`: another instance took over these settlements; nothing was sent. */
 export type SendResult =
   | { readonly sent: SignedTransaction & { readonly nonce: number } }
   | { readonly lost: readonly string[] }
@@ -25,7 +24,6 @@ export type SendResult =
 /** Records, then sends. Throws only when nothing was recorded; returns the newest transaction. */
 export type SendInLane = (sending: LaneSending) => Promise<SendResult>
 
-/** What sending needs. */
 export interface LaneDependencies {
   readonly network: string
   readonly chainId: number
@@ -34,17 +32,17 @@ export interface LaneDependencies {
   readonly logger: Logger
 }
 
-// A nonce is used up by another program that holds the same key; more often than this is not an accident.
+// Another program with the same key may use up a nonce; repeated use is a misconfiguration.
 const maxAttempts = 3
 
-/** Sends transactions of our own on one network, each with the next nonce of its account. */
+/** Each transaction takes the next nonce of its account. */
 export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneDependencies): SendInLane => {
   const record = async ({ slot, call, gas, fees, recorders }: LaneSending): Promise<SendResult> => {
     const { account } = slot
     let allocated = 0
     const answer = await lanes.record({ network, signer: account.address }, recorders, async (nonce) => {
       allocated = nonce
-      // Never any native coin, whatever contract the payer chose.
+      // Never any native coin: the payer chose the contract.
       const bytes = await account.signTransaction({ chainId, nonce, gas, ...call, value: 0n, ...fees })
       return { transaction: keccak256(bytes), bytes }
     })
@@ -61,7 +59,7 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneD
       const { transaction, bytes } = answer.sent
       if ((await rpc.send(asHex(bytes))) !== 'nonce_used' || attempt === maxAttempts) return answer
       try {
-        // Mined already, or displaced by a transaction that this service did not send?
+        // Either mined, or displaced by a transaction of another program.
         if ((await rpc.getReceipt(asHex(transaction))) !== null) return answer
         logger.error({ ...lane, transaction }, 'nonce.used_externally')
         await lanes.advance(lane, await rpc.getTransactionCount(account.address, 'latest'))

@@ -6,13 +6,13 @@ const maxQueries = 50
 // A block's timestamp may lag behind the clock that recorded `since`.
 const clockSlackSeconds = 300n
 
-/** A search backwards from one block to a time. */
+/** Backwards from a block to a time. */
 export interface LogSearch extends Pick<LogFilter, 'address' | 'topics'> {
   readonly at: bigint
   readonly since: Date
 }
 
-/** A log that matches, from the newest range that has one; null when the nodes have none. */
+/** From the newest range with a match; null when there is none. */
 export const findLog = async (rpc: Rpc, { address, topics, at, since }: LogSearch): Promise<Log | null> => {
   const oldest = BigInt(Math.floor(since.getTime() / 1_000)) - clockSlackSeconds
   let toBlock = at

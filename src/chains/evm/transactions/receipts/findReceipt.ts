@@ -3,7 +3,6 @@ import { sleep, withSignal } from '../../../../concurrency/deadline.js'
 import type { Endpoint } from '../../../nodes/endpoint.js'
 import type { Receipt, Rpc } from '../../rpc/rpc.js'
 
-/** What a receipt must satisfy. */
 export interface ReceiptPolicy {
   readonly confirmations: number
   /** Whether a second endpoint must return the same receipt, where there is one. */
@@ -11,8 +10,8 @@ export interface ReceiptPolicy {
 }
 
 /**
- * A receipt that satisfies the policy, or null: it has the hash that was asked for, its block is canonical on the same
- * node and deep enough, and no other healthy node contradicts it; above the cross-check amount a second one must agree.
+ * Null unless the receipt has the requested hash, its block is canonical on the same node and deep enough,
+ * and no other healthy node contradicts it. From the cross-check amount on, a second node must agree.
  */
 export const findReceipt = async (
   rpc: Rpc,
@@ -60,14 +59,14 @@ const isConfirmedTwice = (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
     }
   })
 
-/** What a second endpoint says of a receipt. `behind`: it does not have the block yet. */
+/** `behind`: the second endpoint does not have the block yet. */
 type Confirmation = 'agrees' | 'contradicts' | 'behind' | 'silent'
 
 // Healthy nodes have a block within moments of each other; a silent one is not waited for.
 const pausesMs = [40, 80, 160, 320]
 const secondEndpointTimeoutMs = 750
 
-/** No other healthy endpoint that answers has another block at that height. */
+/** No other healthy endpoint has a different block at that height. */
 const isUncontradicted = async (rpc: Rpc, receipt: Receipt): Promise<boolean> => {
   const [, ...others] = rpc.listWitnesses()
   if (others.length === 0) return true
@@ -82,7 +81,7 @@ const isUncontradicted = async (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
 const askOthers = async (rpc: Rpc, receipt: Receipt, others: readonly Endpoint[]): Promise<Confirmation> => {
   const asked = others.map((other) => askOther(rpc, receipt, other))
   const agreements = asked.map(async (confirmation) => {
-    if ((await confirmation) !== 'agrees') throw new Error('The endpoint does not agree')
+    if ((await confirmation) !== 'agrees') throw new Error('The endpoint disagrees')
   })
   try {
     await Promise.any(agreements)

@@ -4,25 +4,21 @@ import type { Block, Receipt, Rpc } from '../../rpc/rpc.js'
 import { findReceipt, type ReceiptPolicy } from './findReceipt.js'
 import { createReadBlockReceipts, lowerCase, withRecentBlocks } from './recentBlocks.js'
 
-/** Waits for transactions of one network: each new block is read once for all waits. */
+/** Each new block is read once for all waits. */
 export interface ReceiptWatcher {
-  /**
-   * Resolves with a receipt that satisfies the policy, of the transaction or of its replacement; null when the
-   * signal ends the wait.
-   */
+  /** The receipt of the transaction or its replacement that satisfies the policy; null on abort. */
   wait(transaction: Hex, policy: ReceiptPolicy, signal: AbortSignal): Promise<Receipt | null>
-  /** Waits for a transaction also resolve with its replacement. */
+  /** Waits for the transaction then also accept its replacement. */
   followReplacement(transaction: Hex, replacement: Hex): void
 }
 
-/** The waits for one transaction. */
 interface Watch {
-  /** The transaction and its replacements, of which at most one is mined. In lower case. */
+  /** The transaction and its replacements, in lower case; at most one is mined. */
   readonly hashes: Set<Hex>
   readonly waiters: Set<Waiter>
-  /** The block that was seen to include it: from then on every new block adds a confirmation. */
+  /** Block that includes it; every later block adds a confirmation. */
   minedIn: bigint | null
-  /** When to ask for the receipt in any case: a block can be missed or replaced. */
+  /** Time of the next direct request: a block can be missed or orphaned. */
   askAt: number
 }
 
@@ -35,12 +31,12 @@ const firstPauseMs = 20
 const pauseGrowth = 1.5
 const firstPollMs = 200
 const pollAgainMs = 1_000
-// More new blocks than this are not read one by one; the receipts are asked for by hash.
+// With more new blocks than this, receipts are requested by hash instead.
 const maxBlocksPerRound = 16n
-// From this many transactions of one block on, all its receipts are read at once.
+// From this many transactions in one block on, all its receipts are requested at once.
 const minForBlockReceipts = 4
 
-/** Builds the watcher of one network; it polls only while there are waits. */
+/** Polls only while there are waits. */
 export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptWatcher => {
   const readBlockReceipts = createReadBlockReceipts(rpc)
   const watches = new Map<Hex, Watch>()
@@ -49,7 +45,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
   let isRunning = false
   let wake = new AbortController()
 
-  /** Reads the blocks since the last round; true when there were any. */
+  /** Reads the blocks since the last round; false when there are none. */
   const readNewBlocks = async (): Promise<boolean> => {
     const head = await rpc.getBlock('latest')
     const last = recent.at(-1)
@@ -81,7 +77,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
     return [...waiters].some(({ policy }) => depth >= BigInt(policy.confirmations))
   }
 
-  /** An `Rpc` that answers from the blocks just read, so that many waits cost one request. */
+  /** An `Rpc` that serves from the blocks just read, so that many waits cost one request. */
   const recall = async (fresh: readonly Watch[]): Promise<Rpc> => {
     const holders = fresh.flatMap(({ minedIn }) => (minedIn === null ? [] : [minedIn]))
     const full = [...new Set(holders)].filter(
@@ -112,7 +108,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
   }
 
   const run = async (): Promise<void> => {
-    // Fast at first, for chains that mine at once; then at the network's poll interval.
+    // Fast at first, for chains that mine on demand; then at the network's poll interval.
     let pauseMs = Math.min(firstPauseMs, pollIntervalMs)
     while (watches.size > 0) {
       const woken = wake.signal
@@ -121,7 +117,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
       const fresh = [...watches.values()].filter((watch) => hasNewBlock === true && isDeepEnough(watch))
       const due = [...watches.values()].filter((watch) => fresh.includes(watch) || watch.askAt <= now)
       if (due.length > 0) {
-        // After a failed round, earlier blocks may be out of date.
+        // After a failed round, the cached blocks may be outdated.
         const nodes = hasNewBlock === null ? rpc : await recall(fresh)
         await Promise.all(due.map((watch) => ask(watch, nodes)))
       }
@@ -144,7 +140,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
     isRunning = true
     void run().finally(() => {
       isRunning = false
-      // Out of date by the next wait.
+      // Outdated by the next wait.
       recent = []
       // A wait may have begun since the last round.
       if (watches.size > 0) start()

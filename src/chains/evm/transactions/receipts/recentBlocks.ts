@@ -1,7 +1,6 @@
 import type { Hex } from 'viem'
 import type { Block, Receipt, Rpc } from '../../rpc/rpc.js'
 
-/** What was just read of the newest blocks. */
 export interface RecentBlocks {
   /** Oldest first; the last one is the head. */
   readonly blocks: readonly Block[]
@@ -9,7 +8,7 @@ export interface RecentBlocks {
   readonly receipts: ReadonlyMap<Hex, Receipt>
 }
 
-/** Answers from what was just read, else asks; a call that names an endpoint always asks that endpoint. */
+/** Serves from the last read, else requests; a call for one endpoint is always forwarded to it. */
 export const withRecentBlocks = (rpc: Rpc, { blocks, receipts }: RecentBlocks): Rpc => ({
   ...rpc,
   getBlock: async (at, ...rest) => {
@@ -22,16 +21,15 @@ export const withRecentBlocks = (rpc: Rpc, { blocks, receipts }: RecentBlocks): 
   },
 })
 
-/** The form of a hash in which receipts and watches are keyed. */
 export const lowerCase = (transaction: Hex): Hex => `0x${transaction.slice(2).toLowerCase()}`
 
-/** All receipts of a block in one answer; empty when the nodes cannot give them. */
+/** All receipts of a block in one request; empty when unavailable. */
 export type ReadBlockReceipts = (at: bigint) => Promise<readonly Receipt[]>
 
 // Not every node has eth_getBlockReceipts; a failure is not repeated for this long.
 const pauseMs = 60_000
 
-/** Builds the reader of block receipts; after a failure receipts are read one by one. */
+/** After a failure, receipts are requested one by one. */
 export const createReadBlockReceipts = (rpc: Pick<Rpc, 'getBlockReceipts'>): ReadBlockReceipts => {
   let askFrom = 0
   return async (at) => {

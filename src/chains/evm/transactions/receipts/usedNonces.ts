@@ -12,8 +12,8 @@ const ourTransaction = z.custom<TransactionSerialized>(
 const settledDepth = 32n
 
 /**
- * Whether other transactions used the nonces of all recorded ones, long ago: then none of our bytes can be mined.
- * Happens only when another program sends with the same key.
+ * Whether other transactions used all nonces of the recorded ones, at final depth: then none of ours can be
+ * mined. Only possible when another program uses the same key.
  */
 export const areReplacedExternally = async (
   rpc: Rpc,

@@ -1,17 +1,17 @@
 import type { Hex } from 'viem'
 
-/** Whose balances a call changes; in EIP-55 form. */
+/** In EIP-55 form. */
 export interface Parties {
   readonly payer: Hex
   readonly payTo: Hex
 }
 
-/** Groups that are still open to further calls; bounds the search to a constant per call. */
+// Groups open to further calls; bounds the search to a constant per call.
 const maxOpenGroups = 8
 
 /**
- * Divides calls into groups in which no call can change the outcome of another, whatever their tokens: no two of one
- * payer, and no payer who is also a recipient. In a shared simulation each call sees the effects of those before it.
+ * Divides calls into groups whose members cannot affect each other: no payer twice, and no payer as a
+ * recipient. In a shared simulation each call sees the effects of earlier ones.
  */
 export const divideIndependent = <Item>(
   items: readonly Item[],

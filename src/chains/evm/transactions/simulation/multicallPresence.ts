@@ -1,7 +1,7 @@
 import { multicallAddress } from '../../abi/contracts.js'
 import type { Rpc } from '../../rpc/rpc.js'
 
-/** Whether Multicall3 is deployed on a network: a call to an address without code succeeds and does nothing. */
+/** Whether Multicall3 is deployed: a call to an address without code succeeds without effect. */
 export interface MulticallPresence {
   /** Null until a node has answered. */
   readonly known: boolean | null
@@ -9,7 +9,7 @@ export interface MulticallPresence {
   ask(): Promise<boolean>
 }
 
-/** Asks once per process; a later deployment is noticed by the next start. */
+/** Once per process; a later deployment is detected after a restart. */
 export const createMulticallPresence = (rpc: Rpc): MulticallPresence => {
   let known: boolean | null = null
   let asked: Promise<boolean> | null = null

@@ -10,7 +10,6 @@ export interface Sending {
   readonly fees: Fees
 }
 
-/** Simulates a call by itself; null when it succeeds. */
 export const simulateCall = async (
   rpc: Rpc,
   call: SettlementCall,
@@ -26,7 +25,7 @@ export const simulateCall = async (
   return answer.succeeds ? call.findContradiction(reads, probed) : call.explainRevert(answer, reads)
 }
 
-/** How much gas to send a call with, never more than its cap; or why it would fail. */
+/** Gas limit, never above the call's cap; or why the call would fail. */
 export const estimateCall = async (
   rpc: Rpc,
   call: SettlementCall,
@@ -49,12 +48,12 @@ const ask = async (rpc: Rpc, request: CallRequest): Promise<Hex | null> => {
   return answer.succeeds ? answer.value : null
 }
 
-// Long enough for the next block of a fast chain, short enough for a caller that waits.
+// Covers the next block of a fast chain, within a caller's patience.
 const pausesMs = [0, 1_000, 1_500]
 
 /**
- * By our clock the call is due, but contracts compare with the time of a block, and the newest block may be older:
- * then `pending` is asked, several times until the next block must have come.
+ * The call is due by the local clock, but contracts compare with block time, and the latest block may be
+ * older: retries against `pending` until the next block must have arrived.
  */
 const retryTooEarly = async <T>(
   call: SettlementCall,

@@ -6,30 +6,29 @@ import { highestGasPrice } from '../fees/fees.js'
 import type { ReadAnswers, RevertReason, SettlementCall } from '../settlementCall.js'
 import type { Sending } from './simulate.js'
 
-/** The result of one call: why it fails, null when it succeeds, or `unclear` when it must be simulated by itself. */
+/** Why the call fails; null: it succeeds; `unclear`: simulate it alone. */
 export type SharedResult = RevertReason | null | 'unclear'
 
-/** The results of a shared simulation. */
 export interface SharedSimulation {
-  /** One for each call, in their order. */
+  /** In the order of the calls. */
   readonly results: readonly SharedResult[]
-  /** Whether the node refused the whole, or several calls ran out of gas. */
+  /** The node refused the request, or several calls ran out of gas. */
   readonly isOutOfGas: boolean
 }
 
 /**
- * The most calls in one simulation. The node simulates while the next requests are parsed: larger groups make both
- * wait for each other (at 64 connections, groups of 50 cost a fifth of the throughput).
+ * The node simulates while further requests are parsed; larger groups make both wait for each other (at 64
+ * connections, groups of 50 cost a fifth of the throughput).
  */
 export const maxGroupSize = 20
 /*
- * A token payment by ECDSA takes up to 103k gas, its two reads and their share of the multicall another 30k. Twenty of
- * them stay far below the limit of one transaction (EIP-7825, 16.7M) and the caps of nodes.
+ * A token payment by ECDSA takes up to 103k gas, its two reads and their share of the multicall another 30k.
+ * Twenty of them stay far below the limit of one transaction (EIP-7825, 16.7M) and the caps of nodes.
  */
 const gasPerSettlement = 160_000n
 const gasPerMulticall = 100_000n
 
-/** Simulates calls that can share one `eth_call`, each after its scheme's reads. */
+/** Each call is preceded by its scheme's reads. */
 export const simulateInOneCall = async (
   rpc: Rpc,
   calls: readonly SettlementCall[],
@@ -61,11 +60,11 @@ export const simulateInOneCall = async (
     if (settled?.succeeds === false && settled.data === '0x') failedWithoutData += 1
     next = own + 1
   }
-  // Running out of gas returns no data; a single call may have burnt only its own.
+  // An out-of-gas failure returns no data; a single call may have burned only its own gas.
   return { results, isOutOfGas: failedWithoutData > 1 }
 }
 
-/** Decides what the scheme's reads prove. Any other failure may be caused by the other calls. */
+/** Uses only what the scheme's reads prove: other failures may be caused by other calls. */
 const judge = (call: SettlementCall, { succeeds, data }: InnerResult, reads: ReadAnswers): SharedResult => {
   const contradiction = call.findContradiction(reads, null)
   if (succeeds) return contradiction

@@ -6,13 +6,12 @@ import type { MulticallPresence } from './multicallPresence.js'
 import { type Sending, simulateCall } from './simulate.js'
 import { maxGroupSize, simulateInOneCall } from './simulateInOneCall.js'
 
-/** Simulates settlement calls of one network; concurrent ones share an `eth_call`. */
+/** Concurrent simulations share an `eth_call`. */
 export interface Simulator {
   /** Why the call fails in the latest state; null when it succeeds. */
   simulate(call: SettlementCall, sending: Sending): Promise<RevertReason | null>
 }
 
-/** A call that waits for its simulation. */
 interface Waiting {
   readonly call: SettlementCall
   readonly sending: Sending
@@ -23,10 +22,9 @@ interface Waiting {
 /** How long a call waits for others while simulations are in flight. */
 const maxWaitMs = 3
 
-/** Builds the simulator of one network. */
 export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulator => {
-  // Halved by every group that fails as a whole, plus one with every other: a node's limit, or a payer whose code
-  // burns gas, soon disturbs few others.
+  // Halved when a whole group fails, plus one otherwise: adapts to a node's limit, or to payer code that
+  // burns gas.
   let groupSize = maxGroupSize
 
   const simulateAlone = ({ call, sending, resolve, reject }: Waiting): void => {
@@ -64,7 +62,7 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
   return {
     simulate: (call, sending) => {
       if (multicall.known === null) void multicall.ask()
-      // Foreign code could burn the gas of all, or tell a shared simulation from a transaction.
+      // Untrusted code could burn the gas of all, or detect a shared simulation.
       if (multicall.known !== true || !canShare(call)) return simulateCall(rpc, call, sending)
       return new Promise((resolve, reject) => batcher.add({ call, sending, resolve, reject }))
     },

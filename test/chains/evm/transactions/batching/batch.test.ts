@@ -18,7 +18,10 @@ import { rejectionOf } from '../../../../support/rejectionOf.js'
 import { createSigner, type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
 import { eventually, openScene, type Scene } from '../../scene.js'
 
-/* Calls that share one Multicall3 transaction: a failing one costs the others nothing, and each has its own outcome. */
+/*
+ * Calls that share one Multicall3 transaction: each has its own outcome, and a failing one does not affect
+ * others.
+ */
 
 let scene: Scene
 let toy: Toy
@@ -41,7 +44,7 @@ const open = async (options?: EngineOptions): Promise<ToySending> => {
   return sending
 }
 
-// JUMPDEST PUSH1 0 JUMP: runs until the gas is gone.
+// JUMPDEST PUSH1 0 JUMP: loops until out of gas.
 const endlessLoop = '0x5b600056'
 
 const planMany = (count: number, changes: Partial<ToyPlan> = {}): Promise<readonly ToyPlan[]> =>
@@ -72,7 +75,7 @@ const sendAsStranger = async (call: { readonly to: Hex; readonly data: Hex }): P
   expect(status).toBe('success')
 }
 
-/** Takes away what a payer owns. */
+/** Removes a payer's credit. */
 const sweep = ({ payer }: ToyPlan): Promise<void> => toy.setCredit(payer, 0n)
 
 const executeAsStranger = (plan: ToyPlan): Promise<void> => sendAsStranger(encodeToySettle(toy.address, plan))
@@ -87,7 +90,7 @@ const refuseRecords = async (): Promise<void> => {
       for each row execute function refuse()`)
 }
 
-/** Waits until so many transactions are in the pool. */
+/** Waits until this many transactions are pending. */
 const whenInPool = (count: number) =>
   eventually(async () => {
     const status = await callRpc(scene.chain.url, 'txpool_status')
@@ -96,7 +99,7 @@ const whenInPool = (count: number) =>
   })
 
 describe('payments that wait together', () => {
-  it('settle in one transaction, each with its own outcome and sum', async () => {
+  it('settle in one transaction, each with its own outcome and amount', async () => {
     const sending = await open()
     const plans = await planMany(20)
     const outcomes = await sending.settleTogether(plans)
@@ -111,7 +114,7 @@ describe('payments that wait together', () => {
     expect(recorded?.payments).toBe(20)
   })
 
-  it('of 120 at once settle in three transactions of at most fifty', async () => {
+  it('settle in three transactions of at most fifty when there are 120', async () => {
     const sending = await open()
     const payTo = newAddress()
     const plans = await Promise.all(Array.from({ length: 120 }, () => toy.plan({ payTo })))
@@ -124,7 +127,7 @@ describe('payments that wait together', () => {
 })
 
 describe('one payment of a batch', () => {
-  /** Nine good calls and one that a change makes fail while all wait; returns its own outcome apart. */
+  /** Nine valid calls and one that `change` makes fail while all wait; returns its outcome separately. */
   const settleWithFailing = async (bad: ToyPlan, change: () => Promise<void>, options?: EngineOptions) => {
     const sending = await open(options)
     const good = await planMany(9)
@@ -140,22 +143,22 @@ describe('one payment of a batch', () => {
     return { own, outcomes, sending }
   }
 
-  it('whose payer swept its credit fails with the reason of the scheme', async () => {
+  it("whose payer removed its credit fails with the scheme's reason", async () => {
     const bad = await toy.plan()
     const { own, outcomes, sending } = await settleWithFailing(bad, () => sweep(bad))
     expect(own).toEqual({ state: 'failed', reason: 'insufficient_balance' })
     expect(countTransactions(outcomes)).toBe(1)
-    // What fails in the simulation is not sent.
+    // A call that fails in the simulation is not sent.
     expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([9])
   })
 
-  it('that another account withdrew fails with the reason of the scheme', async () => {
+  it("that another account cancelled fails with the scheme's reason", async () => {
     const bad = await toy.plan()
     const { own } = await settleWithFailing(bad, () => sendAsStranger(encodeToyWithdraw(toy.address, bad.id)))
     expect(own).toEqual({ state: 'failed', reason: 'seqno_already_used' })
   })
 
-  it('that another account executed meanwhile fails before it is sent', async () => {
+  it('that another account executed meanwhile fails before a send', async () => {
     const bad = await toy.plan()
     const { own } = await settleWithFailing(bad, () => executeAsStranger(bad))
     expect(own).toEqual({ state: 'failed', reason: 'seqno_already_used' })
@@ -168,7 +171,7 @@ describe('one payment of a batch', () => {
     expect(own).toEqual({ state: 'failed', reason: 'account_frozen' })
   })
 
-  it('that burns all its gas fails by itself, whatever it does to the simulation of the batch', async () => {
+  it('that burns all gas fails alone, whatever its effect on the batch simulation', async () => {
     const bad = await toy.plan()
     const { own } = await settleWithFailing(bad, () => toy.setBehaviour(bad.id, 'burnsGas'))
     expect(own).toMatchObject({ state: 'failed' })
@@ -183,7 +186,7 @@ describe('one payment of a batch', () => {
     expect(countTransactions(own === undefined ? outcomes : [...outcomes, own])).toBe(2)
   })
 
-  it('fails after the simulation, is sent again alone and settles', async () => {
+  it('that fails after the simulation is sent again alone and settles', async () => {
     const sending = await open()
     const plans = await planMany(5)
     const [bad] = plans
@@ -201,7 +204,7 @@ describe('one payment of a batch', () => {
     expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
-  it('fails after the simulation for good, with the reason of its second try', async () => {
+  it('that also fails when sent again fails with the reason of the second attempt', async () => {
     const sending = await open()
     const plans = await planMany(5)
     const [bad, ...good] = plans
@@ -223,7 +226,7 @@ describe('one payment of a batch', () => {
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
-    // A higher tip goes first.
+    // A higher tip is mined first.
     const call = encodeToySettle(toy.address, bad)
     const bytes = await stranger.account.signTransaction({
       chainId: scene.chain.chainId,
@@ -241,7 +244,7 @@ describe('one payment of a batch', () => {
     expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
-  /** It reverted inside a batch on chain, and the estimate of its second try is in flight. */
+  /** Reverted in a batch on chain; the estimate of its second attempt is in flight. */
   const holdSecondAttempt = async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
@@ -261,7 +264,7 @@ describe('one payment of a batch', () => {
     return { bad, good, settling }
   }
 
-  it('that another account executes before its second try is confirmed with that transaction', async () => {
+  it('that another account executes before its second attempt is confirmed with that transaction', async () => {
     const { bad, good, settling } = await holdSecondAttempt()
     await sendAsStranger(encodeToySettle(toy.address, bad))
     const outcomes = await settling
@@ -270,7 +273,7 @@ describe('one payment of a batch', () => {
     expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
-  it('that cannot be recorded again is pending, not failed: the answer may have been lost', async () => {
+  it('that cannot be recorded again is pending, not failed: the commit may have succeeded', async () => {
     const { good, settling } = await holdSecondAttempt()
     await refuseRecords()
     try {
@@ -280,7 +283,7 @@ describe('one payment of a batch', () => {
     }
   })
 
-  it('that burns its gas after the simulation costs the others one more transaction', async () => {
+  it('that burns its gas after the simulation costs the others one additional transaction', async () => {
     const sending = await open()
     const plans = await planMany(6)
     const [bad, ...good] = plans
@@ -300,7 +303,7 @@ describe('one payment of a batch', () => {
     expect(shared?.to?.toLowerCase()).toBe(multicall3Address.toLowerCase())
   })
 
-  it('in a batch that runs out of gas as a whole settles in a transaction of its own', async () => {
+  it('in a batch that runs out of gas as a whole settles in its own transaction', async () => {
     const sending = await open()
     const plans = await planMany(4)
     await scene.chain.control.setAutomine(false)
@@ -311,7 +314,7 @@ describe('one payment of a batch', () => {
     if (recorded === undefined) throw new Error('Nothing was recorded')
     expect(recorded.payments).toBe(4)
     await scene.chain.control.setAutomine(true)
-    // Each call now costs more than the whole batch was estimated at.
+    // Each call now costs more than the estimate of the whole batch.
     await toy.setGasToBurn(450_000n)
     await callRpc(scene.chain.url, 'eth_sendRawTransaction', [recorded.bytes])
     const outcomes = await settling
@@ -337,7 +340,7 @@ describe('one payment of a batch', () => {
     }
   })
 
-  it('that succeeds on chain without effect is retried alone and is not confirmed', async () => {
+  it('that succeeds on chain without effect is retried alone and not confirmed', async () => {
     const sending = await open()
     const plans = await planMany(3)
     const [bad, ...good] = plans
@@ -348,7 +351,7 @@ describe('one payment of a batch', () => {
     expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([3, 1])
   })
 
-  it('that moves nothing is confirmed by its event', async () => {
+  it('of zero is confirmed by its event', async () => {
     const sending = await open()
     const free = await toy.plan({ value: 0n })
     const outcomes = await sending.settleTogether([free, ...(await planMany(3))])
@@ -371,7 +374,7 @@ describe('two payments of one payer', () => {
     expect(sums.sort()).toEqual([0n, 10_000n])
   })
 
-  it('of the same terms, of which one fails on chain: only the other is confirmed', async () => {
+  it('of equal terms, of which one fails on chain: only the other is confirmed', async () => {
     const sending = await open()
     const [payer, payTo] = [newAddress(), newAddress()]
     const plans = [
@@ -401,10 +404,10 @@ describe('two payments of one payer', () => {
 })
 
 describe('a deadline', () => {
-  it('within the margin is refused at once, before a slot is free; a later one settles', async () => {
+  it('within the margin is refused immediately, before a slot is free; a later one settles', async () => {
     const sending = await open()
     const now = BigInt(unixNow())
-    // The margin is six seconds, and the toy's last second is inclusive.
+    // The margin is six seconds, and the toy's deadline is inclusive.
     const [late, timely] = [
       await toy.plan({ lastSecond: now + 5n }),
       await toy.plan({ lastSecond: now + 60n }),
@@ -433,7 +436,7 @@ describe('what cannot be batched is sent alone', () => {
     expect(recorded.filter(({ bytes }) => isBatch(bytes)).map(({ payments }) => payments)).toEqual([4])
   })
 
-  it('and is sent by the account that it names, whichever has more room', async () => {
+  it('is sent by the account that it names, even when another has more capacity', async () => {
     const signers = [await createSigner(scene), await createSigner(scene), await createSigner(scene)]
     const sending = await open({ signers })
     for (const { address } of signers) {
@@ -447,7 +450,7 @@ describe('what cannot be batched is sent alone', () => {
     }
   })
 
-  it('everything, on a chain without Multicall3', async () => {
+  it('applies to all calls on a chain without Multicall3', async () => {
     const code = await scene.chain.client.getCode({ address: multicall3Address })
     await scene.chain.control.setCode(multicall3Address, '0x')
     try {
@@ -463,7 +466,7 @@ describe('what cannot be batched is sent alone', () => {
 })
 
 describe('gas', () => {
-  it('of more than eight million is split over several transactions', async () => {
+  it('above eight million is split over several transactions', async () => {
     await toy.setGasToBurn(250_000n)
     const sending = await open()
     const plans = await planMany(40)
@@ -478,7 +481,7 @@ describe('gas', () => {
     }
   })
 
-  it('beyond the hourly budget is not spent: no payment settles and none fails', async () => {
+  it('above the hourly budget is not spent: no payment settles and none fails', async () => {
     const sending = await open({
       environment: { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '1' },
     })
@@ -489,15 +492,15 @@ describe('gas', () => {
 
   it.each([
     ['what the node estimates', -5n],
-    // The node would refuse the bytes although the estimate passed.
+    // The node would reject the transaction although the estimate passed.
     ['what the transaction may use at most', 5n],
-  ])('that the account cannot pay, at %s, is spent in smaller transactions', async (_what, percent) => {
+  ])('that the account cannot pay, at %s, is split into smaller transactions', async (_what, percent) => {
     const rich = await open()
     await rich.settleTogether(await planMany(30))
     const [whole] = (await listRecorded(rich.signers)).map(({ bytes }) =>
       parseTransaction(`0x${bytes.slice(2)}`),
     )
-    // The limit is the estimate, a tenth more, and a reserve.
+    // The limit is the estimate plus 10 % and a reserve.
     const estimate = (((whole?.gas ?? 0n) - 115_000n) * 10n) / 11n
 
     const poor = await createSigner(scene)
@@ -510,7 +513,7 @@ describe('gas', () => {
     await eventually(async () => ((await listRecorded([poor])).length === 2 ? true : null))
     expect((await listRecorded([poor])).map(({ payments }) => payments)).toEqual([15, 15])
     await scene.chain.fundGas(poor.address)
-    // A batch that was refused for its funds is sent again.
+    // A batch refused for lack of funds is sent again.
     await sending.maintenance.check()
     await sending.maintenance.check()
     expect(new Set(states(await outcomes))).toEqual(new Set(['confirmed']))
@@ -518,7 +521,7 @@ describe('gas', () => {
 })
 
 describe('the record of a batch', () => {
-  it('exists for every payment before the bytes are sent, in one commit', async () => {
+  it('is committed for every payment before the send, in one transaction', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     const plans = await planMany(6)
@@ -555,7 +558,7 @@ describe('the record of a batch', () => {
     expect(states(await Promise.all(settling))).toEqual(plans.map(() => 'pending'))
     for (const { payTo } of plans) expect(await toy.creditOf(payTo)).toBe(0n)
 
-    // Another process, with nothing but the journal.
+    // Another process, with only the journal.
     const next = await open()
     for (const _round of [1, 2]) {
       for (const id of ids) {
@@ -571,7 +574,7 @@ describe('the record of a batch', () => {
     }
   })
 
-  it('leaves out a payment that another instance took over, and the others settle', async () => {
+  it('omits a payment that another instance took over, and the others settle', async () => {
     const sending = await open()
     const plans = await planMany(5)
     sending.shut()
@@ -598,7 +601,7 @@ describe('the record of a batch', () => {
     expect(await sending.journal.find(taken)).toMatchObject({ state: 'failed', broadcasts: [] })
   })
 
-  it('that the database refuses fails no payment for good and sends nothing', async () => {
+  it('whose commit fails sends nothing and fails no payment permanently', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     const plans = await planMany(4)

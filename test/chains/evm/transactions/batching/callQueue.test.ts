@@ -9,7 +9,7 @@ import { pollUntil } from '../../../../support/pollUntil.js'
 const item = (id: string, deadline = 100n): QueuedCall => ({ call: { id, deadline } })
 const idsOf = (items: readonly QueuedCall[]) => items.map(({ call }) => call.id)
 
-/** A queue whose sends end when the test says so. */
+/** A queue whose sends the test completes. */
 const openQueue = ({ maxItems = 3, maxWaitMs = 600_000 } = {}) => {
   const sent: (readonly string[])[] = []
   const refused: { readonly ids: readonly string[]; readonly error: unknown }[] = []
@@ -44,7 +44,7 @@ const openQueue = ({ maxItems = 3, maxWaitMs = 600_000 } = {}) => {
       readiness = next
       announce()
     },
-    /** Ends the oldest send in flight. */
+    /** Completes the oldest send in flight. */
     end: async () => {
       ends.shift()?.()
       await drainEventLoop()
@@ -62,7 +62,7 @@ describe('the call queue', () => {
     expect(queue.length).toBe(0)
   })
 
-  it('gathers items while a batch is in flight, and after it, until the first has waited long enough', async () => {
+  it('gathers items while a batch is in flight, then until the oldest has waited long enough', async () => {
     const { queue, sent, end } = openQueue({ maxWaitMs: 50 })
     queue.add(item('a'))
     await drainEventLoop()
@@ -86,13 +86,13 @@ describe('the call queue', () => {
     expect(queue.length).toBe(1)
   })
 
-  it('waits no longer than allowed, however many items arrive meanwhile', async () => {
+  it('waits no longer than the limit, however many items arrive meanwhile', async () => {
     const { queue, sent } = openQueue({ maxItems: 1_000, maxWaitMs: 40 })
     queue.add(item('first'))
     await drainEventLoop()
     const since = performance.now()
     const ids: string[] = []
-    // A wait that restarts with every item would never end.
+    // A wait that restarted with every item would never end.
     while (sent.length === 1 && performance.now() - since < 2_000) {
       ids.push(`${ids.length}`)
       queue.add(item(`${ids.length - 1}`))
@@ -102,7 +102,7 @@ describe('the call queue', () => {
     expect(sent[1]?.[0]).toBe('0')
   })
 
-  it('sends the last item once it has waited long enough', async () => {
+  it('sends the last item after the maximum wait', async () => {
     const { queue, sent } = openQueue({ maxWaitMs: 20 })
     queue.add(item('a'))
     await drainEventLoop()
@@ -111,7 +111,7 @@ describe('the call queue', () => {
     expect(sent).toEqual([['a'], ['b']])
   })
 
-  it('never puts one id twice into a batch', async () => {
+  it('never puts one id into a batch twice', async () => {
     const { queue, sent } = openQueue({ maxWaitMs: 20 })
     queue.add(item('same'))
     queue.add(item('same'))
@@ -130,7 +130,7 @@ describe('the call queue', () => {
     expect(sent[0]).toEqual(['early', 'middle'])
   })
 
-  it('sends nothing while no slot is free, and everything together afterwards', async () => {
+  it('sends nothing without a free slot, and everything together afterwards', async () => {
     const { queue, sent, setReady } = openQueue({ maxWaitMs: 1 })
     setReady(() => false)
     queue.add(item('a'))
@@ -143,7 +143,7 @@ describe('the call queue', () => {
     expect(sent).toEqual([['a', 'b']])
   })
 
-  it('refuses all waiting items when no account can send, and accepts later ones', async () => {
+  it('rejects all waiting items when no account can send, and accepts later ones', async () => {
     const { queue, sent, refused, setReady } = openQueue()
     const error = new Error('no account can pay')
     setReady(() => {
@@ -159,7 +159,7 @@ describe('the call queue', () => {
     expect(sent).toEqual([['c']])
   })
 
-  it('forgets a removed item, and does not poll while empty', async () => {
+  it('drops a removed item, and does not poll while empty', async () => {
     const { queue, sent, setReady, countChecks } = openQueue()
     setReady(() => false)
     const leaving = item('leaving')

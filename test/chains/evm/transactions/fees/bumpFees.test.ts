@@ -12,35 +12,35 @@ const legacy = (gasPrice: bigint): Fees => ({ type: 'legacy', gasPrice })
 
 describe('the fees of a replacement', () => {
   it.each<readonly [string, { old: Fees; current: Fees; cap?: bigint; bumped: Fees | null }]>([
-    ['are an eighth more', { old: dynamic(800n, 80n), current: dynamic(1n, 1n), bumped: dynamic(900n, 90n) }],
+    ['are 12.5 % higher', { old: dynamic(800n, 80n), current: dynamic(1n, 1n), bumped: dynamic(900n, 90n) }],
     ['are rounded up', { old: dynamic(801n, 81n), current: dynamic(1n, 1n), bumped: dynamic(902n, 92n) }],
     [
-      'are the current ones where those are higher',
+      'are the current ones if those are higher',
       { old: dynamic(800n, 80n), current: dynamic(5_000n, 500n), bumped: dynamic(5_000n, 500n) },
     ],
     [
-      'are decided for each price by itself',
+      'are computed for each price separately',
       { old: dynamic(800n, 80n), current: dynamic(5_000n, 1n), bumped: dynamic(5_000n, 90n) },
     ],
     [
-      'never tip more than they offer',
+      'never have a tip above the maximum fee',
       { old: dynamic(8n, 8n), current: dynamic(5n, 500n), bumped: dynamic(500n, 500n) },
     ],
     [
-      'raise even a zero, which geth would not take twice',
+      'raise a price of zero, which geth requires',
       { old: dynamic(0n, 0n), current: dynamic(0n, 0n), bumped: dynamic(1n, 1n) },
     ],
     ['are one price on legacy chains', { old: legacy(800n), current: legacy(1n), bumped: legacy(900n) }],
     [
-      'are the current price on legacy chains where that is higher',
+      'are the current price on legacy chains if that is higher',
       { old: legacy(800n), current: legacy(5_000n), bumped: legacy(5_000n) },
     ],
     [
-      'beat both prices of the old transaction when the chain has become a legacy one',
+      'exceed both old prices when the chain has become a legacy one',
       { old: dynamic(800n, 80n), current: legacy(1n), bumped: legacy(900n) },
     ],
     [
-      'beat the old price in both when the chain has learned EIP-1559',
+      'exceed the old price in both when the chain has adopted EIP-1559',
       { old: legacy(800n), current: dynamic(1n, 1n), bumped: dynamic(900n, 900n) },
     ],
     [
@@ -48,11 +48,11 @@ describe('the fees of a replacement', () => {
       { old: dynamic(800n, 80n), current: dynamic(1n, 1n), cap: 900n, bumped: dynamic(900n, 90n) },
     ],
     [
-      'are none when the cap forbids the bump',
+      'are null when the cap prevents the minimum bump',
       { old: dynamic(800n, 80n), current: dynamic(1n, 1n), cap: 899n, bumped: null },
     ],
     [
-      'are none when the cap forbids the current fees',
+      'are null when the cap is below the current fees',
       { old: legacy(8n), current: legacy(1_000n), cap: 999n, bumped: null },
     ],
   ])('%s', (_what, { old, current, cap = null, bumped }) => {
@@ -66,7 +66,7 @@ describe('the fees of a replacement', () => {
   )
   const tipOf = (offer: Fees) => (offer.type === 'legacy' ? offer.gasPrice : offer.maxPriorityFeePerGas)
 
-  it('always pass a pool that demands an eighth, offer the current ones, and never exceed the cap', () => {
+  it('always satisfy a minimum bump of 12.5 %, include the current fees, and never exceed the cap', () => {
     fc.assert(
       fc.property(fees, fees, fc.option(price), (old, current, cap) => {
         const bumped = bumpFees(old, current, cap)

@@ -38,32 +38,32 @@ const usual: Script = {
 describe('fees', () => {
   it.each<readonly [string, Script, unknown]>([
     [
-      'follow the base fee of the block to come and what others tip',
+      'follow the next base fee and recent tips',
       usual,
       { type: 'eip1559', maxFeePerGas: 2_230n, maxPriorityFeePerGas: 30n },
     ],
     [
-      'tip at least what the node suggests',
+      'include at least the tip that the node suggests',
       { ...usual, eth_maxPriorityFeePerGas: () => '0x64' },
       { type: 'eip1559', maxFeePerGas: 2_300n, maxPriorityFeePerGas: 100n },
     ],
     [
-      'follow others alone where the node suggests nothing',
+      'use recent tips when the node suggests none',
       { ...usual, eth_maxPriorityFeePerGas: unknownMethod },
       { type: 'eip1559', maxFeePerGas: 2_230n, maxPriorityFeePerGas: 30n },
     ],
     [
-      'come from the newest block where the node has no history',
+      'use the newest block when the history is empty',
       { eth_feeHistory: unknownMethod, eth_maxPriorityFeePerGas: () => '0x5' },
       { type: 'eip1559', maxFeePerGas: 2_005n, maxPriorityFeePerGas: 5n },
     ],
     [
-      'come from the newest block where the history cannot be read',
+      'use the newest block when the history request fails',
       { eth_feeHistory: () => ({ baseFeePerGas: 'many', reward: 7 }), eth_maxPriorityFeePerGas: () => '0x5' },
       { type: 'eip1559', maxFeePerGas: 2_005n, maxPriorityFeePerGas: 5n },
     ],
     [
-      'are a fifth over the price of a chain without base fees',
+      'are 20 % above the gas price on a chain without base fees',
       {
         eth_feeHistory: () => history([0, 0], [7]),
         eth_getBlockByNumber: () => ({ number: '0x1', hash: '0x01', timestamp: '0x1' }),
@@ -72,7 +72,7 @@ describe('fees', () => {
       { type: 'legacy', gasPrice: 120n },
     ],
     [
-      'are those of EIP-1559 where the base fee is nothing',
+      'use EIP-1559 when the base fee is zero',
       {
         ...usual,
         eth_feeHistory: () => history([0, 0], [7]),
@@ -84,7 +84,7 @@ describe('fees', () => {
     expect(await openOracle(script).oracle.read()).toEqual(fees)
   })
 
-  it('tip the median of what recent blocks paid, leaving out empty ones', () => {
+  it('use the median tip of recent blocks, without empty ones', () => {
     const reward = [[1n], [500n], [3n], [0n], [2n]]
     expect(findTypicalTip({ reward, gasUsedRatio: [0.5, 0.5, 0.5, 0, 0.5] })).toBe(3n)
     expect(findTypicalTip({ reward: [[0n]], gasUsedRatio: [0] })).toBeNull()
@@ -93,7 +93,7 @@ describe('fees', () => {
 })
 
 describe('the oracle', () => {
-  it('asks once for concurrent reads, and not again within two seconds', async () => {
+  it('sends one request for concurrent reads, and none again within two seconds', async () => {
     const { oracle, endpoint, clock } = openOracle(usual)
     await Promise.all(Array.from({ length: 50 }, () => oracle.read()))
     await clock.advance(1_999)
@@ -101,7 +101,7 @@ describe('the oracle', () => {
     expect(endpoint.count('eth_feeHistory')).toBe(1)
   })
 
-  it('answers with fees some seconds old and refreshes them in the background', async () => {
+  it('returns fees that are some seconds old and refreshes them in the background', async () => {
     const { oracle, endpoint, clock } = openOracle(usual)
     await oracle.read()
     await clock.advance(11_000)
@@ -113,7 +113,7 @@ describe('the oracle', () => {
     })
   })
 
-  it('does not use older fees, nor fees of unknown age after the clock was set back', async () => {
+  it('does not use older fees, or fees of unknown age after the clock was set back', async () => {
     for (const milliseconds of [12_000, -1]) {
       const { oracle, endpoint, clock } = openOracle(usual)
       await oracle.read()
@@ -137,7 +137,7 @@ describe('the oracle', () => {
 })
 
 describe('the cap', () => {
-  it('is never exceeded: fees shrink to it as long as the next block can be paid, and then there are none', () => {
+  it('is never exceeded: fees are reduced to it while it covers the next block, then null', () => {
     const market = { type: 'eip1559', baseFee: 1_000n, tip: 10n } as const
     expect(limitFees(market, 2_010n).fees).toMatchObject({ maxFeePerGas: 2_010n })
     expect(limitFees(market, 1_500n).fees).toMatchObject({ maxFeePerGas: 1_500n, maxPriorityFeePerGas: 10n })
@@ -148,7 +148,7 @@ describe('the cap', () => {
     expect(limitFees(legacy, 99n).fees).toBeNull()
   })
 
-  it('makes the network not settling while gas costs more', async () => {
+  it('stops settling while gas costs more', async () => {
     const { oracle, endpoint, clock } = openOracle(usual, 1_000n)
     expect(await rejectionOf(oracle.read())).toMatchObject({
       code: 'SERVICE_UNAVAILABLE',

@@ -41,21 +41,21 @@ const openBalances = () => {
   }
 }
 
-describe('the settlements that are left', () => {
+describe('the number of settlements left', () => {
   it.each([
-    ['none without what a transaction must be covered by', floor - 1n, 0],
-    ['one with just that', floor, 1],
-    ['one more for what each costs', floor + perSettlement, 2],
-    ['no part of one', floor + perSettlement - 1n, 1],
-  ])('are %s', (_what, balance, settles) => {
+    ['0 below the required cover of a transaction', floor - 1n, 0],
+    ['1 with exactly the cover', floor, 1],
+    ['2 with the cost of one more', floor + perSettlement, 2],
+    ['rounded down', floor + perSettlement - 1n, 1],
+  ])('is %s', (_what, balance, settles) => {
     expect(countSettlementsLeft(balance, { floor, price: 10n })).toBe(settles)
   })
 
-  it('are a number even where gas is free', () => {
+  it('is finite when gas is free', () => {
     expect(countSettlementsLeft(10n ** 18n, { floor: 0n, price: 0n })).toBeGreaterThan(1_000)
   })
 
-  it('are none exactly when the signer cannot pay, and never grow when the balance falls', () => {
+  it('is zero exactly when the signer cannot pay, and is monotonic in the balance', () => {
     const wei = fc.bigInt({ min: 0n, max: 10n ** 24n })
     fc.assert(
       fc.property(wei, wei, wei, (balance, spent, limit) => {
@@ -68,14 +68,14 @@ describe('the settlements that are left', () => {
   })
 })
 
-describe('the balances', () => {
-  it('can pay for nothing before the first measurement', () => {
+describe('gas balances', () => {
+  it('count no signer as funded before the first measurement', () => {
     const { balances, signer } = openBalances()
     expect(balances.canPay(signer)).toBe(false)
     expect(balances.list()).toEqual([])
   })
 
-  it('logs a low balance once, and its recovery once', async () => {
+  it('log a low balance once, and its recovery once', async () => {
     const { measureWith, logger, balances, signer } = openBalances()
     const full = floor + perSettlement * 200n
     await measureWith(full)
@@ -94,14 +94,14 @@ describe('the balances', () => {
     expect(balances.list()).toEqual([{ signer, balance: full, settlementsLeft: 201 }])
   })
 
-  it('logs a low balance at the first measurement too', async () => {
+  it('log a low balance at the first measurement too', async () => {
     const { measureWith, logger } = openBalances()
     await measureWith(0n)
     expect(logger.messages()).toEqual(['signer.gas_low'])
   })
 })
 
-describe('the level over all networks', () => {
+describe('the level of all networks', () => {
   it.each([
     [[], 'none'],
     [['ok', 'ok'], 'ok'],

@@ -15,7 +15,7 @@ import {
 } from '../../engineScene.js'
 import { eventually, openScene, type Scene } from '../../scene.js'
 
-/* Lanes: many transactions of one account in flight, and everything that can hold one up. */
+/* Lanes: many transactions of one account in flight, and what can block them. */
 
 let scene: Scene
 let toy: Toy
@@ -69,7 +69,7 @@ const listNonces = async (sending: ToySending) => (await listRecorded(sending)).
 const whenRecorded = (sending: ToySending, count: number) =>
   eventually(async () => ((await listRecorded(sending)).length >= count ? true : null))
 
-/** Settles payments one after the other, so that each has a transaction of its own; none is waited for. */
+/** Starts settling payments one by one, each in its own transaction, without waiting for outcomes. */
 const settleApart = async (sending: ToySending, count: number): Promise<Promise<Outcome>[]> => {
   const settling: Promise<Outcome>[] = []
   const before = (await listRecorded(sending)).length
@@ -94,18 +94,18 @@ describe('a lane', () => {
     await scene.chain.control.setAutomine(false)
     const settling = await settleApart(sending, 16)
     const late = [sending.settle(await toy.plan()), sending.settle(await toy.plan())]
-    // Long enough for a send, if there were a free slot.
+    // Enough time for a send if there were a free slot.
     await new Promise((resolve) => setTimeout(resolve, 700))
     expect(await listNonces(sending)).toEqual(range(16))
     await scene.chain.control.mine()
     await whenRecorded(sending, 17)
     await scene.chain.control.setAutomine(true)
     expect(states(await Promise.all([...settling, ...late]))).toEqual(confirmed(18))
-    // Calls that waited together share a transaction.
+    // Calls that wait together share a transaction.
     expect(await listNonces(sending)).toEqual(range(17))
   })
 
-  it('holds no more than sixteen when forty payments each need a transaction of their own', async () => {
+  it('has at most sixteen transactions in flight when forty payments need their own transaction', async () => {
     const code = await scene.chain.client.getCode({ address: '0xcA11bde05977b3631167028862bE2a173976CA11' })
     await scene.chain.control.setCode('0xcA11bde05977b3631167028862bE2a173976CA11', '0x')
     try {
@@ -125,7 +125,7 @@ describe('a lane', () => {
     }
   })
 
-  it('gives nonces to two instances at once without a gap', async () => {
+  it('allocates nonces without gaps for two concurrent instances', async () => {
     const signers = [await createSigner(scene)]
     const [one, other] = [await open({ signers }), await open({ signers })]
     const plans = await Promise.all(range(24).map(() => toy.plan()))
@@ -140,7 +140,7 @@ describe('a lane', () => {
     )
   })
 
-  it('whose nonce another program used gives the whole batch the next one', async () => {
+  it('moves the whole batch to the next nonce when another program used its nonce', async () => {
     const sending = await open()
     await scene.chain.control.setNonce(signerOf(sending).address, 7)
     const plans = await Promise.all(range(4).map(() => toy.plan()))
@@ -149,8 +149,8 @@ describe('a lane', () => {
   })
 })
 
-describe('a gap', () => {
-  it('without recorded bytes behind it, after a node reported too high a count: the lane is rewound', async () => {
+describe('a nonce gap', () => {
+  it('without recorded transactions behind it, after a node reported too high a count, rewinds the lane', async () => {
     const logger = createMemoryLogger()
     const sending = await open({ logger })
     const lane = { network: scene.chain.network, signer: signerOf(sending).address }
@@ -163,7 +163,7 @@ describe('a gap', () => {
     expect(await listNonces(sending)).toEqual([0])
   })
 
-  it('before a recorded transaction is filled, and the payments behind it settle', async () => {
+  it('before a recorded transaction is filled, and later payments settle', async () => {
     const sending = await open()
     const lane = { network: scene.chain.network, signer: signerOf(sending).address }
     await sending.lanes.advance(lane, 3)
@@ -186,7 +186,7 @@ describe('a gap', () => {
     }
   })
 
-  it('in the pool, which dropped a transaction: its bytes are sent again and the payments behind it settle', async () => {
+  it('in the mempool after a dropped transaction is closed by a rebroadcast, and later payments settle', async () => {
     const sending = await open()
     await scene.chain.control.setAutomine(false)
     const settling = await settleApart(sending, 4)
@@ -202,7 +202,7 @@ describe('a gap', () => {
     expect(await listNonces(sending)).toEqual(range(4))
   })
 
-  it('that a full pool left is closed while payments continue', async () => {
+  it('left by a full mempool is closed while payments continue', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     proxy.setFault(
@@ -228,7 +228,7 @@ describe('a gap', () => {
 })
 
 describe('a stuck transaction', () => {
-  /** Recorded, sent, and too cheap for every block from now on. */
+  /** Recorded, sent, and priced below every later block. */
   const getStuck = async (count = 1, options: EngineOptions = {}) => {
     const clock = shiftedClock()
     const sending = await open({ clock, ...options })
@@ -275,7 +275,7 @@ describe('a stuck transaction', () => {
     )
   })
 
-  it('is recorded before it is replaced: nodes receive only recorded bytes', async () => {
+  it('has its replacement recorded before it is sent: nodes receive only recorded transactions', async () => {
     const proxy = await scene.openProxy()
     const { sending, settling, clock, mineDear } = await getStuck(1, { url: proxy.url })
     await sending.maintenance.check()
@@ -327,7 +327,7 @@ describe('a stuck transaction', () => {
     })
   })
 
-  it('is not bumped again and again while the chain mines no block', async () => {
+  it('is not bumped repeatedly while the chain mines no blocks', async () => {
     const { sending, settling, clock, mineDear } = await getStuck()
     await sending.maintenance.check()
     await sending.maintenance.check()
@@ -343,11 +343,11 @@ describe('a stuck transaction', () => {
     await Promise.all(settling)
   })
 
-  it('that is not stuck by its price is not bumped again and again', async () => {
+  it('is not bumped repeatedly when its price is not the cause', async () => {
     const { sending, settling, clock } = await getStuck()
     const { control } = scene.chain
     for (const _round of range(30)) {
-      // Blocks come, and the pool has lost it each time.
+      // Blocks are mined, and the mempool lost it each time.
       await callRpc(scene.chain.url, 'anvil_dropAllTransactions')
       await control.setNextBaseFee(1_000_000_000n)
       await control.mine()
@@ -364,7 +364,7 @@ describe('a stuck transaction', () => {
     await Promise.allSettled(settling)
   }, 40_000)
 
-  it('is not touched by an instance that does not lease the lane', async () => {
+  it("is not replaced by an instance without the lane's lease", async () => {
     const { sending, settling, clock, mineDear } = await getStuck()
     await sending.maintenance.check()
     const other = await open({ clock, signers: sending.signers })

@@ -13,7 +13,7 @@ const open = (count: number) => {
   return { pool, accounts, unable, first, second: second ?? first }
 }
 
-/** Draws so many numbers from the lanes that the pool chooses; answers whose they were. */
+/** Allocates this many nonces in the lanes that the pool chooses; returns their accounts. */
 const draw = ({ pool }: Pick<ReturnType<typeof open>, 'pool'>, numbers: readonly number[]) =>
   numbers.map((nonce) => {
     const place = pool.take()
@@ -25,7 +25,7 @@ const draw = ({ pool }: Pick<ReturnType<typeof open>, 'pool'>, numbers: readonly
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 
 describe('a lane', () => {
-  it('takes sixteen transactions, and another when one is mined', () => {
+  it('has sixteen slots, and another when a transaction is mined', () => {
     const { pool, first } = open(1)
     draw({ pool }, range(maxInFlight))
     expect(pool.countFreeSlots()).toBe(0)
@@ -36,7 +36,7 @@ describe('a lane', () => {
     expect(pool.take()).toBeNull()
   })
 
-  it('counts slots that are taken and have no nonce yet', () => {
+  it('counts reserved slots without a nonce', () => {
     const { pool } = open(1)
     const places = range(maxInFlight).map(() => pool.take())
     expect(pool.take()).toBeNull()
@@ -48,7 +48,7 @@ describe('a lane', () => {
     expect(pool.countFreeSlots()).toBe(1)
   })
 
-  it('is as free as the chain reports, whatever this process missed', () => {
+  it('has the capacity that the chain reports, even when this process missed inclusions', () => {
     const { pool, first } = open(1)
     draw({ pool }, range(maxInFlight))
     pool.setMined(first.address, 10)
@@ -66,13 +66,13 @@ describe('a lane', () => {
     expect(pool.countFreeSlots()).toBe(maxInFlight - 1)
   })
 
-  it('without a report begins at its first nonce', () => {
+  it('starts at its first nonce without a report', () => {
     const { pool } = open(1)
     draw({ pool }, [41])
     expect(pool.countFreeSlots()).toBe(maxInFlight - 1)
   })
 
-  it('of an account that cannot pay is not used', () => {
+  it('of an unfunded account is not used', () => {
     const { pool, unable, first, second } = open(2)
     unable.add(first.address)
     expect(draw({ pool }, [0, 1])).toEqual([second.address, second.address])
@@ -90,14 +90,14 @@ describe('several lanes', () => {
     for (const { address } of accounts) expect(drawn.filter((each) => each === address)).toHaveLength(3)
   })
 
-  it('are taken from leased accounts first', () => {
+  it('of leased accounts are used first', () => {
     const { pool, first, second } = open(2)
     pool.setLeased([second.address])
     expect(new Set(draw({ pool }, range(maxInFlight)))).toEqual(new Set([second.address]))
     expect(draw({ pool }, [0])).toEqual([first.address])
   })
 
-  it('can be requested by address', () => {
+  it('can be selected by address', () => {
     const { pool, second } = open(2)
     expect(pool.take(second.address)?.account.address).toBe(second.address)
     for (const nonce of range(maxInFlight - 1)) pool.take(second.address)?.onNonceAllocated(nonce)
@@ -120,14 +120,14 @@ describe('waiting for a slot', () => {
     expect(performance.now() - since).toBeLessThan(400)
   })
 
-  it('takes at least as long as the oldest transaction has waited', async () => {
+  it('takes at least as long as the oldest pending transaction has waited', async () => {
     const { pool, first } = open(1)
     expect(pool.expectInclusionMs()).toBe(0)
     draw({ pool }, [0])
     await new Promise((resolve) => setTimeout(resolve, 60))
     expect(pool.expectInclusionMs()).toBeGreaterThanOrEqual(50)
     pool.onMined(first.address, 0)
-    // From now on it is a typical time, and does not grow by itself.
+    // From now on it is an average, and does not grow by itself.
     const typical = pool.expectInclusionMs()
     expect(typical).toBeGreaterThanOrEqual(50)
     await new Promise((resolve) => setTimeout(resolve, 30))

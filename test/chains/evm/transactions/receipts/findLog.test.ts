@@ -31,7 +31,7 @@ const script = (logBlock: bigint | null) => {
 const rangesOf = (asked: readonly LogFilter[]) => asked.map(({ fromBlock, toBlock }) => [fromBlock, toBlock])
 
 describe('a log search', () => {
-  it('goes backwards in ranges of 2,000 blocks that neither overlap nor leave a gap', async () => {
+  it('goes backwards in ranges of 2,000 blocks without overlaps or gaps', async () => {
     const { find, asked } = script(5_500n)
     expect(await find(9_999n, 0n)).toMatchObject({ address })
     expect(rangesOf(asked)).toEqual([
@@ -51,8 +51,8 @@ describe('a log search', () => {
     ])
   })
 
-  it('ends in the range of the given time, less five minutes for clocks that differ', async () => {
-    // 150 blocks of two seconds: a range that begins earlier than 8,000 is read, and none after it.
+  it('ends in the range of the given time, minus five minutes for clock skew', async () => {
+    // 150 blocks of two seconds: a range that starts before 8,000 is read, and no further one.
     const { find, asked } = script(100n)
     expect(await find(9_999n, 8_150n)).toBeNull()
     expect(rangesOf(asked)).toEqual([

@@ -29,7 +29,7 @@ const openTwo = async () => {
 }
 
 describe('a receipt', () => {
-  it('of the only endpoint is accepted when its block is canonical, and read once', async () => {
+  it('of the only endpoint is accepted when its block is canonical, with one request', async () => {
     const only = createFakeEndpoint('only')
     tell(only, receiptIn(90))
     const rpc = createRpc('eip155:84532', [only], silentLogger)
@@ -45,7 +45,7 @@ describe('a receipt', () => {
     expect(await findReceipt(rpc, transaction, policy)).toMatchObject({ blockNumber: 90n })
   })
 
-  it('that only one has is accepted below the amount when the other has its block (A17)', async () => {
+  it('of one endpoint is accepted below the cross-check amount when the other has its block (A17)', async () => {
     const { pinned, rpc } = await openTwo()
     tell(pinned, receiptIn(90))
     expect(await findReceipt(rpc, transaction, below)).not.toBeNull()
@@ -57,7 +57,7 @@ describe('a receipt', () => {
     ['another status', { status: '0x0' }],
     ['other logs', { logs: otherLogs }],
     ['no logs', { logs: [] }],
-  ])('with %s than that of another endpoint is not believed (A17)', async (_what, changed) => {
+  ])('with %s than on another endpoint is rejected (A17)', async (_what, changed) => {
     for (const policy of [below, above]) {
       const { pinned, other, rpc } = await openTwo()
       tell(pinned, receiptIn(90, changed))
@@ -66,7 +66,7 @@ describe('a receipt', () => {
     }
   })
 
-  it('in a block that the other endpoint contradicts is not accepted (A17)', async () => {
+  it('in a block that the other endpoint contradicts is rejected (A17)', async () => {
     const { pinned, other, rpc } = await openTwo()
     tell(pinned, receiptIn(90))
     const forked = { number: '0x5a', hash: hashOf(7), timestamp: '0x1' }
@@ -74,7 +74,7 @@ describe('a receipt', () => {
     expect(await findReceipt(rpc, transaction, below)).toBeNull()
   })
 
-  it('in a block that the other endpoint is about to have is waited for', async () => {
+  it('in a block that the other endpoint is about to import is retried', async () => {
     const { pinned, other, rpc } = await openTwo()
     pinned.setHead(101)
     tell(pinned, receiptIn(101))
@@ -84,7 +84,7 @@ describe('a receipt', () => {
     expect(await finding).toMatchObject({ blockNumber: 101n })
   })
 
-  it('in a block that only one healthy endpoint ever has is not accepted (A17)', async () => {
+  it('in a block that only one healthy endpoint has is rejected (A17)', async () => {
     const { pinned, rpc } = await openTwo()
     pinned.setHead(1_000)
     tell(pinned, receiptIn(1_000))

@@ -36,7 +36,7 @@ const countRecorded = async (): Promise<number> => {
 }
 
 describe('waiting for receipts', () => {
-  it('reads each block once and each receipt once or twice, however many settlements wait', async () => {
+  it('reads each block once and each receipt once or twice, for any number of waits', async () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     await scene.chain.control.setAutomine(false)
@@ -44,7 +44,7 @@ describe('waiting for receipts', () => {
     const settling = Promise.all(plans.map((plan) => sending.settle(plan)))
     await eventually(async () => ((await countRecorded()) === 20 ? true : null))
 
-    // Every receipt was asked for once by now; from here on only blocks are read, until there is a new one.
+    // Every receipt was requested once; from now on only blocks are read until there is a new one.
     proxy.clearCalls()
     await eventually(() => (proxy.count('eth_getBlockByNumber') >= 5 ? true : null))
     const asked = proxy.count('eth_getTransactionReceipt')
@@ -80,7 +80,7 @@ describe('waiting for receipts', () => {
     return { proxy, watcher: createReceiptWatcher(rpc, 20), asked: proxy.calls.length }
   }
 
-  /** Transactions in the pool, each of an account of its own. */
+  /** Pending transactions, each of its own account. */
   const sendMany = (count: number): Promise<readonly Hex[]> =>
     Promise.all(
       Array.from({ length: count }, async () => {
@@ -92,7 +92,7 @@ describe('waiting for receipts', () => {
 
   const within = (milliseconds = 10_000) => AbortSignal.timeout(milliseconds)
 
-  it('asks once for all waits on one transaction', async () => {
+  it('sends one request for all waits on one transaction', async () => {
     const { proxy, watcher } = await openWatcher()
     await scene.chain.control.setAutomine(false)
     const [transaction = '0x'] = await sendMany(1)
@@ -105,7 +105,7 @@ describe('waiting for receipts', () => {
     expect(proxy.count('eth_getTransactionReceipt')).toBeLessThanOrEqual(3)
   })
 
-  it('finds a transaction that was mined before the wait, without asking twice', async () => {
+  it('finds a transaction mined before the wait with one request', async () => {
     const { proxy, watcher, asked } = await openWatcher()
     const [transaction = '0x'] = await sendMany(1)
     await eventually(() => scene.chain.client.getTransactionReceipt({ hash: transaction }).catch(() => null))
@@ -116,7 +116,7 @@ describe('waiting for receipts', () => {
     ])
   })
 
-  it('resolves each wait at its own number of confirmations', async () => {
+  it('resolves each wait at its own confirmation depth', async () => {
     const { watcher } = await openWatcher()
     await scene.chain.control.setAutomine(false)
     const [transaction = '0x'] = await sendMany(1)
@@ -137,7 +137,7 @@ describe('waiting for receipts', () => {
     expect(await deep).toMatchObject({ transactionHash: transaction })
   })
 
-  it('resolves with a replacement, and with the replacement of a replacement', async () => {
+  it('resolves with a replacement, and with its replacement', async () => {
     const { watcher } = await openWatcher()
     await scene.chain.control.setAutomine(false)
     const [old = '0x', newer = '0x', newest = '0x'] = await sendMany(3)
@@ -151,7 +151,7 @@ describe('waiting for receipts', () => {
     expect(await waiting).toMatchObject({ transactionHash: newest })
   })
 
-  it('reads all receipts of a block at once when several waits need it', async () => {
+  it('reads all receipts of a block in one request when several waits need it', async () => {
     const { proxy, watcher } = await openWatcher()
     await scene.chain.control.setAutomine(false)
     const hashes = await sendMany(5)
@@ -173,7 +173,7 @@ describe('waiting for receipts', () => {
     for (const [count, asked] of [
       [3, 0],
       [6, 1],
-      // A missing method is not asked for again and again.
+      // A missing method is not requested repeatedly.
       [6, 1],
     ] as const) {
       const hashes = await sendMany(count)
@@ -185,7 +185,7 @@ describe('waiting for receipts', () => {
     }
   })
 
-  it('checks a block’s receipts like single ones: their block must be canonical', async () => {
+  it('requires block receipts, like single ones, to be in a canonical block', async () => {
     const { proxy, watcher } = await openWatcher()
     proxy.setFault('eth_getBlockReceipts', {
       kind: 'tamper',

@@ -6,13 +6,13 @@ import {
   type Parties,
 } from '../../../../../src/chains/evm/transactions/simulation/divideIndependent.js'
 
-// Few addresses, so that they meet.
+// Few addresses, so that collisions occur.
 const address = fc.nat(12).map((number): Hex => `0x${number.toString(16).padStart(40, '0')}`)
 const calls = fc.array(fc.record({ payer: address, payTo: address }), { maxLength: 60 })
 const parties = (call: Parties) => call
 
 describe('divideIndependent', () => {
-  it('loses no call, doubles none, and keeps to the size', () => {
+  it('keeps every call exactly once, within the size limit', () => {
     fc.assert(
       fc.property(calls, fc.integer({ min: 1, max: 10 }), (all, maxSize) => {
         const groups = divideIndependent(all, parties, maxSize)
@@ -23,7 +23,7 @@ describe('divideIndependent', () => {
     )
   })
 
-  it('puts no two calls of one payer together, and no payer beside a call that pays it', () => {
+  it('separates calls of one payer, and a payer from calls that pay it', () => {
     fc.assert(
       fc.property(calls, (all) => {
         for (const group of divideIndependent(all, parties, 50)) {
@@ -38,7 +38,7 @@ describe('divideIndependent', () => {
     )
   })
 
-  it('puts calls of different payers to one recipient together', () => {
+  it('groups calls of different payers to one recipient', () => {
     const payTo: Hex = `0x${'f'.repeat(40)}`
     const all = Array.from({ length: 50 }, (_, index) => ({
       payer: `0x${index.toString(16).padStart(40, '0')}` as const,

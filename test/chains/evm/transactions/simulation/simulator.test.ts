@@ -7,7 +7,7 @@ import type { RpcProxy } from '../../../../support/rpcProxy.js'
 import { createSigner, type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
 import { openScene, type Scene } from '../../scene.js'
 
-/* Simulation of settlement calls of any scheme: what shares an eth_call, and what each call learns of itself. */
+/* Simulation of settlement calls of any scheme: which calls share an eth_call, and the result of each. */
 
 let scene: Scene
 let toy: Toy
@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 afterAll(() => scene.close())
 
-/** An engine behind a proxy that has recorded nothing yet; its fees and Multicall3 are known. */
+/** An engine with known fees and Multicall3, behind a proxy without recorded requests. */
 const open = async (options: EngineOptions = {}) => {
   const proxy = await scene.openProxy()
   const sending = await openToy(scene, toy, { url: proxy.url, ...options })
@@ -39,7 +39,7 @@ const open = async (options: EngineOptions = {}) => {
 const targetOf = ([call]: readonly unknown[]): string =>
   typeof call === 'object' && call !== null && 'to' in call ? String(call.to) : ''
 
-/** How many eth_calls went through Multicall3, and how many to the contract itself. */
+/** Number of eth_calls through Multicall3, and to the contract itself. */
 const countCalls = ({ calls }: RpcProxy) => {
   const targets = calls.filter(({ method }) => method === 'eth_call').map(({ params }) => targetOf(params))
   const shared = targets.filter((target) => target === multicall3Address).length
@@ -65,7 +65,7 @@ describe('a simulation', () => {
     expect(countCalls(proxy).shared).toBeLessThan(10)
   })
 
-  it('gives each call of a group its own reason', async () => {
+  it('returns the reason of each call of a group separately', async () => {
     const { simulate } = await open()
     const [used, reverting, silent] = await planMany(3)
     if (used === undefined || reverting === undefined || silent === undefined) throw new Error('No plan')
@@ -81,7 +81,7 @@ describe('a simulation', () => {
       [await toy.plan({ credit: 1n }), 'insufficient_balance'],
       [await toy.plan({ value: 0n }), null],
       [used, 'seqno_already_used'],
-      // The contract succeeds, and its state contradicts it.
+      // The contract call succeeds, but contradicts its state.
       [silent, 'seqno_already_used'],
       [reverting, 'account_frozen'],
       [await toy.plan({ lastSecond: BigInt(unixNow() - 10) }), 'authorization_expired'],
@@ -91,7 +91,7 @@ describe('a simulation', () => {
     expect(results.map((result) => result?.reason ?? null)).toEqual(cases.map(([, reason]) => reason))
   })
 
-  it('sees no other call of the same payer, and no credit that another call would bring', async () => {
+  it('does not see other calls of the same payer, or credit from another call', async () => {
     const { simulate } = await open()
     const payer = createEoa().address
     const plans = [await toy.plan({ payer }), await toy.plan({ payer, credit: 10_000n })]
@@ -109,7 +109,7 @@ describe('a simulation', () => {
     }
   })
 
-  it('of a call that is too early asks the pending block', async () => {
+  it('of a call that is too early uses the pending block', async () => {
     const { proxy, simulate } = await open()
     const head = await scene.chain.control.getHead()
     const now = Math.max(unixNow(), head.timestamp) + 1
@@ -130,7 +130,7 @@ describe('a simulation', () => {
     expect(proxy.requestCount).toBe(1)
   })
 
-  it('runs from the sender that the call names', async () => {
+  it('uses the sender that the call names', async () => {
     const { simulate, sending } = await open({
       signers: await Promise.all([0, 1, 2].map(() => createSigner(scene))),
     })
@@ -141,7 +141,7 @@ describe('a simulation', () => {
     }
   })
 
-  it('of a call whose only sender cannot pay is refused as an outage, not as a reason', async () => {
+  it('of a call whose only sender is unfunded is reported as an outage, not as a reason', async () => {
     const [able, unable] = [await createSigner(scene), await createSigner(scene)]
     const { simulate } = await open({
       signers: [able, unable],
@@ -155,7 +155,7 @@ describe('a simulation', () => {
   })
 })
 
-describe('a group that fails as a whole', () => {
+describe('a group simulation that fails as a whole', () => {
   it.each<[string, (proxy: RpcProxy) => void]>([
     [
       'for its gas',
@@ -163,7 +163,7 @@ describe('a group that fails as a whole', () => {
         proxy.setFault('eth_call', { kind: 'error', code: -32000, message: 'out of gas' }, { times: 1 }),
     ],
     [
-      'with an answer that is no result',
+      'with an invalid response',
       (proxy) =>
         proxy.setFault('eth_call', {
           kind: 'tamper',
@@ -179,7 +179,7 @@ describe('a group that fails as a whole', () => {
     expect(countCalls(proxy).single).toBeGreaterThan(0)
   })
 
-  it('because one call burns the gas costs the others no reason', async () => {
+  it('because one call burns the gas does not affect the results of the others', async () => {
     const { simulate } = await open()
     const burning = await toy.plan()
     await toy.setBehaviour(burning.id, 'burnsGas')
@@ -191,7 +191,7 @@ describe('a group that fails as a whole', () => {
 })
 
 describe('a chain without Multicall3', () => {
-  it('has every call simulated by itself, in one round trip', async () => {
+  it('simulates every call alone, in one round trip', async () => {
     const code = await scene.chain.client.getCode({ address: multicall3Address })
     await scene.chain.control.setCode(multicall3Address, '0x')
     try {
