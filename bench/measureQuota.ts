@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { CountedUse } from '../src/ports/quotas.js'
+import type { QuotaCharge } from '../src/ports/quotas.js'
 import type { SettlementJournal } from '../src/ports/settlementJournal.js'
 import { migrate } from '../src/stores/postgres/database/migrate.js'
 import { openPool } from '../src/stores/postgres/database/pool.js'
@@ -59,9 +59,9 @@ export const measureQuota = async (scale: Scale): Promise<readonly Verdict[]> =>
   }
 }
 
-const use = (): CountedUse => ({ tier: 'enterprise', at: new Date() })
+const use = (): QuotaCharge => ({ tier: 'enterprise', at: new Date() })
 
-const claimOnce = async (journal: SettlementJournal, quota: CountedUse | null): Promise<number> => {
+const claimOnce = async (journal: SettlementJournal, quota: QuotaCharge | null): Promise<number> => {
   const claim = claimOf({ caller: 'account', authorizationId: randomUUID() })
   const startedAt = performance.now()
   await journal.claim(claim, quota)
@@ -80,7 +80,7 @@ const timeClaims = async (journal: SettlementJournal, count: number) => {
 
 const countClaims = async (
   journals: readonly SettlementJournal[],
-  quota: CountedUse | null,
+  quota: QuotaCharge | null,
   limitMs: number,
 ): Promise<number> => {
   const startedAt = performance.now()

@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { createReadKeyViewer } from './http/auth/keyViewer.js'
 import { createOperatorGate } from './http/auth/operatorGate.js'
-import { type ReceivingBounds, usualReceivingBounds } from './http/bodyReceiver.js'
+import { type BodyReceiverLimits, defaultBodyReceiverLimits } from './http/bodyReceiver.js'
 import { createFastifyLogger } from './http/fastifyLogger.js'
 import { authentication } from './http/plugins/authentication.js'
 import { authFailureLimit } from './http/plugins/authFailureLimit.js'
@@ -34,17 +34,14 @@ import './http/auth/access.js'
 export interface AppSettings {
   /** Proxies whose `X-Forwarded-For` is trusted, as addresses and CIDR blocks; empty: none. */
   readonly trustProxy: readonly string[]
-  /** Largest body of /verify and /settle. */
   readonly maxPaymentBodyBytes: number
   /** Time for a request to arrive; default 15 s. */
   readonly requestTimeoutMs?: number
-  /** Bounds of unfinished bodies; default `usualReceivingBounds`. */
-  readonly receiving?: ReceivingBounds
+  readonly receiving?: BodyReceiverLimits
   /** Null or absent: operator endpoints are disabled. */
   readonly operatorToken?: Secret | null
   /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; default none. */
   readonly accountOrigins?: readonly string[]
-  /** Whether payment endpoints require an API key; default false. */
   readonly apiKeyRequired?: boolean
 }
 
@@ -53,7 +50,6 @@ export interface AppDependencies {
   readonly settings: AppSettings
   readonly logger?: Logger
   readonly metrics: Metrics
-  /** Null or absent: no rate limits. */
   readonly limits?: RateLimitsDependencies | null
 }
 
@@ -104,7 +100,7 @@ export const buildApp = ({
     apiKeyRequired: settings.apiKeyRequired ?? false,
   })
   if (limits !== null) app.register(rateLimits, limits)
-  app.register(jsonBodies, settings.receiving ?? usualReceivingBounds)
+  app.register(jsonBodies, settings.receiving ?? defaultBodyReceiverLimits)
   app.register(openapi)
 
   app.register(paymentRoutes, {

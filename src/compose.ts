@@ -28,39 +28,35 @@ import { createStats } from './usecases/stats/index.js'
 import type { UseCases } from './usecases/useCases.js'
 import { createWebhooks } from './usecases/webhooks/index.js'
 
-/** The service, ready to listen. */
 export interface Service {
   readonly app: FastifyInstance
-  /** Lets running requests and jobs finish, then closes everything; what is still pending belongs to the next start. */
+  /** Waits for running requests and jobs. Pending settlements are resolved after the next start. */
   close(): Promise<void>
 }
 
-/** The service without its HTTP side. */
+/** The service without HTTP. */
 export interface Core {
   readonly useCases: UseCases
   readonly jobs: readonly NamedJob[]
   readonly metrics: Metrics
   readonly limiter: RateLimiter
   listNetworks(): readonly NetworkHealth[]
-  /** One round of the job of this name; the signal ends it early. */
   reconcileSettlements(stopped?: AbortSignal): Promise<void>
   detectReorgs(stopped?: AbortSignal): Promise<void>
-  /** Starts the jobs; the function that it returns stops them. */
+  /** Returns a function that stops the jobs and waits for them. */
   startJobs(): () => Promise<void>
   close(): Promise<void>
 }
 
-/** What the service runs on. */
 export interface Environment {
   readonly clock: Clock
   readonly logger: Logger
-  /** Measures memory, event loop and garbage collection of this process; on unless stated. */
+  /** Process metrics (memory, event loop, garbage collection); default on. */
   readonly measuresProcess?: boolean
-  /** Reaches public addresses only, unless a test brings its own. */
+  /** Default: connects to public addresses only. */
   readonly webhookTransport?: WebhookTransport
 }
 
-/** Builds the service from its configuration. */
 export const compose = async (config: Config): Promise<Service> => {
   const logger = createLogger({ level: config.logLevel })
   const core = await composeCore(config, { clock: systemClock, logger })
@@ -91,7 +87,6 @@ export const compose = async (config: Config): Promise<Service> => {
   }
 }
 
-/** Opens stores and chains and assembles the nouns. */
 export const composeCore = async (config: Config, environment: Environment): Promise<Core> => {
   const { clock, logger, measuresProcess = true, webhookTransport = createGuardedFetch() } = environment
   const sealers = await openSealers(

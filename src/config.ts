@@ -5,7 +5,7 @@ import type { EnabledChain } from './chains/openChains.js'
 import { Secret } from './platform/secret.js'
 import { wholeNumber } from './platform/wholeNumber.js'
 import { bodyLimits } from './protocol/bodyLimits.js'
-import { type RequestLimitFigures, specifiedFigures } from './protocol/requestLimits.js'
+import { defaultRequestLimits, type RequestLimitSettings } from './protocol/requestLimits.js'
 
 const secretUrl = (...protocols: readonly string[]) =>
   z
@@ -25,13 +25,13 @@ const secretUrl = (...protocols: readonly string[]) =>
 const cidrBlocks = z.string().transform((text, context) => {
   const blocks = text.split(',').map((part) => part.trim())
   const cidr = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()])
-  // A bare number would mean «trust that many hops», which anyone can forge by adding a header.
+  // No hop counts: a client can forge them by adding a header.
   if (blocks.every((block) => cidr.safeParse(block).success)) return blocks
   context.addIssue({ code: 'custom', message: 'must list addresses or CIDR blocks, comma separated' })
   return z.NEVER
 })
 
-/** As browsers send it: lower case, no default port, no path. No pattern: a URL’s host may hold `*`. */
+/** As browsers send it: lower case, no default port, no path. `*` is rejected although it is valid in a URL host. */
 const isOrigin = (text: string): boolean => {
   if (!URL.canParse(text) || text.includes('*')) return false
   const { origin, protocol, hostname } = new URL(text)
@@ -85,14 +85,16 @@ const environmentShape = z.object({
   REDIS_URL: secretUrl('redis:', 'rediss:').optional(),
   RATE_LIMITS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   ANONYMOUS_REQUESTS_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
-    specifiedFigures.anonymousRequestsPerMinute,
+    defaultRequestLimits.anonymousRequestsPerMinute,
   ),
   ANONYMOUS_SETTLES_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
-    specifiedFigures.anonymousSettlesPerMinute,
+    defaultRequestLimits.anonymousSettlesPerMinute,
   ),
-  REGISTRATIONS_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(specifiedFigures.registrationsPerMinute),
+  REGISTRATIONS_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
+    defaultRequestLimits.registrationsPerMinute,
+  ),
   REGISTRATIONS_PER_ADDRESS_PER_HOUR: wholeNumber(0, 1_000_000_000).default(
-    specifiedFigures.registrationsPerAddressPerHour,
+    defaultRequestLimits.registrationsPerAddressPerHour,
   ),
   SETTLE_WAIT_SECONDS: wholeNumber(1, 60).default(25),
   VERIFY_DEADLINE_SECONDS: wholeNumber(1, 60).default(10),
@@ -102,8 +104,7 @@ const environmentShape = z.object({
   SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
 })
 
-/** Settings that are wrong beside others, as far as each is right by itself. */
-const listContradictions = (present: Readonly<Record<string, string>>): readonly string[] => {
+const listInvalidCombinations = (present: Readonly<Record<string, string>>): readonly string[] => {
   const { API_KEY_REQUIRED, REGISTRATION, KEY_ENCRYPTION_SECRET, DATABASE_URL, SMTP_URL, MAIL_FROM } = present
   const isRequired = API_KEY_REQUIRED === 'true'
   const isVerified = REGISTRATION === 'verified'
@@ -117,40 +118,36 @@ const listContradictions = (present: Readonly<Record<string, string>>): readonly
     ...(isVerified && MAIL_FROM === undefined
       ? ['MAIL_FROM: must be set when REGISTRATION is verified']
       : []),
-    // A secret that one instance made for itself is one that the others, and its own successor, do not have.
+    // A generated secret is local to one instance, so it cannot be used with a shared database.
     ...(isRequired && DATABASE_URL !== undefined && KEY_ENCRYPTION_SECRET === undefined
       ? ['KEY_ENCRYPTION_SECRET: must be set when API_KEY_REQUIRED is true and DATABASE_URL is set']
       : []),
   ]
 }
 
-/** Names of the settings that belong to no chain family. */
 export const serviceVariables: readonly string[] = Object.keys(environmentShape.shape)
 
-/** Everything that the environment decides; secrets print as `[secret]`. */
+/** Validated configuration; secrets print as `[secret]`. */
 export interface Config {
   readonly server: {
     readonly host: string
     readonly port: number
     readonly trustProxy: readonly string[]
-    /** The largest body of /verify and /settle. */
     readonly maxPaymentBodyBytes: number
   }
-  /** What an operator shows to be one; null: nobody is. */
   readonly operatorToken: Secret | null
   readonly accounts: {
-    /** Whether payments are judged and settled for callers with a key only. */
     readonly apiKeyRequired: boolean
     /**
-     * Who is shown a full key. `once`: the caller that creates it; later programs on this machine and operators.
-     * `open`: every caller. `verified`: the reader of its address's mail.
+     * Who sees a full key. `once`: the caller that creates it; afterwards programs on this machine and
+     * operators. `open`: every caller. `verified`: only the e-mail address, by mail.
      */
     readonly registration: 'once' | 'open' | 'verified'
-    /** Origins whose pages may call the routes of accounts. */
+    /** Web origins that may call the account routes (CORS). */
     readonly origins: readonly string[]
-    /** Null: a secret that is made once and kept in `stores.dataFolder`. */
+    /** Null: generated once and stored in `stores.dataFolder`. */
     readonly keyEncryptionSecret: Secret | null
-    /** Never null where registration is verified. */
+    /** Not null if registration is `verified`. */
     readonly mail: { readonly url: Secret; readonly from: string } | null
   }
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -159,11 +156,10 @@ export interface Config {
     readonly databaseUrl: Secret | null
     readonly databasePoolSize: number
     readonly dataFolder: string
-    /** Null: limits are counted in this process. */
+    /** Null: limits are counted per process. */
     readonly redisUrl: Secret | null
   }
-  /** Null: requests are not limited. */
-  readonly requestLimits: RequestLimitFigures | null
+  readonly requestLimits: RequestLimitSettings | null
   readonly settleWaitMs: number
   readonly verifyDeadlineMs: number
   readonly spending: {
@@ -174,29 +170,28 @@ export interface Config {
     readonly settlesAtOncePerPayer: number
     readonly settlesAtOncePerCaller: number
   }
-  /** The chain families that are configured, ready to be opened. */
   readonly chains: readonly EnabledChain[]
 }
 
-/** What is switched on, as `GET /info` lists it. */
+/** Listed by `GET /info`. */
 export const listFeatures = ({ chains, stores }: Config): Readonly<Record<string, boolean>> => ({
   ...Object.fromEntries(chains.map(({ namespace }) => [namespace, true])),
   idempotency: true,
   sharedLimits: stores.redisUrl !== null,
 })
 
-/** The environment cannot be used; the message lists every bad variable and no value. */
+/** The message lists every invalid variable, without values. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
-    super(['The configuration is not usable:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+    super(['The configuration is invalid:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
     this.name = 'ConfigError'
     this.problems = problems
   }
 }
 
-/** Reads the environment; empty variables count as absent. Throws `ConfigError`. */
+/** Empty variables count as absent. Throws `ConfigError`. */
 export const readConfig = (
   environment: Readonly<Record<string, string | undefined>>,
   families: readonly AnyChainFamily[] = knownFamilies,
@@ -210,7 +205,7 @@ export const readConfig = (
   const problems = parsed.success
     ? []
     : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-  problems.push(...listContradictions(present))
+  problems.push(...listInvalidCombinations(present))
   const chains: EnabledChain[] = []
   for (const family of families) {
     const preparation = family.prepare(present)
@@ -271,7 +266,6 @@ const readMail = ({
 }: Pick<z.infer<typeof environmentShape>, 'SMTP_URL' | 'MAIL_FROM'>): Config['accounts']['mail'] =>
   url === undefined || from === undefined ? null : { url, from }
 
-/** Nothing that runs later can change what the start decided. */
 const freezeDeeply = <T extends object>(value: T): T => {
   for (const part of Object.values(value)) {
     if (typeof part === 'object' && part !== null) freezeDeeply(part)

@@ -6,11 +6,10 @@ import { ConfigError, readConfig } from './config.js'
 import { scrubText } from './platform/scrub.js'
 import { openAccounts } from './stores/openAccounts.js'
 
-// Longer than any settle: accepted requests are completed.
+// Longer than any settle, so that accepted requests complete.
 const drainMs = 40_000
 
 const start = async (): Promise<void> => {
-  // Existing variables take precedence over the file.
   if (existsSync('.env')) process.loadEnvFile('.env')
   const config = readConfig(process.env)
   const [first, ...args] = process.argv.slice(2)
@@ -23,7 +22,7 @@ const start = async (): Promise<void> => {
     await runAdmin(args, terminal, () => openAccounts(config.stores))
     return
   }
-  // The command line needs none of it, and begins twice as fast without.
+  // Loaded lazily: the command line starts twice as fast without it.
   const { compose } = await import('./compose.js')
   const { app, close } = await compose(config)
   closeWithGrace({ delay: drainMs, logger: false }, async ({ err }) => {
@@ -34,8 +33,8 @@ const start = async (): Promise<void> => {
 }
 
 start().catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : 'The service could not start'
-  // Messages of libraries may contain URLs with keys; our own errors contain no values.
+  const message = error instanceof Error ? error.message : 'The service failed to start'
+  // Library messages can contain URLs with keys; our own contain no values.
   const isOurs = error instanceof ConfigError || error instanceof UsageError
   process.stderr.write(`${isOurs ? message : scrubText(message)}\n`)
   process.exit(1)

@@ -220,7 +220,7 @@ describe('an invalid environment', () => {
         .map((problem) => problem.split(':')[0])
         .sort(),
     ).toEqual(Object.keys(bad).sort())
-    expect(() => readConfig(bad)).toThrow(/^The configuration is not usable:\n( {2}\w+: .+\n?){10}$/)
+    expect(() => readConfig(bad)).toThrow(/^The configuration is invalid:\n( {2}\w+: .+\n?){10}$/)
   })
 
   it('is reported without values', () => {

@@ -8,8 +8,8 @@ import { paymentRequests } from '../src/http/schemas/examples.js'
 import {
   accountInfo,
   keyList,
-  lookedUp,
-  registered,
+  lookupResult,
+  registerResult,
   restrictions,
   rotatedKey,
   usage,
@@ -212,9 +212,9 @@ describe('the examples', () => {
   })
 
   it.each([
-    ['POST /register', '200', registered],
-    ['POST /register', '201', registered],
-    ['POST /lookup', '200', lookedUp],
+    ['POST /register', '200', registerResult],
+    ['POST /register', '201', registerResult],
+    ['POST /lookup', '200', lookupResult],
     ['GET /dashboard/info', '200', accountInfo],
     ['GET /dashboard/keys', '200', keyList],
     ['GET /dashboard/usage', '200', usage],

@@ -1,7 +1,6 @@
-/** Waits for work until the signal aborts, then rejects with its reason; the work itself goes on. */
+/** Rejects with the signal's reason when it aborts; the work itself continues. */
 export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   if (signal.aborted) {
-    // Its failure would be an unhandled rejection.
     work.catch(() => undefined)
     throw signal.reason
   }
@@ -17,7 +16,7 @@ export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-/** Sleeps; false when the signal ended the sleep. */
+/** Resolves to false if the signal aborted the sleep. */
 export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) {
@@ -35,15 +34,14 @@ export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boole
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 
-/** How long work may take, and what ends it earlier. */
 export interface Deadline {
   readonly milliseconds: number
   readonly stopped: AbortSignal
 }
 
 /**
- * Runs work with a signal that fires when its time is up or when it is stopped. Not `AbortSignal.any` with
- * `AbortSignal.timeout`: Node 20 collects those as garbage while they are waited for, and they never fire.
+ * Runs work with a signal that aborts at the deadline or when stopped. Not `AbortSignal.any` with
+ * `AbortSignal.timeout`: Node 20 can garbage-collect those while they are pending, and they never fire.
  */
 export const withinDeadline = async <T>(
   { milliseconds, stopped }: Deadline,

@@ -6,7 +6,6 @@ export interface ErrorBody {
   readonly code: ErrorCode
   readonly message: string
   readonly operationalCode?: string
-  /** Seconds, equal to the `Retry-After` header. */
   readonly retryAfter?: number
 }
 
@@ -41,7 +40,6 @@ const readErrorCode = (error: unknown): string | null =>
 
 const sentErrorCodes = new WeakMap<FastifyRequest, ErrorCode>()
 
-/** Error code of the response, for the request log. */
 export const findSentErrorCode = (request: FastifyRequest): ErrorCode | null =>
   sentErrorCodes.get(request) ?? null
 

@@ -1,30 +1,26 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError } from '../errors.js'
 
-/** The deepest nesting of objects and arrays that a body may have. */
 export const maxJsonDepth = 32
 
 /**
- * The most keys and array elements that a body may have in all; an empty object or array counts as having one. Reading,
- * validating and fingerprinting take time for each of them, not for each byte: 64 kB can hold 30,000. A payment has some
- * 40, and a JSON Schema about one for every 30 bytes, so that 64 kB of it pass.
+ * Maximum keys and array elements in total; an empty container counts as one. Cost is per value, not per byte: 64
+ * kB can hold 30,000. A payment has about 40; 64 kB of JSON Schema pass.
  */
 export const maxJsonValues = 2_000
 
 /**
- * Reads a JSON body as `JSON.parse` does, and refuses what two readers could understand differently: bytes
- * that are not UTF-8, a key that stands twice in one object (however it is escaped), keys that reach for a
- * prototype, nesting deeper than `maxJsonDepth`, and more than `maxJsonValues` keys and elements, before any of it is
- * parsed. Throws INVALID_REQUEST with the path of the key.
+ * `JSON.parse` that rejects, before parsing, what parsers read differently: invalid UTF-8, duplicate keys (after
+ * unescaping), prototype keys, too many values or levels. Throws INVALID_REQUEST with the path of the key.
  */
 export const readJson = (bytes: Buffer): unknown => {
   if (!isUtf8(bytes)) throw refuse('The body is not valid UTF-8')
   const text = decode(bytes)
   if (text.length === 0) throw refuse('The body is empty; a JSON object is expected')
-  const plain = readPlainly(text)
+  const plain = readFastPath(text)
   if (plain !== undefined) return plain
-  const flaw = findFlaw(text)
-  if (flaw !== null) throw refuse(flaw)
+  const problem = findProblem(text)
+  if (problem !== null) throw refuse(problem)
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -33,11 +29,11 @@ export const readJson = (bytes: Buffer): unknown => {
 }
 
 /**
- * What most clients send, at half the cost of the closer look; undefined for everything that needs it. Without
- * backslashes and without space between a key and its colon, every key ends in `":`, and so does nothing else: a
- * value has as many keys as its text says, unless one of them stands there twice.
+ * Fast path at half the cost; undefined if the full scan is needed. Without backslashes, and without space
+ * between a key and its colon, `":` occurs exactly once per key, so the parsed value has fewer keys than the
+ * text exactly if one is duplicated.
  */
-const readPlainly = (text: string): unknown => {
+const readFastPath = (text: string): unknown => {
   if (text.includes('\\') || text.includes('proto') || spaceAfterQuote.test(text)) return undefined
   const containers = count(text, '{', maxJsonDepth) + count(text, '[', maxJsonDepth)
   if (containers > maxJsonDepth || hasManyValues(text, containers)) return undefined
@@ -49,13 +45,13 @@ const readPlainly = (text: string): unknown => {
   }
 }
 
-/** Every value but the root stands behind a bracket or a comma, and between two commas is at least one character. */
+/** Every value but the root follows a bracket or a comma, and two commas have at least one character between them. */
 const hasManyValues = (text: string, containers: number): boolean =>
   containers + text.length / 2 > maxJsonValues && containers + count(text, ',', maxJsonValues) > maxJsonValues
 
 const spaceAfterQuote = /"[ \t\r\n]/
 
-/** How often a part stands in a text; counts no further than one more than `most`. */
+/** Occurrences of `part`; stops at `most` + 1. */
 const count = (text: string, part: string, most: number): number => {
   let found = 0
   for (let at = text.indexOf(part); at !== -1 && found <= most; at = text.indexOf(part, at + 1)) found += 1
@@ -66,7 +62,7 @@ const countKeys = (value: unknown): number => {
   if (typeof value !== 'object' || value === null) return 0
   const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
   let keys = inner === value ? 0 : inner.length
-  for (const each of inner) if (typeof each === 'object') keys += countKeys(each)
+  for (const item of inner) if (typeof item === 'object') keys += countKeys(item)
   return keys
 }
 
@@ -74,27 +70,23 @@ const refuse = (message: string): AppError => new AppError('INVALID_REQUEST', me
 
 const decode = (bytes: Buffer): string => {
   const text = bytes.toString('utf8')
-  // RFC 8259, section 8.1: a reader may ignore a byte order mark, which some platforms still write.
+  // RFC 8259, section 8.1: parsers may ignore a byte order mark.
   return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text
 }
 
 const byteOrderMark = 0xfeff
 
-/** V8's own sentence quotes the body; only the position in it is ours to repeat. */
+/** V8's message quotes the body; only the position is repeated. */
 const describePosition = (error: unknown): string => {
   const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
   return position === undefined ? '' : ` (at character ${Number(position) + 1})`
 }
 
-/** An open object or array. */
 interface Frame {
-  /** The keys seen so far; null in an array. */
+  /** Null in an array. */
   readonly keys: Set<string> | null
-  /** The key whose value is being read. */
   key: string
-  /** The position of the element that is being read, in an array. */
   index: number
-  /** Whether the next string is a key. */
   expectsKey: boolean
 }
 
@@ -106,11 +98,8 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/**
- * One pass over the text that looks at nothing but brackets, commas and strings. On text that is no JSON it
- * may find nothing: the parser, which runs afterwards, has the last word on syntax.
- */
-const findFlaw = (text: string): string | null => {
+/** One pass that inspects only brackets, commas and strings. Invalid JSON may pass: the parser runs afterwards. */
+const findProblem = (text: string): string | null => {
   const frames: Frame[] = []
   let frame: Frame | undefined
   let values = 0
@@ -122,8 +111,8 @@ const findFlaw = (text: string): string | null => {
       if (frame?.expectsKey) {
         const key = readKey(text, at + 1, end)
         if (key === null) return null
-        const flaw = findKeyFlaw(frames, frame, key)
-        if (flaw !== null) return flaw
+        const problem = findKeyProblem(frames, frame, key)
+        if (problem !== null) return problem
         frame.key = key
         frame.expectsKey = false
       }
@@ -149,7 +138,7 @@ const findFlaw = (text: string): string | null => {
   return null
 }
 
-/** The position of the closing quote, or -1: a quote after an odd number of backslashes is part of the string. */
+/** Index of the closing quote, or -1. A quote after an odd number of backslashes is escaped. */
 const findStringEnd = (text: string, start: number): number => {
   let end = text.indexOf('"', start)
   while (end !== -1) {
@@ -161,7 +150,6 @@ const findStringEnd = (text: string, start: number): number => {
   return -1
 }
 
-/** The key as JSON.parse will see it, or null where it is no JSON string. */
 const readKey = (text: string, start: number, end: number): string | null => {
   const raw = text.slice(start, end)
   if (!raw.includes('\\')) return raw
@@ -172,18 +160,17 @@ const readKey = (text: string, start: number, end: number): string | null => {
   }
 }
 
-const findKeyFlaw = (frames: readonly Frame[], frame: Frame, key: string): string | null => {
-  // Copying such keys onto an object would change its prototype.
+const findKeyProblem = (frames: readonly Frame[], frame: Frame, key: string): string | null => {
+  // Copying such a key to an object would change its prototype.
   if (key === '__proto__') return `${describeKey(frames, key)}: this key is not allowed`
   if (key === 'prototype' && frames[frames.length - 2]?.key === 'constructor') {
     return `${describeKey(frames, key)}: this key is not allowed`
   }
-  if (frame.keys?.has(key)) return `${describeKey(frames, key)}: the key stands twice in the same object`
+  if (frame.keys?.has(key)) return `${describeKey(frames, key)}: duplicate key in the same object`
   frame.keys?.add(key)
   return null
 }
 
-/** The path of a key that is being read in the innermost frame. */
 const describeKey = (frames: readonly Frame[], key: string): string =>
   describePath([...listSteps(frames.slice(0, -1)), key])
 
@@ -192,7 +179,6 @@ const describePlace = (frames: readonly Frame[]): string => ` at ${describePath(
 const listSteps = (frames: readonly Frame[]): readonly (string | number)[] =>
   frames.map(({ keys, key, index }) => (keys === null ? index : key))
 
-/** A path as developers write it, `accepts[0].amount`; long ones are cut. */
 export const describePath = (steps: readonly PropertyKey[]): string => {
   let path = ''
   for (const step of steps) {

@@ -19,10 +19,7 @@ declare module 'node:http' {
   }
 }
 
-/**
- * Also called if the client disconnects, unlike `onResponse`. Duration counts from
- * the first call for a response.
- */
+/** Unlike `onResponse`, also called if the client disconnects. */
 export const onResponseEnd = ({ raw }: FastifyReply, listener: EndListener): void => {
   const known = raw[endListeners]
   if (known !== undefined) {

@@ -1,22 +1,20 @@
 import {
-  type LimitShare,
+  type LimitScope,
   type RequestLimit,
   sharedOnlyPaths,
   unlimitedPaths,
 } from '../protocol/requestLimits.js'
 
 export interface RouteWindow {
-  /** Prefix of the bucket key, before the address or account id. */
   readonly prefix: string
   readonly limit: number
   readonly windowMs: number
-  readonly per: LimitShare
+  readonly per: LimitScope
 }
 
 export interface RouteLimits {
   readonly anonymous: readonly RouteWindow[]
   readonly keyed: readonly RouteWindow[]
-  /** Whether requests with a key also count against the rate of its tier. */
   readonly countsTierRate: boolean
   /** Whether the route is closed while limits cannot be shared between instances. */
   readonly requiresSharedStore: boolean
@@ -35,8 +33,8 @@ export const findRouteLimits = (
   if (isDashboard) names.push(`${dashboard}*`)
   const rows = table.filter(({ endpoint }) => names.includes(endpoint))
   return {
-    anonymous: rows.filter(({ binds }) => binds !== 'keyed').map(toWindow),
-    keyed: rows.filter(({ binds }) => binds !== 'anonymous').map(toWindow),
+    anonymous: rows.filter(({ appliesTo }) => appliesTo !== 'keyed').map(toWindow),
+    keyed: rows.filter(({ appliesTo }) => appliesTo !== 'anonymous').map(toWindow),
     // Dashboard requests must not use up the rate for payments.
     countsTierRate: !isDashboard,
     requiresSharedStore: sharedOnlyPaths.includes(path),

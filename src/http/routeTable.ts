@@ -6,22 +6,17 @@ export interface ServedRoute {
   /** OpenAPI pattern: `/v1/settlements/{id}`. */
   readonly path: string
   readonly access: Access
-  /** Empty for undocumented routes. */
   readonly summary: string
   readonly isDocumented: boolean
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** All routes; available once the app is ready. */
     listRoutes(): readonly ServedRoute[]
   }
 }
 
-/**
- * Startup fails if a route lacks `config.access`. Not a plugin: plugins load later
- * and would miss earlier routes.
- */
+/** Startup fails if a route lacks `config.access`. Not a plugin: those load after the first routes. */
 export const addRouteTable = (app: FastifyInstance): void => {
   const declared: DeclaredRoute[] = []
   app.addHook('onRoute', (route) => {

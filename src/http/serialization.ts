@@ -2,12 +2,9 @@ import fastJson, { type Schema } from 'fast-json-stringify'
 import type { FastifySerializerCompiler } from 'fastify'
 import { z } from 'zod'
 
-type Serializer = (answer: unknown) => string
+type Serializer = (response: unknown) => string
 
-/**
- * Drops fields that the schema does not name, so internal fields cannot leak. Does not validate: zod's
- * serializer costs several times as much.
- */
+/** Drops fields that the schema does not name. Does not validate: zod's serializer costs several times as much. */
 export const compileSerializer: FastifySerializerCompiler<unknown> = ({ schema }) => {
   if (!(schema instanceof z.ZodType)) throw new Error('Response schemas must be zod schemas')
   const serialize = compiled.get(schema) ?? fastJson(toSerializerSchema(schema))
@@ -15,11 +12,9 @@ export const compileSerializer: FastifySerializerCompiler<unknown> = ({ schema }
   return serialize
 }
 
-// Most answers share schemas, those of errors above all.
 const compiled = new WeakMap<z.ZodType, Serializer>()
 
 const toSerializerSchema = (schema: z.ZodType): Schema =>
-  // zod and fast-json-stringify type JSON Schema differently.
   JSON.parse(
     JSON.stringify(
       z.toJSONSchema(schema, {

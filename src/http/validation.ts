@@ -7,10 +7,8 @@ import { describePath } from './json.js'
 
 const maxIssues = 3
 
-/** Cheap checks that accept the most frequent values without zod; see `protocol/fastPath.ts`. */
 const shortcuts = new Map<z.ZodType, (input: unknown) => boolean>([[wirePaymentRequest, isCommonRequest]])
 
-/** Errors are INVALID_REQUEST with the paths of the fields. */
 export const compileValidator: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
   // Documentation only: required headers are checked before the body, in the route's own hook.
   if (httpPart === 'headers') return (headers: unknown) => ({ value: headers })

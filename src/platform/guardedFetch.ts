@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector, Client } from 'undici'
 import { withinDeadline } from '../concurrency/deadline.js'
-import type { WebhookAnswer, WebhookMessage, WebhookTransport } from '../ports/webhookTransport.js'
+import type { WebhookMessage, WebhookResponse, WebhookTransport } from '../ports/webhookTransport.js'
 import { isPublicAddress } from './publicAddress.js'
 
 /** Rejects, or resolves to an empty list, if the host has no address. */
@@ -101,7 +101,7 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
 
   return {
     findUrlProblem,
-    post: async (message, stopped): Promise<WebhookAnswer> => {
+    post: async (message, stopped): Promise<WebhookResponse> => {
       const problem = findUrlProblem(message.url)
       if (problem !== null) return { status: null, error: `The URL ${problem}` }
       try {

@@ -29,7 +29,7 @@ export const createMailer = ({ url, from }: MailerSettings, logger: Logger): Mai
   })
   const inFlight = new Set<Promise<void>>()
   return {
-    post: ({ to, subject, text }) => {
+    send: ({ to, subject, text }) => {
       if (inFlight.size >= maxInFlight) {
         logger.error({}, 'mail.dropped')
         return

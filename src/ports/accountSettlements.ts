@@ -1,26 +1,24 @@
 import type { Settlement } from './settlementJournal.js'
 
-/** Which of its settlements an account wants to see. `pending` holds claims too. */
+/** `status: 'pending'` includes `claimed` rows. */
 export interface AccountSettlementFilter {
   readonly accountId: string
   readonly status?: 'pending' | 'confirmed' | 'failed' | undefined
   readonly network?: string | undefined
-  /** Those that were opened at this time or later. */
+  /** Inclusive lower bound of `createdAt`. */
   readonly since?: Date | undefined
-  /** The id of one of the account's settlements: those that come after it. None come after another's. */
+  /** Settlement id; the page starts after it. Empty page for another account's id. */
   readonly after?: string | undefined
   readonly limit: number
 }
 
-/** A settlement of an account, and what it owes for it. */
 export interface AccountSettlement {
   readonly settlement: Settlement
-  /** Exact, in smallest units and their decimal fraction; `0` unless it is confirmed. */
+  /** Smallest units, exact decimal string; `0` unless confirmed. */
   readonly fee: string
 }
 
-/** What the journal shows to the owner of an account. */
 export interface AccountSettlements {
-  /** Only the account's own, the newest first. */
+  /** Newest first; only settlements of the account. */
   list(filter: AccountSettlementFilter): Promise<readonly AccountSettlement[]>
 }

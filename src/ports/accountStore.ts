@@ -1,58 +1,54 @@
 import type { TierName } from '../protocol/tiers.js'
 
 /**
- * Who has a key: one project of one e-mail address. It keeps its id, and with it its quota, its settlements and its
- * idempotency keys, when its key is rotated.
+ * One project of one e-mail address. Rotating the key keeps the id, and with it quota, settlements and
+ * idempotency keys.
  */
 export interface Account {
   readonly id: string
-  /** As it was first registered; compared without letter case. */
+  /** As first registered; compared case-insensitively. */
   readonly email: string
   readonly project: string
   readonly tier: TierName
   readonly status: 'active' | 'revoked'
   readonly createdAt: Date
-  /** Addresses and CIDR blocks that may use the key; null: every one. */
+  /** IP addresses and CIDR blocks that may use the key; null: no restriction. */
   readonly allowedIPs: readonly string[] | null
-  /** Hosts of Referer or Origin that may use the key; null: every one. */
+  /** Hosts of Referer or Origin that may use the key; null: no restriction. */
   readonly allowedRef: readonly string[] | null
 }
 
-/** A key as it is kept: never readable without the instance's own secret. */
 export interface SealedKey {
-  /** HMAC of the key: what it is found by. */
   readonly fingerprint: Uint8Array
-  /** The key, encrypted. */
   readonly sealed: Uint8Array
 }
 
-/** An account and its newest key. */
 export interface KeyedAccount {
   readonly account: Account
   readonly sealed: Uint8Array
 }
 
-/** Accounts and their keys. The database decides every race: one account per e-mail and project, one active key each. */
+/** Unique constraints decide races: one account per e-mail and project, one active key per account. */
 export interface AccountStore {
-  /** Opens an account with this key, or answers the one that the e-mail address has for the project already. */
+  /** Creates an account with this key, or returns the existing one of the e-mail and project with its own key. */
   register(
     who: { readonly email: string; readonly project: string },
     key: SealedKey,
   ): Promise<KeyedAccount & { readonly isNew: boolean }>
-  /** The account whose active key this is; rotated and revoked keys are nobody's. */
+  /** Finds the account by its active key; returns null for unknown, rotated and revoked keys. */
   findByKey(fingerprint: Uint8Array): Promise<Account | null>
   find(id: string): Promise<Account | null>
-  /** Oldest first, in any letter case of the address. */
+  /** Oldest first; case-insensitive. */
   listByEmail(email: string): Promise<readonly KeyedAccount[]>
-  /** Every account, oldest first; for operators. */
+  /** Oldest first. */
   list(): Promise<readonly Account[]>
-  /** Replaces the active key; false when it is not (or no longer) the one that is named. */
+  /** Replaces the active key. Returns false if `from` is not the active key (compare-and-swap). */
   rotate(id: string, from: Uint8Array, key: SealedKey): Promise<boolean>
   setRestrictions(id: string, restrictions: Pick<Account, 'allowedIPs' | 'allowedRef'>): Promise<void>
-  /** False when there is no such account. */
+  /** Returns false if the account does not exist. */
   setTier(id: string, tier: TierName): Promise<boolean>
-  /** Its keys are nobody's from now on; false when there is no such account. */
+  /** Revokes the account and its keys. Returns false if the account does not exist. */
   revoke(id: string): Promise<boolean>
-  /** How many accounts have an active key. */
+  /** Number of accounts with an active key. */
   count(): Promise<number>
 }

@@ -1,7 +1,6 @@
-/** What is known of IP addresses and CIDR blocks. */
 export interface AddressBlocks {
-  /** The one way to write an address or block: v4 where it is mapped into v6, host bits cleared; null for neither. */
+  /** Canonical form of an address or CIDR block: IPv4-mapped IPv6 as IPv4, host bits cleared. Null if invalid. */
   normalize(text: string): string | null
-  /** Whether an address lies in one of the blocks, which are normalized; false for what is no address. */
+  /** `blocks` must be normalized. Returns false for an invalid address. */
   include(blocks: readonly string[], address: string): boolean
 }

@@ -1,6 +1,6 @@
-/** Time as a parameter: tests move it. */
+/** Injected so that tests control time. */
 export interface Clock {
   now(): Date
-  /** Resolves after a while; false when the signal ended the sleep. */
+  /** Resolves to false if the signal aborted the sleep. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<boolean>
 }

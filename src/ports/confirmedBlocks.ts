@@ -1,22 +1,20 @@
 import type { BlockReference, Settlement } from './settlementJournal.js'
 
-/** A block in which payments are confirmed, and which its network may still take back. */
+/** A block that contains confirmed payments and is not final yet. */
 export interface ConfirmedBlock {
   readonly network: string
-  /** One of the schemes that confirmed payments in it. */
   readonly scheme: string
   readonly block: BlockReference
 }
 
-/** The blocks that confirmed payments stand in, until they are final. */
 export interface ConfirmedBlocks {
-  /** Those that are not final, in no order: a network that is down for long must not stand before the others. */
+  /** Non-final blocks in random order, so that an unreachable network does not starve the others. */
   list(limit: number): Promise<readonly ConfirmedBlock[]>
-  /** Says that a block will not be taken back: its payments are not looked at again. */
+  /** Marks the block final; its payments are not checked again. */
   markFinal(block: ConfirmedBlock): Promise<void>
   /**
-   * Makes every payment of a block that is gone pending again, for the reconciler to find out what became of it,
-   * and answers these. Who was told success stays written down. Whoever comes second changes nothing.
+   * Sets every confirmed payment of an orphaned block back to `pending` for the reconciler, and returns them.
+   * `consumedBy` is kept. Idempotent: a second call changes nothing and returns nothing.
    */
   reopen(block: ConfirmedBlock): Promise<readonly Settlement[]>
 }

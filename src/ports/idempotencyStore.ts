@@ -1,31 +1,33 @@
-/** A request that carries an `Idempotency-Key`. */
 export interface IdempotentRequest {
-  /** The scope of the key: an API key's id, or `anonymous`. */
+  /** Scope of the key: account id, or `anonymous`. */
   readonly caller: string
   readonly key: string
-  /** Hash of the canonical request. */
+  /** SHA-256 of the canonical request body. */
   readonly fingerprint: string
 }
 
-/** What is known of an earlier request with the same key. `started`: none, or one whose process died. */
-export type IdempotencyAnswer =
+/**
+ * `started`: no earlier request, or its process died. `mismatch`: same key, different body. `answered`:
+ * succeeded; replay `response`.
+ */
+export type IdempotencyState =
   | { readonly state: 'started' }
   | { readonly state: 'running' }
   | { readonly state: 'mismatch' }
   | { readonly state: 'failed' }
   | { readonly state: 'answered'; readonly response: unknown }
 
-/** Remembers requests by their key for 24 hours. Throws when the store cannot be asked. */
+/** Keeps requests by key for 24 hours. Every method throws if the store is unavailable. */
 export interface IdempotencyStore {
-  begin(request: IdempotentRequest): Promise<IdempotencyAnswer>
-  /** Keeps a final success for replay. */
+  begin(request: IdempotentRequest): Promise<IdempotencyState>
+  /** Stores a final success for replay. */
   answer(request: IdempotentRequest, response: unknown): Promise<void>
-  /** Keeps that the request failed for good. */
+  /** Marks the request as permanently failed. */
   fail(request: IdempotentRequest): Promise<void>
-  /** The outcome is open: the next request with the key goes on where this one stopped. */
+  /** The outcome is unknown: the next request with the key resumes. */
   release(request: IdempotentRequest): Promise<void>
-  /** Nothing was decided: the key is free again. */
+  /** Deletes the key: nothing was decided. */
   forget(request: IdempotentRequest): Promise<void>
-  /** Removes what is older than the retention. */
+  /** Deletes records older than the retention. */
   purge(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Structured lines; `fields` never hold payment payloads, signatures or secrets. */
+/** Structured log. `fields` must not contain payment payloads, signatures or secrets. */
 export interface Logger {
   debug(fields: Readonly<Record<string, unknown>>, message: string): void
   info(fields: Readonly<Record<string, unknown>>, message: string): void

@@ -1,14 +1,12 @@
-/** A letter in plain text. */
 export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
 }
 
-/** Brings letters on their way. */
 export interface Mailer {
-  /** Answers at once; what cannot be sent is logged. */
-  post(mail: Mail): void
-  /** Waits for the letters that are on their way, each no longer than its deadline. */
+  /** Sends in the background; failures are logged. */
+  send(mail: Mail): void
+  /** Waits for messages in flight, at most their send deadline. */
   close(): Promise<void>
 }

@@ -1,30 +1,29 @@
-/** One bucket that a request draws from: at most `limit` within `windowMs`, from the first hit on. */
+/** A fixed window: at most `limit` per `windowMs`, starting at the first hit. */
 export interface LimitWindow {
   readonly key: string
   readonly limit: number
   readonly windowMs: number
-  /** How much this request draws; 1 unless told. */
+  /** Default 1. */
   readonly cost?: number
 }
 
-/** A bucket after the request. */
 export interface WindowState {
   readonly remaining: number
   readonly resetsAt: Date
 }
 
-/** All or nothing: a refused request has drawn from no bucket. `windows` is in the order of the question. */
-export interface LimitAnswer {
+/** All or nothing: a refused request consumes from no window. `windows` is in request order. */
+export interface RateLimitResult {
   readonly isAllowed: boolean
-  /** Which window refused, as an index; null when allowed. */
+  /** Index of the window that refused; null if allowed. */
   readonly refusedBy: number | null
   readonly windows: readonly WindowState[]
 }
 
-/** Draws from several buckets at once, atomically across instances where the store is shared. */
+/** Atomic over all windows, and across instances if the store is shared. */
 export interface RateLimiter {
-  take(windows: readonly LimitWindow[]): Promise<LimitAnswer>
-  /** True while a shared store is down and each process counts for itself. */
+  take(windows: readonly LimitWindow[]): Promise<RateLimitResult>
+  /** True while the shared store is down and each process counts separately. */
   isDegraded(): boolean
   close(): Promise<void>
 }

@@ -1,8 +1,7 @@
-/** One thing that the service needs. */
 export interface ReadinessCheck {
   readonly name: string
-  /** The answers with which the service counts as ready. */
+  /** Results that count as ready. */
   readonly accepts: readonly string[]
-  /** `ok`, another word, or what is wrong. Has a deadline of its own; a rejection counts as `unreachable`. */
-  ask(): Promise<string>
+  /** `ok`, another state, or what is wrong. Has its own deadline; a rejection counts as `unreachable`. */
+  probe(): Promise<string>
 }

@@ -1,12 +1,12 @@
-/** What a sealed text is for; what was sealed for one purpose opens for no other. */
+/** Bound to the ciphertext: text sealed for one purpose cannot be opened for another. */
 export type SealPurpose = 'api-key' | 'webhook-secret'
 
-/** Hides texts that must be read again, such as API keys, from those who read the database. */
+/** Encrypts secrets that are stored in the database and must be readable again. */
 export interface Sealer {
-  /** Encrypts; the same text is never sealed to the same bytes twice. */
+  /** Non-deterministic: the same text gives different bytes each time. */
   seal(text: string): Uint8Array
-  /** Throws when the bytes were changed, or sealed with another secret or for another purpose. */
+  /** Throws if the bytes were modified, or sealed with another secret or purpose. */
   open(sealed: Uint8Array): string
-  /** The same 32 bytes for the same text, which they do not tell: what a text is found by. */
+  /** Keyed hash, 32 bytes, deterministic: for lookups. */
   fingerprint(text: string): Uint8Array
 }

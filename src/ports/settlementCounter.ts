@@ -1,7 +1,6 @@
-/** Counts what befalls settlements without anyone's request. */
 export interface SettlementCounter {
-  /** A confirmed payment's block was taken back. */
+  /** The block of a confirmed payment was orphaned. */
   countReorged(network: string): void
-  /** A payment for which somebody was told success came to nothing. */
+  /** A payment that was answered `success: true` was lost in a reorg. */
   countLost(network: string): void
 }

@@ -1,17 +1,17 @@
 import type { Settlement, SettlementState } from './settlementJournal.js'
 
-/** Which settlements an operator wants to see. `pending` holds claims too: outside, their fate is open alike. */
+/** `status: 'pending'` includes `claimed` rows. */
 export interface SettlementFilter {
   readonly status: 'pending' | 'confirmed' | 'failed'
   readonly network?: string | undefined
-  /** Those that were opened at this time or later. */
+  /** Inclusive lower bound of `createdAt`. */
   readonly since?: Date | undefined
-  /** The id of a settlement: those that come after it, wherever it stands itself by now. */
+  /** Settlement id; the page starts after it, whatever its current status. */
   readonly after?: string | undefined
   readonly limit: number
 }
 
-/** How many settlements of one network are open, and for how long the oldest of them has been. */
+/** `oldestSeconds`: age of the oldest open settlement. */
 export interface OpenCount {
   readonly network: string
   readonly state: Extract<SettlementState, 'claimed' | 'pending'>
@@ -19,10 +19,9 @@ export interface OpenCount {
   readonly oldestSeconds: number
 }
 
-/** What the journal shows to those who run the service. */
 export interface SettlementOverview {
-  /** The newest first. */
+  /** Newest first. */
   list(filter: SettlementFilter): Promise<readonly Settlement[]>
-  /** Networks and states without open settlements are left out; closed settlements cost nothing. */
+  /** Omits networks and states without open settlements. Cost is independent of closed settlements. */
   countOpen(): Promise<readonly OpenCount[]>
 }

@@ -1,48 +1,47 @@
 import type { Lane, Recorder, SignedTransaction } from './settlementJournal.js'
 
-/** A recorded transaction of a lane. */
 export interface LaneTransaction extends SignedTransaction {
   readonly nonce: number
-  /** When its number was drawn; replacements have times of their own. */
+  /** When the nonce was allocated; a replacement has its own time. */
   readonly recordedAt: Date
-  /** Transactions that it replaced: one of all of them at most is ever mined. */
+  /** Earlier transactions with the same nonce; at most one of all is mined. */
   readonly replaced: readonly string[]
 }
 
-/** Signs for the number that was drawn. Takes long only at the expense of everyone who uses the lane. */
+/** Runs inside the transaction that locks the lane: keep it fast. */
 export type SignNumbered = (nonce: number) => Promise<SignedTransaction>
 
-/** What came of recording. `lost`: settlements that are no longer ours; then nothing was recorded for any. */
+/** `lost`: settlements that this process no longer owns; then nothing was recorded for any. */
 export type RecordResult = { readonly recorded: SignedTransaction } | { readonly lost: readonly string[] }
 
-/** The numbering of our own transactions: one durable row per (network, signer), shared by every instance. */
+/** Nonce allocation: one durable row per (network, signer), shared by all instances. */
 export interface SignerLanes {
-  /** Makes the lane known and moves it forward to what the chain has already used; never backward. */
+  /** Creates the lane if needed and raises its next nonce to the chain's nonce; never lowers it. */
   advance(lane: Lane, chainNonce: number): Promise<void>
   /**
-   * Draws the lane's next number, signs, and stores the bytes with every settlement that they carry, all or nothing;
-   * then passes them to each recorder as stored. Without recorders: a transaction that only fills a gap.
+   * Allocates the next nonce, signs, and stores the bytes with every settlement they carry, all or nothing;
+   * then passes them to each recorder as stored. No recorders: a transaction that only fills a nonce gap.
    */
   record(lane: Lane, recorders: readonly Recorder[], sign: SignNumbered): Promise<RecordResult>
   /**
-   * Stores other bytes for the number of a recorded transaction, for all that it carries. Null unless this
-   * instance looks after the lane and the transaction is still the newest with its number.
+   * Stores replacement bytes for the nonce of a recorded transaction, for all its settlements. Returns null
+   * unless this instance holds the lane's lease and the transaction is the newest with its nonce.
    */
   replace(lane: Lane, replaced: LaneTransaction, sign: SignNumbered): Promise<SignedTransaction | null>
-  /** Records a transaction that carries nothing for a number that was drawn and that no bytes have. */
+  /** Records an empty transaction for an allocated nonce. Null if the nonce has bytes already or is not allocated. */
   fillNonceGap(lane: Lane, nonce: number, sign: SignNumbered): Promise<SignedTransaction | null>
-  /** The newest recorded transaction of each number from one on, in order: what a gap in the pool is filled with. */
+  /** The newest recorded transaction of each nonce from `nonce` on, ascending. */
   listFrom(lane: Lane, nonce: number, limit: number): Promise<readonly LaneTransaction[]>
-  /** The number that the lane's next transaction takes. */
+  /** The nonce of the lane's next transaction. */
   readNext(lane: Lane): Promise<number>
   /**
-   * Moves a lane back to what the chain has used, where nothing is recorded from there on: a node that told too
-   * high a number left a gap that no bytes can fill.
+   * Lowers the next nonce to the chain's nonce if nothing is recorded from there on: repairs a lane that a wrong
+   * node response advanced too far. Returns whether it was lowered.
    */
   rewindNonce(lane: Lane, chainNonce: number): Promise<boolean>
   /**
-   * Takes on, renews and gives up the care for a network's lanes, so that every living instance has its share, and
-   * answers which are ours. Whose holder has died is taken over when its lease ends.
+   * Acquires, renews and releases leases so that live instances share the network's lanes; returns the signers
+   * this instance holds. The lease of a dead instance is taken over after it expires.
    */
   lease(network: string, signers: readonly string[]): Promise<readonly string[]>
 }

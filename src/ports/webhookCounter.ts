@@ -1,7 +1,6 @@
 import type { AttemptOutcome } from './webhookOutbox.js'
 
-/** Counts what becomes of attempts to deliver events. */
 export interface WebhookCounter {
-  /** `waiting`: it failed and will be tried again; `failed`: it will not. */
+  /** `waiting`: failed, retry scheduled; `failed`: no more retries. */
   countWebhook(outcome: AttemptOutcome['state']): void
 }

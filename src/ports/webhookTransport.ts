@@ -1,19 +1,18 @@
-/** A message to a receiver. */
 export interface WebhookMessage {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** What came back: the answer's status, or why there was none, in words that its owner may read. */
-export type WebhookAnswer =
+/** `error`: why there was no response, in words that the webhook's owner may read. */
+export type WebhookResponse =
   | { readonly status: number; readonly error: null }
   | { readonly status: null; readonly error: string }
 
-/** Posts to addresses that strangers have named, and to nothing that is not public. */
+/** Posts to user-supplied URLs; connects to public addresses only (SSRF protection). */
 export interface WebhookTransport {
-  /** Why nothing would ever be sent to a URL, as a sentence's end; null when its host may be asked. */
+  /** Why the URL can never be used, as the end of a sentence; null if its host may be contacted. */
   findUrlProblem(url: string): string | null
-  /** A receiver's failure is an answer; throws only what the signal was aborted with. */
-  post(message: WebhookMessage, stopped: AbortSignal): Promise<WebhookAnswer>
+  /** Failures of the receiver are returned; throws only the abort reason of `stopped`. */
+  post(message: WebhookMessage, stopped: AbortSignal): Promise<WebhookResponse>
 }

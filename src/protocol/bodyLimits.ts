@@ -1,12 +1,8 @@
-/** The largest bodies that requests may have, in bytes. */
+/** Maximum request body sizes, in bytes. */
 export const bodyLimits = {
-  /**
-   * /verify and /settle, unless the operator sets another. The largest payment, with an EIP-6492 signature of 16 kB in
-   * hex, has about 34 kB; what else may be long are descriptions and schemas in the requirements.
-   */
+  /** Default. The largest payment, with a 16 kB EIP-6492 signature in hex, takes about 34 kB. */
   payment: 65_536,
-  /** The most that an operator may set for them. */
   paymentMaximum: 1_048_576,
-  /** Every other route: an address and a project, a URL, or two lists of 100 addresses and host names. */
+  /** Every other route; the largest body has two lists of 100 addresses and host names. */
   account: 8_192,
 } as const

@@ -2,9 +2,9 @@ import type { PayloadShape } from './payload.js'
 import { wireLimits } from './wire.js'
 
 /*
- * Nearly every body has the same few fields. What is told apart here by hand takes a tenth of the time that the
- * schemas take, and the schemas copy what they read. `true` says that the schema would accept the very same value,
- * unchanged; `false` says nothing, and the schema decides.
+ * Hand-written checks for the most common request shape: a tenth of the cost of the zod schemas, and no copies.
+ * `true` means that the schema would accept the same value unchanged; `false` means that the schema must
+ * decide.
  */
 
 type Fields = Readonly<Record<string, unknown>>
@@ -15,17 +15,17 @@ const isFields = (value: unknown): value is Fields =>
 const isText = (value: unknown, maxLength: number): boolean =>
   typeof value === 'string' && value.length > 0 && value.length <= maxLength
 
-// One digit fewer than the largest amount has, so that every value of this form is small enough.
-const definiteAmount = /^[0-9]{1,77}$/
+// One digit less than 2^256 - 1 has, so that every match fits.
+const shortAmount = /^[0-9]{1,77}$/
 
-const isAmount = (value: unknown): boolean => typeof value === 'string' && definiteAmount.test(value)
+const isAmount = (value: unknown): boolean => typeof value === 'string' && shortAmount.test(value)
 
 const isVersion = (value: unknown): boolean => value === undefined || Number.isSafeInteger(value)
 
 const hasVersions = ({ payVersion, x402Version, t402Version }: Fields): boolean =>
   isVersion(payVersion) && isVersion(x402Version) && isVersion(t402Version)
 
-/** Whether a body of /verify or /settle is one that `wirePaymentRequest` surely accepts as it is. */
+/** Implies that `wirePaymentRequest` accepts the body unchanged. */
 export const isCommonRequest = (body: unknown): boolean =>
   isFields(body) &&
   hasVersions(body) &&
@@ -62,7 +62,7 @@ const rareFields = [
   'extensions',
 ]
 
-/** Whether a payload of version 2 is one that `payloadShape` surely accepts as it is. */
+/** Implies that `payloadShape` accepts the version 2 payload unchanged. */
 export const isCommonPayload = (payload: unknown): payload is PayloadShape =>
   isFields(payload) &&
   hasVersions(payload) &&

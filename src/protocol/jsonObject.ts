@@ -1,4 +1,3 @@
-/** A value that JSON can hold. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
 
 export interface JsonObject {

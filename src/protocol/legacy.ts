@@ -7,9 +7,7 @@ import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
 import type { Reason } from './reasons.js'
 import type { WirePaymentRequest, WireRequirements } from './wire.js'
 
-/*
- * The one place where version 1, the flat shape and version 2 become the same thing.
- */
+/* Normalizes version 1, the flat shape and version 2 into one `Payment`. */
 
 type Versions = {
   payVersion?: number | undefined
@@ -17,7 +15,7 @@ type Versions = {
   t402Version?: number | undefined
 }
 
-/** Turns a body of any accepted shape into a payment, or says why a payer's payload is refused. */
+/** Accepts every supported shape. An invalid payload is a refusal, not an error. */
 export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment => {
   const callerNetwork = body.paymentRequirements.network
   const refuse = (reason: Reason, message?: string): RefusedPayment =>
@@ -44,11 +42,11 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
     return refuse('invalid_payload_structure', 'paymentPayload.network is required')
   if (terms.scheme !== requirements.scheme) return refuse('unsupported_scheme')
   if (canonicalNetwork(terms.network) !== requirements.network) return refuse('network_mismatch')
-  const difference = payload.accepted === undefined ? null : findDifference(payload.accepted, requirements)
-  if (difference !== null) {
+  const mismatch = payload.accepted === undefined ? null : findMismatch(payload.accepted, requirements)
+  if (mismatch !== null) {
     return refuse(
       'accepted_requirements_mismatch',
-      `paymentPayload.accepted.${difference} differs from the requirements`,
+      `paymentPayload.accepted.${mismatch} differs from the requirements`,
     )
   }
 
@@ -64,10 +62,8 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
   }
 }
 
-/** Whether a reading is a refusal. */
 export const isRefused = (reading: Payment | RefusedPayment): reading is RefusedPayment => 'reason' in reading
 
-/** The payload, or what is wrong with it. */
 const readPayload = (payload: unknown): PayloadShape | string => {
   if (isCommonPayload(payload)) return payload
   const parsed = payloadShape.safeParse(payload)
@@ -83,13 +79,13 @@ const describeIssue = (error: z.ZodError): string => {
 const readVersion = (body: Versions, payload: PayloadShape): 1 | 2 | 'ambiguous' | null => {
   let version: number | undefined
   for (const { payVersion, x402Version, t402Version } of [body, payload]) {
-    for (const named of [payVersion, x402Version, t402Version]) {
-      if (named === undefined) continue
-      if (version !== undefined && named !== version) return 'ambiguous'
-      version = named
+    for (const candidate of [payVersion, x402Version, t402Version]) {
+      if (candidate === undefined) continue
+      if (version !== undefined && candidate !== version) return 'ambiguous'
+      version = candidate
     }
   }
-  // Without a word on the version, the shape tells: only version 2 repeats the accepted requirements.
+  // No version field: only version 2 has `accepted`.
   if (version === undefined) return payload.accepted === undefined ? 1 : 2
   return version === 1 || version === 2 ? version : null
 }
@@ -109,16 +105,15 @@ const readRequirements = (wire: WireRequirements): PaymentRequirements | null =>
   }
 }
 
-// The specification's recommended lifetime of an authorization.
 const defaultTimeoutSeconds = 300
 
-const findDifference = (
+const findMismatch = (
   accepted: NonNullable<PayloadShape['accepted']>,
   requirements: PaymentRequirements,
 ): string | null => {
   const amount = readUint256(accepted.amount ?? accepted.maxAmountRequired ?? accepted.maxAmount)
   if (amount !== requirements.amount) return 'amount'
-  // Letter case means nothing in hex addresses and decides in base58; the scheme compares what was signed.
+  // Hex addresses are case-insensitive, base58 is not. The scheme checks what was signed.
   if (!isSameIdentifier(accepted.asset, requirements.asset)) return 'asset'
   if (!isSameIdentifier(accepted.payTo, requirements.payTo)) return 'payTo'
   return null
@@ -129,7 +124,7 @@ const isSameIdentifier = (left: string, right: string): boolean =>
 
 const authorizationFields = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const
 
-/** The flat shape puts the fields of the authorization beside the signature, and times as numbers. */
+/** Flat shape: authorization fields beside the signature, times as numbers. */
 const nestFlatProof = (proof: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   if ('authorization' in proof || !('nonce' in proof && 'signature' in proof && 'from' in proof)) return proof
   const authorization: Record<string, unknown> = {}
@@ -139,7 +134,7 @@ const nestFlatProof = (proof: Readonly<Record<string, unknown>>): Readonly<Recor
 
 const toText = (value: unknown): unknown => (Number.isSafeInteger(value) ? String(value) : value)
 
-/** The resource server's own word, where it gives one; the payer only repeats it. */
+/** The requirements take precedence; the payload only repeats the resource. */
 const readResource = (payload: PayloadShape, requirements: WireRequirements): string | null => {
   const repeated = typeof payload.resource === 'string' ? payload.resource : payload.resource?.url
   return requirements.resource ?? repeated ?? null

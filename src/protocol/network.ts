@@ -1,9 +1,5 @@
-/**
- * Names that other ecosystems use for a network, and the CAIP-2 identifier we know it by.
- * Callers are answered with the name that they used.
- */
+/** Network names of other ecosystems and their CAIP-2 identifiers. Responses repeat the name that the caller used. */
 const aliases: Readonly<Record<string, string>> = {
-  // Version 1 of the protocol named networks by short names.
   ethereum: 'eip155:1',
   sepolia: 'eip155:11155111',
   base: 'eip155:8453',
@@ -54,10 +50,9 @@ const aliases: Readonly<Record<string, string>> = {
 
 const knownNames = new Map(Object.entries(aliases))
 
-/** The CAIP-2 identifier that a caller's network name stands for; an unknown name stands for itself. */
+/** Unknown names are returned unchanged. */
 export const canonicalNetwork = (name: string): string => knownNames.get(name) ?? name
 
-/** The short name that version 1 of the protocol uses for a network, or null when it has none. */
 export const findLegacyNetworkName = (network: string): string | null => {
   for (const [name, identifier] of knownNames) {
     if (identifier === network && !name.includes(':')) return name

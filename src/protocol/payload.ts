@@ -4,10 +4,7 @@ import { resourceUrl } from './wire.js'
 const record = z.record(z.string(), z.unknown())
 const textOrNumber = z.union([z.string(), z.number()])
 
-/**
- * A payment payload of any version. A stranger wrote it: what does not fit is a decided answer, never a caller's
- * mistake.
- */
+/** Payment payload of any version. It comes from the payer, so a mismatch is a refusal, not INVALID_REQUEST. */
 export const payloadShape = z.looseObject({
   payVersion: z.int().optional(),
   x402Version: z.int().optional(),
@@ -28,12 +25,11 @@ export const payloadShape = z.looseObject({
   payload: record,
   resource: z
     .union(
-      // The usual form first: every one that does not fit costs.
+      // Most common form first: each failed member costs time.
       [z.looseObject({ url: resourceUrl.optional() }), resourceUrl],
       'must be a URL or an object with `url`',
     )
     .nullish(),
 })
 
-/** A payload of any version, as read: its proof is still the scheme's to judge. */
 export type PayloadShape = z.infer<typeof payloadShape>

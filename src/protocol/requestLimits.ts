@@ -1,59 +1,62 @@
-/** Who is counted together in one window. */
-export type LimitShare = 'address' | 'account' | 'everyone'
+export type LimitScope = 'address' | 'account' | 'everyone'
 
-/** A row of the table of request limits: at most `limit` requests in a window of `windowMs`. */
 export interface RequestLimit {
-  /** Method and route, as in `POST /settle`; `*` is every route, `/dashboard/*` every one of the dashboard. */
+  /** Method and route, as in `POST /settle`; `*`: all routes; `/dashboard/*`: all dashboard routes. */
   readonly endpoint: string
   readonly limit: number
   readonly windowMs: number
-  readonly per: LimitShare
-  readonly binds: 'anonymous' | 'keyed' | 'all'
+  readonly per: LimitScope
+  readonly appliesTo: 'anonymous' | 'keyed' | 'all'
 }
 
-/** What an operator may set of the table; 0 turns a limit off. */
-export interface RequestLimitFigures {
+/** Configurable limits; 0 turns a limit off. */
+export interface RequestLimitSettings {
   readonly anonymousRequestsPerMinute: number
   readonly anonymousSettlesPerMinute: number
-  /** Of everyone together; look-ups are counted apart, with the same figures. */
+  /** Over all callers; lookups are counted separately, with the same limits. */
   readonly registrationsPerMinute: number
   readonly registrationsPerAddressPerHour: number
 }
 
-/** The figures of the specification. */
-export const specifiedFigures = {
+/** Defaults from the specification. */
+export const defaultRequestLimits = {
   anonymousRequestsPerMinute: 1_000,
   anonymousSettlesPerMinute: 100,
   registrationsPerMinute: 30,
   registrationsPerAddressPerHour: 5,
-} as const satisfies RequestLimitFigures
+} as const satisfies RequestLimitSettings
 
-/** Routes that answer probes, however often they come. */
 export const unlimitedPaths: readonly string[] = ['/health', '/ready', '/metrics']
 
-/** Routes that are closed while limits cannot be shared: they hand out keys and send mail. */
+/** Closed while the shared limit store is down: these routes hand out keys and send mail. */
 export const sharedOnlyPaths: readonly string[] = ['/register', '/lookup']
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
 
-/** The table. A caller with a key is bound by its tier besides, everywhere but on its dashboard. */
-export const listRequestLimits = (figures: RequestLimitFigures): readonly RequestLimit[] => {
+/** Keyed callers are also limited by the rate of their tier, except on the dashboard. */
+export const listRequestLimits = (figures: RequestLimitSettings): readonly RequestLimit[] => {
   const perAddress = (endpoint: string, limit: number): RequestLimit => {
-    return { endpoint, limit, windowMs: minuteMs, per: 'address', binds: 'anonymous' }
+    return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'anonymous' }
   }
   const perAccount = (endpoint: string, limit: number): RequestLimit => {
-    return { endpoint, limit, windowMs: minuteMs, per: 'account', binds: 'keyed' }
+    return { endpoint, limit, windowMs: minuteMs, per: 'account', appliesTo: 'keyed' }
   }
   const ofKeys = (endpoint: string): readonly RequestLimit[] => [
-    { endpoint, limit: figures.registrationsPerMinute, windowMs: minuteMs, per: 'everyone', binds: 'all' },
-    // Also with a key: whoever has one would otherwise get any number of others.
+    {
+      endpoint,
+      limit: figures.registrationsPerMinute,
+      windowMs: minuteMs,
+      per: 'everyone',
+      appliesTo: 'all',
+    },
+    // Also with a key: otherwise one key could create any number of others.
     {
       endpoint,
       limit: figures.registrationsPerAddressPerHour,
       windowMs: hourMs,
       per: 'address',
-      binds: 'all',
+      appliesTo: 'all',
     },
   ]
   return [

@@ -6,14 +6,10 @@ const operationalCode = z
   .optional()
   .meta({ description: 'Operational code, where one applies', examples: ['SVC-1006'] })
 
-/** The answer of /verify. */
 export const verifyResult = z
   .object({
-    isValid: z.boolean().meta({ description: 'Whether /settle would carry the payment out' }),
-    payer: z
-      .string()
-      .optional()
-      .meta({ description: 'Absent where the payload names none that can be read' }),
+    isValid: z.boolean().meta({ description: 'Whether /settle would execute the payment' }),
+    payer: z.string().optional().meta({ description: 'Absent if the payload contains no readable payer' }),
     invalidReason: z
       .string()
       .optional()
@@ -23,17 +19,15 @@ export const verifyResult = z
   })
   .meta({ id: 'VerifyResult' })
 
-/** What /verify answers. */
 export type VerifyResult = z.infer<typeof verifyResult>
 
-/** The answer of /settle for the scheme `exact`. */
 export const settleResult = z
   .object({
-    success: z.boolean().meta({ description: 'Whether the recipient has the money: deliver' }),
+    success: z.boolean().meta({ description: 'Whether the recipient was paid: deliver' }),
     transaction: z.string().meta({ description: 'Transaction hash; empty when nothing was sent' }),
     network: z.string().meta({ description: 'The network as the caller spelled it' }),
     payer: z.string().optional(),
-    amount: z.string().optional().meta({ description: 'What was transferred, in smallest units' }),
+    amount: z.string().optional().meta({ description: 'Transferred amount, in smallest units' }),
     errorReason: z
       .string()
       .optional()
@@ -48,25 +42,23 @@ export const settleResult = z
   })
   .meta({ id: 'SettleResult' })
 
-/** What /settle answers. */
 export type SettleResult = z.infer<typeof settleResult>
 
-/** A settlement as `GET /v1/settlements/{id}` shows it. */
 export const settlementView = z
   .object({
     id: z.string(),
     status: z.enum(['confirmed', 'failed', 'pending']).meta({
       description:
         '`confirmed` and `failed` are proven; `pending` becomes one of them. A `confirmed` payment is `pending` again ' +
-        'where the network takes its block back, until it is proven anew',
+        'if its block is orphaned, until it is proven again',
     }),
     scheme: z.string(),
     network: z.string().meta({ description: 'CAIP-2 identifier' }),
     asset: z.string(),
     payer: z.string(),
     payTo: z.string().meta({ description: 'Recipient' }),
-    amount: z.string().meta({ description: 'What moves, in smallest units' }),
-    transaction: z.string().meta({ description: 'Empty while nothing was sent' }),
+    amount: z.string().meta({ description: 'Amount, in smallest units' }),
+    transaction: z.string().meta({ description: 'Empty until something is sent' }),
     errorReason: z.string().optional().meta({ description: 'Why it failed' }),
     errorMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
     createdAt: z.iso.datetime(),
@@ -74,10 +66,9 @@ export const settlementView = z
   })
   .meta({ id: 'Settlement' })
 
-/** A settlement as it is shown. */
 export type SettlementView = z.infer<typeof settlementView>
 
-/** What a transaction settled: payments that wait together travel in one. */
+/** A transaction can carry a batch of payments. */
 export const settlementsOfTransaction = settlementView
   .extend({
     others: z
@@ -87,46 +78,41 @@ export const settlementsOfTransaction = settlementView
   })
   .meta({ id: 'SettlementsOfTransaction' })
 
-/** What a transaction settled, as it is shown. */
 export type SettlementsOfTransaction = z.infer<typeof settlementsOfTransaction>
 
-/** A settlement as those who run the service see it. */
 export const operatorSettlementView = settlementView
   .extend({
-    caller: z.string().meta({ description: "Whose request it was: an API key's id, or `anonymous`" }),
-    ageSeconds: z.int().meta({ description: 'Since it was opened' }),
+    caller: z.string().meta({ description: 'Account of the request, or `anonymous`' }),
+    ageSeconds: z.int().meta({ description: 'Age since it was created' }),
     isAttended: z
       .boolean()
-      .meta({ description: 'Whether an instance works on it; else the reconciler does' }),
-    hasToldSuccess: z.boolean().meta({ description: 'Whether somebody was told `success: true`' }),
+      .meta({ description: 'Whether a live instance owns it; otherwise the reconciler resolves it' }),
+    hasToldSuccess: z.boolean().meta({ description: 'Whether a request was answered `success: true`' }),
     transactions: z
       .array(z.string())
-      .meta({ description: 'Every transaction that was recorded for it, oldest first' }),
+      .meta({ description: 'Every transaction recorded for it, oldest first' }),
     block: z
       .object({
         number: z.string(),
         hash: z.string(),
-        isFinal: z.boolean().meta({ description: 'Whether it is too deep to be taken back' }),
+        isFinal: z.boolean().meta({ description: 'Whether the block can no longer be orphaned' }),
       })
       .optional()
-      .meta({ description: 'Where it was paid' }),
+      .meta({ description: 'Block of the payment' }),
   })
   .meta({ id: 'OperatorSettlement' })
 
-/** A settlement as an operator is shown it. */
 export type OperatorSettlementView = z.infer<typeof operatorSettlementView>
 
 export const settlementPage = z
   .object({
-    settlements: z.array(operatorSettlementView).meta({ description: 'The newest first' }),
+    settlements: z.array(operatorSettlementView).meta({ description: 'Newest first' }),
     nextCursor: z.string().optional().meta({ description: 'For the next page; absent where there is none' }),
   })
   .meta({ id: 'SettlementPage' })
 
-/** A page of settlements, as it is shown. */
 export type SettlementPage = z.infer<typeof settlementPage>
 
-/** The answer of /supported. */
 export const supported = z
   .object({
     kinds: z.array(
@@ -146,15 +132,13 @@ export const supported = z
       .array(z.string())
       .meta({ description: 'Protocol extensions that this instance implements' }),
     signers: z.record(z.string(), z.array(z.string())).meta({
-      description: 'The addresses that settlements are sent from, by family (`eip155:*`)',
+      description: 'Signer addresses that send settlements, by family (`eip155:*`)',
     }),
   })
   .meta({ id: 'Supported' })
 
-/** What /supported answers. */
 export type Supported = z.infer<typeof supported>
 
-/** The answer of /ready. */
 export const readiness = z
   .object({
     status: z.enum(['ready', 'unready']),
@@ -166,24 +150,20 @@ export const readiness = z
   })
   .meta({ id: 'Readiness' })
 
-/** What /ready answers. */
 export type Readiness = z.infer<typeof readiness>
 
-/** The answer of /info. */
 export const serviceInfo = z
   .object({
     name: z.string(),
     version: z.string(),
     description: z.string(),
     endpoints: z.array(z.object({ method: z.string(), path: z.string(), description: z.string() })),
-    features: z.record(z.string(), z.boolean()).meta({ description: 'What is switched on' }),
+    features: z.record(z.string(), z.boolean()).meta({ description: 'Enabled features' }),
   })
   .meta({ id: 'ServiceInfo' })
 
-/** What /info answers. */
 export type ServiceInfo = z.infer<typeof serviceInfo>
 
-/** The fields with which an answer refuses a payment, the reason's own sentence unless a better one is given. */
 export const refusalFields = (reason: Reason, message?: string) => {
   const code = findOperationalCode(reason)
   return {

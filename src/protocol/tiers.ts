@@ -1,4 +1,4 @@
-/** A plan's limits and prices; rates per minute, price in cents per month, -1 for no quota. */
+/** `rpmLimit`: requests per minute; `monthlyQuota`: -1 is unlimited; `feeRate`: fraction of a payment. */
 export interface Tier {
   readonly name: string
   readonly monthlyQuota: number
@@ -7,10 +7,8 @@ export interface Tier {
   readonly priceCents: number
 }
 
-/** A key of the tier table. */
 export type TierName = keyof typeof tiers
 
-/** The tiers of the specification. */
 export const tiers = {
   free: { name: 'Free', monthlyQuota: 1_000, rpmLimit: 10, feeRate: 0, priceCents: 0 },
   builder: { name: 'Builder', monthlyQuota: 100_000, rpmLimit: 100, feeRate: 0.001, priceCents: 0 },

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { readUint256 } from './amount.js'
 
 /*
- * The bodies of /verify and /settle as they arrive. Requirements are the resource server's own words, so
- * a mistake in them is the caller's (400, with the field). The payment payload comes from a stranger: here
- * it only has to be an object, and what is wrong inside it is a decided answer (`invalid_payload_structure`).
+ * Request bodies of /verify and /settle. Requirements come from the resource server, so an invalid one is a 400
+ * that names the field. The payment payload comes from the payer: here it only has to be an object, and an
+ * invalid one is refused with `invalid_payload_structure` (HTTP 200).
  */
 
-/** The longest texts and the longest time that a body may hold. */
+/** Maximum lengths, and the maximum `maxTimeoutSeconds`. */
 export const wireLimits = {
   scheme: 64,
   network: 128,
@@ -17,22 +17,22 @@ export const wireLimits = {
   timeoutSeconds: 31_536_000,
 } as const
 
-const isNoAmount = { error: 'must be a whole number of smallest units, as decimal digits', abort: true }
+const amountError = { error: 'must be a whole number of smallest units, as decimal digits', abort: true }
 
 const amount = z
   .union(
     [
       z
         .string()
-        .regex(/^[0-9]{1,78}$/, isNoAmount)
+        .regex(/^[0-9]{1,78}$/, amountError)
         .refine((digits) => readUint256(digits) !== null, 'must be at most 2^256 - 1'),
-      z.int(isNoAmount).nonnegative(isNoAmount),
+      z.int(amountError).nonnegative(amountError),
     ],
-    isNoAmount,
+    amountError,
   )
   .meta({ description: 'Smallest units of the token, decimal digits (uint256)', examples: ['10000'] })
 
-/** What a payment says of its resource; it is kept, and the database takes no NUL. */
+/** Stored in Postgres, which does not accept NUL in text. */
 export const resourceUrl = z
   .string()
   .max(wireLimits.url)
@@ -42,7 +42,7 @@ const text = (maxLength: number) => z.string().min(1).max(maxLength)
 const openMap = z.record(z.string(), z.unknown()).nullish()
 const version = z.int().optional().meta({ description: 'Protocol version, 1 or 2' })
 
-/** Payment requirements of version 2 (`amount`), of version 1 (`maxAmountRequired`) or of `upto` (`maxAmount`). */
+/** `amount` in version 2, `maxAmountRequired` in version 1, `maxAmount` in the scheme `upto`. */
 export const wireRequirements = z
   .looseObject({
     scheme: text(wireLimits.scheme).meta({
@@ -80,13 +80,13 @@ export const wireRequirements = z
       ([, value]) => value !== undefined,
     )
     if (first === undefined) missing('amount')
-    // Two names for one thing: with two values, we and the client could each read another price.
+    // Aliases with different values are ambiguous: client and facilitator could read different prices.
     for (const [field, value] of others) {
       if (readUint256(value) === readUint256(first?.[1])) continue
       const message = `differs from ${first?.[0]}`
       context.issues.push({ code: 'custom', path: [field], message, input: context.value })
     }
-    // The older shape appears without a validity period; version 2 demands one.
+    // Version 1 may omit it; version 2 requires it.
     if (maxTimeoutSeconds === undefined && maxAmountRequired === undefined) missing('maxTimeoutSeconds')
   })
   .meta({
@@ -96,7 +96,6 @@ export const wireRequirements = z
       'where several are given they must be equal.',
   })
 
-/** A payment payload: only that it is an object is checked here. */
 export const wirePayload = z.looseObject({}).meta({
   id: 'PaymentPayload',
   description:
@@ -120,7 +119,6 @@ const usageDetails = z
   })
   .meta({ id: 'UsageDetails', description: 'What was used, in words of the resource server' })
 
-/** The body of /verify and /settle. */
 export const wirePaymentRequest = z
   .looseObject({
     payVersion: version,
@@ -135,8 +133,7 @@ export const wirePaymentRequest = z
   })
   .meta({ id: 'PaymentRequest', description: 'A payment, and what the resource server asks for it' })
 
-/** The body of /verify and /settle, as parsed. */
 export type WirePaymentRequest = z.infer<typeof wirePaymentRequest>
 
-/** Payment requirements as parsed: amounts are still text, and names are still the caller's. */
+/** As parsed: amounts are text, the network is the caller's name. */
 export type WireRequirements = z.infer<typeof wireRequirements>

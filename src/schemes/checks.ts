@@ -1,14 +1,13 @@
-/** One rule: null when it holds, else why the candidate is refused. */
-export type Check<Candidate, Broken> = (candidate: Candidate) => Broken | null
+/** Returns null if the candidate passes, else the reason for refusal. */
+export type Check<Candidate, Failure> = (candidate: Candidate) => Failure | null
 
-/** The first rule that a candidate breaks, in the order of the list, or null. */
-export const runChecks = <Candidate, Broken>(
-  checks: readonly Check<Candidate, Broken>[],
+export const runChecks = <Candidate, Failure>(
+  checks: readonly Check<Candidate, Failure>[],
   candidate: Candidate,
-): Broken | null => {
+): Failure | null => {
   for (const check of checks) {
-    const broken = check(candidate)
-    if (broken !== null) return broken
+    const failure = check(candidate)
+    if (failure !== null) return failure
   }
   return null
 }

@@ -1,13 +1,12 @@
 import type { Scheme } from './scheme.js'
 
-/** All schemes by (scheme, network): exactly, never by a pattern. */
+/** Exact match on (scheme, network); no patterns. */
 export interface SchemeRegistry {
   find(scheme: string, network: string): Scheme | null
   hasScheme(scheme: string): boolean
   list(): readonly Scheme[]
 }
 
-/** Builds the registry; two schemes for one (scheme, network) stop the start. */
 export const createSchemeRegistry = (schemes: readonly Scheme[]): SchemeRegistry => {
   const byKind = new Map<string, Scheme>()
   for (const scheme of schemes) {

@@ -11,7 +11,7 @@ export const listStoreChecks = ({
   {
     name: 'database',
     accepts: ['ok'],
-    ask: async () => {
+    probe: async () => {
       await pingDatabase()
       return 'ok'
     },
@@ -20,6 +20,6 @@ export const listStoreChecks = ({
     // Without Redis each process counts limits itself: no reason to stop routing to it.
     name: 'store',
     accepts: ['ok', 'degraded'],
-    ask: async () => (limiter.isDegraded() ? 'degraded' : 'ok'),
+    probe: async () => (limiter.isDegraded() ? 'degraded' : 'ok'),
   },
 ]

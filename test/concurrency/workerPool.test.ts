@@ -7,7 +7,7 @@ const numbers = (count: number): readonly number[] => Array.from({ length: count
 const setup = (changes: Partial<WorkerPoolOptions<number>> = {}) => {
   const failed: number[] = []
   const pool = createWorkerPool<number>({
-    atOnce: 3,
+    concurrency: 3,
     keyOf: (item) => (item % 2 === 0 ? 'even' : 'odd'),
     maxFailuresPerKey: 2,
     stopped: new AbortController().signal,
@@ -18,7 +18,7 @@ const setup = (changes: Partial<WorkerPoolOptions<number>> = {}) => {
 }
 
 describe('a worker pool', () => {
-  it('works on each item once, on no more at once than it may, and ends with the last', async () => {
+  it('processes each item once with limited concurrency, and resolves with the last', async () => {
     const { pool } = setup()
     const done: number[] = []
     let underWay = 0
@@ -35,8 +35,8 @@ describe('a worker pool', () => {
     expect(underWay).toBe(0)
   })
 
-  it('skips the rest of a key after its failures, over all its runs, and goes on with other keys', async () => {
-    const { pool, failed } = setup({ atOnce: 1 })
+  it('skips the remaining items of a key after its failures, across runs, and continues with other keys', async () => {
+    const { pool, failed } = setup({ concurrency: 1 })
     const tried: number[] = []
     const work = async (item: number) => {
       tried.push(item)
@@ -48,9 +48,9 @@ describe('a worker pool', () => {
     expect(failed).toEqual([0, 2])
   })
 
-  it('starts nothing more once it is stopped, and waits for what it started', async () => {
+  it('starts no item once stopped, and waits for started items', async () => {
     const stopping = new AbortController()
-    const { pool } = setup({ atOnce: 2, stopped: stopping.signal })
+    const { pool } = setup({ concurrency: 2, stopped: stopping.signal })
     const done: number[] = []
     await pool.run(numbers(10), async (item) => {
       stopping.abort()
@@ -60,7 +60,7 @@ describe('a worker pool', () => {
     expect(done).toEqual([0])
   })
 
-  it('needs no items', async () => {
+  it('resolves without items', async () => {
     const { pool } = setup()
     await pool.run([], () => Promise.reject(new Error('never called')))
   })

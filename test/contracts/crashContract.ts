@@ -9,7 +9,6 @@ import { findFreePort } from '../support/freePort.js'
 import { pollUntil } from '../support/pollUntil.js'
 import type { RpcProxy } from '../support/rpcProxy.js'
 
-/** A payment of a fresh payer who can afford it, to a recipient who gets nothing else. */
 export interface CrashedPayment {
   readonly body: unknown
   readonly payer: string
@@ -17,46 +16,43 @@ export interface CrashedPayment {
   countReceived(): Promise<bigint>
 }
 
-/** How a settle is held at a place, and how one sees that it has come there. */
+/** Blocks a settle at a point, and reports whether it has reached it. */
 export interface Hold {
   hold(): void
   isThere(): boolean
 }
 
-/** Where a settle is when the process is killed. */
 export const crashPoints = [
   'before anything is recorded',
   'between recording and sending',
   'between sending and the proof',
 ] as const
 
-/** One of `crashPoints`. */
 export type CrashPoint = (typeof crashPoints)[number]
 
-/** A chain of a test's own, and the service's variables for it. */
+/** A dedicated test chain, and the environment of a service on it. */
 export interface CrashHarness {
   readonly environment: Readonly<Record<string, string>>
   readonly holds: Readonly<Record<CrashPoint, Hold>>
   plan(): Promise<CrashedPayment>
-  /** Ends every hold; forgets what was seen before. */
+  /** Ends every hold and resets the counts. */
   release(): void
   close(): Promise<void>
 }
 
-/** Holds a settle at its first call of a method of the node. */
+/** Blocks a settle at its first call of an RPC method. */
 export const holdAt = (proxy: RpcProxy, method: string): Hold => ({
   hold: () => proxy.setFault(method, { kind: 'hang' }),
   isThere: () => proxy.count(method) > 0,
 })
 
-/** Kills a real process at each place, starts another on its data, and asks that for the truth. */
+/** Kills a real process at each point, restarts it on the same data, and retries the request. */
 export const describeCrashes = (name: string, open: () => Promise<CrashHarness>): void => {
   describe(`kill -9 in the middle of a settle on ${name}`, () => {
     let harness: CrashHarness
     let dataFolder: string
     let facilitator: FacilitatorProcess | null = null
 
-    /** The one that is running, or another on the same data. */
     const start = async () => {
       if (facilitator !== null) return facilitator
       const own = { PORT: String(await findFreePort()), HOST: '127.0.0.1', DATA_FOLDER: dataFolder }
@@ -83,36 +79,36 @@ export const describeCrashes = (name: string, open: () => Promise<CrashHarness>)
     })
 
     it.each(crashPoints)(
-      '%s: the same Idempotency-Key tells the truth afterwards',
-      async (place) => {
+      '%s: a retry with the same Idempotency-Key succeeds, and funds move once',
+      async (point) => {
         const running = await start()
         const { body, payer, amount, countReceived } = await harness.plan()
         const key = randomUUID()
 
         harness.release()
-        harness.holds[place].hold()
+        harness.holds[point].hold()
         const lost = settle(running.url, body, key).catch(() => 'no answer')
-        await pollUntil(harness.holds[place].isThere, 'the settle to get there')
+        await pollUntil(harness.holds[point].isThere, 'the settle to reach the crash point')
         await running.kill()
         facilitator = null
         expect(await lost).toBe('no answer')
         harness.release()
 
         const restarted = await start()
-        const told = await pollUntil(async () => {
+        const result = await pollUntil(async () => {
           const { status, answer } = await settle(restarted.url, body, key)
           return status === 200 && answer.errorReason !== 'settlement_pending' ? answer : null
-        }, 'the truth about the settle')
-        expect(told).toMatchObject({ success: true, payer })
+        }, 'the outcome of the settle')
+        expect(result).toMatchObject({ success: true, payer })
         expect(await countReceived()).toBe(amount)
 
         const again = await settle(restarted.url, body, key)
-        expect(again.answer).toEqual(told)
+        expect(again.answer).toEqual(result)
         const elsewhere = await settle(restarted.url, body, randomUUID())
         expect(elsewhere.answer).toMatchObject({
           success: false,
           errorReason: 'duplicate_settlement',
-          transaction: told.transaction,
+          transaction: result.transaction,
         })
         expect(await countReceived()).toBe(amount)
       },

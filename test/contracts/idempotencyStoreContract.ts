@@ -12,29 +12,27 @@ const otherFingerprint: IdempotentRequest = { ...request, fingerprint: 'b'.repea
 const otherCaller: IdempotentRequest = { ...request, caller: 'key-2' }
 const response = { success: true, transaction: '0x1', network: 'base', nested: { list: [1, null, 'ü'] } }
 
-/** What stands in front of the durable record, if anything does. */
-export interface InFront {
-  /** What an instance asks. */
+/** An optional cache in front of the durable store. */
+export interface CacheLayer {
   wrap(record: IdempotencyStore): IdempotencyStore
-  /** What remembers for a while only has forgotten: so much time has passed, or its process is gone. */
+  /** Drops volatile state, as after a timeout or a restart. */
   forget(): Promise<void>
   close(): Promise<void>
 }
 
-/** The durable record alone. */
-export const nothingInFront: InFront = {
+export const noCacheLayer: CacheLayer = {
   wrap: (record) => record,
   forget: async () => undefined,
   close: async () => undefined,
 }
 
-/** What every store of idempotency keys does, with two processes that share it. */
-export const describeIdempotencyStore = (name: string, open: () => Promise<InFront>): void => {
+/** Every idempotency store must pass this suite; two processes share the store. */
+export const describeIdempotencyStore = (name: string, open: () => Promise<CacheLayer>): void => {
   describe(name, () => {
     let database: TestDatabase
     let pool: Pool
     let otherPool: Pool
-    let inFront: InFront
+    let inFront: CacheLayer
     let ours: Instance
     let store: IdempotencyStore
     let theirStore: IdempotencyStore
@@ -52,22 +50,21 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
     beforeEach(async () => {
       await pool.query('truncate idempotent_requests, instances')
       await inFront.forget()
-      ours = await appear()
+      ours = await addLiveInstance()
       store = inFront.wrap(createIdempotencyStore(pool, ours))
-      theirStore = inFront.wrap(createIdempotencyStore(otherPool, await appear()))
+      theirStore = inFront.wrap(createIdempotencyStore(otherPool, await addLiveInstance()))
     })
 
-    const appear = () => addInstance(pool)
-    const die = async (instance: Instance) => {
+    const addLiveInstance = () => addInstance(pool)
+    const stopHeartbeat = async (instance: Instance) => {
       await killInstance(pool, instance)
       await inFront.forget()
     }
-    const leave = async (instance: Instance) => {
+    const shutDown = async (instance: Instance) => {
       await pool.query('delete from instances where id = $1', [instance.id])
       await inFront.forget()
     }
-    /** Lets time pass for every request that is there. */
-    const pass = async (time: string) => {
+    const age = async (time: string) => {
       await pool.query(
         `update idempotent_requests
        set created_at = created_at - $1::interval, started_at = started_at - $1::interval`,
@@ -81,20 +78,20 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
     }
 
     describe('begin', () => {
-      it('starts the first request with a key, and answers the next that it is running', async () => {
+      it('starts the first request with a key, and reports it as running to the next', async () => {
         expect(await store.begin(request)).toEqual({ state: 'started' })
         expect(await store.begin(request)).toEqual({ state: 'running' })
         expect(await theirStore.begin(request)).toEqual({ state: 'running' })
       })
 
-      it('replays what was answered, as it was answered', async () => {
+      it('replays the stored response unchanged', async () => {
         await store.begin(request)
         await store.answer(request, response)
         expect(await store.begin(request)).toEqual({ state: 'answered', response })
         expect(await theirStore.begin(request)).toEqual({ state: 'answered', response })
       })
 
-      it('answers that the request failed for good', async () => {
+      it('reports a permanently failed request', async () => {
         await store.begin(request)
         await store.fail(request)
         expect(await theirStore.begin(request)).toEqual({ state: 'failed' })
@@ -106,7 +103,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
         { state: 'failed', reach: () => store.fail(request) },
         { state: 'released', reach: () => store.release(request) },
       ])(
-        'answers a mismatch to another payload with the key of a request that is $state',
+        'reports a mismatch for another payload with the key of a request that is $state',
         async ({ reach }) => {
           await store.begin(request)
           await reach()
@@ -115,7 +112,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
         },
       )
 
-      it('keeps the keys of callers apart', async () => {
+      it('separates the keys of different callers', async () => {
         await store.begin(request)
         await store.answer(request, response)
         expect(await store.begin({ ...otherFingerprint, caller: 'key-2' })).toEqual({ state: 'started' })
@@ -123,12 +120,12 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
         expect(await store.begin(request)).toEqual({ state: 'answered', response })
       })
 
-      it('keeps the keys of one caller apart, by their letter case too', async () => {
+      it('treats keys as case-sensitive', async () => {
         await store.begin(request)
         expect(await store.begin({ ...request, key: 'Order-1' })).toEqual({ state: 'started' })
       })
 
-      it('starts exactly one of 20 that come at once', async () => {
+      it('starts exactly one of 20 concurrent requests', async () => {
         const answers = await Promise.all(
           Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : theirStore).begin(request)),
         )
@@ -136,7 +133,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
         expect(answers.filter(({ state }) => state === 'running')).toHaveLength(19)
       })
 
-      it('lets exactly one of 20 that come at once take over', async () => {
+      it('lets exactly one of 20 concurrent requests take over', async () => {
         await store.begin(request)
         await store.release(request)
         const answers = await Promise.all(
@@ -146,44 +143,44 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
       })
     })
 
-    describe('a take-over', () => {
+    describe('a takeover', () => {
       const waysToLose = [
-        { what: 'whose process fell silent', lose: () => die(ours) },
+        { what: 'whose process stopped its heartbeat', lose: () => stopHeartbeat(ours) },
         {
-          what: 'whose process took its leave',
-          lose: () => leave(ours),
+          what: 'whose process shut down',
+          lose: () => shutDown(ours),
         },
         { what: 'that was released', lose: () => store.release(request) },
-        { what: 'that is older than any request runs', lose: () => pass('181 seconds') },
+        { what: 'that is older than the maximum run time', lose: () => age('181 seconds') },
       ]
 
-      it.each(waysToLose)('starts again a request $what', async ({ lose }) => {
+      it.each(waysToLose)('restarts a request $what', async ({ lose }) => {
         await store.begin(request)
         await lose()
         expect(await theirStore.begin(request)).toEqual({ state: 'started' })
         expect(await theirStore.begin(request)).toEqual({ state: 'running' })
       })
 
-      it.each(waysToLose)('of a request $what is not for another payload', async ({ lose }) => {
+      it.each(waysToLose)('of a request $what is refused for another payload', async ({ lose }) => {
         await store.begin(request)
         await lose()
         expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
       })
 
-      it('is not hasty: nine silent seconds, or 80 at work, are not a death', async () => {
+      it('does not happen after 9 s without a heartbeat or 80 s of running', async () => {
         await store.begin(request)
         await pool.query("update instances set seen_at = now() - interval '9 seconds' where id = $1", [
           ours.id,
         ])
-        await pass('80 seconds')
+        await age('80 seconds')
         expect(await theirStore.begin(request)).toEqual({ state: 'running' })
       })
 
-      it('gives the new owner as long as the first had', async () => {
+      it('gives the new owner the full run time', async () => {
         await store.begin(request)
-        await pass('181 seconds')
+        await age('181 seconds')
         expect(await theirStore.begin(request)).toEqual({ state: 'started' })
-        await pass('80 seconds')
+        await age('80 seconds')
         expect(await store.begin(request)).toEqual({ state: 'running' })
       })
 
@@ -191,10 +188,10 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
         { late: 'answer', come: () => store.answer(request, { success: true, transaction: '0xlate' }) },
         { late: 'failure', come: () => store.fail(request) },
         { late: 'release', come: () => store.release(request) },
-        { late: 'forgetting', come: () => store.forget(request) },
-      ])('is not undone by the late $late of a process that was taken for dead', async ({ come }) => {
+        { late: 'forget', come: () => store.forget(request) },
+      ])('is not undone by a late $late of the previous owner', async ({ come }) => {
         await store.begin(request)
-        await die(ours)
+        await stopHeartbeat(ours)
         await theirStore.begin(request)
 
         await come()
@@ -205,11 +202,11 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
         expect(await store.begin(request)).toEqual({ state: 'answered', response })
       })
 
-      it('never touches a request that has its answer', async () => {
+      it('never affects an answered request', async () => {
         await store.begin(request)
         await store.answer(request, response)
-        await die(ours)
-        await pass('23 hours')
+        await stopHeartbeat(ours)
+        await age('23 hours')
         expect(await theirStore.begin(request)).toEqual({ state: 'answered', response })
       })
     })
@@ -225,7 +222,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
       it.each([
         { state: 'answered', reach: () => store.answer(request, response) },
         { state: 'failed', reach: () => store.fail(request) },
-      ])('neither changes a request that is $state', async ({ reach }) => {
+      ])('do not change a request that is $state', async ({ reach }) => {
         await store.begin(request)
         await reach()
         const before = await store.begin(request)
@@ -234,7 +231,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
         expect(await store.begin(request)).toEqual(before)
       })
 
-      it('neither touches the same key of another caller', async () => {
+      it('do not affect the same key of another caller', async () => {
         await store.begin(request)
         await store.begin(otherCaller)
         await store.forget(otherCaller)
@@ -247,34 +244,34 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
         { state: 'answered', reach: () => store.answer(request, response) },
         { state: 'failed', reach: () => store.fail(request) },
         { state: 'released', reach: () => store.release(request) },
-        { state: 'left by a dead process', reach: () => die(ours) },
+        { state: 'owned by a dead process', reach: () => stopHeartbeat(ours) },
       ])('the key of a request that is $state is free for any payload', async ({ reach }) => {
         await store.begin(request)
         await reach()
-        await pass('23 hours 59 minutes')
+        await age('23 hours 59 minutes')
         expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
-        await pass('4 minutes')
+        await age('4 minutes')
         expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'started' })
         await theirStore.answer(otherFingerprint, response)
-        // From then on its own 24 hours count.
-        await pass('23 hours')
+        // The new request has its own 24 hours.
+        await age('23 hours')
         expect(await store.begin(otherFingerprint)).toEqual({ state: 'answered', response })
       })
 
-      it('a take-over does not prolong them', async () => {
+      it('a takeover does not extend them', async () => {
         await store.begin(request)
         await store.release(request)
-        await pass('23 hours')
+        await age('23 hours')
         await theirStore.begin(request)
         await theirStore.answer(request, response)
-        await pass('61 minutes')
+        await age('61 minutes')
         expect(await store.begin(otherFingerprint)).toEqual({ state: 'started' })
       })
 
-      it('a request that is at work keeps its key', async () => {
+      it('a running request keeps its key', async () => {
         await store.begin(request)
         await store.release(request)
-        await pass('23 hours 59 minutes')
+        await age('23 hours 59 minutes')
         await theirStore.begin(request)
         await pool.query("update idempotent_requests set created_at = created_at - interval '4 minutes'")
         await inFront.forget()
@@ -285,13 +282,13 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
     })
 
     describe('purge', () => {
-      it('removes what is older than 24 hours and is not at work, and nothing else', async () => {
+      it('deletes only records older than 24 hours that are not running', async () => {
         const old = ['answered', 'failed', 'released', 'dead'].map((key) => ({ ...request, key }))
-        for (const each of old) await store.begin(each)
+        for (const one of old) await store.begin(one)
         await store.answer({ ...request, key: 'answered' }, response)
         await store.fail({ ...request, key: 'failed' })
         await store.release({ ...request, key: 'released' })
-        await pass('24 hours 1 minute')
+        await age('24 hours 1 minute')
         await theirStore.begin({ ...request, key: 'young' })
         await theirStore.answer({ ...request, key: 'young' }, response)
         await theirStore.begin({ ...request, key: 'running' })
@@ -302,7 +299,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<InFro
       })
     })
 
-    it('throws when the database cannot be asked', async () => {
+    it('throws if the database is unavailable', async () => {
       const closed = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
       await closed.end()
       await expect(inFront.wrap(createIdempotencyStore(closed, ours)).begin(request)).rejects.toThrow()

@@ -3,10 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Lane, Recorder, SignedTransaction } from '../../src/ports/settlementJournal.js'
 import type { SignerLanes } from '../../src/ports/signerLanes.js'
 
-/** Lanes that nobody has used, as one living instance sees them. */
 export interface LanesHarness {
   readonly lanes: SignerLanes
-  /** The recorder of a new settlement of a network, which says what it was told of. */
+  /** A recorder of a new settlement, with the transactions that were passed to it. */
   openRecorder(network: string): Promise<{ readonly recorder: Recorder; readonly noted: readonly string[] }>
   close(): Promise<void>
 }
@@ -15,7 +14,6 @@ const lane: Lane = { network: 'eip155:84532', signer: '0x11111111111111111111111
 const otherSigner: Lane = { ...lane, signer: '0x2222222222222222222222222222222222222222' }
 const otherNetwork: Lane = { ...lane, network: 'eip155:8453' }
 
-/** Signs like a lane's account would: one transaction a number. */
 const signFor =
   ({ network, signer }: Lane) =>
   async (nonce: number): Promise<SignedTransaction> => ({
@@ -23,7 +21,7 @@ const signFor =
     bytes: `bytes ${nonce}`,
   })
 
-/** What every implementation of the port promises of numbers; the care for lanes needs what instances share. */
+/** Leases are tested with the implementations that share lanes. */
 export const describeLaneNumbering = (name: string, open: () => Promise<LanesHarness>): void => {
   describe(name, () => {
     let harness: LanesHarness
@@ -31,7 +29,7 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
     beforeEach(async () => {
       harness = await open()
       lanes = harness.lanes
-      for (const each of [lane, otherSigner, otherNetwork]) await lanes.advance(each, 5)
+      for (const target of [lane, otherSigner, otherNetwork]) await lanes.advance(target, 5)
     })
     afterEach(() => harness.close())
 
@@ -41,7 +39,7 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
     }
     const noncesOf = async (target: Lane) => (await lanes.listFrom(target, 0, 100)).map(({ nonce }) => nonce)
 
-    it('number each lane by itself, without gaps, also when 20 are recorded at once', async () => {
+    it('allocate nonces per lane without gaps, also for 20 concurrent recordings', async () => {
       const many = Array.from({ length: 20 }, (_, index) => recordIn(index % 2 === 0 ? lane : otherSigner))
       await Promise.all([...many, recordIn(otherNetwork)])
       expect(await noncesOf(lane)).toEqual([5, 6, 7, 8, 9, 10, 11, 12, 13, 14])
@@ -50,7 +48,7 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
       expect(await lanes.readNext(lane)).toBe(15)
     })
 
-    it('give a number that nothing was signed for to the next', async () => {
+    it('reuse a nonce if signing failed', async () => {
       const { recorder, noted } = await harness.openRecorder(lane.network)
       const refused = lanes.record(lane, [recorder], async () => {
         throw new Error('The key is gone')
@@ -62,7 +60,7 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
       expect(await noncesOf(lane)).toEqual([5])
     })
 
-    it('tell every recorder of the transaction that carries its settlement, and answer it', async () => {
+    it('pass the transaction to the recorder of every settlement it carries, and return it', async () => {
       const opened = [await harness.openRecorder(lane.network), await harness.openRecorder(lane.network)]
       const recorders = opened.map(({ recorder }) => recorder)
       const answer = await lanes.record(lane, recorders, signFor(lane))
@@ -71,12 +69,12 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
       expect(opened.map(({ noted }) => noted)).toEqual([[transaction], [transaction]])
     })
 
-    it('record for no settlement what only fills a gap', async () => {
+    it('record a gap-filling transaction without settlements', async () => {
       await lanes.record(lane, [], signFor(lane))
       expect(await noncesOf(lane)).toEqual([5])
     })
 
-    it('list from a number on, in order, no more than asked for, with all that sending again needs', async () => {
+    it('list from a nonce on, ascending, up to the limit, with everything that rebroadcasting needs', async () => {
       for (let transactions = 0; transactions < 6; transactions += 1) await recordIn(lane)
       const listed = await lanes.listFrom(lane, 9, 100)
       expect(listed).toEqual(
@@ -92,7 +90,7 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
       expect(await lanes.listFrom(lane, 11, 100)).toEqual([])
     })
 
-    it('move forward to what the chain has used, and never backward', async () => {
+    it('advance to the nonce of the chain, and never go back', async () => {
       await lanes.advance(lane, 10)
       await lanes.advance(lane, 3)
       await recordIn(lane)
@@ -100,7 +98,7 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
       expect(await lanes.readNext(otherSigner)).toBe(5)
     })
 
-    it('know nothing of a lane that was never made known, and record nothing in it', async () => {
+    it('have no nonce for an unknown lane, and record nothing in it', async () => {
       const unknown = { ...lane, signer: randomUUID() }
       expect(await lanes.readNext(unknown)).toBe(0)
       const { recorder } = await harness.openRecorder(lane.network)
@@ -110,8 +108,8 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
   })
 }
 
-/** A recorder that keeps what it is told of. */
-export const keepNoted = (
+/** Wraps a recorder and lists the transactions passed to it. */
+export const observeRecorder = (
   recorder: Recorder,
 ): { readonly recorder: Recorder; readonly noted: readonly string[] } => {
   const noted: string[] = []

@@ -2,16 +2,15 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LimitWindow, RateLimiter } from '../../src/ports/rateLimiter.js'
 
-/** A limiter under test, empty, with the clock that its windows run on. */
+/** An empty limiter, with the clock of its windows. */
 export interface LimiterHarness {
   readonly limiter: RateLimiter
   now(): Promise<Date>
-  /** Resolves when the limiter's clock shows this moment or a later one. */
+  /** Resolves when the limiter's clock reaches the moment. */
   reach(moment: Date): Promise<void>
   close(): Promise<void>
 }
 
-/** The suite that every implementation of the port passes. */
 export const describeRateLimiter = (
   name: string,
   { open, propertyRuns }: { open: () => Promise<LimiterHarness>; propertyRuns: number },
@@ -33,8 +32,8 @@ export const describeRateLimiter = (
       for (let time = 0; time < times; time += 1) await limiter.take(windows)
     }
 
-    describe('one bucket', () => {
-      it('allows as many requests as its limit, and refuses the next', async () => {
+    describe('one window', () => {
+      it('allows its limit of requests, and refuses the next', async () => {
         const answers = []
         for (let request = 0; request < 4; request += 1)
           answers.push(await limiter.take([bucket({ limit: 3 })]))
@@ -43,31 +42,31 @@ export const describeRateLimiter = (
         expect(answers.map(({ refusedBy }) => refusedBy)).toEqual([null, null, null, 0])
       })
 
-      it('refuses everything when its limit is 0', async () => {
+      it('refuses everything if its limit is 0', async () => {
         expect(await limiter.take([bucket({ limit: 0 })])).toMatchObject({ isAllowed: false, refusedBy: 0 })
       })
 
-      it('draws the cost of the request', async () => {
+      it('consumes the cost of the request', async () => {
         expect(await limiter.take([bucket({ limit: 10, cost: 7 })])).toMatchObject({
           isAllowed: true,
           windows: [{ remaining: 3 }],
         })
       })
 
-      it('still allows what fits after it refused what does not', async () => {
+      it('allows a smaller cost after it refused a larger one', async () => {
         await limiter.take([bucket({ limit: 10, cost: 7 })])
         expect((await limiter.take([bucket({ limit: 10, cost: 4 })])).isAllowed).toBe(false)
         expect((await limiter.take([bucket({ limit: 10, cost: 3 })])).isAllowed).toBe(true)
       })
 
-      it('refuses a cost above its limit even when it is untouched', async () => {
+      it('refuses a cost above its limit even if unused', async () => {
         expect(await limiter.take([bucket({ limit: 10, cost: 11 })])).toMatchObject({
           isAllowed: false,
           windows: [{ remaining: 10 }],
         })
       })
 
-      it('answers a cost of 0 without drawing, also when nothing remains', async () => {
+      it('allows a cost of 0 without consuming, even if nothing remains', async () => {
         await limiter.take([bucket({ limit: 1 })])
         expect(await limiter.take([bucket({ limit: 1, cost: 0 })])).toMatchObject({
           isAllowed: true,
@@ -86,7 +85,7 @@ export const describeRateLimiter = (
         })
       })
 
-      it('never answers less than 0 remaining when its limit was lowered, and allows more when it was raised', async () => {
+      it('never reports less than 0 remaining after its limit is lowered, and allows more after it is raised', async () => {
         await takeTimes(5, [bucket({ limit: 5 })])
         expect(await limiter.take([bucket({ limit: 3 })])).toMatchObject({
           isAllowed: false,
@@ -98,7 +97,7 @@ export const describeRateLimiter = (
         })
       })
 
-      it('allows exactly its limit of requests that come at once', async () => {
+      it('allows exactly its limit of concurrent requests', async () => {
         const answers = await Promise.all(
           Array.from({ length: 60 }, () => limiter.take([bucket({ limit: 20 })])),
         )
@@ -116,7 +115,7 @@ export const describeRateLimiter = (
         expect(startedAtMs).toBeLessThanOrEqual(after.getTime())
       })
 
-      it('is not moved by later hits, nor by refused ones', async () => {
+      it('is not extended by later or refused hits', async () => {
         const first = await limiter.take([bucket({ limit: 2 })])
         await harness.reach(new Date((await harness.now()).getTime() + 5))
         const second = await limiter.take([bucket({ limit: 2 })])
@@ -137,7 +136,7 @@ export const describeRateLimiter = (
         expect(resetOf(first.windows)).toBeGreaterThan(resetOf(unstarted.windows))
       })
 
-      it('ends at its reset and not before, and the next one is whole', async () => {
+      it('ends exactly at its reset, and the next one starts unused', async () => {
         const question = [bucket({ limit: 2, windowMs: 250 })]
         const first = await limiter.take(question)
         const resetsAt = new Date(resetOf(first.windows))
@@ -155,11 +154,11 @@ export const describeRateLimiter = (
       })
     })
 
-    describe('several buckets', () => {
+    describe('several windows', () => {
       const minute = (limit: number): LimitWindow => bucket({ key: 'caller', limit, windowMs: 60_000 })
       const hour = (limit: number): LimitWindow => bucket({ key: 'caller', limit, windowMs: 3_600_000 })
 
-      it('are answered in the order of the question', async () => {
+      it('are returned in request order', async () => {
         await limiter.take([bucket({ key: 'b', limit: 20, cost: 5 })])
         const answer = await limiter.take([
           bucket({ key: 'a', limit: 10 }),
@@ -173,7 +172,7 @@ export const describeRateLimiter = (
         ['the first', [1, 9, 9], 0],
         ['the middle one', [9, 1, 9], 1],
         ['the last', [9, 9, 1], 2],
-      ])('are all left alone when %s refuses', async (_, limits, refusedBy) => {
+      ])('are all unchanged if %s refuses', async (_, limits, refusedBy) => {
         const question = limits.map((limit, index) => bucket({ key: `bucket ${index}`, limit }))
         await limiter.take(question)
         const before = await remainingOf(question)
@@ -181,30 +180,30 @@ export const describeRateLimiter = (
         expect(await remainingOf(question)).toEqual(before)
       })
 
-      it('name the first that refuses when more than one does', async () => {
+      it('report the first that refuses', async () => {
         const question = ['a', 'b', 'c'].map((key) => bucket({ key, limit: key === 'a' ? 9 : 1 }))
         await limiter.take(question)
         expect((await limiter.take(question)).refusedBy).toBe(1)
       })
 
-      it('are two when one key is limited per minute and per hour', async () => {
+      it('are separate for one key limited per minute and per hour', async () => {
         await limiter.take([minute(10)])
         expect(await remainingOf([minute(10), hour(10)])).toEqual([9, 10])
         await takeTimes(3, [minute(10), hour(3)])
         expect(await limiter.take([minute(10), hour(3)])).toMatchObject({ isAllowed: false, refusedBy: 1 })
       })
 
-      it('draw twice where one is named twice', async () => {
+      it('consume twice if one is listed twice', async () => {
         const answer = await limiter.take([minute(5), minute(5)])
         expect(answer.windows.map(({ remaining }) => remaining)).toEqual([3, 3])
       })
 
-      it('refuse as a whole where one is named twice and only one draw fits', async () => {
+      it('refuse as a whole if one is listed twice and only one fits', async () => {
         expect(await limiter.take([minute(1), minute(1)])).toMatchObject({ isAllowed: false, refusedBy: 1 })
         expect(await remainingOf([minute(1)])).toEqual([1])
       })
 
-      it('may be none, which is allowed', async () => {
+      it('can be empty, which is allowed', async () => {
         expect(await limiter.take([])).toEqual({ isAllowed: true, refusedBy: null, windows: [] })
       })
     })
@@ -216,16 +215,16 @@ export const describeRateLimiter = (
         ['ones with separators', ['1:60000', '1', ':1', '60000:1']],
         ['ones with line breaks and NUL', ['a', 'a\r\n', 'a\n', 'a\0', 'a\0b']],
         ['ones outside ASCII', ['ключ', 'кључ', '🔑', '🔒']],
-        ['ones that objects have by birth', ['__proto__', 'constructor', 'toString']],
+        ['ones that exist on Object.prototype', ['__proto__', 'constructor', 'toString']],
         ['ones of 10,000 letters', [`${'x'.repeat(10_000)}1`, `${'x'.repeat(10_000)}2`]],
-      ])('are kept apart: %s', async (_, keys) => {
+      ])('are separate: %s', async (_, keys) => {
         for (const key of keys) expect((await limiter.take([bucket({ key, limit: 1 })])).isAllowed).toBe(true)
         for (const key of keys)
           expect((await limiter.take([bucket({ key, limit: 1 })])).isAllowed).toBe(false)
       })
     })
 
-    describe('what cannot be counted', () => {
+    describe('an invalid cost, limit or window', () => {
       it.each([
         { cost: -1 },
         { cost: 0.5 },
@@ -238,19 +237,19 @@ export const describeRateLimiter = (
         { windowMs: 0 },
         { windowMs: -1 },
         { windowMs: Number.NaN },
-      ])('is an error that draws nothing: %o', async (fault) => {
+      ])('is an error that consumes nothing: %o', async (fault) => {
         const good = bucket({ key: 'good', limit: 5 })
         await expect(limiter.take([good, bucket(fault)])).rejects.toThrow(RangeError)
         expect(await remainingOf([good])).toEqual([5])
       })
     })
 
-    it('is not degraded while it counts where it should', async () => {
+    it('is not degraded while its store is available', async () => {
       await limiter.take([bucket({})])
       expect(limiter.isDegraded()).toBe(false)
     })
 
-    it('answers every sequence of requests as a plain count does', async () => {
+    it('matches a simple model for any sequence of requests', async () => {
       let run = 0
       await fc.assert(
         fc.asyncProperty(fc.array(questions, { minLength: 1, maxLength: 30 }), async (sequence) => {
@@ -268,7 +267,6 @@ export const describeRateLimiter = (
   })
 }
 
-/** A bucket of 5 per hour unless told. */
 export const bucket = (fields: Partial<LimitWindow>): LimitWindow => ({
   key: 'caller',
   limit: 5,
@@ -276,7 +274,7 @@ export const bucket = (fields: Partial<LimitWindow>): LimitWindow => ({
   ...fields,
 })
 
-/** Requests that meet each other in few buckets, with costs that often do not fit. */
+/** Requests over few windows, with costs that often do not fit. */
 export const questions: fc.Arbitrary<LimitWindow[]> = fc.array(
   fc.record({
     key: fc.constantFrom('a', 'b', 'c'),
@@ -287,28 +285,27 @@ export const questions: fc.Arbitrary<LimitWindow[]> = fc.array(
   { maxLength: 4 },
 )
 
-/** What an answer says besides its times. */
+/** A result without times. */
 export interface PlainAnswer {
   readonly refusedBy: number | null
   readonly remaining: readonly number[]
 }
 
-/** The model: counts one request against what is used, and draws only when all of it fits. */
+/** The model: counts a request only if all of its windows allow it. */
 export const countPlainly = (used: Map<string, number>, windows: readonly LimitWindow[]): PlainAnswer => {
   const nameOf = ({ key, windowMs }: LimitWindow): string => JSON.stringify([key, windowMs])
-  const drawn = new Map(used)
+  const counted = new Map(used)
   let refusedBy: number | null = null
   for (const [index, window] of windows.entries()) {
-    const sum = (drawn.get(nameOf(window)) ?? 0) + (window.cost ?? 1)
+    const sum = (counted.get(nameOf(window)) ?? 0) + (window.cost ?? 1)
     if (sum > window.limit) refusedBy ??= index
-    drawn.set(nameOf(window), sum)
+    counted.set(nameOf(window), sum)
   }
-  if (refusedBy === null) for (const [name, sum] of drawn) used.set(name, sum)
+  if (refusedBy === null) for (const [name, sum] of counted) used.set(name, sum)
   const remaining = windows.map((window) => Math.max(0, window.limit - (used.get(nameOf(window)) ?? 0)))
   return { refusedBy, remaining }
 }
 
-/** An answer without its times. */
 export const strip = (answer: Awaited<ReturnType<RateLimiter['take']>>): PlainAnswer => {
   expect(answer.isAllowed).toBe(answer.refusedBy === null)
   return { refusedBy: answer.refusedBy, remaining: answer.windows.map(({ remaining }) => remaining) }

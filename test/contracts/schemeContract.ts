@@ -13,7 +13,6 @@ import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import type { Authorized, Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
 import { pollUntil } from '../support/pollUntil.js'
 
-/** The body of /verify and /settle, version 2, as far as the suite looks into it. */
 export interface SchemeBody {
   readonly paymentPayload: {
     readonly accepted: object
@@ -23,55 +22,49 @@ export interface SchemeBody {
   readonly settleAmount?: string
 }
 
-/** One payment that can be made once, and another way to write the very same authorization. */
 export interface PlannedPayment {
   readonly body: SchemeBody
-  /** Other letter case, key order, signature form: whatever means the same on this chain. */
+  /** Equivalent on this chain: other letter case, key order or signature form. */
   readonly respelled: SchemeBody
-  /** What reached the recipient, who gets nothing but this payment. */
+  /** Amount received by the recipient, which is used for this payment only. */
   countReceived(): Promise<bigint>
 }
 
-/** Who sees what a recorder is asked to store. */
-export interface Onlooker {
-  /** May reject, as a recorder does that must not store. */
+export interface RecorderHooks {
+  /** Runs before storing; may reject, like a recorder that lost its claim. */
   before?(): Promise<void>
-  /** Stored, and not yet answered; may reject, as a process does that dies now. */
+  /** Runs after storing, before `record` resolves; may reject, like a process that dies here. */
   after?(signed: SignedTransaction): Promise<void>
 }
 
-/** What a scheme promises beside what every scheme does. */
 export interface SchemeAbilities {
-  /** Settles any stated amount up to the authorized one. */
+  /** Settles any `settleAmount` up to the authorized amount. */
   readonly settlesPart?: boolean
-  /** The payer has sent the payment: settling claims the proof, records nothing and sends nothing. */
+  /** The payer broadcasts the payment: settle claims the proof, records nothing and sends nothing. */
   readonly isVerifyOnly?: boolean
 }
 
-/** A scheme on a chain of the test's own, whose connection can be cut. */
+/** A scheme on a dedicated test chain whose connection can be cut. */
 export interface SchemeHarness {
   readonly scheme: Scheme
-  /** A network that the payment is not for. */
+  /** A network other than that of the payments. */
   readonly otherNetwork: string
-  /** A payment of a fresh payer who can afford it. */
   plan(): Promise<PlannedPayment>
-  /** A recorder that stores; the suite looks over its shoulder. */
-  openRecorder(onlooker: Onlooker): Recorder
-  /** A transaction that nobody ever sent for any payment. */
-  createStranger(): Promise<SignedTransaction>
-  /** The bytes of every transaction that left for the chain. */
+  openRecorder(hooks: RecorderHooks): Recorder
+  /** A valid transaction that was never broadcast. */
+  createUnsentTransaction(): Promise<SignedTransaction>
+  /** Bytes of every transaction sent to the chain. */
   listSent(): readonly string[]
-  /** Sends do not arrive and are not answered. */
-  swallowSends(): void
-  /** Sends arrive, and their answers are lost. */
-  loseSendAnswers(): void
-  /** Nothing is answered any more. */
-  silence(): void
+  /** Sends are dropped, without a response. */
+  dropSends(): void
+  /** Sends arrive, but the responses are dropped. */
+  dropSendResponses(): void
+  /** No request gets a response. */
+  dropAllResponses(): void
   restore(): void
   close(): Promise<void>
 }
 
-/** What "done" means for a scheme: every one of them passes this suite. */
 export const describeSchemeContract = (
   name: string,
   open: () => Promise<SchemeHarness>,
@@ -86,7 +79,6 @@ export const describeSchemeContract = (
     })
     afterAll(() => harness.close())
 
-    /** Every byte string that may have left. */
     const known = new Set<string>()
     afterEach(() => {
       expect(
@@ -107,11 +99,11 @@ export const describeSchemeContract = (
       return { ...recorder, recorded }
     }
 
-    /** A transaction that stands in the journal and that the chain has never seen. */
-    const createStranger = async () => {
-      const stranger = await harness.createStranger()
-      known.add(stranger.bytes)
-      return stranger
+    /** A recorded transaction that the chain has never seen. */
+    const createUnsent = async () => {
+      const unsent = await harness.createUnsentTransaction()
+      known.add(unsent.bytes)
+      return unsent
     }
 
     const never = new AbortController().signal
@@ -130,22 +122,21 @@ export const describeSchemeContract = (
       return { ...plan, ...(await authorize(plan.body)), receivedBefore: await plan.countReceived() }
     }
 
-    /** Ends the failures, and waits until what hung because of them has given up. */
+    /** Ends the faults, and waits until requests that hang because of them have timed out. */
     const restore = async () => {
       harness.restore()
       const payment = read((await harness.plan()).body)
       await pollUntil(() => verify(payment).catch(() => null), 'the chain to answer again')
     }
 
-    /** The reconciler: asks until the fate is proven. */
     const resolveFully = (settlement: Settlement) =>
       pollUntil(async () => {
         const outcome = await resolve(settlement)
         return outcome.state === 'pending' ? null : outcome
-      }, 'the fate of the settlement')
+      }, 'the final outcome of the settlement')
 
     describe('verify', () => {
-      it('accepts a payment, names what will move, and moves nothing', async () => {
+      it('accepts a payment, returns the amount that will move, and moves nothing', async () => {
         const { payment, verdict, countReceived, receivedBefore } = await planValid()
         expect(verdict.amount).toBe(payment.requirements.amount)
         expect(verdict.authorizedAmount).toBe(verdict.amount)
@@ -153,7 +144,7 @@ export const describeSchemeContract = (
         expect(await countReceived()).toBe(receivedBefore)
       })
 
-      it('refuses a payload without any one of its fields as invalid_payload_structure', async () => {
+      it('refuses a payload with any field missing as invalid_payload_structure', async () => {
         const { body } = await planValid()
         const payload = proofOf(body)
         const wrong: unknown[] = []
@@ -174,7 +165,7 @@ export const describeSchemeContract = (
         })
       })
 
-      it('refuses every field of another type or form, and never throws', async () => {
+      it('refuses fields of a wrong type or form, and never throws', async () => {
         const { body } = await planValid()
         const payload = proofOf(body)
         const accepted: unknown[] = []
@@ -194,7 +185,7 @@ export const describeSchemeContract = (
         expect(accepted).toEqual([])
       })
 
-      it('answers whatever a payer sends, and never throws', async () => {
+      it('returns a result for any payload, and never throws', async () => {
         const { body } = await planValid()
         const payload = proofOf(body)
         const spoiled = fc
@@ -209,7 +200,7 @@ export const describeSchemeContract = (
         )
       })
 
-      it('never sees a payment for another network: network_mismatch', async () => {
+      it('is not reached by a payment for another network: network_mismatch', async () => {
         const { body } = await harness.plan()
         const { accepted, ...payload } = body.paymentPayload
         const elsewhere = { ...payload, accepted: { ...accepted, network: harness.otherNetwork } }
@@ -218,9 +209,9 @@ export const describeSchemeContract = (
         })
       })
 
-      it('asks a chain that does not answer nothing once nobody waits', async () => {
+      it('stops reading an unresponsive chain once the caller disconnected', async () => {
         const { body } = await harness.plan()
-        harness.silence()
+        harness.dropAllResponses()
         try {
           await expect(scheme.verify(read(body), { isAwaited: () => false })).rejects.toThrow(
             'The caller is gone',
@@ -231,8 +222,8 @@ export const describeSchemeContract = (
       })
     })
 
-    describe('the identity of an authorization', () => {
-      it('is the same each time, from verify and from the payload alone, however it is written', async () => {
+    describe('the authorization id', () => {
+      it('is stable, equal in verify and identify, and independent of the encoding', async () => {
         const { body, respelled, verdict, payment } = await planValid()
         expect(respelled).not.toEqual(body)
         const again = read(respelled)
@@ -242,12 +233,12 @@ export const describeSchemeContract = (
         )
       })
 
-      it('is of one authorization only', async () => {
+      it('is unique per authorization', async () => {
         const ids = await Promise.all([planValid(), planValid(), planValid()])
         expect(new Set(ids.map(({ verdict }) => verdict.authorizationId)).size).toBe(3)
       })
 
-      it('is null where the payload cannot be read', async () => {
+      it('is null if the payload is unreadable', async () => {
         const { body } = await harness.plan()
         expect(scheme.identify(read(withProof(body, {})))).toBeNull()
       })
@@ -267,14 +258,14 @@ export const describeSchemeContract = (
           expect(await countReceived()).toBe(receivedBefore)
         })
 
-        it('consumes nothing by itself: the journal decides whose proof it is', async () => {
+        it('does not consume the proof itself: the journal decides who owns it', async () => {
           const { payment, verdict } = await planValid()
           const settle = () => verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(5_000) })
           expect(await settle()).toEqual(await settle())
           expect(factsOf(await verify(payment))).toEqual(factsOf(verdict))
         })
 
-        it('is resolved from its row, where the block of the payment was taken back', async () => {
+        it('is resolved from its row after the block of the payment was orphaned', async () => {
           const { payment, verdict } = await planValid()
           const outcome = await verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(5_000) })
           const settlement = settlementOf(payment, verdict, [])
@@ -291,7 +282,7 @@ export const describeSchemeContract = (
           return { ...plan, body, ...(await authorize(body)) }
         }
 
-        it('is what moves, and the rest is never moved', async () => {
+        it('is moved, and the rest is never moved', async () => {
           const { payment, verdict, countReceived } = await planPart(1n)
           expect(verdict).toMatchObject({ amount: 1n, authorizedAmount: payment.requirements.amount })
           const recorder = openRecorder()
@@ -302,7 +293,7 @@ export const describeSchemeContract = (
           expect(await verify(payment)).toMatchObject({ isValid: false })
         })
 
-        it('may be 0: confirmed, and nothing moves', async () => {
+        it('can be 0: confirmed, and nothing moves', async () => {
           const { verdict, countReceived } = await planPart(0n)
           expect(verdict.amount).toBe(0n)
           const outcome = await verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(15_000) })
@@ -310,7 +301,7 @@ export const describeSchemeContract = (
           expect(await countReceived()).toBe(0n)
         })
 
-        it('is no part of the identity: any amount uses the same authorization up', async () => {
+        it('is not part of the authorization id: any amount uses up the same authorization', async () => {
           const { body } = await harness.plan()
           const ids = [undefined, '0', '1'].map((settleAmount) =>
             scheme.identify(read(settleAmount === undefined ? body : { ...body, settleAmount })),
@@ -319,7 +310,7 @@ export const describeSchemeContract = (
           expect(new Set(ids).size).toBe(1)
         })
 
-        it('may not be above it', async () => {
+        it('cannot exceed it', async () => {
           const { body, payment } = await planPart(1n)
           const settleAmount = (payment.requirements.amount + 1n).toString()
           expect(await verify(read({ ...body, settleAmount }))).toMatchObject({ isValid: false })
@@ -341,7 +332,7 @@ export const describeSchemeContract = (
         return outcome.state === 'confirmed' ? (outcome.block ?? null) : null
       }
 
-      it('stands, where the network could take it back at all', async () => {
+      it('is canonical, on networks with reorgs', async () => {
         const block = await settleInBlock()
         if (block === null) return
         expect(['canonical', 'final']).toContain(
@@ -349,15 +340,15 @@ export const describeSchemeContract = (
         )
       })
 
-      it('is never gone because the chain does not answer or has not come so far', async () => {
+      it('is never orphaned because the chain does not answer or is behind', async () => {
         const block = await settleInBlock()
         if (block === null) return
         const beyond = { number: block.number + 1_000_000n, hash: block.hash }
         expect(await scheme.getBlockStatus(beyond, AbortSignal.timeout(5_000))).toBe('unknown')
-        harness.silence()
+        harness.dropAllResponses()
         try {
-          const asked = scheme.getBlockStatus(block, AbortSignal.timeout(500))
-          expect(['unknown', 'threw']).toContain(await asked.catch(() => 'threw'))
+          const result = scheme.getBlockStatus(block, AbortSignal.timeout(500))
+          expect(['unknown', 'threw']).toContain(await result.catch(() => 'threw'))
         } finally {
           await restore()
         }
@@ -366,7 +357,7 @@ export const describeSchemeContract = (
 
     function describeSending() {
       describe('settle', () => {
-        it('moves what verify named, once, and tells the transaction', async () => {
+        it('moves the verified amount once, and returns the transaction', async () => {
           const { payment, verdict, countReceived } = await planValid()
           const recorder = openRecorder()
           const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(15_000) })
@@ -376,11 +367,11 @@ export const describeSchemeContract = (
           })
           expect(await countReceived()).toBe(verdict.amount)
           expect(await verify(payment)).toMatchObject({ isValid: false })
-          // The reconciler says the same of it.
+          // The reconciler resolves it to the same outcome.
           expect(await resolve(settlementOf(payment, verdict, recorder.recorded))).toEqual(outcome)
         })
 
-        it('awaits the recorder exactly once and before it sends, and sends nothing but what was recorded', async () => {
+        it('awaits the recorder exactly once before it sends, and sends only recorded bytes', async () => {
           const { verdict } = await planValid()
           const knownBefore = new Set(known)
           const listNew = () => harness.listSent().filter((bytes) => !knownBefore.has(bytes))
@@ -392,7 +383,7 @@ export const describeSchemeContract = (
           })
           const settling = verdict.settle(recorder, { waitUntil: AbortSignal.timeout(15_000) })
           await stored.promise
-          // Time enough for a send that waits for nobody: this goes to the chain and back.
+          // A round trip to the chain: time enough for a send that did not wait.
           await planValid()
           expect(listNew()).toEqual([])
           release.resolve()
@@ -401,21 +392,21 @@ export const describeSchemeContract = (
           expect(new Set(listNew())).toEqual(new Set(recorder.recorded.map(({ bytes }) => bytes)))
         })
 
-        it('sends nothing when the recorder refuses', async () => {
+        it('sends nothing if the recorder rejects', async () => {
           const { verdict, countReceived } = await planValid()
           const recorder = harness.openRecorder({ before: () => Promise.reject(new Error('taken over')) })
           await expect(verdict.settle(recorder, { waitUntil: never })).rejects.toThrow('taken over')
           expect(await countReceived()).toBe(0n)
         })
 
-        it('is offered for no payment that verify refuses', async () => {
+        it('does not exist for payments that verify refuses', async () => {
           const { body } = await planValid()
           const refusal = await verify(read(withProof(body, {})))
           expect(refusal).toMatchObject({ isValid: false, reason: 'invalid_payload_structure' })
           expect(refusal).not.toHaveProperty('settle')
         })
 
-        it('moves money once when it is asked twice at the same moment', async () => {
+        it('moves funds once when called twice concurrently', async () => {
           const { verdict, countReceived } = await planValid()
           const settle = () => verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(15_000) })
           const outcomes = await Promise.all([settle(), settle()])
@@ -425,9 +416,9 @@ export const describeSchemeContract = (
         })
       })
 
-      describe('a send whose fate is unknown', () => {
-        /** Settles while the connection fails, and answers what was told and what was recorded. */
-        const settleBadly = async (fail: () => void) => {
+      describe('a send with an unknown outcome', () => {
+        /** Settles with a failing connection; returns the outcome and the recorded settlement. */
+        const settleWithFault = async (fail: () => void) => {
           const { payment, verdict, countReceived } = await planValid()
           const recorder = openRecorder(async () => fail())
           let outcome: Outcome
@@ -441,12 +432,16 @@ export const describeSchemeContract = (
         }
 
         it.each([
-          ['is swallowed', ['pending'], (): void => harness.swallowSends()],
-          ['meets a chain that answers nothing any more', ['pending'], (): void => harness.silence()],
-          // The chain may still tell in time.
-          ['arrives and its answer is lost', ['pending', 'confirmed'], (): void => harness.loseSendAnswers()],
-        ])('that %s is told as %j with its transaction, and becomes the payment', async (_, states, fail) => {
-          const { outcome, settlement, amount, countReceived } = await settleBadly(fail)
+          ['is dropped', ['pending'], (): void => harness.dropSends()],
+          ['meets a chain that no longer responds', ['pending'], (): void => harness.dropAllResponses()],
+          // The chain may still confirm in time.
+          [
+            'arrives and its response is lost',
+            ['pending', 'confirmed'],
+            (): void => harness.dropSendResponses(),
+          ],
+        ])('that %s is %j with its transaction, and becomes the payment', async (_, states, fail) => {
+          const { outcome, settlement, amount, countReceived } = await settleWithFault(fail)
           expect(states).toContain(outcome.state)
           expect(outcome).toMatchObject({ state: outcome.state, transaction: settlement.transaction })
           expect(await resolveFully(settlement)).toMatchObject({
@@ -470,23 +465,23 @@ export const describeSchemeContract = (
       })
 
       describe('resolve', () => {
-        it('leaves a transaction that the chain does not know pending, and does not call it failed', async () => {
+        it('returns pending, not failed, for a transaction that the chain does not know', async () => {
           const { payment, verdict, countReceived } = await planValid()
-          const stranger = await createStranger()
-          expect(await resolve(settlementOf(payment, verdict, [stranger]))).toEqual({
+          const unsent = await createUnsent()
+          expect(await resolve(settlementOf(payment, verdict, [unsent]))).toEqual({
             state: 'pending',
-            transaction: stranger.transaction,
+            transaction: unsent.transaction,
           })
           expect(await countReceived()).toBe(0n)
         })
 
-        it('never calls a settlement failed because the chain does not answer', async () => {
+        it('never returns failed because the chain does not answer', async () => {
           const { payment, verdict } = await planValid()
-          const settlement = settlementOf(payment, verdict, [await createStranger()])
-          harness.silence()
+          const settlement = settlementOf(payment, verdict, [await createUnsent()])
+          harness.dropAllResponses()
           try {
-            const asked = scheme.resolve(settlement, AbortSignal.timeout(500))
-            const state = await asked.then(
+            const result = scheme.resolve(settlement, AbortSignal.timeout(500))
+            const state = await result.then(
               (outcome) => outcome.state,
               () => 'threw',
             )
@@ -500,7 +495,6 @@ export const describeSchemeContract = (
   })
 }
 
-/** Reads a body the way the service does. */
 const read = (body: SchemeBody): Payment => {
   const payment = readPayment(wirePaymentRequest.parse(body))
   if (isRefused(payment)) throw new Error(`The body is refused as ${payment.reason}: ${payment.message}`)
@@ -515,10 +509,10 @@ const withProof = (body: SchemeBody, payload: object): SchemeBody => ({
   paymentPayload: { ...body.paymentPayload, payload },
 })
 
-/** What a verification says; how to settle it cannot be compared. */
+/** A verification without its function, for comparison. */
 const factsOf = (verification: Verification) => ({ ...verification, settle: null })
 
-/** The row as another process reads it: of what verify found, only what the journal holds. */
+/** The row as another process reads it: only what the journal stores. */
 const settlementOf = (
   { requirements, resource }: Payment,
   { payer, authorizationId, authorizedAmount, amount, expiresAt, details }: Authorized,
@@ -585,7 +579,6 @@ const junkValues: readonly unknown[] = [
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Every field of a proof, inner objects among them. */
 const listPaths = (value: unknown, path: readonly string[] = []): readonly (readonly string[])[] => [
   ...(path.length === 0 ? [] : [path]),
   ...(isObject(value)
@@ -595,7 +588,6 @@ const listPaths = (value: unknown, path: readonly string[] = []): readonly (read
 
 const remove = () => undefined
 
-/** A copy in which one field is changed; what becomes undefined is gone. */
 const changeAt = (
   value: Readonly<Record<string, unknown>>,
   [key = '', ...rest]: readonly string[],

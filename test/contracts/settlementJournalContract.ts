@@ -4,7 +4,6 @@ import type { ConfirmedBlocks } from '../../src/ports/confirmedBlocks.js'
 import type { Settlement, SettlementClaim, SettlementJournal } from '../../src/ports/settlementJournal.js'
 import { claimOf } from '../support/claimOf.js'
 
-/** An empty journal under test, as one living instance sees it. */
 export interface JournalHarness {
   readonly journal: SettlementJournal
   readonly blocks: ConfirmedBlocks
@@ -17,7 +16,7 @@ const failed = { state: 'failed', reason: 'insufficient_funds' } as const
 const twentyAtOnce = <T>(ask: (index: number) => Promise<T>): Promise<readonly T[]> =>
   Promise.all(Array.from({ length: 20 }, (_, index) => ask(index)))
 
-/** The suite that every implementation of the port passes; what only a shared database can do is tested there. */
+/** Tests that need a shared database are with the implementation. */
 export const describeSettlementJournal = (name: string, open: () => Promise<JournalHarness>): void => {
   describe(name, () => {
     let harness: JournalHarness
@@ -46,7 +45,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
     const idsOf = (settlements: readonly Settlement[]) => settlements.map(({ id }) => id)
 
     describe('claim', () => {
-      it('opens a row that says what was claimed', async () => {
+      it('opens a row with the claimed data', async () => {
         const claimed = claimOf({
           resource: 'https://shop.example/',
           amount: 2n ** 200n,
@@ -77,13 +76,13 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         { state: 'claimed', reach: () => claim() },
         { state: 'pending', reach: () => record('0x1') },
         { state: 'confirmed', reach: () => confirm('0x1') },
-      ])('answers null while the authorization has a row that is $state', async ({ reach }) => {
+      ])('returns null while the authorization has a row that is $state', async ({ reach }) => {
         const { id, authorizationId } = await reach()
         expect(await journal.claim(claimOf({ authorizationId, caller: 'other' }))).toBeNull()
         expect((await journal.findOpen(authorizationId))?.id).toBe(id)
       })
 
-      it('opens a new row after the earlier one failed, and keeps the earlier', async () => {
+      it('opens a new row after the earlier one failed, and keeps the earlier one', async () => {
         const first = await claim()
         await journal.close(first.id, failed)
         expect(await journal.findOpen(first.authorizationId)).toBeNull()
@@ -93,20 +92,20 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect((await journal.findOpen(first.authorizationId))?.id).toBe(second.id)
       })
 
-      it('gives an authorization to exactly one of 20 who claim it at once', async () => {
+      it('gives an authorization to exactly one of 20 concurrent claims', async () => {
         const answers = await twentyAtOnce(() => journal.claim(claimOf({ authorizationId: 'one' })))
         expect(answers.filter((settlement) => settlement !== null)).toHaveLength(1)
       })
     })
 
     describe('find', () => {
-      it('answers nothing for what is not there', async () => {
+      it('returns nothing for unknown ids and transactions', async () => {
         expect(await journal.find(randomUUID())).toBeNull()
         expect(await journal.findOpen('unknown')).toBeNull()
         expect(await journal.listByTransaction('eip155:84532', '0xunknown')).toEqual([])
       })
 
-      it('finds by every transaction that was ever recorded, on its own network only', async () => {
+      it('finds settlements by every recorded transaction, on its network only', async () => {
         const { id, network } = await record('0x1')
         await journal.recorderFor(id).record(signedAs('0x2'))
         await journal.close(id, { state: 'confirmed', transaction: '0xsomeone' })
@@ -118,7 +117,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
     })
 
     describe('record', () => {
-      it('makes the row pending, names the newest transaction, and keeps all bytes in order', async () => {
+      it('makes the row pending, sets the newest transaction, and keeps all bytes in order', async () => {
         const { id } = await record('0xb')
         await journal.recorderFor(id).record(signedAs('0xa'))
         expect(await journal.find(id)).toMatchObject({
@@ -136,7 +135,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         { what: 'failed', lose: (id: string) => journal.close(id, failed) },
         { what: 'abandoned', lose: (id: string) => journal.abandon(id) },
         { what: 'left to the reconciler', lose: (id: string) => journal.release(id) },
-      ])('throws and changes nothing when the row is $what', async ({ lose }) => {
+      ])('throws and changes nothing if the row is $what', async ({ lose }) => {
         const { id } = await claim()
         await lose(id)
         const before = await journal.find(id)
@@ -144,11 +143,11 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect(await journal.find(id)).toEqual(before)
       })
 
-      it('throws when there is no such row', async () => {
+      it('throws for an unknown row', async () => {
         await expect(journal.recorderFor(randomUUID()).record(signedAs('0x1'))).rejects.toThrow('taken over')
       })
 
-      it('throws and changes nothing when the transaction carries another settlement already', async () => {
+      it('throws and changes nothing if the transaction is recorded for another settlement', async () => {
         const first = await record('0x1')
         const second = await claim()
         await expect(journal.recorderFor(second.id).record(signedAs('0x1'))).rejects.toThrow()
@@ -158,7 +157,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
     })
 
     describe('close', () => {
-      it('confirms a row and keeps who is about to be told, and the block', async () => {
+      it('confirms a row, and stores consumer and block', async () => {
         const { id } = await confirm('0x1', 'request:1')
         expect(await journal.find(id)).toMatchObject({
           state: 'confirmed',
@@ -171,7 +170,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         })
       })
 
-      it('keeps what was authorized and what moved: the claimed amount unless stated', async () => {
+      it('stores the authorized and the settled amount, by default the claimed one', async () => {
         const amounts = { amount: 7n, authorizedAmount: 10n }
         const gasUsed = 10n ** 24n
         const whole = await claim(amounts)
@@ -185,7 +184,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect(await journal.find(lost.id)).toMatchObject({ ...amounts, settledAmount: null, gasUsed: null })
       })
 
-      it('confirms a row for which nothing moved, and that has no transaction', async () => {
+      it('confirms a row without moved funds and without transaction', async () => {
         const { id } = await claim({ amount: 0n, authorizedAmount: 10n })
         const nothing = { state: 'confirmed', transaction: '', settledAmount: 0n } as const
         expect(await journal.close(id, nothing, 'request:1')).toBe(true)
@@ -197,14 +196,14 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         })
       })
 
-      it("confirms a claim with the payer's own transaction, for which nothing was recorded", async () => {
+      it("confirms a claim with the payer's own transaction, without a recording", async () => {
         const { id, network } = await claim()
         await journal.close(id, { state: 'confirmed', transaction: '0x1', block })
         expect(await journal.find(id)).toMatchObject({ transaction: '0x1', broadcasts: [], block })
         expect(idsOf(await journal.listByTransaction(network, '0x1'))).toEqual([id])
       })
 
-      it('fails a row with its reason, and nobody is told success', async () => {
+      it('fails a row with its reason, without a consumer', async () => {
         const { id } = await record('0x1')
         expect(await journal.close(id, failed, 'request:1')).toBe(true)
         expect(await journal.find(id)).toMatchObject({ ...failed, transaction: '0x1', consumedBy: null })
@@ -224,7 +223,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         },
       )
 
-      it('is granted to exactly one of 20 who close at once, and that one is the consumer', async () => {
+      it('succeeds for exactly one of 20 concurrent calls, whose consumer is stored', async () => {
         const { id } = await record('0x1')
         const answers = await twentyAtOnce((index) =>
           journal.close(id, { state: 'confirmed', transaction: '0x1' }, `request:${index}`),
@@ -235,7 +234,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
     })
 
     describe('consume', () => {
-      it('grants one consumer, that one again, and nobody else', async () => {
+      it('grants one consumer, repeatedly, and no other', async () => {
         const { id } = await confirm('0x1')
         const answers = await twentyAtOnce((index) => journal.consume(id, `request:${index}`))
         expect(answers.filter((isGranted) => isGranted)).toHaveLength(1)
@@ -244,19 +243,19 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect((await journal.find(id))?.consumedBy).toBe(consumer)
       })
 
-      it('is refused before the payment is confirmed, after it failed, and to all but who closed it', async () => {
+      it('refuses before confirmation, after failure, and to all but the consumer that closed the row', async () => {
         const { id } = await record('0x1')
         expect(await journal.consume(id, 'request:1')).toBe(false)
         await journal.close(id, failed)
         expect(await journal.consume(id, 'request:1')).toBe(false)
-        const told = await confirm('0x2', 'request:1')
-        expect(await journal.consume(told.id, 'request:2')).toBe(false)
+        const consumed = await confirm('0x2', 'request:1')
+        expect(await journal.consume(consumed.id, 'request:2')).toBe(false)
         expect(await journal.consume(randomUUID(), 'request:1')).toBe(false)
       })
     })
 
     describe('abandon and release', () => {
-      it('abandons a claim of our own, and never what was recorded or closed', async () => {
+      it('abandons an own claim, and never a recorded or closed row', async () => {
         const { id } = await claim()
         expect(await journal.abandon(id)).toBe(true)
         expect(await journal.find(id)).toMatchObject({
@@ -272,7 +271,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect(await journal.abandon(randomUUID())).toBe(false)
       })
 
-      it('lists what was released, no more than asked for, and nothing that is attended or closed', async () => {
+      it('lists released rows up to the limit, and no owned or closed rows', async () => {
         await record('0x1')
         await confirm('0x2')
         expect(await journal.listOrphaned(9)).toEqual([])
@@ -284,7 +283,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
       })
     })
 
-    describe('a payment whose block was taken back', () => {
+    describe('a payment whose block was orphaned', () => {
       const takeBack = async (consumer?: string): Promise<Settlement> => {
         const settlement = await confirm('0x1', consumer)
         const [paid] = await harness.blocks.list(9)
@@ -294,7 +293,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
       }
       const confirmed = { state: 'confirmed', transaction: '0x1', block } as const
 
-      it('is open again and unattended, and remembers whom it was told to', async () => {
+      it('is pending again without an owner, and keeps its consumer', async () => {
         const { id } = await takeBack('request:1')
         expect(await journal.find(id)).toMatchObject({
           state: 'pending',
@@ -308,14 +307,14 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect(idsOf(await journal.listOrphaned(9))).toEqual([id])
       })
 
-      it('is told again only to the one who was told before', async () => {
+      it('can be consumed again only by the same consumer', async () => {
         const { id } = await takeBack('request:1')
         expect(await journal.close(id, confirmed, 'request:2')).toBe(false)
         expect(await journal.close(id, confirmed, 'request:1')).toBe(true)
         expect(await journal.consume(id, 'request:2')).toBe(false)
       })
 
-      it('is failed by nobody who would tell it, but by the reconciler; then it stays the authorization’s row', async () => {
+      it('can be failed only without a consumer (the reconciler), and then remains the authorization’s row', async () => {
         const { id, authorizationId } = await takeBack('request:1')
         expect(await journal.close(id, failed, 'request:1')).toBe(false)
         expect(await journal.close(id, failed)).toBe(true)
@@ -323,13 +322,13 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
       })
 
-      it('is anyone’s to be told who comes first, where nobody was told', async () => {
+      it('can be consumed by any first consumer, if there was none', async () => {
         const { id } = await takeBack()
         expect(await journal.close(id, confirmed, 'request:2')).toBe(true)
         expect((await journal.find(id))?.consumedBy).toBe('request:2')
       })
 
-      it('cannot be taken back once it is final', async () => {
+      it('cannot be reopened once it is final', async () => {
         await confirm('0x1')
         const [paid] = await harness.blocks.list(9)
         if (paid === undefined) throw new Error('The block of the payment is not listed')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
-import { accountInfo, keyList, lookedUp, registered } from '../../src/protocol/accounts.js'
+import { accountInfo, keyList, lookupResult, registerResult } from '../../src/protocol/accounts.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 
 /* The number refers to the project's list of attacks on facilitators. */
@@ -27,7 +27,7 @@ describe('a third party that knows only an e-mail address (A30)', () => {
     service.app.inject({ url, headers: { host, ...headers }, ...elsewhere })
   const register = async (projectName: string) => {
     const response = await post('/register', { email, projectName })
-    return { status: response.statusCode, ...registered.parse(response.json()) }
+    return { status: response.statusCode, ...registerResult.parse(response.json()) }
   }
   const setWebhook = async (apiKey: string, webhookUrl = hook) =>
     webhook.parse((await post('/dashboard/webhook', { webhookUrl }, { 'x-api-key': apiKey })).json())
@@ -71,9 +71,13 @@ describe('a third party that knows only an e-mail address (A30)', () => {
 
   it('does not receive the key by lookup or by repeated registration', async () => {
     const looked = await post('/lookup', { email: 'ADA@example.com' })
-    expect(lookedUp.parse(looked.json()).keys.map(({ apiKey }) => apiKey)).toEqual([masked])
+    expect(lookupResult.parse(looked.json()).keys.map(({ apiKey }) => apiKey)).toEqual([masked])
     const again = await post('/register', { email: 'Ada@Example.com', projectName: ' engine ' })
-    expect(registered.parse(again.json())).toMatchObject({ apiKey: masked, isNew: false, quota: { used: 0 } })
+    expect(registerResult.parse(again.json())).toMatchObject({
+      apiKey: masked,
+      isNew: false,
+      quota: { used: 0 },
+    })
     for (const { body } of [looked, again]) expect(body).not.toContain(owner.apiKey.slice(7))
   })
 

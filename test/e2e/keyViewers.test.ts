@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
-import { registered } from '../../src/protocol/accounts.js'
+import { registerResult } from '../../src/protocol/accounts.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtpServer.js'
 
@@ -95,7 +95,7 @@ const inMode = (open: () => FastifyInstance) => {
   return {
     register: async (name: string, projectName: string) => {
       const response = await post('/register', { email, projectName }, call(name))
-      return { status: response.statusCode, ...registered.parse(response.json()) }
+      return { status: response.statusCode, ...registerResult.parse(response.json()) }
     },
     lookUp: async (name: string) => {
       const response = await post('/lookup', { email }, call(name))

@@ -164,7 +164,7 @@ describe('every route of the dashboard', () => {
     }
   })
 
-  it('may be asked by a page of an origin that the operator lists, with the key in either header', async () => {
+  it('can be called by a page of a listed origin, with the key in either header', async () => {
     const { app, routes } = await listDashboard()
     for (const { path } of routes) {
       const response = await app.inject({

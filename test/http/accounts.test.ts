@@ -58,7 +58,7 @@ describe('POST /register', () => {
     [{ email: [email], projectName: 'a' }, 'email: must be a string'],
     [{ email, projectName: 'x'.repeat(5_000) }, 'projectName: must have at most 1000 characters'],
     [{ email: 'x'.repeat(5_000), projectName: 'a' }, 'email: must have at most 1000 characters'],
-  ])('refuses the body %j', async (body, message) => {
+  ])('rejects the body %j', async (body, message) => {
     const { response, useCase } = await register(body)
     expect(response.json()).toEqual({ code: 'INVALID_REQUEST', message })
     expect(useCase).not.toHaveBeenCalled()

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../src/errors.js'
 import { Secret } from '../../src/platform/secret.js'
-import type { KeyUse } from '../../src/usecases/dashboard/useCases.js'
+import type { PresentedKey } from '../../src/usecases/dashboard/useCases.js'
 import { dashboardUseCases, keyOwner, knownKey, type TestAppOptions, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 import { listen, open, readAll } from './support/sockets.js'
@@ -154,7 +154,7 @@ describe('a request without a key', () => {
   })
 
   it.each([{}, { authorization: '' }, { authorization: 'Basic dXNlcjpwYXNz' }])(
-    'is answered 401 where keys are required (%j), and no store is asked',
+    'receives 401 if keys are required (%j), without a lookup',
     async (headers) => {
       const { response, authenticate, caller } = await verify(headers, { apiKeyRequired: true })
       expect(response.statusCode).toBe(401)
@@ -173,7 +173,10 @@ describe('a request without a key', () => {
 })
 
 describe('the use of a key', () => {
-  const useOf = async (headers: Headers, trustProxy: readonly string[] = []): Promise<KeyUse | undefined> => {
+  const useOf = async (
+    headers: Headers,
+    trustProxy: readonly string[] = [],
+  ): Promise<PresentedKey | undefined> => {
     const { app, authenticate } = watched({ trustProxy })
     await app.inject({
       url: '/dashboard/info',

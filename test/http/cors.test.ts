@@ -7,12 +7,11 @@ const unlisted = [
   ...['https://evil.example', 'null', 'http://console.example', 'https://console.example:8443', ''],
   ...['https://console.example.evil.example', 'HTTPS://CONSOLE.EXAMPLE', 'https://a.console.example', '*'],
 ]
-// Building an app costs more than all of its answers here.
+// Shared: building an app takes longer than all requests of this file.
 const listing = testApp({ accountOrigins: [listed, 'http://localhost:3000'] })
 const app = () => listing
 const closed = testApp()
 
-/** What a browser reads of an answer’s permissions. */
 const allowOf = (headers: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-')))
 
@@ -31,7 +30,7 @@ const requests = [
 ] as const
 
 describe('a page of another origin', () => {
-  it.each(requests)('may not read the answer to $method $url', async (request) => {
+  it.each(requests)('cannot read the response to $method $url', async (request) => {
     for (const keys of [{}, { 'x-api-key': knownKey }, { 'x-api-key': 'wrong' }]) {
       for (const origin of unlisted) {
         const response = await app().inject({ ...request, headers: { origin, ...keys } })
@@ -40,7 +39,7 @@ describe('a page of another origin', () => {
     }
   })
 
-  it.each(requests)('may read it where the operator lists the origin: $method $url', async (request) => {
+  it.each(requests)('can read it if the origin is listed: $method $url', async (request) => {
     for (const keys of [{}, { 'x-api-key': knownKey }]) {
       const response = await app().inject({ ...request, headers: { origin: listed, ...keys } })
       expect(allowOf(response.headers)).toEqual({
@@ -51,14 +50,14 @@ describe('a page of another origin', () => {
     }
   })
 
-  it.each(requests)('may read it nowhere while no origin is listed: $method $url', async (request) => {
+  it.each(requests)('cannot read it if no origin is listed: $method $url', async (request) => {
     for (const origin of [listed, ...unlisted]) {
       const response = await closed.inject({ ...request, headers: { origin } })
       expect(allowOf(response.headers)).toEqual({})
     }
   })
 
-  it('is not in the answers to those who name none', async () => {
+  it('receives CORS headers only if it sends an Origin', async () => {
     const headers = { 'x-api-key': knownKey }
     for (const { method, url } of requests.filter((request) => !request.url.endsWith('nothing'))) {
       if (url === '/lookup' && method === 'GET') continue
@@ -87,7 +86,7 @@ describe('a preflight', () => {
     '/dashboard/x?a=b',
   ]
 
-  it.each(paths)('for %s is allowed nothing from an origin that is not listed', async (url) => {
+  it.each(paths)('for %s allows nothing to an unlisted origin', async (url) => {
     for (const origin of unlisted) {
       const response = await ask(url, origin)
       expect(response.statusCode).toBe(204)
@@ -100,7 +99,7 @@ describe('a preflight', () => {
     })
   })
 
-  it.each(paths)('for %s is allowed what the API takes from a listed origin', async (url) => {
+  it.each(paths)('for %s allows a listed origin the methods and headers of the API', async (url) => {
     for (const origin of [listed, 'http://localhost:3000']) {
       const response = await ask(url, origin)
       expect(response.statusCode).toBe(204)
@@ -125,8 +124,8 @@ describe('a preflight', () => {
   )
 })
 
-describe('every route of accounts', () => {
-  it('lets no page of another origin read it', async () => {
+describe('every account route', () => {
+  it('is not readable by a page of another origin', async () => {
     const service = testApp()
     await service.ready()
     const routes = service

@@ -78,7 +78,7 @@ describe('a JSON body', () => {
           const second = escapeSome(key, secondMask)
           const core = `{${first}:${JSON.stringify(between)},"${key.length + 1}#between":2,${second}:3}`
           const text = wrappers.reduce((inner, wrap) => wrap(inner), core)
-          expect(refusalOf(text)).toMatch(/the key stands twice|this key is not allowed/)
+          expect(refusalOf(text)).toMatch(/duplicate key|this key is not allowed/)
         },
       ),
       { numRuns: 2_000 },
@@ -86,13 +86,13 @@ describe('a JSON body', () => {
   })
 
   it.each([
-    ['{"a":1,"a":2}', 'a: the key stands twice in the same object'],
-    ['{"paymentRequirements":{"amount":"1","amount":"2"}}', 'paymentRequirements.amount: the key stands'],
-    ['{"accepts":[{},{"payTo":"x","payTo":"y"}]}', 'accepts[1].payTo: the key stands twice'],
-    ['{"amount":"1","\\u0061mount":"2"}', 'amount: the key stands twice'],
-    ['{"\\ud83d\\ude00":1,"😀":2}', '😀: the key stands twice'],
-    ['{"a\\"b":1,"a\\u0022b":2}', 'a"b: the key stands twice'],
-    ['{"":1,"":2}', ': the key stands twice'],
+    ['{"a":1,"a":2}', 'a: duplicate key in the same object'],
+    ['{"paymentRequirements":{"amount":"1","amount":"2"}}', 'paymentRequirements.amount: duplicate key'],
+    ['{"accepts":[{},{"payTo":"x","payTo":"y"}]}', 'accepts[1].payTo: duplicate key'],
+    ['{"amount":"1","\\u0061mount":"2"}', 'amount: duplicate key'],
+    ['{"\\ud83d\\ude00":1,"😀":2}', '😀: duplicate key'],
+    ['{"a\\"b":1,"a\\u0022b":2}', 'a"b: duplicate key'],
+    ['{"":1,"":2}', ': duplicate key'],
   ])('%s is rejected with the path of the key', (text, message) => {
     expect(refusalOf(text)).toContain(message)
   })
@@ -146,12 +146,12 @@ describe('a JSON body', () => {
     ['escaped keys', (values: number) => `{${list(values, (at) => `"\\u0061${at}":0`)}}`],
     ['keys of many objects', (values: number) => `[${list(Math.ceil(values / 2), () => '{"a":0}')}]`],
     ['keys with space around', (values: number) => `{${list(values, (at) => ` "${at}" : 0 `)}}`],
-  ])('may have 2,000 %s, and no more', (_name, write) => {
+  ])('can have at most 2,000 %s', (_name, write) => {
     expect(read(write(maxJsonValues))).toStrictEqual(JSON.parse(write(maxJsonValues)))
     expect(refusalOf(write(maxJsonValues + 1))).toBe(tooMany)
   })
 
-  it('may have 1,000 empty objects: each counts as having one key', () => {
+  it('can have 1,000 empty objects: each counts as one key', () => {
     expect(read(`[${list(maxJsonValues / 2, () => '{}')}]`)).toHaveLength(maxJsonValues / 2)
     expect(refusalOf(`[${list(maxJsonValues / 2 + 1, () => '{}')}]`)).toBe(tooMany)
   })
@@ -164,14 +164,14 @@ describe('a JSON body', () => {
     },
   )
 
-  it('with too many values is refused without a look at the rest', () => {
+  it('with too many values is rejected without reading the rest', () => {
     const text = `[${'0,'.repeat(500_000)}`
     const startedAt = performance.now()
     expect(refusalOf(text)).toBe(tooMany)
     expect(performance.now() - startedAt).toBeLessThan(100)
   })
 
-  it('takes time in proportion to its size, however it is made', () => {
+  it('takes linear time for any content', () => {
     const nasty = [
       `{${Array.from({ length: 60_000 }, (_, at) => `"k${at}":1`).join(',')}}`,
       `{"a":"${'\\\\'.repeat(250_000)}"}`,

@@ -12,7 +12,7 @@ interface Call {
   readonly trustProxy?: readonly string[]
 }
 
-/** A look-up as curl sends it, and whom the use case was asked by. */
+/** A lookup as curl sends it; returns the viewer passed to the use case. */
 const lookUpFrom = async ({ peer = '127.0.0.1', headers = {}, trustProxy = [] }: Call) => {
   const lookUp = vi.fn(async (email: string, _viewer: KeyViewer) => ({ email, keys: [] }))
   const app = testApp({ dashboard: { lookUp }, trustProxy, operatorToken: new Secret(token) })
@@ -41,11 +41,11 @@ describe('a program on this machine', () => {
     '127.1.2.3:80',
     '[::1]',
     '[::1]:8080',
-  ])('is trusted when it asks for the host %s', async (host) => {
+  ])('is trusted with the Host %s', async (host) => {
     expect(await viewerOf({ headers: { host } })).toBe('trusted')
   })
 
-  it('is trusted beside a trusted proxy on another machine', async () => {
+  it('is trusted with a trusted proxy on another machine', async () => {
     expect(await viewerOf({ trustProxy: ['10.0.0.0/8', 'fd00::/8'] })).toBe('trusted')
   })
 
@@ -65,7 +65,7 @@ describe('a program on this machine', () => {
     ['as proxies do', 'HTTP/1.0', '127.0.0.1', 'stranger'],
     ['without a host', 'HTTP/1.1', '', 'stranger'],
     ['as programs do', 'HTTP/1.1', '127.0.0.1', 'trusted'],
-  ])('that asks %s, by %s for “%s”, is %s', async (_name, protocol, host, viewer) => {
+  ])('that sends a request %s, by %s for “%s”, is %s', async (_name, protocol, host, viewer) => {
     const lookUp = vi.fn(async (email: string, _viewer: KeyViewer) => ({ email, keys: [] }))
     const app = testApp({ dashboard: { lookUp } })
     const socket = await open(await listen(app))
@@ -89,7 +89,7 @@ describe('a stranger', () => {
     '0.0.0.0',
     '::',
     '2001:db8::1',
-  ])('is everyone from %s, whatever host is asked for', async (peer) => {
+  ])('is every caller from %s, with any Host', async (peer) => {
     expect(await viewerOf({ peer })).toBe('stranger')
   })
 
@@ -112,7 +112,7 @@ describe('a stranger', () => {
     ['x-request-id', 'a'],
     ['traceparent', '00-1-2-01'],
     ['x-header-of-a-proxy-not-made-yet', '1'],
-  ])('is a request from loopback with %s: %s, which a proxy sent', async (name, value) => {
+  ])('is a loopback request with %s: %s, as sent by a proxy', async (name, value) => {
     expect(await viewerOf({ headers: { [name]: value } })).toBe('stranger')
   })
 
@@ -126,7 +126,7 @@ describe('a stranger', () => {
     ['sec-fetch-site', 'same-origin'],
     ['cookie', 'a=b'],
     ['sec-ch-ua', '"Chromium";v="130"'],
-  ])('is a request from loopback with %s: %s, which a browser sent', async (name, value) => {
+  ])('is a loopback request with %s: %s, as sent by a browser', async (name, value) => {
     expect(await viewerOf({ headers: { [name]: value } })).toBe('stranger')
   })
 
@@ -146,7 +146,7 @@ describe('a stranger', () => {
       '2130706433',
       '127.1',
     ],
-  ])('is a request from loopback for the host %j, which may be a page’s own', async (host) => {
+  ])('is a loopback request for the host %j (DNS rebinding)', async (host) => {
     expect(await viewerOf({ headers: { host } })).toBe('stranger')
   })
 
@@ -163,7 +163,7 @@ describe('a stranger', () => {
   it.each([
     ...['127.0.0.1', '127.0.0.0/8', '127.0.0.6', '::1', '::1/128', '0.0.0.0/1', '::/1', '::ffff:127.0.0.1'],
     ...['::ffff:0.0.0.0/90', '64.0.0.0/2'],
-  ])('is everyone on this machine where TRUST_PROXY lists %s, forwarded or not', async (entry) => {
+  ])('is every local caller if TRUST_PROXY contains %s, forwarded or not', async (entry) => {
     for (const peer of ['127.0.0.1', '::1']) {
       expect(await viewerOf({ peer, trustProxy: ['10.0.0.1', entry] })).toBe('stranger')
     }
@@ -183,7 +183,7 @@ describe('an operator', () => {
     ['of another token', `Bearer ${token}x`],
     ['of a part of it', `Bearer ${token.slice(0, -1)}`],
     ['of a key that is not valid', `Bearer qtn_sk_${'f'.repeat(64)}`],
-  ])('is not the bearer %s, who is refused', async (_name, authorization) => {
+  ])('is not trusted with %s, which is rejected', async (_name, authorization) => {
     const call = { peer: '203.0.113.7', headers: { authorization } }
     expect(await lookUpFrom(call)).toEqual({ statusCode: 401, viewer: undefined })
   })

@@ -203,5 +203,5 @@ describe('settlement metrics outside of requests', () => {
 })
 
 const fail = (): never => {
-  throw new Error('the test has no more answers')
+  throw new Error('no more responses')
 }

@@ -114,7 +114,7 @@ describe('GET /v1/settlements?status=', () => {
     expect(listSettlements).not.toHaveBeenCalled()
   })
 
-  it('needs no token for the look-up by transaction', async () => {
+  it('needs no token for lookup by transaction', async () => {
     const { response } = await ask('?network=a&transaction=b')
     expect(response.json()).toMatchObject({ code: 'NOT_FOUND' })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LimitWindow, RateLimiter } from '../../src/ports/rateLimiter.js'
-import { listRequestLimits, specifiedFigures } from '../../src/protocol/requestLimits.js'
+import { defaultRequestLimits, listRequestLimits } from '../../src/protocol/requestLimits.js'
 import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
 import { createManualClock } from '../support/manualClock.js'
 import { testApp } from './support/app.js'
@@ -106,7 +106,7 @@ describe("the specification's request rates", () => {
   )
 
   it('are all tested here', () => {
-    const table = listRequestLimits(specifiedFigures)
+    const table = listRequestLimits(defaultRequestLimits)
     const untested = table.filter(
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
     )
@@ -360,7 +360,7 @@ describe('the service', () => {
   const limitedService = () => {
     const clock = createManualClock()
     const limiter = createMemoryRateLimiter({ clock })
-    const table = listRequestLimits({ ...specifiedFigures, anonymousRequestsPerMinute: 3 })
+    const table = listRequestLimits({ ...defaultRequestLimits, anonymousRequestsPerMinute: 3 })
     return testApp({ limits: { limiter, clock, table } })
   }
 

@@ -80,17 +80,17 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
   ]
 
   it('keeps counting in Redis while responses are slow', async () => {
-    // The bucket refills by one every 60 ms, so one request more or less says nothing on a busy machine.
+    // The bucket refills by one every 60 ms, so a difference of one is noise on a busy machine.
     await Promise.all(Array.from({ length: 40 }, () => remainingOf(service)))
     proxy.delay(30)
     const slow = await timed(() => remainingOf(service))
-    // A count in the process would begin anew, at 999.
+    // A local count would start again at 999.
     expect(slow.value).toBeLessThan(990)
     expect(slow.ms).toBeGreaterThanOrEqual(60)
     expect(await readStore(service)).toEqual({ status: 200, store: 'ok', gauge: '0' })
   })
 
-  it('serves every request while connections are reset, and then counts in Redis again', async () => {
+  it('serves every request while connections are reset, then counts in Redis again', async () => {
     const address = '203.0.113.77'
     await remainingOf(service, address)
     for (let round = 0; round < 5; round += 1) {
@@ -123,7 +123,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
   })
 
   it.each(faults)(
-    '%s: goes on at once, counts by itself, says so, and finds back',
+    '%s: continues immediately, counts locally, reports it, and recovers',
     async (_fault, fail, heal) => {
       const remaining = () => remainingOf(service)
       const register = () => service.app.inject({ method: 'POST', url: '/register' })
@@ -140,7 +140,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
         return counts
       })
       expect(rest.value).toEqual(Array.from({ length: 30 }, (_, index) => 998 - index))
-      // Together about one command timeout: no request waited for Redis.
+      // About one command timeout in total: no request waited for Redis.
       expect(rest.ms).toBeLessThan(300)
       expect(await readStore(service)).toEqual({ status: 200, store: 'degraded', gauge: '1' })
       // The route, if registered, must be closed.

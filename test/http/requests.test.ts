@@ -41,7 +41,7 @@ describe('a body of /verify', () => {
     ['broken JSON', '{"paymentPayload": {', 'The body is not valid JSON'],
     ['a form', 'paymentPayload=1', 'The body is not valid JSON'],
     ['an empty object', '{}', 'paymentPayload: is required; paymentRequirements: is required'],
-    ['a key twice', '{"paymentPayload":{},"paymentPayload":{}}', 'paymentPayload: the key stands twice'],
+    ['a duplicate key', '{"paymentPayload":{},"paymentPayload":{}}', 'paymentPayload: duplicate key'],
     ['a prototype', '{"__proto__":{}}', '__proto__: this key is not allowed'],
   ])('that is %s is rejected with INVALID_REQUEST', async (_name, payload, message) => {
     const { status, body, calls } = await post(payload)

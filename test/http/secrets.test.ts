@@ -5,7 +5,7 @@ import { accountResponses } from '../../src/http/schemas/accountExamples.js'
 import { createLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
 import type { CoreUseCases } from '../../src/usecases/core/useCases.js'
-import type { DashboardUseCases, KeyUse } from '../../src/usecases/dashboard/useCases.js'
+import type { DashboardUseCases, PresentedKey } from '../../src/usecases/dashboard/useCases.js'
 import { keyOwner, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 
@@ -169,7 +169,7 @@ describe('secrets in a request (A33)', () => {
   })
 
   it('reach neither the response nor the log if the key store fails with the key in its error', async () => {
-    const authenticate = async ({ apiKey }: KeyUse) => {
+    const authenticate = async ({ apiKey }: PresentedKey) => {
       throw new Error(`no row for ${apiKey}`, { cause: errorWithSecrets() })
     }
     const { app, readLog } = observed({}, { dashboard: { authenticate } })

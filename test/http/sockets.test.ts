@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { SettleAnswer } from '../../src/usecases/core/useCases.js'
+import type { SettleResponse } from '../../src/usecases/core/useCases.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { type TestAppOptions, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
@@ -55,7 +55,7 @@ describe('a client that disconnects', () => {
     const settled = deferred<string>()
     const port = await start({
       core: {
-        settlePayment: async (): Promise<SettleAnswer> => {
+        settlePayment: async (): Promise<SettleResponse> => {
           begun.resolve()
           await goOn.promise
           settled.resolve('settled')
@@ -224,7 +224,7 @@ describe('a server that closes', () => {
     const goOn = deferred<void>()
     const port = await start({
       core: {
-        settlePayment: async (): Promise<SettleAnswer> => {
+        settlePayment: async (): Promise<SettleResponse> => {
           begun.resolve()
           await goOn.promise
           return { result: { success: true, transaction: '0xab', network: 'n' }, isReplayed: false }

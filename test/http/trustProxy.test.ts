@@ -3,7 +3,6 @@ import { silentLogger } from '../../src/platform/logger.js'
 import type { Logger } from '../../src/ports/logger.js'
 import { testApp } from './support/app.js'
 
-/** The client address in the request log. */
 const findClient = async (trustProxy: readonly string[], peer: string, forwardedFor: string) => {
   const seen: unknown[] = []
   const logger: Logger = { ...silentLogger, info: (fields) => seen.push(fields.remoteAddress) }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { KeyUse } from '../../src/usecases/dashboard/useCases.js'
+import type { PresentedKey } from '../../src/usecases/dashboard/useCases.js'
 import { accountOf, createWebhookWorld } from '../usecases/webhooks/support.js'
 import { testApp } from './support/app.js'
 
 const openDashboard = async () => {
   const world = createWebhookWorld()
-  const authenticate = async ({ apiKey }: KeyUse) => accountOf(apiKey)
+  const authenticate = async ({ apiKey }: PresentedKey) => accountOf(apiKey)
   const app = testApp({ webhooks: world.verbs, dashboard: { authenticate } })
   await app.ready()
   const ask = async (method: 'GET' | 'POST', url: string, tenant: string | null, body?: object) => {

@@ -21,7 +21,7 @@ describe('mails', () => {
 
   it('reach the server with sender and recipient', async () => {
     const mailer = open()
-    mailer.post(mail)
+    mailer.send(mail)
     await mailer.close()
     const [received] = server.mails
     expect(received).toMatchObject({ from: 'keys@quittance.example', to: ['ada@example.com'] })
@@ -47,7 +47,7 @@ describe('mails', () => {
   ])('that cannot be sent are logged without their content: the server $what', async ({ url, prepare }) => {
     prepare()
     const mailer = open(url())
-    mailer.post(mail)
+    mailer.send(mail)
     await mailer.close()
     expect(server.mails).toEqual([])
     expect(logger.messages()).toEqual(['mail.failed'])

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../src/protocol/canonicalJson.js'
 
-/** Content as a body can hold it: what `JSON.parse` gave, numbers too large for a double among it. */
+/** Values that `JSON.parse` can return, including numbers beyond double range. */
 const content = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -21,7 +21,7 @@ const content = fc.letrec((tie) => ({
       Number.NEGATIVE_INFINITY,
     ),
     fc.string({ unit: 'binary' }),
-    // JSON.parse('-0') is -0, and equal to 0 in every sense that matters.
+    // JSON.parse('-0') is -0, which equals 0 here.
     fc.double({ noNaN: true }).map((number) => number + 0),
     fc.array(tie('value'), { maxLength: 4 }),
     fc.dictionary(
@@ -32,7 +32,6 @@ const content = fc.letrec((tie) => ({
   ),
 })).value
 
-/** The same content with the keys of every object in another order. */
 const reverseKeys = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(reverseKeys)
   if (typeof value !== 'object' || value === null) return value
@@ -60,7 +59,7 @@ describe('canonicalJson', () => {
     expect(canonicalJson(value)).toBe(text)
   })
 
-  it('is the same whatever the order of keys', () => {
+  it('is independent of the order of keys', () => {
     fc.assert(
       fc.property(content, (value) => {
         expect(canonicalJson(reverseKeys(value))).toBe(canonicalJson(value))
@@ -68,7 +67,7 @@ describe('canonicalJson', () => {
     )
   })
 
-  it('is the same whatever the white space and the escapes were', () => {
+  it('is independent of white space and escapes', () => {
     const compact = JSON.parse('{"amount":"10000","a":[1,2]}')
     const spread = JSON.parse('{\n  "\\u0061" : [ 1.0, 2e0 ],\n  "amount" : "\\u00310000"\n}')
     expect(canonicalJson(spread)).toBe(canonicalJson(compact))
@@ -97,11 +96,11 @@ describe('canonicalJson', () => {
     ['the order of a list', [1, 2], [2, 1]],
     ['letter case', { a: 'A' }, { a: 'a' }],
     ['composed and decomposed letters', '\u00e9', 'e\u0301'],
-  ])('tells %s apart', (_, left, right) => {
+  ])('distinguishes %s', (_, left, right) => {
     expect(canonicalJson(left)).not.toBe(canonicalJson(right))
   })
 
-  it('is JSON that says the same again', () => {
+  it('is JSON that parses to the same content', () => {
     fc.assert(
       fc.property(content, (value) => {
         expect(plain(value)).toEqual(value)
@@ -110,7 +109,7 @@ describe('canonicalJson', () => {
     )
   })
 
-  it('keeps keys that objects have by birth', () => {
+  it('keeps keys that exist on Object.prototype', () => {
     const hostile = JSON.parse('{"__proto__":{"a":1},"constructor":2}')
     expect(canonicalJson(hostile)).toBe('{"__proto__":{"a":1},"constructor":2}')
   })

@@ -5,10 +5,7 @@ import { payloadShape } from '../../src/protocol/payload.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import { bodyFlat, bodyV1, bodyV2, requirements } from './wirePayments.js'
 
-/*
- * What is recognised without the schemas must be exactly what they accept unchanged; what they refuse or change must
- * never be recognised.
- */
+/* The fast path must accept exactly a subset of what the schemas accept unchanged. */
 
 const oddities: readonly unknown[] = [
   undefined,
@@ -41,7 +38,7 @@ const oddities: readonly unknown[] = [
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The body with one place changed; a step that is not there is made. */
+/** The body with one path changed; missing steps are created. */
 const change = (value: unknown, [step, ...others]: readonly string[], put: unknown): unknown => {
   if (step === undefined) return put
   const fields: Fields = typeof value === 'object' && value !== null ? { ...value } : {}
@@ -89,8 +86,8 @@ const changedBody = fc
 const payloadOf = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && 'paymentPayload' in body ? body.paymentPayload : body
 
-describe('what is recognised without a schema', () => {
-  it('is what the schema of a request accepts, unchanged', () => {
+describe('the fast path', () => {
+  it('accepts only requests that the schema accepts unchanged', () => {
     fc.assert(
       fc.property(changedBody, (body) => {
         if (!isCommonRequest(body)) return
@@ -100,7 +97,7 @@ describe('what is recognised without a schema', () => {
     )
   })
 
-  it('is what the schema of a payload accepts, unchanged', () => {
+  it('accepts only payloads that the schema accepts unchanged', () => {
     fc.assert(
       fc.property(changedBody.map(payloadOf), (payload) => {
         if (!isCommonPayload(payload)) return
@@ -110,7 +107,7 @@ describe('what is recognised without a schema', () => {
     )
   })
 
-  it('is no more than that, whatever stands in any one place', () => {
+  it('accepts no more than that, whatever value any single path has', () => {
     for (const place of places) {
       for (const put of oddities) {
         const body = change(bodyV2, place, put)
@@ -122,7 +119,7 @@ describe('what is recognised without a schema', () => {
     }
   })
 
-  it('is what the clients of version 2 send', () => {
+  it('accepts what version 2 clients send', () => {
     expect(isCommonRequest({ x402Version: 2, ...bodyV2 })).toBe(true)
     expect(isCommonPayload({ x402Version: 2, ...bodyV2.paymentPayload })).toBe(true)
     expect(isCommonRequest({ ...bodyV2, paymentRequirements: { ...requirements, tags: ['a'] } })).toBe(true)

@@ -15,7 +15,7 @@ import {
   requirementsV1,
 } from './wirePayments.js'
 
-/** Reads a body the way the service does: first its outside, then the payment in it. */
+/** Reads a body as the service does: the wire schema, then the payment. */
 const read = (body: unknown) => readPayment(wirePaymentRequest.parse(body))
 
 const readable = (body: unknown): Payment => {
@@ -47,7 +47,7 @@ const canonical = {
 }
 
 describe('the three shapes', () => {
-  it('version 2 is read as it stands', () => {
+  it('version 2 is read unchanged', () => {
     expect(readable(bodyV2)).toEqual({
       version: 2,
       callerNetwork: 'eip155:84532',
@@ -60,11 +60,11 @@ describe('the three shapes', () => {
     })
   })
 
-  it("version 1 becomes the same, and keeps the caller's name of the network", () => {
+  it("version 1 becomes the same payment, and keeps the caller's network name", () => {
     expect(readable(bodyV1)).toEqual({ ...readable(bodyV2), version: 1, callerNetwork: 'base-sepolia' })
   })
 
-  it('the flat shape becomes the same: nested, and numbers as decimal strings', () => {
+  it('the flat shape becomes the same payment: nested, with numbers as decimal strings', () => {
     expect(readable(bodyFlat)).toEqual({ ...readable(bodyV2), resource: null })
   })
 
@@ -97,16 +97,16 @@ describe('the three shapes', () => {
     expect(readable(withAccepted({ amount: 10_000 })).requirements.amount).toBe(10_000n)
   })
 
-  it('without a validity period in version 1, the recommended one stands', () => {
+  it('version 1 without maxTimeoutSeconds gets the recommended value', () => {
     const { maxTimeoutSeconds: _omitted, ...rest } = requirementsV1
     expect(readable({ ...bodyV1, paymentRequirements: rest }).requirements.maxTimeoutSeconds).toBe(300)
   })
 
-  it.each([undefined, null])('an extra of %s is an empty one', (extra) => {
+  it.each([undefined, null])('an extra of %s becomes an empty object', (extra) => {
     expect(readable(withRequirements({ extra })).requirements.extra).toEqual({})
   })
 
-  it('a proof of another form is left as it is', () => {
+  it('a proof of another form is unchanged', () => {
     for (const payload of [
       { txHash: '0x1', from: 'alice.near', to: 'bob.near', amount: '1' },
       { signature: { v: 27, r: '0x1', s: '0x2' }, authorization: { owner: 'x' }, paymentNonce: '0x3' },
@@ -117,7 +117,7 @@ describe('the three shapes', () => {
     }
   })
 
-  it('a flat number that is no safe integer is left for the scheme to refuse', () => {
+  it('a flat number that is not a safe integer is left for the scheme to refuse', () => {
     const payload = { ...bodyFlat.paymentPayload.payload, validBefore: 1e21 }
     const { proof } = readable({ ...bodyFlat, paymentPayload: { ...bodyFlat.paymentPayload, payload } })
     expect(proof).toMatchObject({ authorization: { validBefore: 1e21 } })
@@ -128,7 +128,7 @@ describe('the three shapes', () => {
     expect(readable(withPayload({ payload })).proof.authorization).toEqual(authorization)
   })
 
-  it('fields that nobody knows are ignored', () => {
+  it('unknown fields are ignored', () => {
     const extended = {
       ...bodyV2,
       paymentPayload: { ...bodyV2.paymentPayload, note: 1 },
@@ -139,10 +139,10 @@ describe('the three shapes', () => {
   })
 })
 
-describe('what a scheme settles', () => {
+describe('settleAmount', () => {
   const usage = { unitsConsumed: 1.5, unitPrice: '70', unitType: 'minute', startTime: 1, endTime: 91 }
 
-  it('is the stated settleAmount, with the least amount and the usage beside it', () => {
+  it('is read from the body, with minAmount and usageDetails', () => {
     const body = { ...withRequirements({ minAmount: '10' }), settleAmount: '7000', usageDetails: usage }
     expect(readable(body)).toEqual({
       ...readable(bodyV2),
@@ -161,24 +161,24 @@ describe('what a scheme settles', () => {
     expect(readable({ ...bodyV2, settleAmount }).settleAmount).toBe(expected)
   })
 
-  it('is read the same in every shape and version', () => {
+  it('is read in every shape and version', () => {
     for (const body of [bodyV1, bodyFlat]) {
       expect(readable({ ...body, settleAmount: 1 })).toEqual({ ...readable(body), settleAmount: 1n })
     }
   })
 
-  it('is never what the payer writes: neither amount is read from the payload', () => {
+  it('is never read from the payload, and neither is minAmount', () => {
     const changes = { settleAmount: '1', accepted: { ...requirements, minAmount: '1', settleAmount: '1' } }
     expect(readable(withPayload(changes))).toEqual(readable(bodyV2))
   })
 
-  it.each([null, undefined])('has no usage where usageDetails is %s', (usageDetails) => {
+  it.each([null, undefined])('has no usage details if usageDetails is %s', (usageDetails) => {
     expect(readable({ ...bodyV2, usageDetails }).usageDetails).toBeNull()
   })
 })
 
 describe('extensions', () => {
-  it("are the resource server's own, and for other keys what the payload repeats", () => {
+  it('come from the requirements, and for other keys from the payload', () => {
     const body = {
       ...withRequirements({ extensions: { bazaar: { info: 1 } } }),
       paymentPayload: {
@@ -189,7 +189,7 @@ describe('extensions', () => {
     expect(readable(body).extensions).toEqual({ bazaar: { info: 1 }, siwx: {} })
   })
 
-  it.each([null, 'bazaar', 7, ['bazaar']])('of the payload are ignored where they are %j', (extensions) => {
+  it.each([null, 'bazaar', 7, ['bazaar']])('of the payload are ignored if they are %j', (extensions) => {
     expect(readable(withPayload({ extensions }))).toEqual(readable(bodyV2))
   })
 })
@@ -205,7 +205,7 @@ describe('the resource', () => {
     expect(readable(withPayload({ resource })).resource).toBe(expected)
   })
 
-  it("is the resource server's own word where it gives one", () => {
+  it('comes from the requirements if they have one', () => {
     const body = {
       ...withPayload({ resource: { url: 'https://payer.example' } }),
       paymentRequirements: { ...requirements, resource: 'https://server.example' },
@@ -217,28 +217,28 @@ describe('the resource', () => {
 describe('the version', () => {
   const names = ['payVersion', 'x402Version', 't402Version']
 
-  it.each(names)('is read from %s, at the top, in the payload or both', (name) => {
+  it.each(names)('is read from %s, in the body, in the payload or in both', (name) => {
     expect(readable({ ...bodyV2, [name]: 2 }).version).toBe(2)
     expect(readable(withPayload({ [name]: 2 })).version).toBe(2)
     expect(readable({ ...withPayload({ [name]: 2 }), [name]: 2 }).version).toBe(2)
     expect(readable({ ...bodyV1, [name]: 1 }).version).toBe(1)
   })
 
-  it('may stand under all names at both levels', () => {
+  it('may be given under all names at both levels', () => {
     const everywhere = { payVersion: 2, x402Version: 2, t402Version: 2 }
     expect(readable({ ...withPayload(everywhere), ...everywhere }).version).toBe(2)
   })
 
-  it('is told by the shape where nobody says it', () => {
+  it('is derived from the shape without a version field', () => {
     expect([bodyV1, bodyV2].map((body) => readable(body).version)).toEqual([1, 2])
   })
 
-  it('is what is said, also for a shape of the other version', () => {
+  it('is the stated one, even if the shape is of the other version', () => {
     expect(readable({ ...bodyV1, x402Version: 2 }).version).toBe(2)
     expect(readable({ ...bodyV2, x402Version: 1 }).version).toBe(1)
   })
 
-  it.each([0, 3, -1, 2_147_483_648])('is refused when it is %d', (version) => {
+  it.each([0, 3, -1, 2_147_483_648])('is refused if it is %d', (version) => {
     expect(read({ ...bodyV2, payVersion: version })).toEqual({
       callerNetwork: 'eip155:84532',
       reason: 'invalid_x402_version',
@@ -249,7 +249,7 @@ describe('the version', () => {
     ['the levels', { ...withPayload({ x402Version: 1 }), x402Version: 2 }],
     ['the names', { ...bodyV2, x402Version: 2, t402Version: 1 }],
     ['the levels and the names', { ...withPayload({ t402Version: 1 }), payVersion: 2 }],
-  ])('is refused where %s disagree', (_, body) => {
+  ])('is refused if %s disagree', (_, body) => {
     expect(read(body)).toEqual({
       callerNetwork: 'eip155:84532',
       reason: 'invalid_x402_version',
@@ -258,7 +258,7 @@ describe('the version', () => {
   })
 })
 
-describe('what the client accepted', () => {
+describe('accepted', () => {
   it.each([
     ['amount', { amount: '9999' }],
     ['amount', { amount: '10001' }],
@@ -271,7 +271,7 @@ describe('what the client accepted', () => {
     ['asset', { asset: '' }],
     ['payTo', { payTo: asset }],
     ['payTo', { payTo: ` ${payTo}` }],
-  ])('is refused where its %s differs: %j', (field, changes) => {
+  ])('is refused if its %s differs: %j', (field, changes) => {
     expect(read(withAccepted(changes))).toEqual({
       callerNetwork: 'eip155:84532',
       reason: 'accepted_requirements_mismatch',
@@ -279,12 +279,12 @@ describe('what the client accepted', () => {
     })
   })
 
-  it('may write hex addresses in another letter case', () => {
+  it('may have hex addresses in another letter case', () => {
     const changes = { asset: asset.toLowerCase(), payTo: `0x${payTo.slice(2).toUpperCase()}` }
     expect(readable(withAccepted(changes)).requirements).toEqual(canonical)
   })
 
-  it('may not write other addresses in another letter case: there it makes another address', () => {
+  it('must have other addresses in the same letter case: base58 is case-sensitive', () => {
     const base58 = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
     const body = {
       paymentPayload: {
@@ -296,7 +296,7 @@ describe('what the client accepted', () => {
     expect(read(body)).toMatchObject({ reason: 'accepted_requirements_mismatch' })
   })
 
-  it('never replaces what the resource server requires', () => {
+  it('never replaces the requirements', () => {
     const changes = { maxTimeoutSeconds: 9, extra: { name: 'Fake', version: '9' }, extensions: { a: 1 } }
     expect(readable(withAccepted(changes)).requirements).toEqual(canonical)
   })
@@ -308,17 +308,17 @@ describe('what the client accepted', () => {
     ['network_mismatch', { network: 'eip155:8453' }],
     ['network_mismatch', { network: 'base' }],
     ['network_mismatch', { network: '' }],
-    // The specification's table asks for the scheme before the network, and for both before the terms.
+    // Order of the specification: scheme, network, then the terms.
     ['unsupported_scheme', { scheme: 'upto', network: 'eip155:8453', amount: '1' }],
     ['network_mismatch', { network: 'eip155:8453', amount: '1' }],
-  ])('is refused as %s when it says %j', (reason, changes) => {
+  ])('is refused as %s for %j', (reason, changes) => {
     expect(read(withAccepted(changes))).toEqual({ callerNetwork: 'eip155:84532', reason })
   })
 
   it.each([
     ['unsupported_scheme', { scheme: 'upto' }],
     ['network_mismatch', { network: 'base' }],
-  ])('is refused as %s in version 1 when it says %j', (reason, changes) => {
+  ])('is refused as %s in version 1 for %j', (reason, changes) => {
     const paymentPayload = { ...bodyV1.paymentPayload, ...changes }
     expect(read({ ...bodyV1, paymentPayload })).toEqual({ callerNetwork: 'base-sepolia', reason })
   })
@@ -346,7 +346,7 @@ describe('a malformed payload', () => {
     ['paymentPayload.resource', { resource: { url: 7 } }],
     ['paymentPayload.resource.url', { resource: { url: tooLong } }],
     ['paymentPayload.resource', { resource: tooLong }],
-    // The database takes no NUL: without this, a payer could turn a settle into a failure of ours.
+    // Postgres rejects NUL: without this check, a payer could cause a 500 in /settle.
     ['paymentPayload.resource.url', { resource: { url: 'https://a.example/\0' } }],
     ['paymentPayload.scheme', { accepted: undefined }],
     ['paymentPayload.network', { accepted: undefined, scheme: 'exact' }],
@@ -363,8 +363,8 @@ describe('a malformed payload', () => {
   })
 })
 
-describe('whatever a payer sends', () => {
-  // Fields of real payloads, mostly with real values, so that many readings get far.
+describe('any payload', () => {
+  // Fields of real payloads, mostly with valid values, so that many cases pass the first checks.
   const mostly = (...values: readonly unknown[]) =>
     fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...values) }, fc.constant(undefined), fc.jsonValue())
   const accepted = fc.record({
@@ -388,7 +388,7 @@ describe('whatever a payer sends', () => {
   })
   const payloads = fc.oneof(shaped, fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }))
 
-  it('is read or refused, never thrown, and never changes what is required', () => {
+  it('is read or refused, never throws, and never changes the requirements', () => {
     let readings = 0
     fc.assert(
       fc.property(
@@ -404,11 +404,11 @@ describe('whatever a payer sends', () => {
       ),
       { numRuns: 1_500 },
     )
-    // The property would hold for a reader that refuses everything.
+    // Otherwise a reader that refuses everything would pass.
     expect(readings).toBeGreaterThan(100)
   })
 
-  it('gives the same payment whatever the order of its keys', () => {
+  it('gives the same payment for any order of its keys', () => {
     const reversed = (value: unknown): unknown =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? Object.fromEntries(

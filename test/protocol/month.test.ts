@@ -9,12 +9,12 @@ describe('a month', () => {
     ['2026-12-31T23:59:59.999Z', '2026-12-01', '2027-01-01'],
     ['2028-02-29T00:00:00.000Z', '2028-02-01', '2028-03-01'],
     ['2026-06-01T01:00:00.000+02:00', '2026-05-01', '2026-06-01'],
-  ])('with %s begins on %s, and the next one on %s', (at, begins, next) => {
+  ])('with %s starts at %s, and the next one at %s', (at, begins, next) => {
     expect(startOfMonth(new Date(at))).toEqual(new Date(`${begins}T00:00:00Z`))
     expect(startOfNextMonth(new Date(at))).toEqual(new Date(`${next}T00:00:00Z`))
   })
 
-  it('ends in whole seconds, at least one', () => {
+  it('ends in a whole number of seconds, at least 1', () => {
     expect(secondsUntilNextMonth(new Date('2026-05-31T23:59:59.999Z'))).toBe(1)
     expect(secondsUntilNextMonth(new Date('2026-05-31T23:59:58.000Z'))).toBe(2)
     expect(secondsUntilNextMonth(new Date('2026-05-01T00:00:00.000Z'))).toBe(31 * 86_400)

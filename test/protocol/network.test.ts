@@ -57,25 +57,25 @@ describe('canonicalNetwork', () => {
     ['arbitrum-sepolia', 'eip155:421614'],
   ])('knows %s as %s', (name, network) => {
     expect(canonicalNetwork(name)).toBe(network)
-    // A canonical name stands for itself, so that a second reading changes nothing.
+    // Canonical names are unchanged, so that the mapping is idempotent.
     expect(canonicalNetwork(network)).toBe(network)
   })
 
   it.each(['eip155:8453', 'near:mainnet', 'eip155:31337', 'BASE', ' base', 'eip155:08453', ''])(
-    'leaves %j as it is',
+    'returns %j unchanged',
     (name) => {
       expect(canonicalNetwork(name)).toBe(name)
     },
   )
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-    'leaves %s, which objects have by birth, as it is',
+    'returns %s, which exists on Object.prototype, unchanged',
     (name) => {
       expect(canonicalNetwork(name)).toBe(name)
     },
   )
 
-  it('is the same when it is applied twice', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.string(), (name) => {
         expect(canonicalNetwork(canonicalNetwork(name))).toBe(canonicalNetwork(name))

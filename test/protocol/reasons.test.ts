@@ -39,7 +39,7 @@ const schemeLevel = [
   },
 ] as const
 
-/** The specification's table «Operational codes», as far as a refused payment can carry them. */
+/** The specification's table «Operational codes», limited to codes that a refused payment can have. */
 const operational = [
   {
     code: 'SVC-1006',
@@ -96,7 +96,7 @@ const isReason = (name: string): name is Reason => Object.hasOwn(reasons, name)
 const all = Object.keys(reasons).filter(isReason)
 
 describe('the reasons', () => {
-  it("begin with the specification's nine, in its order", () => {
+  it('start with the nine of the specification, in its order', () => {
     expect(all.slice(0, schemeLevel.length)).toEqual(schemeLevel.map(({ code }) => code))
   })
 
@@ -104,16 +104,16 @@ describe('the reasons', () => {
     expect(describeReason(code)).toMatch(says)
   })
 
-  it.each(operational)('$code ($meaning) goes with its reasons and with no other', ({ code, reasons }) => {
+  it.each(operational)('$code ($meaning) is the code of exactly its reasons', ({ code, reasons }) => {
     expect(all.filter((reason) => findOperationalCode(reason) === code).sort()).toEqual([...reasons].sort())
   })
 
-  it('carry no operational code that the specification does not have', () => {
+  it('have only operational codes of the specification', () => {
     const known: readonly (string | null)[] = [null, ...operational.map(({ code }) => code)]
     expect(all.filter((reason) => !known.includes(findOperationalCode(reason)))).toEqual([])
   })
 
-  it.each(all)('%s is an identifier and says a sentence of its own', (reason) => {
+  it.each(all)('%s is an identifier with a unique message', (reason) => {
     expect(reason).toMatch(/^[a-z0-9]+(_[a-z0-9]+)*$/)
     expect(describeReason(reason)).toMatch(/^(The|This|There|What|extra\.).{10,}[^.]$/)
     expect(all.filter((other) => describeReason(other) === describeReason(reason))).toEqual([reason])
@@ -121,7 +121,7 @@ describe('the reasons', () => {
 })
 
 describe('refusalFields', () => {
-  it("gives the reason's own sentence and its operational code", () => {
+  it('returns the message of the reason and its operational code', () => {
     expect(refusalFields('insufficient_funds')).toEqual({
       reason: 'insufficient_funds',
       message: "The payer's token balance is lower than the payment",
@@ -129,7 +129,7 @@ describe('refusalFields', () => {
     })
   })
 
-  it('prefers a sentence that says more, and leaves out a code that does not apply', () => {
+  it('prefers the given message, and omits a missing operational code', () => {
     expect(refusalFields('network_mismatch', 'more')).toEqual({ reason: 'network_mismatch', message: 'more' })
   })
 })

@@ -14,7 +14,7 @@ it.each([
   },
 )
 
-it('there are four tiers, each with a name to display', () => {
+it('there are four tiers, each with a display name', () => {
   expect(Object.keys(tiers)).toEqual(['free', 'builder', 'scale', 'enterprise'])
   expect(Object.values(tiers).map(({ name }) => name)).toEqual(['Free', 'Builder', 'Scale', 'Enterprise'])
 })

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import { bodyFlat, bodyV1, bodyV2, requirements, requirementsV1 } from './wirePayments.js'
 
-/** Where a body is wrong, as dotted paths. */
 const problemsOf = (body: unknown): readonly string[] => {
   const parsed = wirePaymentRequest.safeParse(body)
   return parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join('.'))
@@ -19,11 +18,11 @@ describe('a body', () => {
     ['version 2', bodyV2],
     ['the flat shape', bodyFlat],
     ['version 2 with its version', { ...bodyV2, x402Version: 2, t402Version: 2, payVersion: 2 }],
-  ])('of %s is taken, and nothing in it is changed', (_, body) => {
+  ])('of %s is accepted unchanged', (_, body) => {
     expect(wirePaymentRequest.parse(body)).toEqual(body)
   })
 
-  it('keeps fields that nobody knows: they are part of what makes two requests the same', () => {
+  it('keeps unknown fields: they are part of the fingerprint', () => {
     const body = { ...withRequirements({ tags: ['a'], extra: { deep: { er: 1 } } }), traceId: 'x' }
     expect(wirePaymentRequest.parse(body)).toEqual(body)
   })
@@ -42,11 +41,11 @@ describe('a body', () => {
     [{ ...bodyV2, payVersion: '2' }, 'payVersion'],
     [{ ...bodyV2, x402Version: 1.5 }, 'x402Version'],
     [{ ...bodyV2, t402Version: null }, 't402Version'],
-  ])('is refused where its outside is wrong: %j', (body, path) => {
+  ])('is rejected if its envelope is invalid: %j', (body, path) => {
     expect(problemsOf(body)).toEqual([path])
   })
 
-  it("leaves a payer's payload to the reading of the payment", () => {
+  it('leaves the payload to readPayment', () => {
     expect(problemsOf({ ...bodyV2, paymentPayload: {} })).toEqual([])
     expect(problemsOf({ ...bodyV2, paymentPayload: { payload: 7, accepted: [] } })).toEqual([])
   })
@@ -83,7 +82,7 @@ describe('requirements', () => {
     ['resource', 'https://a.example/\0'],
     ['description', 7],
     ['mimeType', {}],
-  ])('name %s when it is %j', (field, value) => {
+  ])('are rejected with the path %s for %j', (field, value) => {
     expect(problemsOf(withRequirements({ [field]: value }))).toEqual([`paymentRequirements.${field}`])
   })
 
@@ -103,29 +102,26 @@ describe('requirements', () => {
     ['2^256', String(2n ** 256n)],
     ['79 digits', '0'.repeat(79)],
     ['a bigint', 7n],
-  ])('name the amount when it is %s', (_, value) => {
+  ])('are rejected with the path of an amount that is %s', (_, value) => {
     expect(problemsOf(withRequirements({ amount: value }))).toEqual(['paymentRequirements.amount'])
     const body = { ...bodyV1, paymentRequirements: { ...requirementsV1, maxAmountRequired: value } }
     const field = value === undefined ? 'amount' : 'maxAmountRequired'
     expect(problemsOf(body)[0]).toBe(`paymentRequirements.${field}`)
   })
 
-  it.each(['minAmount', 'settleAmount'])(
-    'name %s in the same cases, and take it where an amount is taken',
-    (field) => {
-      const problemsWith = (value: unknown) =>
-        problemsOf(
-          field === 'minAmount' ? withRequirements({ [field]: value }) : { ...bodyV2, [field]: value },
-        ).map((path) => path.replace('paymentRequirements.', ''))
-      for (const bad of [null, '', ' ', '-1', '+1', '0x10', '1e4', '0.01', 0.5, -1, 2 ** 53, 7n, [], {}]) {
-        expect(problemsWith(bad)).toEqual([field])
-      }
-      for (const beyond of [String(2n ** 256n), '0'.repeat(79)]) expect(problemsWith(beyond)).toEqual([field])
-      for (const good of [undefined, 0, '0', '00', 1, String(2n ** 256n - 1n)]) {
-        expect(problemsWith(good)).toEqual([])
-      }
-    },
-  )
+  it.each(['minAmount', 'settleAmount'])('validate %s like an amount', (field) => {
+    const problemsWith = (value: unknown) =>
+      problemsOf(
+        field === 'minAmount' ? withRequirements({ [field]: value }) : { ...bodyV2, [field]: value },
+      ).map((path) => path.replace('paymentRequirements.', ''))
+    for (const bad of [null, '', ' ', '-1', '+1', '0x10', '1e4', '0.01', 0.5, -1, 2 ** 53, 7n, [], {}]) {
+      expect(problemsWith(bad)).toEqual([field])
+    }
+    for (const beyond of [String(2n ** 256n), '0'.repeat(79)]) expect(problemsWith(beyond)).toEqual([field])
+    for (const good of [undefined, 0, '0', '00', 1, String(2n ** 256n - 1n)]) {
+      expect(problemsWith(good)).toEqual([])
+    }
+  })
 
   it.each([
     ['usageDetails', 'text'],
@@ -137,15 +133,15 @@ describe('requirements', () => {
     ['usageDetails.unitType', { unitType: 'x'.repeat(129) }],
     ['usageDetails.startTime', { startTime: 'now' }],
     ['usageDetails.endTime', { endTime: -1 }],
-  ])('name %s when usageDetails is %j', (field, usageDetails) => {
+  ])('are rejected with the path %s for usageDetails %j', (field, usageDetails) => {
     expect(problemsOf({ ...bodyV2, usageDetails })).toEqual([field])
   })
 
-  it.each([0, '0', '00', 1, String(2n ** 256n - 1n)])('take the amount %j', (amount) => {
+  it.each([0, '0', '00', 1, String(2n ** 256n - 1n)])('accept the amount %j', (amount) => {
     expect(problemsOf(withRequirements({ amount }))).toEqual([])
   })
 
-  it('take one amount under several names, and refuse two amounts', () => {
+  it('accept equal amounts under several names, and reject different ones', () => {
     expect(problemsOf(withRequirements({ maxAmountRequired: 10_000, maxAmount: '010000' }))).toEqual([])
     expect(problemsOf(withRequirements({ maxAmountRequired: '10001' }))).toEqual([
       'paymentRequirements.maxAmountRequired',
@@ -156,17 +152,17 @@ describe('requirements', () => {
     ])
   })
 
-  it('need no validity period in the older shape', () => {
+  it('need no maxTimeoutSeconds in version 1', () => {
     const { maxTimeoutSeconds: _omitted, ...rest } = requirementsV1
     expect(problemsOf({ ...bodyV1, paymentRequirements: rest })).toEqual([])
   })
 
-  it.each(['extra', 'extensions'])('may carry %s as null or not at all', (field) => {
+  it.each(['extra', 'extensions'])('accept %s as null or absent', (field) => {
     expect(problemsOf(withRequirements({ [field]: null }))).toEqual([])
     expect(problemsOf(withRequirements({ [field]: undefined }))).toEqual([])
   })
 
-  it('name every wrong field at once', () => {
+  it('report every invalid field at once', () => {
     const wrong = { scheme: '', network: 7, amount: '-1', asset: '', payTo: null }
     expect([...problemsOf(withRequirements(wrong))].sort()).toEqual(
       Object.keys(wrong)

@@ -1,6 +1,4 @@
-/*
- * Payments as they travel, of every shape. No chain and no key: what `protocol/` reads is never verified there.
- */
+/* Wire payments of every shape, without valid signatures: `protocol/` verifies nothing. */
 
 export const payer = `0x${'a1'.repeat(20)}`
 export const payTo = `0x${'b2'.repeat(20)}`
@@ -17,7 +15,6 @@ export const authorization = {
 export const signature = `0x${'2d'.repeat(65)}`
 export const proof = { signature, authorization }
 
-/** Requirements of version 2. */
 export const requirements = {
   scheme: 'exact',
   network: 'eip155:84532',
@@ -30,7 +27,6 @@ export const requirements = {
 
 const { amount: _amount, ...withoutAmount } = requirements
 
-/** Requirements of version 1. */
 export const requirementsV1 = {
   ...withoutAmount,
   network: 'base-sepolia',
@@ -40,7 +36,7 @@ export const requirementsV1 = {
   mimeType: 'application/json',
 }
 
-/** A body of version 2 as x402 and t402 send it, without a word on the version. */
+/** A version 2 body as x402 and t402 send it, without a version field. */
 export const bodyV2 = {
   paymentPayload: {
     resource: { url: 'https://merchant.example/report', description: 'A report', mimeType: 'text/plain' },
@@ -50,13 +46,13 @@ export const bodyV2 = {
   paymentRequirements: requirements,
 }
 
-/** A body of version 1, without a word on the version. */
+/** A version 1 body without a version field. */
 export const bodyV1 = {
   paymentPayload: { scheme: 'exact', network: 'base-sepolia', payload: proof },
   paymentRequirements: requirementsV1,
 }
 
-/** The specification's flat shape: the authorization beside the signature, times as numbers. */
+/** The flat shape of the specification: authorization fields beside the signature, times as numbers. */
 export const bodyFlat = {
   paymentPayload: {
     payVersion: 2,

@@ -30,7 +30,7 @@ describe('the scheme registry', () => {
     expect(registry.find(name, network)).toBeNull()
   })
 
-  it('finds exactly what was registered, whatever is asked', () => {
+  it('finds exactly what was registered, for any input', () => {
     const part = fc.constantFrom('exact', 'exact-direct', ' on ', 'eip155:8453', 'near:mainnet', ' ', 'on')
     const text = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''))
     fc.assert(
@@ -41,7 +41,7 @@ describe('the scheme registry', () => {
     )
   })
 
-  it('knows which schemes there are on any network', () => {
+  it('knows whether a scheme exists on any network', () => {
     expect(['exact', 'exact-direct', 'upto', ''].map((name) => registry.hasScheme(name))).toEqual([
       true,
       true,
@@ -50,17 +50,17 @@ describe('the scheme registry', () => {
     ])
   })
 
-  it('lists the schemes in the order in which they were registered', () => {
+  it('lists schemes in registration order', () => {
     expect(registry.list()).toEqual([onBase, onInk, direct])
   })
 
-  it('refuses two schemes for one name and network, and names them', () => {
+  it('rejects two schemes with the same name and network, naming them', () => {
     expect(() => createSchemeRegistry([onBase, direct, scheme('exact', 'eip155:8453')])).toThrow(
       'Two schemes are registered for exact on eip155:8453',
     )
   })
 
-  it('may be empty', () => {
+  it('can be empty', () => {
     const empty = createSchemeRegistry([])
     expect([empty.find('exact', 'eip155:8453'), empty.hasScheme('exact'), empty.list()]).toEqual([
       null,

@@ -1,7 +1,11 @@
-import { describeLaneNumbering, keepNoted } from '../contracts/laneNumberingContract.js'
+import { describeLaneNumbering, observeRecorder } from '../contracts/laneNumberingContract.js'
 import { createMemoryLanes } from '../support/memoryLanes.js'
 
 describeLaneNumbering('the in-memory lanes', async () => {
   const lanes = createMemoryLanes()
-  return { lanes, openRecorder: async () => keepNoted(lanes.openRecorder()), close: async () => undefined }
+  return {
+    lanes,
+    openRecorder: async () => observeRecorder(lanes.openRecorder()),
+    close: async () => undefined,
+  }
 })

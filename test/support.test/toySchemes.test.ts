@@ -56,11 +56,12 @@ const openHarness = (
     otherNetwork: 'toy:2',
     plan: async () => plan(chain),
     openRecorder: createMemoryLanes().openRecorder,
-    createStranger: async () => writeOrder({ authorization: hex(), from: 'nobody', to: hex(), amount: '1' }),
+    createUnsentTransaction: async () =>
+      writeOrder({ authorization: hex(), from: 'nobody', to: hex(), amount: '1' }),
     listSent: chain.listSent,
-    swallowSends: () => chain.setFault('swallowSends'),
-    loseSendAnswers: () => chain.setFault('loseSendAnswers'),
-    silence: () => chain.setFault('silence'),
+    dropSends: () => chain.setFault('swallowSends'),
+    dropSendResponses: () => chain.setFault('loseSendAnswers'),
+    dropAllResponses: () => chain.setFault('silence'),
     restore: () => chain.setFault(null),
     close: async () => undefined,
   }

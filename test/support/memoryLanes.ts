@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Lane, Recorder } from '../../src/ports/settlementJournal.js'
 import type { LaneTransaction, SignerLanes } from '../../src/ports/signerLanes.js'
-import type { Onlooker } from '../contracts/schemeContract.js'
+import type { RecorderHooks } from '../contracts/schemeContract.js'
 
 /** In-memory nonce lanes for one scheme under test, with recorders that draw from them. */
 export interface MemoryLanes extends SignerLanes {
-  openRecorder(onlooker?: Onlooker): Recorder
+  openRecorder(onlooker?: RecorderHooks): Recorder
 }
 
 interface State {

@@ -93,7 +93,7 @@ export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
       endpoints.set(accountId, { ...found, sealedSecrets, previousUntil: later(overlapMs) })
       return true
     },
-    takeDue: async ({ limit, limitPerAccount, except, leaseMs }) => {
+    leaseDue: async ({ limit, limitPerAccount, except, leaseMs }) => {
       const taken: LeasedDelivery[] = []
       for (const row of rows.values()) {
         const endpoint = findEndpoint(row.accountId)

@@ -32,7 +32,7 @@ export const openWebhookWorker = (databaseUrl: string, leaseMs: number): Webhook
       counter: { countWebhook: () => undefined },
       logger: silentLogger,
       leaseMs,
-      lookAgainMs: 20,
+      pollMs: 20,
     }),
     close: () => pool.end(),
   }

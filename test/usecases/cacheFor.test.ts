@@ -13,7 +13,7 @@ describe('cacheFor', () => {
     return { clock, read }
   }
 
-  it('reads once for all who ask at the same time and a while after', async () => {
+  it('reads once for concurrent calls and for calls within the maximum age', async () => {
     const { clock, read } = setup()
     expect(await Promise.all([read(), read()])).toEqual([1, 1])
     await clock.advance(999)
@@ -31,7 +31,7 @@ describe('cacheFor', () => {
     expect(await read()).toBe(2)
   })
 
-  it('does not keep an answer because the clock was set back', async () => {
+  it('does not keep a value after the clock was set back', async () => {
     const { clock, read } = setup()
     await read()
     await clock.advance(-3_600_000)

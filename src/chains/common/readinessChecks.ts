@@ -6,7 +6,7 @@ export const listChainChecks = (readHealth: () => readonly NetworkHealth[]): rea
   {
     name: 'rpc',
     accepts: ['ok', 'none'],
-    ask: async () => {
+    probe: async () => {
       const health = readHealth()
       if (health.length === 0) return 'none'
       return health.some(({ isRpcReachable }) => isRpcReachable) ? 'ok' : 'unreachable'
@@ -17,12 +17,12 @@ export const listChainChecks = (readHealth: () => readonly NetworkHealth[]): rea
     // sent.
     name: 'gas',
     accepts: balanceLevels,
-    ask: async () => summarizeBalanceLevels(readHealth()),
+    probe: async () => summarizeBalanceLevels(readHealth()),
   },
   ...readHealth().map(({ network }) => ({
     name: `gas:${network}`,
     accepts: balanceLevels,
-    ask: async () => readHealth().find((health) => health.network === network)?.balanceLevel ?? 'unknown',
+    probe: async () => readHealth().find((health) => health.network === network)?.balanceLevel ?? 'unknown',
   })),
 ]
 

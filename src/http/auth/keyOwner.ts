@@ -8,7 +8,6 @@ export interface KeyOwner {
   readonly apiKey: Secret
 }
 
-/** Throws UNAUTHORIZED without a key; on routes with `access: 'dashboard'` there always is one. */
 export const getKeyOwner = ({ account, apiKey }: FastifyRequest): KeyOwner => {
   if (account === null || apiKey === null) throw new AppError('UNAUTHORIZED', 'An API key is required')
   return { account, apiKey }

@@ -9,7 +9,6 @@ export interface OperatorGate {
   readonly requireOperator: (request: FastifyRequest) => void
 }
 
-/** Operators send the configured token as `Authorization: Bearer …`. */
 export const createOperatorGate = (token: Secret | null): OperatorGate => {
   if (token === null) {
     return {

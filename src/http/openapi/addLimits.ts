@@ -31,9 +31,9 @@ export const addLimits = (operations: Readonly<Record<string, LimitedOperation>>
 const addToOperation = (operation: LimitedOperation) => ({
   ...operation,
   responses: Object.fromEntries(
-    Object.entries({ 429: tooManyRequests, ...operation.responses }).map(([status, answer]) => [
+    Object.entries({ 429: tooManyRequests, ...operation.responses }).map(([status, response]) => [
       status,
-      { ...answer, headers: { ...answer.headers, ...references } },
+      { ...response, headers: { ...response.headers, ...references } },
     ]),
   ),
 })

@@ -35,9 +35,9 @@ const description = [
     'string. An instance may require one for payments; `/dashboard` always does. An invalid key is rejected with ' +
     '401 even where none is required, and so are two different keys; only the probes ignore keys.',
   '## Headers',
-  'Every answer carries `X-Request-ID`: your own, where it is at most 64 letters, digits, `-` and `_`, else a ' +
-    'new one. Any web page may call this API (CORS), but for `/register`, `/lookup` and `/dashboard`: these only pages of ' +
-    'the origins that the operator lists.',
+  'Every response has an `X-Request-ID`: yours if it is at most 64 letters, digits, `-` and `_`, otherwise a ' +
+    'new one. Any web page may call this API (CORS), except `/register`, `/lookup` and `/dashboard`: only pages of ' +
+    'the origins that the operator allows.',
 ].join('\n\n')
 
 const documentInfo = {

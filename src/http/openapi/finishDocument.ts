@@ -7,7 +7,6 @@ export type Examples = Readonly<Record<string, { readonly summary?: string; read
 export interface RouteReference {
   readonly request?: Examples
   readonly responses: Readonly<Record<number, Examples>>
-  /** Response headers, by status. */
   readonly headers?: Readonly<Record<number, Readonly<Record<string, unknown>>>>
 }
 
@@ -44,9 +43,7 @@ type Response = z.infer<typeof responseShape>
 type Operation = z.infer<typeof operationShape>
 type Schemas = Readonly<Record<string, unknown>>
 
-/**
- * Adds examples and headers to the output of @fastify/swagger, and removes unused components and keywords.
- */
+/** Adds examples and headers; removes unused components and keywords. */
 export const finishDocument = (document: unknown) => {
   const { openapi, info, servers, tags, paths, components } = draftShape.parse(document)
   const described = mapValues(paths, (operations, path) =>
@@ -143,9 +140,7 @@ const dropSuffixes = (document: string, names: readonly string[]): string =>
 
 const withoutSuffix = (name: string): string => name.replace(/Input$/, '')
 
-/**
- * `additionalProperties: false` goes too: clients that enforce it would break when a response gains a field.
- */
+/** Also `additionalProperties: false`: strict clients would break when a response gains a field. */
 const dropNoise = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(dropNoise)
   if (typeof value !== 'object' || value === null) return value

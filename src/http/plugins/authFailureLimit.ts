@@ -21,9 +21,8 @@ const minuteMs = 60_000
 const maxTracked = 10_000
 
 /**
- * Limits invalid keys per address, and with them the lookups. A blocked address is rejected before its key is
- * looked up, except for credentials accepted within two minutes: clients behind one NAT or cloud share
- * addresses. Must be registered before authentication.
+ * Rejects a blocked address before the key lookup, except for credentials accepted within two minutes: clients
+ * behind one NAT share addresses. Must be registered before authentication.
  */
 export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
   (app, { limiter, clock, logger }, done) => {
@@ -42,7 +41,6 @@ export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
       const window = { key: `refused keys ${address}`, limit: maxAuthFailuresPerMinute, windowMs: minuteMs }
       const { windows } = await limiter.take([window])
       if (windows[0]?.remaining !== 0) return
-      // Evicts the oldest entry, which expires first.
       const [oldest] = blockedUntilMs.keys()
       if (blockedUntilMs.size >= maxTracked && oldest !== undefined) blockedUntilMs.delete(oldest)
       const remainingMs = windows[0].resetsAt.getTime() - clock.now().getTime()

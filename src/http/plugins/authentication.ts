@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
-import type { DashboardUseCases, KeyUse } from '../../usecases/dashboard/useCases.js'
+import type { DashboardUseCases, PresentedKey } from '../../usecases/dashboard/useCases.js'
 import type { Access } from '../auth/access.js'
 import type { OperatorGate } from '../auth/operatorGate.js'
 import { readPresentedKey } from '../auth/presentedKey.js'
@@ -11,7 +11,6 @@ import { isProbe } from '../probes.js'
 export interface AuthenticationOptions {
   readonly authenticate: DashboardUseCases['authenticate']
   readonly operatorGate: OperatorGate
-  /** Whether routes with `access: 'key'` reject requests without a key. */
   readonly apiKeyRequired: boolean
 }
 
@@ -67,7 +66,7 @@ const rejectAnonymous = (): never => {
   )
 }
 
-const findAccount = async (authenticate: DashboardUseCases['authenticate'], use: KeyUse) => {
+const findAccount = async (authenticate: DashboardUseCases['authenticate'], use: PresentedKey) => {
   try {
     return await authenticate(use)
   } catch (error) {
@@ -80,7 +79,6 @@ const findAccount = async (authenticate: DashboardUseCases['authenticate'], use:
   }
 }
 
-/** Host of `Referer` or else `Origin`, in lower case, without the port. */
 const findRefererHost = ({ referer, origin }: IncomingHttpHeaders): string | null =>
   readHost(referer) ?? readHost(origin)
 

@@ -4,7 +4,7 @@ import fastifyPlugin from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** False where the library is to leave a route's answers alone. */
+    /** False: the library must not modify the responses of this route. */
     cors?: false
   }
 }
@@ -22,7 +22,7 @@ const requestHeaders = [
   'X-PAYMENT-RESPONSE',
 ]
 
-const answerHeaders = [
+const exposedHeaders = [
   'X-Request-ID',
   'X-Idempotency-Replayed',
   'Retry-After',
@@ -37,7 +37,7 @@ const answerHeaders = [
 const methods = ['GET', 'HEAD', 'POST', 'OPTIONS']
 const maxAgeSeconds = 86_400
 
-const exposed = { 'access-control-expose-headers': answerHeaders.join(', ') }
+const exposed = { 'access-control-expose-headers': exposedHeaders.join(', ') }
 const readable = { 'access-control-allow-origin': '*', ...exposed }
 const preflight = {
   'access-control-allow-methods': methods.join(', '),
@@ -45,16 +45,14 @@ const preflight = {
   'access-control-max-age': String(maxAgeSeconds),
 }
 
-/** What pages may call. */
 export interface CorsOptions {
-  /** Origins whose pages may call the routes of accounts, as browsers write them. */
+  /** As browsers send them in `Origin`. */
   readonly accountOrigins: readonly string[]
 }
 
 /**
- * Lets a page of any origin call the payment API: a caller is known by a header that a browser never adds by itself,
- * and cookies play no part. The routes of accounts hand out keys to requests without a secret, or trust a caller by
- * its place in the network, which any page on that machine shares: only pages of listed origins may call them.
+ * Any origin may call the payment API: callers authenticate by a header that browsers never add themselves. Account
+ * routes hand out keys without a secret, or trust a network position: listed origins only.
  */
 export const cors = fastifyPlugin<CorsOptions>(
   async (app, { accountOrigins }) => {
@@ -70,10 +68,11 @@ export const cors = fastifyPlugin<CorsOptions>(
     app.addHook('onRoute', (route) => {
       if (route.method === 'OPTIONS' && route.url === '*')
         route.config = { ...route.config, access: 'public' }
-      if (route.method === 'POST' || isOfAccounts(route.url)) route.config = { ...route.config, cors: false }
+      if (route.method === 'POST' || isAccountRoute(route.url))
+        route.config = { ...route.config, cors: false }
     })
     app.addHook('onRequest', (request, reply, next) => {
-      if (request.method !== 'OPTIONS' || !isOfAccounts(readPath(request.url))) {
+      if (request.method !== 'OPTIONS' || !isAccountRoute(readPath(request.url))) {
         next()
         return
       }
@@ -84,17 +83,16 @@ export const cors = fastifyPlugin<CorsOptions>(
       origin: '*',
       methods,
       allowedHeaders: requestHeaders.join(', '),
-      exposedHeaders: answerHeaders.join(', '),
+      exposedHeaders: exposedHeaders.join(', '),
       maxAge: maxAgeSeconds,
-      // An OPTIONS request that is no preflight is answered all the same, not with a plugin's own error.
+      // Non-preflight OPTIONS requests get a normal response instead of the plugin's error.
       strictPreflight: false,
     })
-    // No cache keeps an answer to POST, so only who names an origin needs the headers: the plugin would write them
-    // for every resource server, too, at several microseconds each.
+    // POST responses are not cached, so only requests with an Origin need headers: the plugin costs microseconds.
     app.addHook('onRequest', (request, reply, next) => {
       if (request.headers.origin !== undefined) {
-        if (isOfAccounts(request.routeOptions.url ?? readPath(request.url))) {
-          // The plugin has answered for paths and methods that have no route.
+        if (isAccountRoute(request.routeOptions.url ?? readPath(request.url))) {
+          // The plugin has already added headers for unrouted paths and methods.
           for (const name of Object.keys(readable)) reply.removeHeader(name)
           allowListed(request, reply)
         } else if (request.method === 'POST') reply.headers(readable)
@@ -105,10 +103,9 @@ export const cors = fastifyPlugin<CorsOptions>(
   { name: 'cors' },
 )
 
-const isOfAccounts = (path: string): boolean =>
+const isAccountRoute = (path: string): boolean =>
   path === '/register' || path === '/lookup' || path.startsWith('/dashboard/')
 
-/** The path as the router reads it. */
 const readPath = (url: string): string => {
   const [path = ''] = url.split(/[?#]/, 1)
   try {

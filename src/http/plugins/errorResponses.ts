@@ -52,7 +52,6 @@ const rejectUnrouted = (app: FastifyInstance, request: FastifyRequest, reply: Fa
   return sendError(reply, new AppError('METHOD_NOT_ALLOWED', message))
 }
 
-// `findRoute` matches a request path, although its parameter is documented as a route pattern.
 const hasRoute = (app: FastifyInstance, method: string, url: string): boolean =>
   app.findRoute({ method, url }) !== null
 

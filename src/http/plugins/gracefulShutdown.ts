@@ -5,17 +5,14 @@ import { AppError } from '../../errors.js'
 import { sendError } from '../errors.js'
 import { onResponseEnd } from '../responseEnd.js'
 
-/** How long a partly received request may still take to arrive after closing began. */
+/** Time for a partly received request to arrive after shutdown began. */
 const maxArrivalMs = 3_000
 
 const restartingError = new AppError('SERVICE_UNAVAILABLE', 'The service is restarting', {
   retryAfterSeconds: 1,
 })
 
-/**
- * Completes requests in progress, rejects new ones with 503, closes all sockets. `server.close` leaves
- * sockets without a request, incomplete requests, and sockets that become idle later.
- */
+/** Completes requests in progress, rejects new ones with 503, closes all sockets (`server.close` leaves some). */
 export const gracefulShutdown = fastifyPlugin(
   (app, _options, done) => {
     const sockets = new Set<Socket>()

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.js'
 import { readClientNetwork } from '../../platform/clientNetwork.js'
 import type { Account } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
-import type { LimitAnswer, LimitWindow, RateLimiter, WindowState } from '../../ports/rateLimiter.js'
+import type { LimitWindow, RateLimiter, RateLimitResult, WindowState } from '../../ports/rateLimiter.js'
 import type { RequestLimit } from '../../protocol/requestLimits.js'
 import { tiers } from '../../protocol/tiers.js'
 import { findRouteLimits, type RouteLimits, type RouteWindow } from '../routeLimits.js'
@@ -17,10 +17,7 @@ export interface RateLimitsDependencies {
 
 const minuteMs = 60_000
 
-/**
- * Draws from all windows of a request or from none. A route-level hook: runs after
- * authentication, and only on limited routes.
- */
+/** A route-level hook: runs after authentication, and only on limited routes. */
 export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
   (app, dependencies, done) => {
     if (!app.hasRequestDecorator('account')) app.decorateRequest('account', null)
@@ -42,19 +39,19 @@ const createHook =
     const { account } = request
     const windows = account === null ? listAnonymous(limits, request) : listKeyed(limits, request, account)
     if (windows.length === 0) return
-    const answer = await limiter.take(windows)
-    // The store may have failed during this very request, which was then counted by this process alone.
+    const result = await limiter.take(windows)
+    // The store may have failed during this request, which was then counted locally.
     if (limits.requiresSharedStore) requireSharedStore(limiter)
-    const index = findTightest(answer)
+    const index = findTightest(result)
     const window = windows[index]
-    const state = answer.windows[index]
+    const state = result.windows[index]
     if (window === undefined || state === undefined) return
     const resetsAtMs = state.resetsAt.getTime()
     reply.header('x-ratelimit-limit', window.limit)
     reply.header('x-ratelimit-remaining', state.remaining)
     reply.header('x-ratelimit-reset', Math.ceil(resetsAtMs / 1_000))
     if (account !== null) reply.header('x-ratelimit-tier', account.tier)
-    if (answer.isAllowed) return
+    if (result.isAllowed) return
     const remainingSeconds = Math.ceil((resetsAtMs - clock.now().getTime()) / 1_000)
     throw new AppError('RATE_LIMITED', 'Too many requests', {
       operationalCode: 'SVC-2005',
@@ -98,7 +95,7 @@ const toLimitWindow = ({ prefix, limit, windowMs, per }: RouteWindow, subject: s
 })
 
 /** Index of the window with the fewest requests remaining; on a tie, the one that resets last. */
-const findTightest = ({ windows }: LimitAnswer): number => {
+const findTightest = ({ windows }: RateLimitResult): number => {
   let binding = 0
   for (let index = 1; index < windows.length; index += 1) {
     if (isTighter(windows[index], windows[binding])) binding = index

@@ -4,13 +4,11 @@ import type { ReadKeyViewer } from '../auth/keyViewer.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { keyCountSchema, lookupSchema, registerSchema } from '../schemas/accounts.js'
 
-/** What the endpoints of keys need. */
 export interface KeyRoutesDependencies {
   readonly useCases: DashboardUseCases
   readonly readKeyViewer: ReadKeyViewer
 }
 
-/** The endpoints of API keys for those who have none at hand. */
 export const accountRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = (
   app,
   { useCases, readKeyViewer },

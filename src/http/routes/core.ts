@@ -6,7 +6,7 @@ import type { QuotaClaim } from '../../ports/quotas.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
-import type { CoreUseCases, SettleAnswer } from '../../usecases/core/useCases.js'
+import type { CoreUseCases, SettleResponse } from '../../usecases/core/useCases.js'
 import type { OperatorGate } from '../auth/operatorGate.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { isClientGone } from '../responseEnd.js'
@@ -28,11 +28,9 @@ export interface CoreRoutesDependencies {
   readonly useCases: CoreUseCases
   readonly metrics: Metrics
   readonly requireOperator: OperatorGate['requireOperator']
-  /** The largest body of a payment. */
   readonly maxBodyBytes: number
 }
 
-/** The endpoints that tell of the service itself. */
 export const serviceRoutes: FastifyPluginCallbackZod<Pick<CoreRoutesDependencies, 'useCases' | 'metrics'>> = (
   app,
   { useCases, metrics },
@@ -111,7 +109,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
       schema: settleSchema,
       config: { access: 'key' },
       bodyLimit: maxBodyBytes,
-      // Before the body is read: a key that nobody can look up must not settle anything.
+      // Before the body is read: a malformed key could not be looked up again.
       onRequest: async (request) => {
         rejectMalformedKey(request.headers['idempotency-key'])
       },
@@ -120,15 +118,15 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
       const { body, caller, headers } = request
       const kind = readKind(body.paymentRequirements)
       try {
-        const answer = await useCases.settlePayment({
+        const response = await useCases.settlePayment({
           body,
           caller,
           quota: readQuotaClaim(request),
           idempotencyKey: readIdempotencyKey(headers['idempotency-key']),
         })
-        metrics.countSettle(kind, describeOutcome(answer))
-        if (answer.isReplayed) reply.header('x-idempotency-replayed', 'true')
-        return answer.result
+        metrics.countSettle(kind, describeOutcome(response))
+        if (response.isReplayed) reply.header('x-idempotency-replayed', 'true')
+        return response.result
       } catch (error) {
         metrics.countSettle(kind, 'error')
         throw error
@@ -159,7 +157,6 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
   done()
 }
 
-/** Null without a key: anonymous payments have no monthly quota. */
 const readQuotaClaim = ({ account }: Pick<FastifyRequest, 'account'>): QuotaClaim | null =>
   account === null ? null : { accountId: account.id, tier: account.tier }
 
@@ -178,7 +175,7 @@ const rejectMalformedKey = (key: string | string[] | undefined): void => {
 const readIdempotencyKey = (key: string | string[] | undefined): string | null =>
   typeof key === 'string' ? key : null
 
-const describeOutcome = ({ result, isReplayed }: SettleAnswer) => {
+const describeOutcome = ({ result, isReplayed }: SettleResponse) => {
   if (isReplayed) return 'replayed'
   if (result.success) return 'confirmed'
   return result.errorReason === 'settlement_pending' ? 'pending' : 'failed'

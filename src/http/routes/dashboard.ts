@@ -11,7 +11,6 @@ import {
 } from '../schemas/dashboard.js'
 import type { KeyRoutesDependencies } from './accounts.js'
 
-/** What the owners of API keys see and set. */
 export const dashboardRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = (
   app,
   { useCases, readKeyViewer },

@@ -1,8 +1,6 @@
 import { maskedApiKey } from '../../usecases/dashboard/apiKey.js'
 
-/*
- * The examples of keys and of the dashboard. The keys show the form; no instance knows them.
- */
+/* The keys have the right format and are valid on no instance. */
 
 const apiKey = `qtn_sk_${'00112233445566778899aabbccddeeff'.repeat(2)}`
 const newKey = `qtn_sk_${'ffeeddccbbaa99887766554433221100'.repeat(2)}`
@@ -87,7 +85,7 @@ export const accountResponses = {
   },
   rotated: {
     rotated: {
-      value: { apiKey: newKey, project: 'Report shop', message: 'The old key is invalid from now on' },
+      value: { apiKey: newKey, project: 'Report shop', message: 'The old key is now invalid' },
     },
   },
   restrictions: {

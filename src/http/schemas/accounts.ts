@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
-import { lookedUp, registered } from '../../protocol/accounts.js'
+import { lookupResult, registerResult } from '../../protocol/accounts.js'
 import { accountRequests, accountResponses } from './accountExamples.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
@@ -31,17 +31,17 @@ export const registerSchema = {
   tags: ['Accounts'],
   summary: 'Get an API key for a project',
   description: [
-    'A project of an e-mail address has one key. Asked again for the same project (letter case of the address does ' +
-      'not matter), the answer names the key that it has, with 200 in place of 201.',
-    'Keep the key of a 201. The instance’s `REGISTRATION` decides who is shown it again. `once` (the default): ' +
-      'programs on its own machine and callers with the operator’s token; to all others it is masked ' +
-      '(`qtn_sk_********`), and `quota.used` is 0. `open`: every caller. `verified`: the key goes to the address by ' +
-      'mail, and the answer, which does not say whether the address is known, shows it masked.',
+    'A project of an e-mail address has one key. If the project already exists (the address is case-insensitive), ' +
+      'the response contains its existing key, with 200 instead of 201.',
+    'Store the key of a 201. `REGISTRATION` of the instance decides who can see it again. `once` (the default): ' +
+      'programs on its own machine and callers with the operator token; for all others it is masked ' +
+      '(`qtn_sk_********`), and `quota.used` is 0. `open`: every caller. `verified`: the key is sent to the address by ' +
+      'mail; the response shows it masked and does not reveal whether the address is known.',
   ].join('\n\n'),
   body: z.object({ email, projectName }),
   response: {
-    200: jsonResponse('The existing key of the project.', registered),
-    201: jsonResponse('The new key of the project.', registered),
+    200: jsonResponse('The existing key of the project.', registerResult),
+    201: jsonResponse('The new key of the project.', registerResult),
     ...describeErrors(openErrors),
   },
   'x-reference': {
@@ -59,12 +59,12 @@ export const lookupSchema = {
   tags: ['Accounts'],
   summary: 'Recover the keys of an e-mail address',
   description:
-    'The keys of all projects of the address. `REGISTRATION` of the instance decides who is shown them in full. ' +
-    '`once` (the default): programs on its own machine and callers with the operator’s token; to all others they are ' +
-    'masked. `open`: every caller. `verified`: they go to the address by mail, and the answer is the same whether it ' +
-    'is known or not.',
+    'The keys of all projects of the address. `REGISTRATION` of the instance decides who sees them in full. ' +
+    '`once` (the default): programs on its own machine and callers with the operator token; for all others they are ' +
+    'masked. `open`: every caller. `verified`: they are sent to the address by mail, and the response is the same ' +
+    'whether it is known or not.',
   body: z.object({ email }),
-  response: { 200: jsonResponse('The keys of the address.', lookedUp), ...describeErrors(openErrors) },
+  response: { 200: jsonResponse('The keys of the address.', lookupResult), ...describeErrors(openErrors) },
   'x-reference': {
     request: accountRequests.lookup,
     responses: { 200: accountResponses.lookup, ...exemplifyErrors(openErrors) },
@@ -74,7 +74,7 @@ export const lookupSchema = {
 export const keyCountSchema = {
   operationId: 'countKeys',
   tags: ['Service'],
-  summary: 'How many API keys are registered',
+  summary: 'Number of registered API keys',
   description: 'Currently valid keys: a project counts once, however often its key was rotated.',
   response: {
     200: jsonResponse('The number of keys.', z.object({ totalKeys: z.int() })),

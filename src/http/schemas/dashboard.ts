@@ -102,7 +102,6 @@ export const restrictionsSchema = {
     'other clients can send any referrer.',
   body: z.object({
     allowedIPs: allowed(64, 'Addresses and CIDR blocks, at most 100'),
-    // Maximum length of a DNS name.
     allowedRef: allowed(253, 'Hosts of `Referer` or `Origin`, at most 100'),
   }),
   response: { 200: jsonResponse('The new restrictions.', restrictions), ...describeErrors(writeErrors) },

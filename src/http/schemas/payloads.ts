@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { wireRequirements } from '../../protocol/wire.js'
 
-/*
- * Documentation only: payloads are untrusted, and an invalid one is a rejected payment
- * (HTTP 200), not a bad request.
- */
+/* Documentation only: an invalid payload is a rejected payment (HTTP 200), not a bad request. */
 
 const address = z.string().meta({ examples: ['0x18f77dd01186556F1F745E7847A4686421dEE072'] })
 const decimal = z.string().regex(/^[0-9]{1,78}$/)

@@ -53,9 +53,8 @@ const exampleMessages: Readonly<Partial<Record<ErrorCode, string>>> = {
 const isRetryable = (code: ErrorCode): boolean =>
   code === 'REQUEST_IN_PROGRESS' || errorStatus[code] === 429 || errorStatus[code] === 503
 
-/** Error responses by status; codes that share a status share a response. */
 export const describeErrors = (codes: readonly ErrorCode[], maxBodyBytes: number = bodyLimits.account) => {
-  const answers: Record<
+  const responses: Record<
     number,
     { description: string; content: { 'application/json': { schema: typeof errorBody } } }
   > = {}
@@ -63,15 +62,14 @@ export const describeErrors = (codes: readonly ErrorCode[], maxBodyBytes: number
     const description = grouped
       .map((code) => `\`${code}\`: ${describeMeaning(code, maxBodyBytes)}`)
       .join('. ')
-    answers[status] = {
+    responses[status] = {
       description: `${description}.`,
       content: { 'application/json': { schema: errorBody } },
     }
   }
-  return answers
+  return responses
 }
 
-/** An example of each of these errors, by status, for the reference. */
 export const exemplifyErrors = (codes: readonly ErrorCode[], maxBodyBytes: number = bodyLimits.account) => {
   const examples: Record<number, Record<string, { value: unknown }>> = {}
   for (const [status, grouped] of groupByStatus(codes)) {

@@ -97,7 +97,7 @@ export const testWebhookSchema = {
   'x-reference': {
     responses: {
       200: {
-        taken: { value: { success: true, statusCode: 204, message: 'The receiver took the message' } },
+        taken: { value: { success: true, statusCode: 204, message: 'The receiver accepted the message' } },
         refused: { value: { success: false, statusCode: 500, message: 'The receiver answered 500' } },
         silent: { value: { success: false, statusCode: 0, message: 'No answer within 10 s' } },
       },

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js'
-import type { LimitAnswer, LimitWindow, RateLimiter } from '../../ports/rateLimiter.js'
+import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rateLimiter.js'
 
 export interface MemoryRateLimiterOptions {
   readonly clock: Clock
@@ -172,7 +172,7 @@ export const createMemoryRateLimiter = ({
 }: MemoryRateLimiterOptions): MemoryRateLimiter => {
   const buckets = new Buckets(maxBuckets)
 
-  const answer = (draws: readonly Draw[], refusedBy: number | null, nowMs: number): LimitAnswer => ({
+  const answer = (draws: readonly Draw[], refusedBy: number | null, nowMs: number): RateLimitResult => ({
     isAllowed: refusedBy === null,
     refusedBy,
     windows: draws.map(({ id, limit, windowMs }) => {

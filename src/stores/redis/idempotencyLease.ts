@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import type { IdempotencyAnswer, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
+import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
 import type { Circuit } from './circuit.js'
 
 export interface IdempotencyLeaseOptions {
@@ -123,7 +123,7 @@ export const createIdempotencyLease = ({
     return parsed.success ? parsed.data : 'unknown'
   }
 
-  const begin = async (request: IdempotentRequest): Promise<IdempotencyAnswer> => {
+  const begin = async (request: IdempotentRequest): Promise<IdempotencyState> => {
     const id = randomUUID()
     const known = await takeLease(request, id)
     if (known === 'unknown') return await record.begin(request)
@@ -162,7 +162,7 @@ const runningEntry = ({ fingerprint }: IdempotentRequest, run: string): Entry =>
   run,
 })
 
-const toAnswer = (known: Entry, { fingerprint }: IdempotentRequest): IdempotencyAnswer => {
+const toAnswer = (known: Entry, { fingerprint }: IdempotentRequest): IdempotencyState => {
   if (known.fingerprint !== fingerprint) return { state: 'mismatch' }
   return known.state === 'answered' ? { state: 'answered', response: known.response } : { state: known.state }
 }

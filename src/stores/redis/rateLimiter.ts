@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { LimitAnswer, LimitWindow, RateLimiter } from '../../ports/rateLimiter.js'
+import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rateLimiter.js'
 import { checkWindows } from '../memory/rateLimiter.js'
 import { type Circuit, messageOf } from './circuit.js'
 
@@ -57,7 +57,7 @@ export const createRedisRateLimiter = ({
   circuit,
   keyPrefix = 'quittance:limits:',
 }: RedisRateLimiterOptions): RateLimiter => {
-  const draw = async (windows: readonly LimitWindow[]): Promise<LimitAnswer> => {
+  const draw = async (windows: readonly LimitWindow[]): Promise<RateLimitResult> => {
     const keys = windows.map(({ key, windowMs }) => `${keyPrefix}${windowMs}:${key}`)
     const values = windows.flatMap(({ limit, windowMs, cost = 1 }) => [limit, windowMs, cost])
     return readAnswer(await evaluate(redis, keys, values), windows.length)
@@ -93,7 +93,7 @@ const evaluate = async (
   }
 }
 
-const readAnswer = (reply: unknown, windowCount: number): LimitAnswer => {
+const readAnswer = (reply: unknown, windowCount: number): RateLimitResult => {
   const isShaped = Array.isArray(reply) && reply.length === 1 + 2 * windowCount
   const numbers = isShaped ? reply.map(Number) : []
   const [refusedBy, ...states] = numbers

@@ -3,31 +3,30 @@ import type { SettleResult } from '../../protocol/results.js'
 import { answerDuplicate, answerPending, failSettle, succeed } from './settleAnswers.js'
 import { isSameRequest, type SettlementContext, withShortDeadline } from './settlementContext.js'
 
-/** Tells a caller what became of a closed settlement; null while it is open. */
+/** Answers a request from a closed settlement; null while it is open. */
 export type AnswerFromSettlement = (
   settlement: Settlement,
-  work: SettlementContext,
+  context: SettlementContext,
 ) => Promise<SettleResult | null>
 
-/** Builds the one place where a caller that did not close a row itself may be told success. */
+/** The only place that answers `success: true` to a request that did not close the row itself. */
 export const createAnswerFromSettlement = (journal: SettlementJournal): AnswerFromSettlement => {
-  /** Whether this caller is the one to be told; null when the journal cannot say. */
-  const isConsumer = async (settlement: Settlement, work: SettlementContext): Promise<boolean | null> => {
+  const isConsumer = async (settlement: Settlement, context: SettlementContext): Promise<boolean | null> => {
     try {
-      return await journal.consume(settlement.id, work.consumer)
+      return await journal.consume(settlement.id, context.consumer)
     } catch {
-      // The answer may have been lost after the row was written.
+      // The row may be written although the response was lost.
       const current = await withShortDeadline(journal.find(settlement.id)).catch(() => null)
-      return current?.consumedBy == null ? null : current.consumedBy === work.consumer
+      return current?.consumedBy == null ? null : current.consumedBy === context.consumer
     }
   }
 
-  return async (settlement, work) => {
-    const { callerNetwork } = work.payment
+  return async (settlement, context) => {
+    const { callerNetwork } = context.payment
     switch (settlement.state) {
       case 'confirmed': {
-        if (!isSameRequest(settlement, work)) return answerDuplicate(settlement, callerNetwork)
-        switch (await isConsumer(settlement, work)) {
+        if (!isSameRequest(settlement, context)) return answerDuplicate(settlement, callerNetwork)
+        switch (await isConsumer(settlement, context)) {
           case true:
             return succeed(settlement, settlement.transaction ?? '', callerNetwork)
           case false:

@@ -1,17 +1,17 @@
 import type { ReadinessCheck } from '../../ports/readinessCheck.js'
 import type { Readiness } from '../../protocol/results.js'
 
-/** Tells whether the service can do its work, and what is missing by name. */
+/** Runs all checks concurrently; a failed check is reported as `unreachable`. */
 export const createCheckReadiness = (checks: readonly ReadinessCheck[]) => async (): Promise<Readiness> => {
-  const answers = await Promise.all(
+  const results = await Promise.all(
     checks.map(async (check) => {
-      const answer = await check.ask().catch(() => 'unreachable')
-      return { check, answer }
+      const result = await check.probe().catch(() => 'unreachable')
+      return { check, result }
     }),
   )
-  const isReady = answers.every(({ check, answer }) => check.accepts.includes(answer))
+  const isReady = results.every(({ check, result }) => check.accepts.includes(result))
   return {
     status: isReady ? 'ready' : 'unready',
-    checks: Object.fromEntries(answers.map(({ check, answer }) => [check.name, answer])),
+    checks: Object.fromEntries(results.map(({ check, result }) => [check.name, result])),
   }
 }

@@ -8,7 +8,6 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { BlockStatus } from '../../schemes/scheme.js'
 import { describeSettlement } from './settlementContext.js'
 
-/** Schemes and blocks that are checked. */
 export interface DetectReorgsDependencies {
   readonly registry: SchemeRegistry
   readonly blocks: ConfirmedBlocks
@@ -19,51 +18,47 @@ export interface DetectReorgsDependencies {
 }
 
 const blocksPerRound = 500
-const atOnce = 8
-// One block may be at fault by itself; several are the network.
+const concurrency = 8
+// Fewer failures can be the fault of single blocks; more mean that the network is unreachable.
 const maxFailuresPerKey = 3
 
-// A block that has stood for long is asked for less often: most of those that vanish do so at once.
+// Most orphaned blocks are orphaned early, so the pause doubles with each check.
 const firstPauseMs = 4_000
 const maxPauseMs = 60_000
 
-/** What earlier rounds found out of a block; only a saving and a caution, so that a restart may forget it. */
+/** State between rounds. It only saves requests and delays reopening, so a restart may lose it. */
 interface BlockCheck {
   readonly pauseMs: number
-  readonly askAt: number
-  /** Whether it was gone in the last round. */
-  readonly isSuspected: boolean
+  readonly dueAt: number
+  readonly wasOrphaned: boolean
 }
 
-/**
- * Asks the chains whether the blocks of confirmed payments still stand, one question a block and not a payment, until
- * they are final; one round. A block that is gone in two rounds in a row has its payments opened again.
- */
+/** One round. Reopens the payments of a block that is orphaned in two consecutive rounds. */
 export const createDetectReorgs = (dependencies: DetectReorgsDependencies) => {
   const { registry, blocks, counter, clock, logger, deadlineMs } = dependencies
-  let memories: ReadonlyMap<string, BlockCheck> = new Map()
+  let checks: ReadonlyMap<string, BlockCheck> = new Map()
 
-  const ask = async (
+  const readStatus = async (
     { scheme, network, block }: ConfirmedBlock,
     stopped: AbortSignal,
   ): Promise<BlockStatus> => {
-    const judge = registry.find(scheme, network)
-    // The operator took the network out of the settings: it is asked again when it is back.
-    if (judge === null) return 'unknown'
+    const implementation = registry.find(scheme, network)
+    // The network is no longer configured; it is checked again once it is.
+    if (implementation === null) return 'unknown'
     return await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
-      judge.getBlockStatus(block, signal),
+      implementation.getBlockStatus(block, signal),
     )
   }
 
-  const reopen = async (gone: ConfirmedBlock): Promise<void> => {
-    for (const settlement of await blocks.reopen(gone)) {
+  const reopen = async (orphaned: ConfirmedBlock): Promise<void> => {
+    for (const settlement of await blocks.reopen(orphaned)) {
       counter.countReorged(settlement.network)
       logger.warn(
         {
           ...describeSettlement(settlement),
           transaction: settlement.transaction,
-          blockNumber: gone.block.number.toString(),
-          blockHash: gone.block.hash,
+          blockNumber: orphaned.block.number.toString(),
+          blockHash: orphaned.block.hash,
           hasToldSuccess: settlement.consumedBy !== null,
         },
         'settlement.reorged',
@@ -71,38 +66,38 @@ export const createDetectReorgs = (dependencies: DetectReorgsDependencies) => {
     }
   }
 
-  /** Does what the answer asks for, and says what is to be remembered of the block. */
-  const conclude = async (
-    asked: ConfirmedBlock,
+  /** Applies the status; returns the state for the next round, or null if the block is done. */
+  const applyStatus = async (
+    block: ConfirmedBlock,
     status: BlockStatus,
-    before: BlockCheck | undefined,
+    previous: BlockCheck | undefined,
   ): Promise<BlockCheck | null> => {
     const now = clock.now().getTime()
     switch (status) {
       case 'final':
-        await blocks.markFinal(asked)
+        await blocks.markFinal(block)
         return null
       case 'orphaned':
-        if (before?.isSuspected !== true) return { pauseMs: firstPauseMs, askAt: now, isSuspected: true }
-        await reopen(asked)
+        if (previous?.wasOrphaned !== true) return { pauseMs: firstPauseMs, dueAt: now, wasOrphaned: true }
+        await reopen(block)
         return null
       case 'canonical': {
-        const pauseMs = Math.min(before === undefined ? firstPauseMs : before.pauseMs * 2, maxPauseMs)
-        return { pauseMs, askAt: now + pauseMs, isSuspected: false }
+        const pauseMs = Math.min(previous === undefined ? firstPauseMs : previous.pauseMs * 2, maxPauseMs)
+        return { pauseMs, dueAt: now + pauseMs, wasOrphaned: false }
       }
       case 'unknown':
-        return { pauseMs: before?.pauseMs ?? firstPauseMs, askAt: now, isSuspected: false }
+        return { pauseMs: previous?.pauseMs ?? firstPauseMs, dueAt: now, wasOrphaned: false }
     }
   }
 
   return async (stopped: AbortSignal): Promise<void> => {
-    const listed = await blocks.list(blocksPerRound)
+    const blocksToCheck = await blocks.list(blocksPerRound)
     const startedAt = clock.now().getTime()
-    const isDue = (block: ConfirmedBlock): boolean => (memories.get(keyOf(block))?.askAt ?? 0) <= startedAt
-    const kept = new Map<string, BlockCheck>()
+    const isDue = (block: ConfirmedBlock): boolean => (checks.get(keyOf(block))?.dueAt ?? 0) <= startedAt
+    const nextChecks = new Map<string, BlockCheck>()
     const reorganized = new Set<string>()
     const pool = createWorkerPool<ConfirmedBlock>({
-      atOnce,
+      concurrency,
       keyOf: ({ network }) => network,
       maxFailuresPerKey,
       stopped,
@@ -110,25 +105,25 @@ export const createDetectReorgs = (dependencies: DetectReorgsDependencies) => {
         logger.warn({ network, blockHash: block.hash, error }, 'block.status_unknown'),
     })
 
-    const visit = async (block: ConfirmedBlock): Promise<void> => {
-      const status = await ask(block, stopped)
+    const checkBlock = async (block: ConfirmedBlock): Promise<void> => {
+      const status = await readStatus(block, stopped)
       if (status === 'orphaned') reorganized.add(block.network)
-      const memory = await conclude(block, status, memories.get(keyOf(block)))
-      if (memory !== null) kept.set(keyOf(block), memory)
+      const check = await applyStatus(block, status, checks.get(keyOf(block)))
+      if (check !== null) nextChecks.set(keyOf(block), check)
     }
 
-    const waiting = listed.filter((block) => !isDue(block))
-    for (const block of waiting) {
-      const memory = memories.get(keyOf(block))
-      if (memory !== undefined) kept.set(keyOf(block), memory)
+    const notDue = blocksToCheck.filter((block) => !isDue(block))
+    for (const block of notDue) {
+      const check = checks.get(keyOf(block))
+      if (check !== undefined) nextChecks.set(keyOf(block), check)
     }
-    await pool.run(listed.filter(isDue), visit)
-    // Where a network takes one block back, its others do not wait for their turn.
+    await pool.run(blocksToCheck.filter(isDue), checkBlock)
+    // After a reorg, check the network's other blocks now.
     await pool.run(
-      waiting.filter(({ network }) => reorganized.has(network)),
-      visit,
+      notDue.filter(({ network }) => reorganized.has(network)),
+      checkBlock,
     )
-    memories = kept
+    checks = nextChecks
   }
 }
 

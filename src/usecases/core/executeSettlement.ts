@@ -12,80 +12,76 @@ import {
   withShortDeadline,
 } from './settlementContext.js'
 
-/** Settles an authorization whose claim this process holds: no other process sends it. */
+/** Executes a settlement whose claim this process owns; no other process sends it. */
 export type ExecuteSettlement = (
   settlement: Settlement,
   authorized: Authorized,
-  work: SettlementContext,
+  context: SettlementContext,
 ) => Promise<SettleResult>
 
-/** Journal and log of an execution. */
 export interface ExecuteSettlementDependencies {
   readonly journal: SettlementJournal
   readonly answerFromSettlement: AnswerFromSettlement
   readonly logger: Logger
 }
 
-/** Sends, waits, closes the row and answers; after a recording every doubt is answered `settlement_pending`. */
+/** After a recording, every unknown outcome is answered `settlement_pending`. */
 export const createExecuteSettlement = ({
   journal,
   answerFromSettlement,
   logger,
 }: ExecuteSettlementDependencies): ExecuteSettlement => {
-  const conclude = async (
+  const closeAndAnswer = async (
     settlement: Settlement,
     outcome: Outcome,
-    work: SettlementContext,
+    context: SettlementContext,
   ): Promise<SettleResult> => {
-    const { callerNetwork } = work.payment
-    const named = { ...describeSettlement(settlement), ...describeOutcome(outcome) }
+    const { callerNetwork } = context.payment
+    const logFields = { ...describeSettlement(settlement), ...describeOutcome(outcome) }
     if (outcome.state === 'pending') {
       await withShortDeadline(journal.release(settlement.id))
-      logger.warn(named, 'settlement.pending')
+      logger.warn(logFields, 'settlement.pending')
       return answerPending(settlement, outcome.transaction, callerNetwork)
     }
-    if (await journal.close(settlement.id, outcome, work.consumer)) {
-      logger.info(named, `settlement.${outcome.state}`)
+    if (await journal.close(settlement.id, outcome, context.consumer)) {
+      logger.info(logFields, `settlement.${outcome.state}`)
       if (outcome.state === 'failed') return failSettle(settlement, outcome.reason, callerNetwork)
       const settledAmount = outcome.settledAmount ?? settlement.amount
       return succeed({ ...settlement, settledAmount }, outcome.transaction, callerNetwork)
     }
-    // The reconciler was quicker, and what it wrote counts. An open row: its block was taken back.
+    // Closed by the reconciler, whose result counts; or reopened because its block was orphaned.
     const closed = await journal.find(settlement.id)
     const isClosed = closed?.state === 'confirmed' || closed?.state === 'failed'
     if (isClosed && closed.state !== outcome.state) {
-      logger.error({ ...named, written: closed.state }, 'settlement.contradiction')
+      logger.error({ ...logFields, written: closed.state }, 'settlement.contradiction')
     }
-    const told = closed === null ? null : await answerFromSettlement(closed, work)
+    const answer = closed === null ? null : await answerFromSettlement(closed, context)
     const transaction = outcome.transaction ?? closed?.transaction ?? null
-    return told ?? answerPending(settlement, transaction, callerNetwork)
+    return answer ?? answerPending(settlement, transaction, callerNetwork)
   }
 
-  /** Closing the row failed: perhaps only the journal's answer was lost. */
-  const answerDespiteFailure = async (
+  /** After a failed close: the row may be written although the response was lost. */
+  const answerAfterFailedClose = async (
     settlement: Settlement,
     transaction: string,
-    work: SettlementContext,
+    context: SettlementContext,
   ): Promise<SettleResult> => {
-    const { callerNetwork } = work.payment
+    const { callerNetwork } = context.payment
     const current = await withShortDeadline(journal.find(settlement.id)).catch(() => null)
-    return current?.state === 'confirmed' && current.consumedBy === work.consumer
+    return current?.state === 'confirmed' && current.consumedBy === context.consumer
       ? succeed(current, current.transaction ?? transaction, callerNetwork)
       : answerPending(settlement, transaction, callerNetwork)
   }
 
-  /** Abandons a claim; answers its row where that could not be, and then nobody here attends it any more. */
+  /** Abandons a claim; returns its row if that was not possible, and releases ownership. */
   const abandonClaim = async ({ id }: Settlement): Promise<Settlement | null> => {
     if (await journal.abandon(id)) return null
-    // Before we look: whether or not we can.
+    // Before `find`, which can fail.
     await journal.release(id)
     return await journal.find(id)
   }
 
-  /**
-   * Gives up a claim for which nothing was recorded. A recording can succeed although its answer was lost;
-   * then the bytes will be sent, and the caller is told so.
-   */
+  /** A recording can have succeeded although its response was lost; then the bytes will be sent. */
   const abandonUnrecorded = async (
     settlement: Settlement,
     { payment }: SettlementContext,
@@ -96,48 +92,47 @@ export const createExecuteSettlement = ({
       logger.warn({ ...describeSettlement(settlement), transaction: found.transaction }, 'settlement.pending')
       return answerPending(found, found.transaction, payment.callerNetwork)
     } catch (error) {
-      // The reconciler will find the row.
       logger.error({ ...describeSettlement(settlement), error }, 'settlement.abandon_failed')
       return null
     }
   }
 
-  return async (settlement, authorized, work) => {
-    const named = describeSettlement(settlement)
-    logger.info(named, 'settlement.opened')
+  return async (settlement, authorized, context) => {
+    const logFields = describeSettlement(settlement)
+    logger.info(logFields, 'settlement.opened')
     let recorded: string | null = null
-    const recorder = observe(journal.recorderFor(settlement.id), (transaction) => {
+    const recorder = notifyOnRecord(journal.recorderFor(settlement.id), (transaction) => {
       recorded = transaction
-      logger.info({ ...named, transaction }, 'settlement.broadcast')
+      logger.info({ ...logFields, transaction }, 'settlement.broadcast')
     })
 
     let outcome: Outcome
     try {
-      outcome = await authorized.settle(recorder, { waitUntil: work.waitUntil })
+      outcome = await authorized.settle(recorder, { waitUntil: context.waitUntil })
     } catch (error) {
       if (recorded === null) {
-        const answer = await abandonUnrecorded(settlement, work)
+        const answer = await abandonUnrecorded(settlement, context)
         if (answer !== null) return answer
         throw asSettleFailure(error)
       }
-      logger.error({ ...named, error }, 'settlement.interrupted')
+      logger.error({ ...logFields, error }, 'settlement.interrupted')
       outcome = { state: 'pending', transaction: recorded }
     }
 
     try {
-      return await conclude(settlement, outcome, work)
+      return await closeAndAnswer(settlement, outcome, context)
     } catch (error) {
-      // A confirmed payment may have moved without a recording: verify-only schemes send nothing.
+      // Verify-only schemes confirm without a recording.
       const transaction = recorded ?? (outcome.state === 'confirmed' ? outcome.transaction : null)
       if (transaction === null) throw asSettleFailure(error)
-      // Success is answered only when the journal holds it; otherwise the reconciler closes the row.
-      logger.error({ ...named, error }, 'settlement.close_failed')
-      return await answerDespiteFailure(settlement, transaction, work)
+      // Success requires the closed row in the journal; otherwise the reconciler closes it.
+      logger.error({ ...logFields, error }, 'settlement.close_failed')
+      return await answerAfterFailedClose(settlement, transaction, context)
     }
   }
 }
 
-const observe = (recorder: Recorder, onRecorded: (transaction: string) => void): Recorder => ({
+const notifyOnRecord = (recorder: Recorder, onRecorded: (transaction: string) => void): Recorder => ({
   settlementId: recorder.settlementId,
   record: async (signed, write) => {
     await recorder.record(signed, write)

@@ -3,10 +3,9 @@ import type { Reason } from '../../protocol/reasons.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
 
-/** The scheme that a payment is for, or why there is none. */
 export const findScheme = (registry: SchemeRegistry, { requirements }: Payment): Scheme | Reason => {
   const scheme = registry.find(requirements.scheme, requirements.network)
   if (scheme !== null) return scheme
-  // Without any chain configured no scheme is known, and the scheme is what is refused first.
+  // `unsupported_scheme` takes precedence, also if no chain is configured.
   return registry.hasScheme(requirements.scheme) ? 'invalid_network' : 'unsupported_scheme'
 }

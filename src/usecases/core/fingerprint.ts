@@ -2,6 +2,6 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../protocol/canonicalJson.js'
 import type { WirePaymentRequest } from '../../protocol/wire.js'
 
-/** What makes two requests the same request: the hash of the canonical body. */
+/** SHA-256 of the canonical body, in hex: requests with equal fingerprints are the same request. */
 export const fingerprintRequest = (body: WirePaymentRequest): string =>
   createHash('sha256').update(canonicalJson(body)).digest('hex')

@@ -4,7 +4,6 @@ import { canonicalNetwork } from '../../protocol/network.js'
 import type { CoreUseCases } from './useCases.js'
 import { viewSettlement } from './viewSettlement.js'
 
-/** Tells what became of a settlement. */
 export const createGetSettlement = (
   journal: SettlementJournal,
 ): Pick<CoreUseCases, 'getSettlement' | 'getSettlementByTransaction'> => ({
@@ -21,8 +20,8 @@ export const createGetSettlement = (
   },
 })
 
-const notFound = (): AppError => new AppError('NOT_FOUND', 'There is no such settlement')
+const notFound = (): AppError => new AppError('NOT_FOUND', 'Settlement not found')
 
-// Some families tell letters apart in addresses and some do not; nobody pays for two that differ only in case.
+// Case-insensitive for all families: two payers that differ only in case do not occur.
 const isPayer = (settlement: Settlement, payer: string | undefined): boolean =>
   payer === undefined || settlement.payer.toLowerCase() === payer.toLowerCase()

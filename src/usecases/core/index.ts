@@ -25,7 +25,6 @@ import { createSpendingLimits, type SpendingLimitSettings } from './spendingLimi
 import type { CoreUseCases, ServiceDescription } from './useCases.js'
 import { createVerifyPayment } from './verifyPayment.js'
 
-/** What an operator can set of payments. */
 export interface CoreSettings {
   readonly settleWaitMs: number
   readonly verifyDeadlineMs: number
@@ -33,7 +32,6 @@ export interface CoreSettings {
   readonly concurrency: ConcurrencyLimitSettings
 }
 
-/** What the noun `core` is made of. */
 export interface CoreDependencies {
   readonly settings: CoreSettings
   readonly service: ServiceDescription
@@ -51,19 +49,16 @@ export interface CoreDependencies {
   readonly logger: Logger
 }
 
-/** The noun `core`: payments, settlements and the service itself. */
 export interface Core {
   readonly useCases: CoreUseCases
   readonly jobs: Readonly<
     Record<'reconcileSettlements' | 'detectReorgs' | 'measureOpenSettlements' | 'purgeIdempotencyKeys', Job>
   >
-  /** For nouns that settle by themselves. */
   readonly settleAuthorization: SettleAuthorization
 }
 
 const resolveDeadlineMs = 15_000
 
-/** Assembles the noun `core`. */
 export const createCore = (dependencies: CoreDependencies): Core => {
   const { settings, service, registry, journal, overview, idempotency, limiter, counter } = dependencies
   const { quotas, clock, logger } = dependencies
@@ -76,7 +71,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     logger,
     waitMs: settings.settleWaitMs,
   })
-  const resolving = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
+  const resolverDependencies = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
   return {
     settleAuthorization,
     useCases: {
@@ -95,10 +90,10 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       describeService: () => service,
     },
     jobs: {
-      reconcileSettlements: { everyMs: 2_000, run: createReconcileSettlements(resolving) },
+      reconcileSettlements: { everyMs: 2_000, run: createReconcileSettlements(resolverDependencies) },
       detectReorgs: {
         everyMs: 4_000,
-        run: createDetectReorgs({ ...resolving, blocks: dependencies.confirmedBlocks }),
+        run: createDetectReorgs({ ...resolverDependencies, blocks: dependencies.confirmedBlocks }),
       },
       measureOpenSettlements: {
         everyMs: 5_000,

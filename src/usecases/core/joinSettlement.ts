@@ -6,8 +6,11 @@ import type { AnswerFromSettlement } from './answerFromSettlement.js'
 import { answerDuplicate, answerPending } from './settleAnswers.js'
 import { describeSettlement, isSameRequest, type SettlementContext } from './settlementContext.js'
 
-/** Waits with a settlement that another request began; null when it left nothing behind and we may begin. */
-export type JoinSettlement = (found: Settlement, work: SettlementContext) => Promise<SettleResult | null>
+/** Waits for another request's settlement; null if it was abandoned and a new attempt may start. */
+export type JoinSettlement = (
+  existing: Settlement,
+  context: SettlementContext,
+) => Promise<SettleResult | null>
 
 export interface JoinSettlementDependencies {
   readonly journal: SettlementJournal
@@ -19,14 +22,14 @@ export interface JoinSettlementDependencies {
 const firstPollMs = 50
 const maxPollMs = 500
 
-/** Lets a retry share the outcome of the settlement that is under way; only the journal is asked, never the chain. */
+/** Polls the journal only, never the chain. */
 export const createJoinSettlement = ({
   journal,
   answerFromSettlement,
   clock,
   logger,
 }: JoinSettlementDependencies): JoinSettlement => {
-  /** Whether the settlement came to nothing before anything was sent, so that there is nothing to join. */
+  /** Whether nothing was sent, so that there is no outcome to wait for. */
   const isAbandoned = async ({ id, state, reason, isOwned }: Settlement): Promise<boolean> => {
     if (state === 'failed') return reason === 'settlement_abandoned'
     if (state !== 'claimed' || isOwned) return false
@@ -34,32 +37,32 @@ export const createJoinSettlement = ({
     return true
   }
 
-  /** The row as it is now; the last known one while the database does not answer. */
-  const look = async (settlement: Settlement): Promise<Settlement | null> => {
+  /** Re-reads the row; returns the last known one if the database is unavailable. */
+  const refresh = async (settlement: Settlement): Promise<Settlement | null> => {
     try {
       return await journal.find(settlement.id)
     } catch (error) {
-      // Something was sent perhaps, so the caller must not be told that nothing was decided.
+      // Something may have been sent, so an error without a result would be wrong.
       logger.warn({ ...describeSettlement(settlement), error }, 'settlement.read_failed')
       return settlement
     }
   }
 
-  return async (found, work) => {
-    const { callerNetwork } = work.payment
-    let settlement = found
+  return async (existing, context) => {
+    const { callerNetwork } = context.payment
+    let settlement = existing
     let pollMs = firstPollMs
     for (;;) {
       if (await isAbandoned(settlement)) return null
-      const answer = await answerFromSettlement(settlement, work)
+      const answer = await answerFromSettlement(settlement, context)
       if (answer !== null) return answer
-      // For another resource or another caller: the first one's payment, whatever becomes of it.
-      if (!isSameRequest(settlement, work)) return answerDuplicate(settlement, callerNetwork)
-      if (!(await clock.sleep(pollMs, work.waitUntil))) {
+      // A different request for the same authorization: the payment belongs to the first one.
+      if (!isSameRequest(settlement, context)) return answerDuplicate(settlement, callerNetwork)
+      if (!(await clock.sleep(pollMs, context.waitUntil))) {
         return answerPending(settlement, settlement.transaction, callerNetwork)
       }
       pollMs = Math.min(pollMs * 2, maxPollMs)
-      const current = await look(settlement)
+      const current = await refresh(settlement)
       if (current === null) return null
       settlement = current
     }

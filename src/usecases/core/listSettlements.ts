@@ -13,14 +13,12 @@ export interface ListSettlementsDependencies {
   readonly clock: Clock
 }
 
-/** Pages through the journal for an operator, the newest first. */
 export const createListSettlements =
   ({ overview, journal, clock }: ListSettlementsDependencies): CoreUseCases['listSettlements'] =>
   async ({ cursor, network, limit, ...rest }) => {
     if (cursor !== undefined && (await journal.find(cursor)) === null) {
-      throw new AppError('INVALID_REQUEST', 'cursor: must be the nextCursor of an earlier answer')
+      throw new AppError('INVALID_REQUEST', 'cursor: must be the nextCursor of an earlier response')
     }
-    // One more than is shown tells whether there is another page.
     const found = await overview.list({
       ...rest,
       network: network === undefined ? undefined : canonicalNetwork(network),

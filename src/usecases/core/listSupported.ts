@@ -3,7 +3,7 @@ import type { Supported } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Kind, Scheme } from '../../schemes/scheme.js'
 
-/** Lists what can be settled right now: a network that cannot is left out until it can. */
+/** Omits networks that cannot settle at the moment. */
 export const createListSupported =
   (registry: SchemeRegistry, isServing: (network: string) => boolean) => (): Supported => {
     const schemes = registry.list().filter(({ kind }) => isServing(kind.network))
@@ -23,7 +23,6 @@ const entry = (version: 1 | 2, { scheme, network, extra }: Kind): Supported['kin
   ...(extra === undefined ? {} : { extra }),
 })
 
-/** Version 1 clients look for the network's short name. */
 const legacyEntries = ({ kind }: Scheme) => {
   const network = findLegacyNetworkName(kind.network)
   return network === null ? [] : [entry(1, { ...kind, network })]

@@ -7,7 +7,7 @@ import { secondsUntilNextMonth } from '../../protocol/month.js'
 import { tiers } from '../../protocol/tiers.js'
 import { cacheFor } from '../cacheFor.js'
 
-/** QUOTA_EXCEEDED where nothing is left of an account's month, as it was known a moment ago; else null. */
+/** Returns QUOTA_EXCEEDED if the month was used up at the last (cached) read, else null. */
 export type QuotaGate = (quota: QuotaClaim) => Promise<AppError | null>
 
 export interface QuotaGateDependencies {
@@ -20,12 +20,9 @@ const maxAgeMs = 1_000
 const maxAccounts = 10_000
 const deadlineMs = 500
 
-/**
- * Keeps accounts whose month is used up from asking for more. A hint for those who move nothing: what is claimed is
- * decided by the journal alone, so a database that does not answer lets everyone pass here.
- */
+/** Early rejection for /verify. The journal decides claims, so this gate fails open if the database is down. */
 export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateDependencies): QuotaGate => {
-  const readings = new Map<string, () => Promise<number>>()
+  const cachedReads = new Map<string, () => Promise<number>>()
 
   const readUsed = async (accountId: string): Promise<number> => {
     try {
@@ -37,18 +34,18 @@ export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateDependencies
     }
   }
 
-  const readingOf = (accountId: string): (() => Promise<number>) => {
-    const known = readings.get(accountId)
+  const cachedReadOf = (accountId: string): (() => Promise<number>) => {
+    const known = cachedReads.get(accountId)
     if (known !== undefined) return known
-    if (readings.size >= maxAccounts) readings.clear()
+    if (cachedReads.size >= maxAccounts) cachedReads.clear()
     const reading = cacheFor(clock, maxAgeMs, () => readUsed(accountId))
-    readings.set(accountId, reading)
+    cachedReads.set(accountId, reading)
     return reading
   }
 
   return async ({ accountId, tier }) => {
     const { monthlyQuota } = tiers[tier]
-    if (monthlyQuota < 0 || (await readingOf(accountId)()) < monthlyQuota) return null
+    if (monthlyQuota < 0 || (await cachedReadOf(accountId)()) < monthlyQuota) return null
     return new AppError('QUOTA_EXCEEDED', "This month's quota is used up", {
       retryAfterSeconds: secondsUntilNextMonth(clock.now()),
     })

@@ -6,7 +6,6 @@ import type { Settlement, SettlementJournal } from '../../ports/settlementJourna
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { describeOutcome, describeSettlement } from './settlementContext.js'
 
-/** Schemes and journal of the reconciler. */
 export interface ReconcileDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
@@ -16,11 +15,10 @@ export interface ReconcileDependencies {
 }
 
 const rowsPerRound = 200
-const atOnce = 8
-// One row may be at fault by itself; several are the network.
+const concurrency = 8
 const maxFailuresPerKey = 3
 
-/** Asks the chain about settlements without an owner, and closes those whose outcome is proven; one round. */
+/** Resolves settlements without an owner against the chain and closes those with a proven outcome; one round. */
 export const createReconcileSettlements = (dependencies: ReconcileDependencies) => {
   const { registry, journal, counter, logger, deadlineMs } = dependencies
   const abandon = async ({ id, network }: Settlement): Promise<void> => {
@@ -28,24 +26,24 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
   }
 
   const resolve = async (settlement: Settlement, stopped: AbortSignal): Promise<void> => {
-    const named = { settlementId: settlement.id, network: settlement.network }
+    const logFields = { settlementId: settlement.id, network: settlement.network }
     const scheme = registry.find(settlement.scheme, settlement.network)
     if (scheme === null) {
-      logger.error(named, 'settlement.network_not_configured: configure the network again to close it')
+      logger.error(logFields, 'settlement.network_not_configured: configure the network again to close it')
       return
     }
     const outcome = await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
       scheme.resolve(settlement, signal),
     )
     if (outcome.state === 'pending') {
-      // Its webhook gets one pending event, also where the process died that should have.
+      // Writes the one pending event, in case the process that should have written it died.
       await journal.release(settlement.id)
       return
     }
     if (!(await journal.close(settlement.id, outcome))) return
-    logger.info({ ...named, ...describeOutcome(outcome) }, `settlement.${outcome.state}`)
+    logger.info({ ...logFields, ...describeOutcome(outcome) }, `settlement.${outcome.state}`)
     if (outcome.state === 'failed' && settlement.consumedBy !== null) {
-      // Its block was orphaned and the payment was not mined again: what was delivered for it is not paid.
+      // The block was orphaned and the payment was not mined again: goods may be delivered without payment.
       counter.countLost(settlement.network)
       const { consumedBy } = settlement
       logger.error(
@@ -57,8 +55,8 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
 
   return async (stopped: AbortSignal): Promise<void> => {
     const pool = createWorkerPool<Settlement>({
-      atOnce,
-      // A dead network must not keep the rows of others waiting.
+      concurrency,
+      // An unreachable network must not delay the others.
       keyOf: ({ network }) => network,
       maxFailuresPerKey,
       stopped,

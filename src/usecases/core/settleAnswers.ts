@@ -2,7 +2,7 @@ import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Reason } from '../../protocol/reasons.js'
 import { refusalFields, type SettleResult } from '../../protocol/results.js'
 
-/** The money moved, and this caller may deliver for it. */
+/** Funds moved, and this request is the consumer. */
 export const succeed = (
   settlement: Settlement,
   transaction: string,
@@ -17,7 +17,6 @@ export const succeed = (
   status: 'confirmed',
 })
 
-/** The payment was refused before a row was opened. */
 export const refuseSettle = (
   callerNetwork: string,
   reason: Reason,
@@ -28,7 +27,7 @@ export const refuseSettle = (
   ...(payer == null ? {} : { payer }),
 })
 
-/** The settlement failed for good: no money moved. */
+/** Permanent failure: no funds moved. */
 export const failSettle = (settlement: Settlement, reason: Reason, callerNetwork: string): SettleResult => ({
   ...failure(callerNetwork, reason),
   payer: settlement.payer,
@@ -36,7 +35,7 @@ export const failSettle = (settlement: Settlement, reason: Reason, callerNetwork
   status: 'failed',
 })
 
-/** Sent, and its fate unknown: the hash goes along, so that nobody pays twice. */
+/** Sent, outcome unknown. Includes the transaction, so that the payer is not asked to pay again. */
 export const answerPending = (
   settlement: Settlement,
   transaction: string | null,
@@ -49,7 +48,7 @@ export const answerPending = (
   status: 'pending',
 })
 
-/** Someone else was told, or will be: the payment is real but not this caller's to deliver for. */
+/** The authorization belongs to another request: this one must not deliver. */
 export const answerDuplicate = (settlement: Settlement, callerNetwork: string): SettleResult => ({
   ...failure(callerNetwork, 'duplicate_settlement'),
   transaction: settlement.transaction ?? '',

@@ -15,10 +15,9 @@ import { refuseSettle } from './settleAnswers.js'
 import { asSettleFailure, type SettleAttempt, type SettlementContext } from './settlementContext.js'
 import type { SpendingLimits } from './spendingLimits.js'
 
-/** Settles one authorization. A later attempt for the same one joins the first, or is answered `duplicate_settlement`. */
+/** A retry joins the first attempt; a different request is answered `duplicate_settlement`. */
 export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResult>
 
-/** Schemes, journal and limits of settling. */
 export interface SettleAuthorizationDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
@@ -26,14 +25,14 @@ export interface SettleAuthorizationDependencies {
   readonly concurrency: ConcurrencyLimits
   readonly clock: Clock
   readonly logger: Logger
-  /** How long a caller waits for the outcome; what takes longer is answered `settlement_pending`. */
+  /** Maximum wait for the outcome; then the answer is `settlement_pending`. */
   readonly waitMs: number
 }
 
-// A row can fail between two reads, and a crashed one can be abandoned; then the attempt starts again.
+// A row can fail between two reads, or be abandoned after a crash; then the attempt starts again.
 const maxRounds = 4
 
-/** Builds settling: find or join an earlier attempt, verify, claim, record, send, close. */
+/** Order: find or join an earlier attempt, verify, claim, record, send, close. */
 export const createSettleAuthorization = ({
   registry,
   journal,
@@ -47,13 +46,13 @@ export const createSettleAuthorization = ({
   const execute = createExecuteSettlement({ journal, answerFromSettlement, logger })
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
-  const settle = async (work: SettlementContext): Promise<SettleResult> => {
-    const { payment, scheme, waitUntil } = work
+  const settle = async (context: SettlementContext): Promise<SettleResult> => {
+    const { payment, scheme, waitUntil } = context
     const authorizationId = scheme.identify(payment)
     for (let round = 0; round < maxRounds; round++) {
       const existing = authorizationId === null ? null : await journal.findOpen(authorizationId)
       if (existing !== null) {
-        const joined = await join(existing, work)
+        const joined = await join(existing, context)
         if (joined !== null) return joined
         continue
       }
@@ -61,30 +60,29 @@ export const createSettleAuthorization = ({
       const isAwaited = () => !waitUntil.aborted
       const verified = await withSignal(scheme.verify(payment, { isAwaited }), waitUntil)
       if (!verified.isValid) {
-        // Perhaps another request settled it meanwhile.
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)
         if (settled !== null) continue
         return refuseSettle(payment.callerNetwork, verified.reason, verified.message, verified.payer)
       }
-      const releaseSlot = concurrency.enterPayer(
+      const releaseSlot = concurrency.acquirePayerSlot(
         `${payment.requirements.network} ${verified.payer}`,
         verified.authorizationId,
       )
       try {
         await limits.spend(payment, verified.payer)
-        const claimed = await claim(work, verified)
-        if (claimed !== null) return await execute(claimed, verified, work)
+        const claimed = await claim(context, verified)
+        if (claimed !== null) return await execute(claimed, verified, context)
       } finally {
         releaseSlot()
       }
     }
-    throw new AppError('SERVICE_UNAVAILABLE', 'This authorization is being settled by others', {
+    throw new AppError('SERVICE_UNAVAILABLE', 'Other requests are settling this authorization; retry', {
       retryAfterSeconds: 2,
     })
   }
 
-  const claim = (work: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
-    const { scheme, network, asset, payTo } = work.payment.requirements
+  const claim = (context: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
+    const { scheme, network, asset, payTo } = context.payment.requirements
     const claimed = {
       authorizationId: authorized.authorizationId,
       scheme,
@@ -96,17 +94,20 @@ export const createSettleAuthorization = ({
       authorizedAmount: authorized.authorizedAmount,
       expiresAt: authorized.expiresAt,
       details: authorized.details,
-      resource: work.payment.resource,
-      caller: work.caller,
-      fingerprint: work.fingerprint,
+      resource: context.payment.resource,
+      caller: context.caller,
+      fingerprint: context.fingerprint,
     }
-    return journal.claim(claimed, work.quota === null ? null : { tier: work.quota.tier, at: clock.now() })
+    return journal.claim(
+      claimed,
+      context.quota === null ? null : { tier: context.quota.tier, at: clock.now() },
+    )
   }
 
   return async (attempt) => {
     const scheme = findScheme(registry, attempt.payment)
     if (typeof scheme === 'string') return refuseSettle(attempt.payment.callerNetwork, scheme)
-    const releaseSlot = concurrency.enterCaller(attempt.caller)
+    const releaseSlot = concurrency.acquireCallerSlot(attempt.caller)
     try {
       const fingerprint =
         typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()

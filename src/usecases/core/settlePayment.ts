@@ -9,7 +9,7 @@ import { fingerprintRequest } from './fingerprint.js'
 import { refuseSettle } from './settleAnswers.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
 import { type SettleAttempt, withShortDeadline } from './settlementContext.js'
-import type { CoreUseCases, SettleAnswer, SettleRequest } from './useCases.js'
+import type { CoreUseCases, SettleRequest, SettleResponse } from './useCases.js'
 
 export interface SettlePaymentDependencies {
   readonly idempotency: IdempotencyStore
@@ -19,7 +19,7 @@ export interface SettlePaymentDependencies {
 
 const retryAfterSeconds = 2
 
-/** Settles a payment; with an `Idempotency-Key`, at most once and with one answer. */
+/** With an `Idempotency-Key`, settles at most once and always returns the same response. */
 export const createSettlePayment = ({
   idempotency,
   settleAuthorization,
@@ -36,8 +36,8 @@ export const createSettlePayment = ({
     }
   }
 
-  /** The journal holds the truth; a key whose end cannot be noted is taken over when its time is up. */
-  const note = async (work: Promise<void>) => {
+  /** Failures are logged only: the journal is authoritative, and an unfinished key expires and is taken over. */
+  const saveKeyState = async (work: Promise<void>) => {
     try {
       await withShortDeadline(work)
     } catch (error) {
@@ -45,7 +45,7 @@ export const createSettlePayment = ({
     }
   }
 
-  /** A body that cannot be read as a payment is an answer, also for its Idempotency-Key. */
+  /** An unreadable payment is a result (HTTP 200), also under its Idempotency-Key. */
   const settle = async (
     { body, caller, quota }: SettleRequest,
     identity: Pick<SettleAttempt, 'fingerprint' | 'consumer'>,
@@ -63,18 +63,18 @@ export const createSettlePayment = ({
         consumer: `key:${idempotent.caller}:${idempotent.key}`,
       })
     } catch (error) {
-      await note(idempotency.forget(idempotent))
+      await saveKeyState(idempotency.forget(idempotent))
       throw error
     }
-    if (result.success) await note(idempotency.answer(idempotent, result))
-    else if (result.status === 'pending') await note(idempotency.release(idempotent))
-    // The settlement of another request is not over for us while it is open: asked again, we tell its end.
-    else if (result.errorReason === 'duplicate_settlement') await note(idempotency.forget(idempotent))
-    else await note(idempotency.fail(idempotent))
+    if (result.success) await saveKeyState(idempotency.answer(idempotent, result))
+    else if (result.status === 'pending') await saveKeyState(idempotency.release(idempotent))
+    // The other request's settlement may still be open: the next retry reports its outcome.
+    else if (result.errorReason === 'duplicate_settlement') await saveKeyState(idempotency.forget(idempotent))
+    else await saveKeyState(idempotency.fail(idempotent))
     return result
   }
 
-  return async (request): Promise<SettleAnswer> => {
+  return async (request): Promise<SettleResponse> => {
     const { body, caller, idempotencyKey } = request
     if (idempotencyKey === null) {
       const consumer = `request:${randomUUID()}`
@@ -84,7 +84,7 @@ export const createSettlePayment = ({
       }
     }
 
-    // Before anything is known of the payment: a key belongs to one body, also where that body is refused.
+    // Before the payment is read: a key belongs to one body, also if that body is refused.
     const idempotent = { caller, key: idempotencyKey, fingerprint: fingerprintRequest(body) }
     const earlier = await begin(idempotent)
     switch (earlier.state) {
@@ -93,13 +93,20 @@ export const createSettlePayment = ({
       case 'answered':
         return { result: settleResult.parse(earlier.response), isReplayed: true }
       case 'running':
-        throw new AppError('REQUEST_IN_PROGRESS', 'A request with this Idempotency-Key is still running', {
-          retryAfterSeconds,
-        })
+        throw new AppError(
+          'REQUEST_IN_PROGRESS',
+          'A request with this Idempotency-Key is still in progress',
+          {
+            retryAfterSeconds,
+          },
+        )
       case 'mismatch':
         throw new AppError('PAYLOAD_MISMATCH', 'This Idempotency-Key was used with another payload')
       case 'failed':
-        throw new AppError('PREVIOUS_REQUEST_FAILED', 'The request with this Idempotency-Key failed for good')
+        throw new AppError(
+          'PREVIOUS_REQUEST_FAILED',
+          'The request with this Idempotency-Key failed permanently',
+        )
     }
   }
 }

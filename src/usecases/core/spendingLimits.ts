@@ -3,13 +3,12 @@ import type { Clock } from '../../ports/clock.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Payment } from '../../protocol/payment.js'
 
-/** What settlements may cost us before anybody pays for them; 0 turns a limit off. */
+/** Settlements per hour for which the facilitator pays gas; 0 turns a limit off. */
 export interface SpendingLimitSettings {
   readonly settlesPerPayerPerHour: number
   readonly settlesPerRecipientPerHour: number
 }
 
-/** Holds back a stranger who would spend our gas. */
 export interface SpendingLimits {
   /** Throws RATE_LIMITED. */
   spend(payment: Payment, payer: string): Promise<void>
@@ -17,7 +16,6 @@ export interface SpendingLimits {
 
 const hourMs = 3_600_000
 
-/** Counts settlements per payer and per recipient. */
 export const createSpendingLimits = (
   limiter: RateLimiter,
   clock: Clock,
@@ -38,9 +36,9 @@ export const createSpendingLimits = (
       },
     ].filter(({ limit }) => limit > 0)
     if (windows.length === 0) return
-    const answer = await limiter.take(windows)
-    if (answer.isAllowed) return
-    const resetsAt = answer.windows[answer.refusedBy ?? 0]?.resetsAt ?? clock.now()
+    const result = await limiter.take(windows)
+    if (result.isAllowed) return
+    const resetsAt = result.windows[result.refusedBy ?? 0]?.resetsAt ?? clock.now()
     throw new AppError('RATE_LIMITED', 'Too many settlements for this payer or recipient', {
       operationalCode: 'SVC-2005',
       retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - clock.now().getTime()) / 1_000)),

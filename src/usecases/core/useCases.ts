@@ -10,51 +10,44 @@ import type {
 } from '../../protocol/results.js'
 import type { WirePaymentRequest } from '../../protocol/wire.js'
 
-/** A request to judge a payment. */
 export interface VerifyRequest {
   readonly body: WirePaymentRequest
   readonly caller: string
-  /** The quota of the caller's account; null for a caller without one. */
   readonly quota: QuotaClaim | null
-  /** False when the client has hung up: a verify asks the chain nothing more then. */
+  /** False once the client disconnected: verification stops reading the chain. */
   readonly isAwaited: () => boolean
 }
 
-/** A request to settle a payment; it goes on when the client hangs up. */
+/** Continues when the client disconnects. */
 export interface SettleRequest {
   readonly body: WirePaymentRequest
-  /** An API key's id, or `anonymous`. */
+  /** Account id, or `anonymous`. */
   readonly caller: string
-  /** The quota of the caller's account, which is `caller`; null for a caller without one. */
   readonly quota: QuotaClaim | null
   readonly idempotencyKey: string | null
 }
 
-/** What /settle answers, and whether it was answered before. */
-export interface SettleAnswer {
+export interface SettleResponse {
   readonly result: SettleResult
   readonly isReplayed: boolean
 }
 
-/** Which transaction, and whose payment in it. */
-export interface TransactionQuestion {
+/** `payer` selects one settlement of a batch. */
+export interface TransactionQuery {
   readonly network: string
   readonly transaction: string
   readonly payer?: string | undefined
 }
 
-/** Which settlements an operator wants to see, and from where on. */
-export interface SettlementsQuestion {
+export interface SettlementsQuery {
   readonly status: 'pending' | 'confirmed' | 'failed'
   readonly network?: string | undefined
-  /** Those that were opened at this time or later. */
+  /** Inclusive lower bound of `createdAt`. */
   readonly since?: Date | undefined
   readonly limit: number
-  /** What an earlier page named in `nextCursor`. */
   readonly cursor?: string | undefined
 }
 
-/** What the service says of itself, beside its endpoints. */
 export interface ServiceDescription {
   readonly name: string
   readonly version: string
@@ -62,16 +55,15 @@ export interface ServiceDescription {
   readonly features: Readonly<Record<string, boolean>>
 }
 
-/** The verbs of the noun `core`. */
 export interface CoreUseCases {
   verifyPayment(request: VerifyRequest): Promise<VerifyResult>
-  settlePayment(request: SettleRequest): Promise<SettleAnswer>
+  settlePayment(request: SettleRequest): Promise<SettleResponse>
   /** Throws NOT_FOUND. */
   getSettlement(id: string): Promise<SettlementView>
   /** Throws NOT_FOUND. */
-  getSettlementByTransaction(question: TransactionQuestion): Promise<SettlementsOfTransaction>
-  /** For those who run the service. Throws INVALID_REQUEST for a cursor that no page named. */
-  listSettlements(question: SettlementsQuestion): Promise<SettlementPage>
+  getSettlementByTransaction(query: TransactionQuery): Promise<SettlementsOfTransaction>
+  /** For operators. Throws INVALID_REQUEST for an unknown cursor. */
+  listSettlements(query: SettlementsQuery): Promise<SettlementPage>
   listSupported(): Supported
   checkReadiness(): Promise<Readiness>
   describeService(): ServiceDescription

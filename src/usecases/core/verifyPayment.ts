@@ -13,7 +13,6 @@ import { fingerprintRequest } from './fingerprint.js'
 import type { QuotaGate } from './quotaGate.js'
 import type { CoreUseCases, VerifyRequest } from './useCases.js'
 
-/** What verifying needs. */
 export interface VerifyPaymentDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
@@ -22,10 +21,9 @@ export interface VerifyPaymentDependencies {
   readonly deadlineMs: number
 }
 
-// The deadline leaves time for the chain: a journal that does not answer must not use it up.
+// Shorter than the deadline: a slow journal must leave time for the chain.
 const journalDeadlineMs = 3_000
 
-/** Judges a payment and moves nothing. */
 export const createVerifyPayment = ({
   registry,
   journal,
@@ -33,9 +31,11 @@ export const createVerifyPayment = ({
   logger,
   deadlineMs,
 }: VerifyPaymentDependencies): CoreUseCases['verifyPayment'] => {
-  /** Answers by the deadline, whatever chain and database do. */
-  const inTime = async (work: Promise<VerifyResult>, isAwaited: () => boolean): Promise<VerifyResult> => {
-    // A timer of its own instead of `AbortSignal.any` and `AbortSignal.timeout`, which cost as much as the rest.
+  const withDeadline = async (
+    work: Promise<VerifyResult>,
+    isAwaited: () => boolean,
+  ): Promise<VerifyResult> => {
+    // One timer: `AbortSignal.any` and `AbortSignal.timeout` cost as much as the rest of a verify.
     let timer: NodeJS.Timeout | undefined
     const deadline = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('The deadline passed')), deadlineMs)
@@ -72,12 +72,12 @@ export const createVerifyPayment = ({
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return refuse(scheme)
 
-    // Nobody should deliver for what cannot be settled.
+    // Payments over quota cannot be settled, so they must not verify,
     const refusal = quota === null ? null : await quotaGate(quota)
     if (refusal !== null) {
-      // Unless a settlement of the caller stands for the payment: settling it uses nothing of the quota any more.
-      const begun = await findSettlement(scheme, payment)
-      if (begun?.caller !== caller) throw refusal
+      // unless this caller's settlement of the payment exists: settling it again uses no quota.
+      const existing = await findSettlement(scheme, payment)
+      if (existing?.caller !== caller) throw refusal
     }
 
     const verdict = await scheme.verify(payment, { isAwaited })
@@ -95,7 +95,7 @@ export const createVerifyPayment = ({
     )
     if (verdict.isValid) return { isValid: true, payer: verdict.payer }
 
-    // Paid for by this very request whose answer was `settlement_pending`: good until someone is told success.
+    // This request's earlier settlement was answered `settlement_pending`: valid until the success is consumed.
     const settlement = await findSettlement(scheme, payment)
     if (
       settlement !== null &&
@@ -108,7 +108,7 @@ export const createVerifyPayment = ({
     return refuse(verdict.reason, verdict.message, verdict.payer)
   }
 
-  return (request) => inTime(verify(request), request.isAwaited)
+  return (request) => withDeadline(verify(request), request.isAwaited)
 }
 
 const refuse = (refusedFor: Reason, sentence?: string, payer?: string | null): VerifyResult => {

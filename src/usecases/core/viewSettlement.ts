@@ -1,12 +1,11 @@
 import type { Settlement } from '../../ports/settlementJournal.js'
 import { refusalFields, type SettlementView } from '../../protocol/results.js'
 
-/** A settlement as anyone may see it who knows its id or its transaction. */
 export const viewSettlement = (settlement: Settlement): SettlementView => {
   const refusal = settlement.reason === null ? null : refusalFields(settlement.reason)
   return {
     id: settlement.id,
-    // Outside, a claim is a payment whose fate is open like any other.
+    // Clients do not see the difference between claimed and pending.
     status: settlement.state === 'claimed' ? 'pending' : settlement.state,
     scheme: settlement.scheme,
     network: settlement.network,

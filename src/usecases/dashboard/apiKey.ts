@@ -4,11 +4,10 @@ const prefix = 'qtn_sk_'
 const byteCount = 32
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = BigInt(digits.length)
-// As many digits as 32 bytes can need.
+// ceil(256 / log2(62)).
 const digitCount = 43
 const form = new RegExp(`^${prefix}[0-9A-Za-z]{${digitCount}}$`)
 
-/** A new key: 256 random bits. */
 export const createApiKey = (): string => {
   let rest = BigInt(`0x${randomBytes(byteCount).toString('hex')}`)
   let text = ''
@@ -19,8 +18,7 @@ export const createApiKey = (): string => {
   return `${prefix}${text}`
 }
 
-/** Whether a text can be a key at all; what cannot is refused without a look-up. */
+/** Checks the format, so that malformed keys need no lookup. */
 export const isApiKey = (text: string): boolean => form.test(text)
 
-/** What stands for a key where it must not be shown: the same for every key. */
 export const maskedApiKey = `${prefix}${'*'.repeat(8)}`

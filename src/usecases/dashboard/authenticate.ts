@@ -6,17 +6,13 @@ import { isApiKey } from './apiKey.js'
 import { isHostAllowed } from './hostName.js'
 import type { DashboardUseCases } from './useCases.js'
 
-/** What telling callers by their keys needs. */
 export interface AuthenticateDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer
   readonly blocks: AddressBlocks
 }
 
-/**
- * Tells whose key it is, and whether it may be used from there. A key is found by its HMAC, so no comparison
- * takes longer for a guess that is nearer; the answer is the same for every key that is nobody's.
- */
+/** Lookup by HMAC: its time reveals nothing about the key. All invalid keys get the same error. */
 export const createAuthenticate =
   ({ accounts, sealer, blocks }: AuthenticateDependencies): DashboardUseCases['authenticate'] =>
   async ({ apiKey, address, refererHost }) => {
@@ -32,7 +28,7 @@ export const createAuthenticate =
     return account
   }
 
-/** A database that does not answer says nothing about the key. */
+/** 503 instead of 401: an unavailable database says nothing about the key. */
 const find = async (accounts: AccountStore, fingerprint: Uint8Array): Promise<Account | null> => {
   try {
     return await accounts.findByKey(fingerprint)

@@ -23,11 +23,9 @@ import { createRestrict } from './restrict.js'
 import { createRotateKey } from './rotateKey.js'
 import type { DashboardUseCases } from './useCases.js'
 
-/** What the verbs of the dashboard need together. */
 export interface DashboardDependencies {
   readonly accounts: AccountStore
   readonly quotas: Quotas
-  /** For the purpose `api-key`. */
   readonly sealer: Sealer
   readonly blocks: AddressBlocks
   readonly limiter: RateLimiter
@@ -39,13 +37,11 @@ export interface DashboardDependencies {
   readonly findWebhookUrl: ReadInfoDependencies['findWebhookUrl']
 }
 
-/** The noun `dashboard`: API keys, and what their owners see and set. */
 export interface Dashboard {
   readonly useCases: DashboardUseCases
   readonly jobs: Readonly<Record<never, Job>>
 }
 
-/** Assembles the noun `dashboard`. */
 export const createDashboard = (dependencies: DashboardDependencies): Dashboard => {
   const {
     accounts,

@@ -5,21 +5,18 @@ import { canonicalNetwork } from '../../protocol/network.js'
 import { viewSettlement } from '../core/viewSettlement.js'
 import type { DashboardUseCases } from './useCases.js'
 
-/** What listing an account's settlements needs. */
 export interface ListAccountSettlementsDependencies {
   readonly settlements: AccountSettlements
   readonly journal: Pick<SettlementJournal, 'find'>
 }
 
-/** Shows accounts their own settlements and nobody else's, the newest first. */
 export const createListAccountSettlements =
   ({ settlements, journal }: ListAccountSettlementsDependencies): DashboardUseCases['listSettlements'] =>
   async ({ id: accountId }, { cursor, network, limit, ...rest }) => {
-    // One answer for what is another's and for what is not at all: neither is told apart.
+    // Same error for unknown and foreign cursors, so that existence does not leak.
     if (cursor !== undefined && (await journal.find(cursor))?.caller !== accountId) {
-      throw new AppError('INVALID_REQUEST', 'cursor: must be the nextCursor of an earlier answer')
+      throw new AppError('INVALID_REQUEST', 'cursor: must be the nextCursor of an earlier response')
     }
-    // One more than is shown tells whether there is another page.
     const found = await settlements.list({
       ...rest,
       accountId,

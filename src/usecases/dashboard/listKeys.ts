@@ -10,10 +10,7 @@ export interface ListKeysDependencies {
   readonly mode: Registration['mode']
 }
 
-/**
- * Lists the keys of the address that the account belongs to. Anyone can register a project under any address, so a
- * key proves its own project only: other projects' keys are masked.
- */
+/** Anyone can register a project under any address, so a key only reveals itself: other keys are masked. */
 export const createListKeys =
   ({ accounts, sealer, mode }: ListKeysDependencies): DashboardUseCases['listKeys'] =>
   async ({ id, email }, viewer) => {

@@ -6,16 +6,13 @@ import { areKeysShown, type Registration } from './registration.js'
 import type { DashboardUseCases } from './useCases.js'
 import { viewKey } from './viewKey.js'
 
-/** What looking up keys needs. */
 export interface LookUpDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer
   readonly mode: Registration['mode']
-  /** Null unless the mode is `verified`. */
   readonly mailKeys: MailKeys | null
 }
 
-/** Finds the keys of an address. */
 export const createLookUp = (dependencies: LookUpDependencies): DashboardUseCases['lookUp'] => {
   const { accounts, sealer, mode, mailKeys } = dependencies
   return async (text, viewer) => {
@@ -26,7 +23,7 @@ export const createLookUp = (dependencies: LookUpDependencies): DashboardUseCase
       return { email, keys: found.map((keyed) => viewKey(keyed, opener)) }
     }
     mailKeys(found)
-    // Even how many there are would tell that there are any.
+    // Even the number of keys would reveal whether the address is known.
     return { email, keys: [] }
   }
 }

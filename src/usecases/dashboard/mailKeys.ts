@@ -4,13 +4,9 @@ import type { Mailer } from '../../ports/mailer.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Sealer } from '../../ports/sealer.js'
 
-/**
- * Sends the keys of accounts to the addresses that they were registered with. Nobody waits for it: how long an
- * answer takes must not tell whether there was anything to send.
- */
+/** Not awaited: response time must not reveal whether an account exists. */
 export type MailKeys = (accounts: readonly KeyedAccount[]) => void
 
-/** What letters with keys are made of. */
 export interface MailKeysDependencies {
   readonly mailer: Mailer
   readonly sealer: Sealer
@@ -19,32 +15,31 @@ export interface MailKeysDependencies {
 }
 
 const subject = 'Your API key'
-// Whoever asks need not be whose address it is.
+// The requester may not own the address.
 const mailsPerHour = 5
 const hourMs = 3_600_000
 
-/** Keys by mail: one letter an address, and not more of them than its owner can bear. */
 export const createMailKeys = ({ mailer, sealer, limiter, logger }: MailKeysDependencies): MailKeys => {
-  const writeLetter = (accounts: readonly KeyedAccount[]): string =>
+  const writeText = (accounts: readonly KeyedAccount[]): string =>
     [
-      'Someone asked for the API keys of this address.',
+      'The API keys of this e-mail address were requested.',
       '',
       ...accounts.map(({ account, sealed }) => `${printProject(account.project)}: ${sealer.open(sealed)}`),
       '',
-      'Keep them secret. If it was not you, you need do nothing: nobody else was shown a key.',
+      'Keep them secret. If you did not request them, ignore this message: no key was shown to the requester.',
     ].join('\n')
 
-  /** The store of limits need not know who writes to us. */
-  const nameOf = (address: string): string =>
+  /** Hashed: the rate limit store must not contain e-mail addresses. */
+  const hashAddress = (address: string): string =>
     Buffer.from(sealer.fingerprint(address.toLowerCase())).toString('hex')
 
   const mail = async (accounts: readonly KeyedAccount[]): Promise<void> => {
     const active = accounts.filter(({ account }) => account.status === 'active')
-    for (const [address, theirs] of groupByAddress(active)) {
+    for (const [address, keys] of groupByAddress(active)) {
       const { isAllowed } = await limiter.take([
-        { key: `mail:${nameOf(address)}`, limit: mailsPerHour, windowMs: hourMs },
+        { key: `mail:${hashAddress(address)}`, limit: mailsPerHour, windowMs: hourMs },
       ])
-      if (isAllowed) mailer.post({ to: address, subject, text: writeLetter(theirs) })
+      if (isAllowed) mailer.send({ to: address, subject, text: writeText(keys) })
     }
   }
   return (accounts) => {
@@ -52,7 +47,7 @@ export const createMailKeys = ({ mailer, sealer, limiter, logger }: MailKeysDepe
   }
 }
 
-/** Strangers choose the name: programs that show mail must find no address in it to make a link of. */
+/** Project names are user input: mail clients must not turn them into links. */
 const printProject = (project: string): string => project.replaceAll(/[.:/@\\]+/g, ' ')
 
 const groupByAddress = (accounts: readonly KeyedAccount[]): ReadonlyMap<string, readonly KeyedAccount[]> => {

@@ -2,12 +2,12 @@ import { AppError } from '../../errors.js'
 
 const maxLength = 254
 const maxLocalLength = 64
-// Letters of any script; no white space, control or invisible character, and nothing that mail gives a meaning.
+// Letters of any script; no white space, control or format characters, no RFC 5322 specials.
 const localPart = /^[^\p{C}\p{Z}"(),:;<>@[\\\]]+$/u
 const invisible = /\p{Default_Ignorable_Code_Point}/u
 const label = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u
 
-/** An address as it is kept: trimmed, in Unicode's composed form. Throws INVALID_REQUEST. */
+/** Trimmed, Unicode NFC. Throws INVALID_REQUEST. */
 export const readEmail = (text: string): string => {
   const email = text.length > maxLength * 4 ? '' : text.trim().normalize('NFC')
   const at = email.lastIndexOf('@')
@@ -22,7 +22,7 @@ export const readEmail = (text: string): string => {
     !/^\.|\.\.|\.$/.test(local) &&
     labels.length > 1 &&
     labels.every((one) => label.test(one)) &&
-    // An address of four numbers is a machine, not a domain.
+    // Excludes IPv4 addresses.
     !/^\p{N}+$/u.test(labels.at(-1) ?? '')
   if (!isAddress)
     throw new AppError('INVALID_REQUEST', 'email: must be an e-mail address of at most 254 characters')

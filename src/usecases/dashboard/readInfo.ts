@@ -4,15 +4,12 @@ import { tiers } from '../../protocol/tiers.js'
 import type { DashboardUseCases } from './useCases.js'
 import { viewQuota } from './viewQuota.js'
 
-/** What telling of an account needs. */
 export interface ReadInfoDependencies {
   readonly quotas: Quotas
   readonly clock: Clock
-  /** Null when the account has none. */
   findWebhookUrl(accountId: string): Promise<string | null>
 }
 
-/** Tells all that an account's owner may know of it. */
 export const createReadInfo =
   ({ quotas, clock, findWebhookUrl }: ReadInfoDependencies): DashboardUseCases['readInfo'] =>
   async (account) => {

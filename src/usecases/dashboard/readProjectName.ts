@@ -1,11 +1,11 @@
 import { AppError } from '../../errors.js'
 
 const maxLength = 100
-// Joiners and the selectors of a form, which some scripts and emoji need, are the only invisible ones allowed.
+// Zero-width joiners and variation selectors are allowed: scripts and emoji need them.
 const forbidden = /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 
-/** A project's name as it is kept: trimmed, in Unicode's composed form. Throws INVALID_REQUEST. */
+/** Trimmed, Unicode NFC. Throws INVALID_REQUEST. */
 export const readProjectName = (text: string): string => {
   const name = text.length > maxLength * 8 ? '' : text.trim().normalize('NFC')
   const { length } = [...name]

@@ -3,7 +3,6 @@ import type { Quotas } from '../../ports/quotas.js'
 import type { DashboardUseCases } from './useCases.js'
 import { viewQuota } from './viewQuota.js'
 
-/** Tells what is left of an account's month. */
 export const createReadQuota =
   (quotas: Quotas, clock: Clock): DashboardUseCases['readQuota'] =>
   async (account) =>

@@ -2,7 +2,6 @@ import type { Clock } from '../../ports/clock.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { DashboardUseCases } from './useCases.js'
 
-/** Counts an account's settlements on each of the last seven days. */
 export const createReadUsage =
   (quotas: Quotas, clock: Clock): DashboardUseCases['readUsage'] =>
   async ({ id }) => {

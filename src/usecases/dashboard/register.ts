@@ -17,11 +17,10 @@ export interface RegisterDependencies {
   readonly sealer: Sealer
   readonly clock: Clock
   readonly mode: Registration['mode']
-  /** Null unless the mode is `verified`. */
   readonly mailKeys: MailKeys | null
 }
 
-/** Opens an account, or finds the one that the address has for the project. */
+/** Idempotent per e-mail and project: returns the existing account if there is one. */
 export const createRegister = (dependencies: RegisterDependencies): DashboardUseCases['register'] => {
   const { accounts, quotas, sealer, clock, mode, mailKeys } = dependencies
   return async (request, viewer) => {
@@ -35,14 +34,12 @@ export const createRegister = (dependencies: RegisterDependencies): DashboardUse
     const { account, sealed, isNew } = registered
     if (mailKeys !== null) {
       mailKeys([registered])
-      // The same for every address: what it has already, only its mail tells.
+      // Same response for every address: only the e-mail reveals whether the project exists.
       const quota = viewQuota({ tier: 'free' }, unusedMonth(clock.now()))
       return { apiKey: maskedApiKey, projectName: project, quota, isNew: true }
     }
-    if (account.status === 'revoked')
-      throw new AppError('FORBIDDEN', 'This project may not use the service any more')
+    if (account.status === 'revoked') throw new AppError('FORBIDDEN', 'This project is revoked')
     if (!isNew && !areKeysShown(mode, viewer)) {
-      // What the month's tier allows, and nothing of how the project uses it.
       const quota = viewQuota(account, unusedMonth(clock.now()))
       return { apiKey: maskedApiKey, projectName: account.project, quota, isNew }
     }

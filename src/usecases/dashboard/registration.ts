@@ -1,13 +1,12 @@
 import type { Mailer } from '../../ports/mailer.js'
 import type { KeyViewer } from './useCases.js'
 
-/** How keys are given out, and what that needs. */
+/** `REGISTRATION`: how keys are handed out. */
 export type Registration =
   | { readonly mode: 'once' | 'open' }
-  /** Keys go by mail to the address that they belong to. */
   | { readonly mode: 'verified'; readonly mailer: Mailer }
 
-/** Whether a caller sees full keys beside the one that it creates or presents. */
+/** Whether the viewer sees full keys other than the one it creates or presents. */
 export const areKeysShown = (mode: Registration['mode'], viewer: KeyViewer): boolean => {
   switch (mode) {
     case 'open':

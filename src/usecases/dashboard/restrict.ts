@@ -7,7 +7,6 @@ import type { DashboardUseCases } from './useCases.js'
 
 const maxQuotedLength = 60
 
-/** Sets who may use an account's key. */
 export const createRestrict =
   (accounts: AccountStore, blocks: AddressBlocks): DashboardUseCases['restrict'] =>
   async ({ id }, restrictions) => {
@@ -34,20 +33,20 @@ interface ListRule {
   readonly normalize: (entry: string) => string | null
 }
 
-/** Each entry once, in its one spelling; every malformed one is named. */
+/** Normalized and deduplicated. Throws INVALID_REQUEST that lists every malformed entry. */
 const readList = (entries: readonly string[], { name, rule, normalize }: ListRule): string[] => {
   if (entries.length > maxRestrictions) {
     throw new AppError('INVALID_REQUEST', `${name}: may have at most ${maxRestrictions} entries`)
   }
   const read = entries.map((entry) => ({ entry, normal: normalize(entry.trim()) }))
-  const wrong = read.flatMap(({ entry, normal }, index) =>
+  const invalid = read.flatMap(({ entry, normal }, index) =>
     normal === null ? [`${name}[${index}] ${quote(entry)}`] : [],
   )
-  if (wrong.length > 0) throw new AppError('INVALID_REQUEST', `${wrong.join(', ')}: ${rule}`)
+  if (invalid.length > 0) throw new AppError('INVALID_REQUEST', `${invalid.join(', ')}: ${rule}`)
   return [...new Set(read.flatMap(({ normal }) => (normal === null ? [] : [normal])))]
 }
 
-/** Escaped, so that no entry can turn an answer or a terminal around. */
+/** Escaped, so that entries cannot inject terminal control or bidirectional text. */
 const quote = (entry: string): string => {
   const shown = entry.length > maxQuotedLength ? `${entry.slice(0, maxQuotedLength)}…` : entry
   return JSON.stringify(shown).replaceAll(/\p{C}/gu, '\ufffd')

@@ -4,7 +4,6 @@ import type { Sealer } from '../../ports/sealer.js'
 import { createApiKey } from './apiKey.js'
 import type { DashboardUseCases } from './useCases.js'
 
-/** Replaces the key that was presented by a new one. */
 export const createRotateKey =
   (accounts: AccountStore, sealer: Sealer): DashboardUseCases['rotateKey'] =>
   async ({ id, project }, presented) => {
@@ -14,5 +13,5 @@ export const createRotateKey =
       sealed: sealer.seal(apiKey),
     })
     if (!isRotated) throw new AppError('UNAUTHORIZED', 'The API key is not valid')
-    return { apiKey, project, message: 'The old key is invalid from now on. Keep this one: it replaces it.' }
+    return { apiKey, project, message: 'The old key is now invalid. Store this one: it replaces it.' }
   }

@@ -4,60 +4,50 @@ import type { AccountSettlementPage } from '../../protocol/accountSettlements.js
 import type {
   AccountInfo,
   KeyList,
-  LookedUp,
+  LookupResult,
   Quota,
-  Registered,
+  RegisterResult,
   Restrictions,
   RotatedKey,
   Usage,
 } from '../../protocol/accounts.js'
 
-/** Who wants a key, and for what. */
 export interface RegisterRequest {
   readonly email: string
   readonly projectName: string
 }
 
-/**
- * Who reads keys. `trusted`: a program on the instance's own machine, or an operator. An e-mail address is no proof
- * of who asks.
- */
+/** `trusted`: a program on the instance's own machine, or an operator. Knowing an e-mail address proves nothing. */
 export type KeyViewer = 'trusted' | 'stranger'
 
-/** A presented key, and where it came from. */
-export interface KeyUse {
+export interface PresentedKey {
   readonly apiKey: string
-  /** The client's address, behind the trusted proxies. */
+  /** Client address as resolved through the trusted proxies. */
   readonly address: string
-  /** Host of Referer or Origin, in lower case; null when there is neither. */
+  /** Host of Referer or Origin in lower case; null without either. */
   readonly refererHost: string | null
 }
 
-/** Which of its settlements an account wants to see, and from where on. */
-export interface AccountSettlementsQuestion extends Omit<AccountSettlementFilter, 'accountId' | 'after'> {
-  /** What an earlier page named in `nextCursor`. */
+export interface AccountSettlementsQuery extends Omit<AccountSettlementFilter, 'accountId' | 'after'> {
   readonly cursor?: string | undefined
 }
 
-/** The verbs of the noun `dashboard`: keys, and what their owners see and set. */
 export interface DashboardUseCases {
-  /** Throws UNAUTHORIZED for a key that is nobody's, FORBIDDEN where its restrictions keep it out. */
-  authenticate(use: KeyUse): Promise<Account>
-  register(request: RegisterRequest, viewer: KeyViewer): Promise<Registered>
-  lookUp(email: string, viewer: KeyViewer): Promise<LookedUp>
+  /** Throws UNAUTHORIZED for an invalid key, FORBIDDEN if its restrictions exclude the client. */
+  authenticate(use: PresentedKey): Promise<Account>
+  register(request: RegisterRequest, viewer: KeyViewer): Promise<RegisterResult>
+  lookUp(email: string, viewer: KeyViewer): Promise<LookupResult>
   readInfo(account: Account): Promise<AccountInfo>
   readQuota(account: Account): Promise<Quota>
   listKeys(account: Account, viewer: KeyViewer): Promise<KeyList>
   readUsage(account: Account): Promise<Usage>
-  /** Throws INVALID_REQUEST for a cursor that no page of the account's own named. */
+  /** Throws INVALID_REQUEST for a cursor that is not one of the account's own settlements. */
   listSettlements(
     account: Pick<Account, 'id'>,
-    question: AccountSettlementsQuestion,
+    query: AccountSettlementsQuery,
   ): Promise<AccountSettlementPage>
-  /** Replaces the presented key. Throws UNAUTHORIZED when another rotation was quicker. */
+  /** Throws UNAUTHORIZED if a concurrent rotation replaced the key first. */
   rotateKey(account: Account, apiKey: string): Promise<RotatedKey>
-  /** Throws INVALID_REQUEST, with the entry that is wrong. */
   restrict(account: Account, restrictions: Restrictions): Promise<Restrictions>
-  /** The public count. */
   countKeys(): Promise<number>
 }

@@ -4,7 +4,6 @@ import type { Quota } from '../../protocol/accounts.js'
 import { startOfMonth, startOfNextMonth } from '../../protocol/month.js'
 import { tiers } from '../../protocol/tiers.js'
 
-/** What an account's tier leaves of the month. */
 export const viewQuota = ({ tier }: Pick<Account, 'tier'>, { used, monthStartsAt }: QuotaUse): Quota => ({
   limit: tiers[tier].monthlyQuota,
   period: 'monthly',
@@ -14,7 +13,6 @@ export const viewQuota = ({ tier }: Pick<Account, 'tier'>, { used, monthStartsAt
   resetsAt: startOfNextMonth(monthStartsAt).toISOString(),
 })
 
-/** The month that a moment lies in, with nothing used. */
 export const unusedMonth = (now: Date): QuotaUse => ({
   monthStartsAt: startOfMonth(now),
   used: 0,

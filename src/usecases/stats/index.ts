@@ -5,13 +5,11 @@ import { createReadStatistics } from './readStatistics.js'
 import { createRequestTally } from './tallyRequests.js'
 import type { StatsUseCases } from './useCases.js'
 
-/** The noun `stats`: what is counted over all instances. */
 export interface Stats {
   readonly useCases: StatsUseCases
   readonly jobs: Readonly<Record<'flushRequestStatistics', Job>>
 }
 
-/** Assembles the noun `stats`. */
 export const createStats = (statistics: Statistics, clock: Clock): Stats => {
   const tally = createRequestTally(statistics)
   return {

@@ -4,10 +4,9 @@ import { cacheFor } from '../cacheFor.js'
 import type { StatsUseCases } from './useCases.js'
 
 const requestsMaxAgeMs = 1_000
-// Anyone may ask, and every reading goes through the whole journal.
+// Public endpoint, and each read scans the whole journal.
 const settlementsMaxAgeMs = 10_000
 
-/** Tells the public what was counted, some seconds ago. */
 export const createReadStatistics = (
   statistics: Statistics,
   clock: Clock,

@@ -1,15 +1,14 @@
 import type { RequestTotals, Statistics } from '../../ports/statistics.js'
 
-/** An answered request. */
 export interface TalliedRequest {
   readonly status: number
   readonly durationMs: number
 }
 
-/** Adds up requests in the process, so that none of them waits for the database. */
+/** Counts in memory, so that no request waits for the database. */
 export interface RequestTally {
   countRequest(request: TalliedRequest): void
-  /** Writes down what was counted since the last time; what could not be written stays counted. */
+  /** On failure the counts are kept for the next flush. */
   flush(): Promise<void>
 }
 
@@ -21,21 +20,21 @@ const add = (left: RequestTotals, right: RequestTotals): RequestTotals => ({
   durationMs: left.durationMs + right.durationMs,
 })
 
-/** Creates an empty tally. A request has failed when we failed, not when it was refused. */
+/** Only 5xx responses count as failures. */
 export const createRequestTally = (statistics: Pick<Statistics, 'addRequests'>): RequestTally => {
-  let counted = none
+  let pending = none
   return {
     countRequest: ({ status, durationMs }) => {
-      counted = add(counted, { requests: 1, failures: status >= 500 ? 1 : 0, durationMs })
+      pending = add(pending, { requests: 1, failures: status >= 500 ? 1 : 0, durationMs })
     },
     flush: async () => {
-      if (counted.requests === 0) return
-      const taken = counted
-      counted = none
+      if (pending.requests === 0) return
+      const flushed = pending
+      pending = none
       try {
-        await statistics.addRequests(taken)
+        await statistics.addRequests(flushed)
       } catch (error) {
-        counted = add(counted, taken)
+        pending = add(pending, flushed)
         throw error
       }
     },

@@ -10,91 +10,87 @@ export interface DeliverWebhooksDependencies {
   readonly sendWebhook: SendWebhook
   readonly counter: WebhookCounter
   readonly logger: Logger
-  /** Longer than an attempt can take: who has not finished by then is dead. 30 s unless told. */
+  /** Must exceed the longest attempt: after it the delivery counts as abandoned. Default 30 s. */
   readonly leaseMs?: number
-  /** How many are sent at once; 128 unless told. */
-  readonly atOnce?: number
-  /** How many of them to one account's receiver; 4 unless told. */
-  readonly atOncePerAccount?: number
-  /** How often is looked for more while receivers are slow; 500 ms unless told. */
-  readonly lookAgainMs?: number
+  /** Concurrent attempts; default 128. */
+  readonly concurrency?: number
+  /** Concurrent attempts per account; default 4. */
+  readonly concurrencyPerAccount?: number
+  /** Interval at which new deliveries are leased while others are in flight; default 500 ms. */
+  readonly pollMs?: number
 }
 
-/**
- * Builds the job that delivers what is due; a round ends when nothing is under way and nothing due. An account
- * whose receiver is slow waits for its own deliveries, and nobody else does.
- */
+/** A slow receiver delays only its own account. A round ends when nothing is in flight or due. */
 export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies) => {
-  const { outbox, sendWebhook, counter, logger, leaseMs = 30_000, lookAgainMs = 500 } = dependencies
-  const { atOnce = 128, atOncePerAccount = 4 } = dependencies
+  const { outbox, sendWebhook, counter, logger, leaseMs = 30_000, pollMs = 500 } = dependencies
+  const { concurrency = 128, concurrencyPerAccount = 4 } = dependencies
 
-  const attempt = async (taken: LeasedDelivery, stopped: AbortSignal): Promise<void> => {
-    const named = { deliveryId: taken.id, type: taken.type, accountId: taken.accountId }
+  const attempt = async (leased: LeasedDelivery, stopped: AbortSignal): Promise<void> => {
+    const logFields = { deliveryId: leased.id, type: leased.type, accountId: leased.accountId }
     try {
-      const answer = await sendWebhook(taken, taken.endpoint, stopped)
-      const outcome = decideAttempt(answer, taken.attempts)
-      await outbox.finish(taken, outcome)
+      const response = await sendWebhook(leased, leased.endpoint, stopped)
+      const outcome = decideAttempt(response, leased.attempts)
+      await outbox.finish(leased, outcome)
       counter.countWebhook(outcome.state)
-      logger.info({ ...named, attempt: taken.attempts + 1, ...answer }, `webhook.${outcome.state}`)
+      logger.info({ ...logFields, attempt: leased.attempts + 1, ...response }, `webhook.${outcome.state}`)
     } catch (error) {
       if (stopped.aborted) {
-        await outbox.returnToQueue(taken).catch(() => undefined)
+        await outbox.returnToQueue(leased).catch(() => undefined)
         return
       }
-      // Its secret cannot be read, or the database does not answer: the lease ends by itself, and then it is tried again.
-      logger.error({ ...named, error }, 'webhook.attempt_failed')
+      // The secret cannot be decrypted or the database is unavailable: retried after the lease expires.
+      logger.error({ ...logFields, error }, 'webhook.attempt_failed')
     }
   }
 
   return async (stopped: AbortSignal): Promise<void> => {
-    /** What is under way, by account. */
     const sending = new Map<string, Promise<void>>()
-    let underWay = 0
-    /** One for each attempt: hundreds that listen to the same signal look like a leak. */
-    const attempts = new Set<AbortController>()
+    let inFlight = 0
+    /** One controller per attempt: hundreds of listeners on one signal trigger Node's leak warning. */
+    const controllers = new Set<AbortController>()
     const stop = () => {
-      for (const each of attempts) each.abort(stopped.reason)
+      for (const controller of controllers) controller.abort(stopped.reason)
     }
     stopped.addEventListener('abort', stop, { once: true })
 
-    const attemptStoppably = async (taken: LeasedDelivery): Promise<void> => {
+    const attemptWithSignal = async (leased: LeasedDelivery): Promise<void> => {
       const controller = new AbortController()
-      attempts.add(controller)
+      controllers.add(controller)
       if (stopped.aborted) controller.abort(stopped.reason)
-      await attempt(taken, controller.signal)
-      attempts.delete(controller)
+      await attempt(leased, controller.signal)
+      controllers.delete(controller)
     }
 
     const start = (accountId: string, deliveries: readonly LeasedDelivery[]) => {
-      underWay += deliveries.length
-      const sent = Promise.all(deliveries.map(attemptStoppably)).then(() => {
-        underWay -= deliveries.length
+      inFlight += deliveries.length
+      const sent = Promise.all(deliveries.map(attemptWithSignal)).then(() => {
+        inFlight -= deliveries.length
         sending.delete(accountId)
       })
       sending.set(accountId, sent)
     }
 
-    /** False when nothing is due: what became free while we asked was not asked about. */
-    const takeMore = async (): Promise<boolean> => {
-      const limit = atOnce - underWay
+    /** False if nothing is due and no account was excluded from the query. */
+    const leaseMore = async (): Promise<boolean> => {
+      const limit = concurrency - inFlight
       const except = [...sending.keys()]
       if (limit <= 0) return true
-      const taken = await outbox.takeDue({ limit, limitPerAccount: atOncePerAccount, except, leaseMs })
-      for (const [accountId, deliveries] of groupByAccount(taken)) start(accountId, deliveries)
-      return taken.length > 0 || except.length > 0
+      const leased = await outbox.leaseDue({ limit, limitPerAccount: concurrencyPerAccount, except, leaseMs })
+      for (const [accountId, deliveries] of groupByAccount(leased)) start(accountId, deliveries)
+      return leased.length > 0 || except.length > 0
     }
 
     let pause: Promise<unknown> | null = null
-    const rest = (): Promise<unknown> => {
-      pause ??= sleep(lookAgainMs, stopped).then(() => {
+    const waitForPoll = (): Promise<unknown> => {
+      pause ??= sleep(pollMs, stopped).then(() => {
         pause = null
       })
       return pause
     }
 
     try {
-      while (!stopped.aborted && (await takeMore())) {
-        if (sending.size > 0) await Promise.race([...sending.values(), rest()])
+      while (!stopped.aborted && (await leaseMore())) {
+        if (sending.size > 0) await Promise.race([...sending.values(), waitForPoll()])
       }
     } finally {
       await Promise.all(sending.values())

@@ -6,7 +6,6 @@ import type { WebhookEndpoint, WebhookOutbox } from '../../ports/webhookOutbox.j
 import type { WebhookTransport } from '../../ports/webhookTransport.js'
 import type { SendWebhook } from './sendWebhook.js'
 
-/** What the verbs of the dashboard need. */
 export interface WebhookDependencies {
   readonly outbox: WebhookOutbox
   readonly transport: WebhookTransport
@@ -15,11 +14,10 @@ export interface WebhookDependencies {
   readonly clock: Clock
 }
 
-/** What is answered where no webhook is set. */
 export const noWebhook = (): AppError =>
   new AppError('INVALID_REQUEST', 'No webhook is set: POST /dashboard/webhook sets one')
 
-/** The account's webhook; throws INVALID_REQUEST where none is set. */
+/** Throws INVALID_REQUEST if the account has no webhook. */
 export const getEndpoint = async (outbox: WebhookOutbox, account: Account): Promise<WebhookEndpoint> => {
   const endpoint = await outbox.findEndpoint(account.id)
   if (endpoint === null) throw noWebhook()

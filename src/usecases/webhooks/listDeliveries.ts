@@ -2,11 +2,10 @@ import type { WebhookDependencies } from './dependencies.js'
 import type { WebhookUseCases } from './useCases.js'
 import { viewDelivery } from './viewDelivery.js'
 
-/** Pages through an account's deliveries, the newest first; another account's cursor leads nowhere. */
+/** Newest first. Another account's cursor gives an empty page. */
 export const createListDeliveries =
   ({ outbox }: Pick<WebhookDependencies, 'outbox'>): WebhookUseCases['listDeliveries'] =>
   async (account, { limit, cursor }) => {
-    // One more than is shown tells whether there is another page.
     const found = await outbox.list(account.id, { limit: limit + 1, before: cursor })
     const shown = found.slice(0, limit)
     const last = shown.at(-1)

@@ -4,7 +4,7 @@ import type { WebhookUseCases } from './useCases.js'
 
 const overlapMs = 24 * 3_600_000
 
-/** Replaces the secret; for a day messages are signed with both, so that receivers can change at their leisure. */
+/** For 24 h messages are signed with both secrets, so that receivers can switch without downtime. */
 export const createRotateSecret =
   ({
     outbox,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { WebhookDelivery, WebhookEndpoint } from '../../ports/webhookOutbox.js'
-import type { WebhookAnswer, WebhookTransport } from '../../ports/webhookTransport.js'
+import type { WebhookResponse, WebhookTransport } from '../../ports/webhookTransport.js'
 import { signWebhook } from './signWebhook.js'
 
 export interface SendWebhookDependencies {
@@ -10,17 +10,15 @@ export interface SendWebhookDependencies {
   readonly clock: Clock
 }
 
-/** What a message tells. */
 export type WebhookEvent = Pick<WebhookDelivery, 'id' | 'type' | 'data' | 'createdAt'>
 
-/** Sends one event to its receiver, once. */
 export type SendWebhook = (
   event: WebhookEvent,
   endpoint: WebhookEndpoint,
   stopped: AbortSignal,
-) => Promise<WebhookAnswer>
+) => Promise<WebhookResponse>
 
-/** Signs events as Standard Webhooks says, and sends them; the secrets are readable for no longer than that. */
+/** Signs according to Standard Webhooks. Secrets are decrypted only for the attempt. */
 export const createSendWebhook =
   ({ transport, sealer, clock }: SendWebhookDependencies): SendWebhook =>
   async ({ id, type, data, createdAt }, { url, sealedSecrets }, stopped) => {

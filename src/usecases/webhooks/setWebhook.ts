@@ -4,11 +4,9 @@ import type { WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './signWebhook.js'
 import type { WebhookUseCases } from './useCases.js'
 
-// Spaces and control characters are dropped by some readers of URLs and not by others; the rest of Unicode is a
-// name's own affair.
+// URL parsers disagree on whether to strip these.
 const unreadable = /[\s\p{C}]/u
 
-/** Sets where an account's events go, with a new secret each time, or removes it. */
 export const createSetWebhook =
   ({
     outbox,
@@ -20,8 +18,8 @@ export const createSetWebhook =
       await outbox.setEndpoint(account.id, null)
       return { webhookUrl: '' }
     }
-    const flaw = findUrlProblem(url) ?? transport.findUrlProblem(url)
-    if (flaw !== null) throw new AppError('INVALID_REQUEST', `webhookUrl: ${flaw}`)
+    const problem = findUrlProblem(url) ?? transport.findUrlProblem(url)
+    if (problem !== null) throw new AppError('INVALID_REQUEST', `webhookUrl: ${problem}`)
     const secret = createWebhookSecret()
     await outbox.setEndpoint(account.id, { url, sealedSecret: sealer.seal(secret) })
     return { webhookUrl: url, secret }

@@ -3,17 +3,16 @@ import { createHmac, randomBytes } from 'node:crypto'
 const prefix = 'whsec_'
 const secretBytes = 32
 
-/** What a signature covers. */
 export interface SignedContent {
   readonly id: string
   readonly timestampSeconds: number
   readonly body: string
 }
 
-/** A new secret, in the form of Standard Webhooks. */
+/** Standard Webhooks format: `whsec_` and base64. */
 export const createWebhookSecret = (): string => `${prefix}${randomBytes(secretBytes).toString('base64')}`
 
-/** The header `webhook-signature` of Standard Webhooks: one signature for each secret, the newest first. */
+/** `webhook-signature` of Standard Webhooks: one signature per secret, newest first. */
 export const signWebhook = (
   secrets: readonly string[],
   { id, timestampSeconds, body }: SignedContent,

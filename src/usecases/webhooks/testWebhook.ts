@@ -3,7 +3,7 @@ import { isDelivered } from './decideAttempt.js'
 import { getEndpoint, type WebhookDependencies } from './dependencies.js'
 import type { WebhookUseCases } from './useCases.js'
 
-/** Sends `webhook.test` at once, and tells what the receiver answered; it is not tried again. */
+/** Sends `webhook.test` synchronously; not stored, not retried. */
 export const createTestWebhook =
   ({
     outbox,
@@ -16,13 +16,13 @@ export const createTestWebhook =
       id: randomUUID(),
       type: 'webhook.test',
       createdAt: clock.now(),
-      data: { message: 'This is a test. Events of settlements look like it.' },
+      data: { message: 'This is a test. Settlement events have the same format.' },
     }
     const { status, error } = await sendWebhook(event, endpoint, new AbortController().signal)
     const isSuccess = isDelivered(status)
     return {
       success: isSuccess,
       statusCode: status ?? 0,
-      message: isSuccess ? 'The receiver took the message' : (error ?? `The receiver answered ${status}`),
+      message: isSuccess ? 'The receiver accepted the message' : (error ?? `The receiver answered ${status}`),
     }
   }

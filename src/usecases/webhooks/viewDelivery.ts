@@ -1,7 +1,6 @@
 import type { WebhookDelivery } from '../../ports/webhookOutbox.js'
 import type { DeliveryView } from '../../protocol/webhooks.js'
 
-/** A delivery as its account sees it. */
 export const viewDelivery = (delivery: WebhookDelivery): DeliveryView => ({
   id: delivery.id,
   type: delivery.type,

@@ -5,7 +5,7 @@ import type { Logger } from '../../../src/ports/logger.js'
 import type { WebhookTransport } from '../../../src/ports/webhookTransport.js'
 import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
-import type { SettleAnswer } from '../../../src/usecases/core/useCases.js'
+import type { SettleResponse } from '../../../src/usecases/core/useCases.js'
 import { openCore } from '../../support/core.js'
 import { createCoreClient } from '../../support/coreClient.js'
 import {
@@ -32,7 +32,7 @@ export interface Service {
   readonly signers: readonly FacilitatorKey[]
   verify(body: unknown, caller?: string): Promise<VerifyResult>
   settle(body: unknown, caller?: string): Promise<SettleResult>
-  settleWithKey(body: unknown, idempotencyKey: string, caller?: string): Promise<SettleAnswer>
+  settleWithKey(body: unknown, idempotencyKey: string, caller?: string): Promise<SettleResponse>
   /** One reconciler round; on an automining chain, its transactions are mined when this returns. */
   reconcile(): Promise<void>
   /** The networks of `/supported`. */

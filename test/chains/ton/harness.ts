@@ -69,16 +69,16 @@ export const openTonHarness = async (form: PaymentForm): Promise<SchemeHarness> 
       }
     },
     openRecorder: lanes.openRecorder,
-    createStranger: async () => {
+    createUnsentTransaction: async () => {
       const wallet = await chain.createPayer({ nanoTon: 0n })
       const { paymentPayload } = await form.sign({ chain, wallet, payTo: randomAddress() })
       return { transaction: '5'.repeat(64), bytes: String(paymentPayload.payload[form.messageField]) }
     },
     listSent: () =>
       proxy.calls.filter(({ method }) => method === 'sendBoc').map(({ params }) => readBoc(params[0])),
-    swallowSends: () => proxy.setFault('sendBoc', { kind: 'hang' }),
-    loseSendAnswers: () => proxy.setFault('sendBoc', { kind: 'loseAnswer', connection: 'silent' }),
-    silence: () => proxy.setFault('*', { kind: 'hang' }),
+    dropSends: () => proxy.setFault('sendBoc', { kind: 'hang' }),
+    dropSendResponses: () => proxy.setFault('sendBoc', { kind: 'loseAnswer', connection: 'silent' }),
+    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
     restore: () => proxy.clearFaults(),
     close: async () => {
       await opened.close()

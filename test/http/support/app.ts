@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../../src/app.js'
 import { AppError } from '../../../src/errors.js'
-import type { ReceivingBounds } from '../../../src/http/bodyReceiver.js'
+import type { BodyReceiverLimits } from '../../../src/http/bodyReceiver.js'
 import type { RateLimitsDependencies } from '../../../src/http/plugins/rateLimits.js'
 import { accountResponses } from '../../../src/http/schemas/accountExamples.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
@@ -44,7 +44,6 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
   ...given,
 })
 
-/** The account of `knownKey`. */
 export const keyOwner: Account = {
   id: '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11',
   email: 'ada@example.com',
@@ -56,7 +55,6 @@ export const keyOwner: Account = {
   allowedRef: null,
 }
 
-/** The only valid key. */
 export const knownKey = `qtn_sk_${'0123456789abcdef'.repeat(4)}`
 
 /** Dashboard use cases with one valid key; tests override what they need. */
@@ -119,7 +117,7 @@ export interface TestAppOptions {
   readonly trustProxy?: readonly string[]
   readonly maxPaymentBodyBytes?: number
   readonly requestTimeoutMs?: number
-  readonly receiving?: ReceivingBounds
+  readonly receiving?: BodyReceiverLimits
   readonly operatorToken?: Secret
   readonly accountOrigins?: readonly string[]
   readonly logger?: Logger
@@ -136,7 +134,6 @@ export const testMetrics = (): Metrics =>
     ],
   })
 
-/** An app with fake use cases. */
 export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
   const { core, trustProxy = [], maxPaymentBodyBytes = bodyLimits.payment, logger, metrics } = parts
   const { requestTimeoutMs, receiving } = parts

@@ -10,16 +10,16 @@ import type { Account } from '../../../src/ports/accountStore.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
 import {
+  defaultRequestLimits,
   listRequestLimits,
-  type RequestLimitFigures,
-  specifiedFigures,
+  type RequestLimitSettings,
 } from '../../../src/protocol/requestLimits.js'
 import { type TierName, tiers } from '../../../src/protocol/tiers.js'
 
 export interface LimitedAppOptions {
   readonly limiter: RateLimiter
   readonly clock: Clock
-  readonly figures?: Partial<RequestLimitFigures>
+  readonly figures?: Partial<RequestLimitSettings>
   readonly trustProxy?: readonly string[]
   readonly onLookUp?: (key: string) => void
 }
@@ -51,7 +51,7 @@ const authentication = fastifyPlugin<{ readonly onLookUp: (key: string) => void 
       if (typeof key !== 'string' || isProbe(request)) return
       onLookUp(key)
       const [tier = ''] = key.split(' ')
-      if (!isTier(tier)) throw new AppError('UNAUTHORIZED', 'This key is nobody’s')
+      if (!isTier(tier)) throw new AppError('UNAUTHORIZED', 'Unknown API key')
       request.account = accountOf(key, tier)
     })
   },
@@ -69,7 +69,11 @@ export const limitedApp = ({
   app.register(errorResponses, { logger: silentLogger })
   app.register(authFailureLimit, { limiter, clock, logger: silentLogger })
   app.register(authentication, { onLookUp })
-  app.register(rateLimits, { limiter, clock, table: listRequestLimits({ ...specifiedFigures, ...figures }) })
+  app.register(rateLimits, {
+    limiter,
+    clock,
+    table: listRequestLimits({ ...defaultRequestLimits, ...figures }),
+  })
   app.register(async (scope) => {
     for (const route of routes) {
       const [method = '', url = ''] = route.split(' ')

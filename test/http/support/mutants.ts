@@ -78,7 +78,6 @@ const byteMutant = (goodBody: fc.Arbitrary<string>) =>
       }, Buffer.from(good)),
     )
 
-/** Structural and byte-level mutations of valid bodies. */
 export const mutantsOf = (bodies: readonly unknown[]) => {
   const goodBody = fc.constantFrom(...bodies.map((body) => JSON.stringify(body)))
   return [

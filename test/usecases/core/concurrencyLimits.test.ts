@@ -9,40 +9,40 @@ const limits = (settings: Partial<ConcurrencyLimitSettings> = {}) =>
 
 const tooMany = { code: 'RATE_LIMITED', retryAfterSeconds: 1 }
 
-describe('the limits on what is under way at once', () => {
-  it('refuse a caller who has as many requests under way as allowed, until one is over', () => {
-    const { enterCaller } = limits()
-    const leave = enterCaller('key-1')
-    enterCaller('key-1')
-    expect(() => enterCaller('key-1')).toThrow(expect.objectContaining(tooMany))
-    leave()
-    expect(() => enterCaller('key-1')).not.toThrow()
-    expect(() => enterCaller('key-1')).toThrow(expect.objectContaining(tooMany))
+describe('the concurrency limits', () => {
+  it('reject a caller at the limit until one of its requests completes', () => {
+    const { acquireCallerSlot } = limits()
+    const release = acquireCallerSlot('key-1')
+    acquireCallerSlot('key-1')
+    expect(() => acquireCallerSlot('key-1')).toThrow(expect.objectContaining(tooMany))
+    release()
+    expect(() => acquireCallerSlot('key-1')).not.toThrow()
+    expect(() => acquireCallerSlot('key-1')).toThrow(expect.objectContaining(tooMany))
   })
 
-  it('hold for each caller and each payer by itself', () => {
-    const { enterCaller, enterPayer } = limits()
-    for (const name of ['one', 'one', 'two', 'two']) enterCaller(name)
-    for (const name of ['one', 'two']) for (const id of ['a', 'b']) enterPayer(name, id)
-    expect(() => enterCaller('two')).toThrow(expect.objectContaining(tooMany))
-    expect(() => enterPayer('one', 'c')).toThrow(expect.objectContaining(tooMany))
-    expect(() => enterPayer('three', 'c')).not.toThrow()
+  it('apply to each caller and each payer separately', () => {
+    const { acquireCallerSlot, acquirePayerSlot } = limits()
+    for (const name of ['one', 'one', 'two', 'two']) acquireCallerSlot(name)
+    for (const name of ['one', 'two']) for (const id of ['a', 'b']) acquirePayerSlot(name, id)
+    expect(() => acquireCallerSlot('two')).toThrow(expect.objectContaining(tooMany))
+    expect(() => acquirePayerSlot('one', 'c')).toThrow(expect.objectContaining(tooMany))
+    expect(() => acquirePayerSlot('three', 'c')).not.toThrow()
   })
 
-  it('count the requests for one authorization as one', () => {
-    const { enterPayer } = limits()
-    const leaves = Array.from({ length: 20 }, () => enterPayer('alice', 'same'))
-    const leaveOther = enterPayer('alice', 'other')
-    expect(() => enterPayer('alice', 'third')).toThrow(expect.objectContaining(tooMany))
-    for (const leave of leaves.slice(1)) leave()
-    expect(() => enterPayer('alice', 'third')).toThrow(expect.objectContaining(tooMany))
-    leaveOther()
-    expect(() => enterPayer('alice', 'third')).not.toThrow()
+  it('count concurrent requests for one authorization once', () => {
+    const { acquirePayerSlot } = limits()
+    const releases = Array.from({ length: 20 }, () => acquirePayerSlot('alice', 'same'))
+    const releaseOther = acquirePayerSlot('alice', 'other')
+    expect(() => acquirePayerSlot('alice', 'third')).toThrow(expect.objectContaining(tooMany))
+    for (const release of releases.slice(1)) release()
+    expect(() => acquirePayerSlot('alice', 'third')).toThrow(expect.objectContaining(tooMany))
+    releaseOther()
+    expect(() => acquirePayerSlot('alice', 'third')).not.toThrow()
   })
 
-  it('are off where they are zero', () => {
-    const { enterCaller } = limits({ settlesAtOncePerCaller: 0 })
-    for (let count = 0; count < 100; count += 1) enterCaller('key-1')
-    expect(() => enterCaller('key-1')).not.toThrow()
+  it('are off if they are 0', () => {
+    const { acquireCallerSlot } = limits({ settlesAtOncePerCaller: 0 })
+    for (let count = 0; count < 100; count += 1) acquireCallerSlot('key-1')
+    expect(() => acquireCallerSlot('key-1')).not.toThrow()
   })
 })

@@ -13,23 +13,23 @@ import { createToyScheme } from '../../support/toyScheme.js'
 
 type Judge = (block: BlockReference) => Promise<BlockStatus> | BlockStatus
 
-/** A journal with payments in blocks, and a network that says what the test lets it say. */
-const setup = (judge: Judge = () => 'canonical', deadlineMs = 5_000) => {
+/** A journal with payments in blocks, and a network with configurable block status. */
+const setup = (getStatus: Judge = () => 'canonical', deadlineMs = 5_000) => {
   const journal = createMemoryJournal()
   const logger = createMemoryLogger()
   const counter = createMemoryCounter()
   const clock = createManualClock()
-  const asked: string[] = []
-  const judgeAs = (network: string) =>
+  const queried: string[] = []
+  const schemeOn = (network: string) =>
     createToyScheme({
       kind: { scheme: 'exact', network },
       getBlockStatus: async (block) => {
-        asked.push(block.hash)
-        return await judge(block)
+        queried.push(block.hash)
+        return await getStatus(block)
       },
     })
-  const recheck = createDetectReorgs({
-    registry: createSchemeRegistry([judgeAs('toy:1'), judgeAs('toy:2')]),
+  const detectReorgs = createDetectReorgs({
+    registry: createSchemeRegistry([schemeOn('toy:1'), schemeOn('toy:2')]),
     blocks: createMemoryConfirmedBlocks(journal),
     counter,
     clock,
@@ -37,9 +37,9 @@ const setup = (judge: Judge = () => 'canonical', deadlineMs = 5_000) => {
     deadlineMs,
   })
   const round = async (stopped = new AbortController().signal) => {
-    asked.length = 0
-    await recheck(stopped)
-    return [...asked]
+    queried.length = 0
+    await detectReorgs(stopped)
+    return [...queried]
   }
   let count = 0
   const putPaid = (hash: string, fields: Partial<Settlement> = {}) => {
@@ -58,15 +58,15 @@ const setup = (judge: Judge = () => 'canonical', deadlineMs = 5_000) => {
   return { journal, logger, counter, clock, round, putPaid, stateOf }
 }
 
-describe('recheckBlocks', () => {
-  it('asks once for a block, however many payments stand in it', async () => {
+describe('detectReorgs', () => {
+  it('checks a block once, however many payments it contains', async () => {
     const { round, putPaid } = setup()
     for (let row = 0; row < 20; row += 1) putPaid('b1')
     putPaid('b2')
     expect((await round()).sort()).toEqual(['b1', 'b2'])
   })
 
-  it('marks what is final, and never asks for it again', async () => {
+  it('marks final blocks, and never checks them again', async () => {
     const { journal, clock, round, putPaid } = setup(() => 'final')
     const { id } = putPaid('b1')
     await round()
@@ -75,7 +75,7 @@ describe('recheckBlocks', () => {
     expect(await round()).toEqual([])
   })
 
-  it('asks less and less often for a block that stands, and at least once a minute', async () => {
+  it('checks a canonical block at increasing intervals of at most a minute', async () => {
     const { clock, round, putPaid } = setup()
     putPaid('b1')
     const askedAt: number[] = []
@@ -86,16 +86,20 @@ describe('recheckBlocks', () => {
     expect(askedAt).toEqual([0, 4, 12, 28, 60, 120, 180, 240])
   })
 
-  it('opens every payment of a block that is gone twice in a row, and says so of each', async () => {
+  it('reopens and logs every payment of a block that is orphaned in two consecutive rounds', async () => {
     const { logger, counter, round, putPaid, stateOf } = setup(({ hash }) =>
       hash === 'b1' ? 'orphaned' : 'canonical',
     )
-    const [told, untold, other] = [putPaid('b1', { consumedBy: 'request:1' }), putPaid('b1'), putPaid('b2')]
+    const [consumed, unconsumed, other] = [
+      putPaid('b1', { consumedBy: 'request:1' }),
+      putPaid('b1'),
+      putPaid('b2'),
+    ]
     await round()
-    expect(await stateOf(told)).toBe('confirmed')
+    expect(await stateOf(consumed)).toBe('confirmed')
     expect(logger.lines).toEqual([])
     await round()
-    expect([await stateOf(told), await stateOf(untold), await stateOf(other)]).toEqual([
+    expect([await stateOf(consumed), await stateOf(unconsumed), await stateOf(other)]).toEqual([
       'pending',
       'pending',
       'confirmed',
@@ -105,7 +109,7 @@ describe('recheckBlocks', () => {
         level: 'warn',
         message: 'settlement.reorged',
         fields: {
-          settlementId: told.id,
+          settlementId: consumed.id,
           network: 'toy:1',
           transaction: 'tx-1',
           blockNumber: '7',
@@ -113,13 +117,13 @@ describe('recheckBlocks', () => {
           hasToldSuccess: true,
         },
       },
-      { message: 'settlement.reorged', fields: { settlementId: untold.id, hasToldSuccess: false } },
+      { message: 'settlement.reorged', fields: { settlementId: unconsumed.id, hasToldSuccess: false } },
     ])
     expect(counter.counted).toEqual(['reorged toy:1', 'reorged toy:1'])
   })
 
   it.each(['canonical', 'unknown'] as const)(
-    'opens nothing when a block is gone, then %s, then gone',
+    'reopens nothing if a block is orphaned, then %s, then orphaned',
     async (then) => {
       const answers: BlockStatus[] = ['orphaned', then, 'orphaned', then, 'orphaned', then]
       const { clock, round, putPaid, stateOf } = setup(() => answers.shift() ?? 'canonical')
@@ -132,7 +136,7 @@ describe('recheckBlocks', () => {
     },
   )
 
-  it('opens nothing when the network fails between two answers that it is gone', async () => {
+  it('reopens nothing if the network fails between two orphaned answers', async () => {
     const answers: (() => BlockStatus)[] = [
       () => 'orphaned',
       () => {
@@ -149,7 +153,7 @@ describe('recheckBlocks', () => {
     expect(logger.messages()).toEqual(['block.status_unknown'])
   })
 
-  it('does not wait for the turn of the others when one block of the network is gone', async () => {
+  it('checks all blocks of a network at once when one is orphaned', async () => {
     let isShaken = false
     const { clock, round, putPaid } = setup(({ hash }) =>
       isShaken && hash !== 'elsewhere' ? 'orphaned' : 'canonical',
@@ -166,12 +170,12 @@ describe('recheckBlocks', () => {
     expect(await round()).toEqual(['new', 'old'])
   })
 
-  it('asks about eight at once and no more, and leaves a network alone that does not answer', async () => {
+  it('checks at most eight blocks concurrently, and skips a network that does not answer', async () => {
     let running = 0
     let most = 0
-    let asked = 0
+    let queried = 0
     const { round, putPaid } = setup(async () => {
-      asked += 1
+      queried += 1
       running += 1
       most = Math.max(most, running)
       await Promise.resolve()
@@ -181,10 +185,10 @@ describe('recheckBlocks', () => {
     for (let row = 0; row < 100; row += 1) putPaid(`b${row}`)
     await round()
     expect(most).toBe(8)
-    expect(asked).toBeLessThanOrEqual(3 + 8)
+    expect(queried).toBeLessThanOrEqual(3 + 8)
   })
 
-  it('leaves a payment alone whose network is not configured any more', async () => {
+  it('leaves payments unchanged whose network is no longer configured', async () => {
     const { logger, round, putPaid, stateOf } = setup(() => 'orphaned')
     const paid = putPaid('b1', { network: 'gone:1' })
     for (let rounds = 0; rounds < 3; rounds += 1) expect(await round()).toEqual([])
@@ -192,7 +196,7 @@ describe('recheckBlocks', () => {
     expect(logger.lines).toEqual([])
   })
 
-  it('asks nothing more once the service is closing', async () => {
+  it('checks no further block during shutdown', async () => {
     const closing = new AbortController()
     const { round, putPaid } = setup(() => {
       closing.abort()
@@ -206,7 +210,7 @@ describe('recheckBlocks', () => {
     const journal = createMemoryJournal()
     const logger = createMemoryLogger()
     const block: ConfirmedBlock = { network: 'toy:1', scheme: 'exact', block: { number: 1n, hash: 'b1' } }
-    const recheck = createDetectReorgs({
+    const detectReorgs = createDetectReorgs({
       registry: createSchemeRegistry([
         createToyScheme({
           getBlockStatus: (_block, signal) =>
@@ -221,7 +225,7 @@ describe('recheckBlocks', () => {
       logger,
       deadlineMs: 5,
     })
-    await recheck(new AbortController().signal)
+    await detectReorgs(new AbortController().signal)
     expect(logger.messages()).toEqual(['block.status_unknown'])
   })
 })

@@ -49,7 +49,7 @@ describe('getSettlement', () => {
     expect(settlementView.parse(view)).toEqual(view)
   })
 
-  it('shows nothing of the caller, the authorization, the signed bytes or who was told', async () => {
+  it('shows neither caller, authorization, signed bytes nor consumer', async () => {
     const { row, getSettlement } = setup({
       state: 'confirmed',
       transaction: 'tx-1',
@@ -65,12 +65,12 @@ describe('getSettlement', () => {
     }
   })
 
-  it('writes amounts beyond what a number can hold', async () => {
+  it('formats amounts beyond the safe integer range', async () => {
     const { row, getSettlement } = setup({ amount: 2n ** 256n - 1n })
     expect((await getSettlement(row.id)).amount).toBe(String(2n ** 256n - 1n))
   })
 
-  it('throws NOT_FOUND for an id that nobody knows', async () => {
+  it('throws NOT_FOUND for an unknown id', async () => {
     const { getSettlement } = setup()
     await expect(getSettlement('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
@@ -79,17 +79,14 @@ describe('getSettlement', () => {
 describe('getSettlementByTransaction', () => {
   const transaction = '0xabc'
 
-  it.each(['eip155:8453', 'base'])(
-    'finds a transaction on the network that the caller calls %s',
-    async (name) => {
-      const { row, getSettlementByTransaction } = setup({
-        network: 'eip155:8453',
-        state: 'pending',
-        transaction,
-      })
-      expect((await getSettlementByTransaction({ network: name, transaction })).id).toBe(row.id)
-    },
-  )
+  it.each(['eip155:8453', 'base'])('finds a transaction by the network name %s', async (name) => {
+    const { row, getSettlementByTransaction } = setup({
+      network: 'eip155:8453',
+      state: 'pending',
+      transaction,
+    })
+    expect((await getSettlementByTransaction({ network: name, transaction })).id).toBe(row.id)
+  })
 
   it('throws NOT_FOUND for a transaction of another network', async () => {
     const { getSettlementByTransaction } = setup({ network: 'eip155:8453', state: 'pending', transaction })

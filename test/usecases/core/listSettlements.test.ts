@@ -20,7 +20,7 @@ const setup = (rows: readonly Partial<Settlement>[] = []) => {
 }
 
 describe('listSettlements', () => {
-  it('shows what an operator needs, and nothing of the authorization, the bytes or the one who was told', async () => {
+  it('shows operator fields, but neither authorization, signed bytes nor consumer', async () => {
     const { put, listSettlements } = setup([
       {
         state: 'confirmed',
@@ -69,7 +69,7 @@ describe('listSettlements', () => {
     }
   })
 
-  it('names the last one shown as the cursor where there are more, and none where there are not', async () => {
+  it('returns the last id as nextCursor if there are more, otherwise none', async () => {
     const { put, listSettlements } = setup([{}, {}, {}])
     const first = await listSettlements({ status: 'pending', limit: 2 })
     expect(first.settlements).toHaveLength(2)
@@ -77,7 +77,7 @@ describe('listSettlements', () => {
     expect(await listSettlements({ status: 'pending', limit: 3 })).not.toHaveProperty('nextCursor')
   })
 
-  it('passes on what is asked, with the network under its one name', async () => {
+  it('passes on the filter, with the canonical network name', async () => {
     const { put, list, listSettlements } = setup([{}])
     const since = new Date('2026-01-01T00:00:00Z')
     const cursor = put[0]?.id
@@ -91,14 +91,14 @@ describe('listSettlements', () => {
     })
   })
 
-  it('refuses a cursor that no page named', async () => {
+  it('rejects an unknown cursor', async () => {
     const { list, listSettlements } = setup()
-    const asked = listSettlements({
+    const listed = listSettlements({
       status: 'pending',
       limit: 10,
       cursor: '00000000-0000-4000-8000-000000000000',
     })
-    await expect(asked).rejects.toMatchObject({
+    await expect(listed).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
       message: expect.stringMatching(/^cursor: /),
     })

@@ -20,7 +20,7 @@ const entry = (version: number, network: string) => ({
 })
 
 describe('listSupported', () => {
-  it('lists every kind in version 2, and in version 1 those that have a short name there', () => {
+  it('lists every kind in version 2, and kinds with a short network name also in version 1', () => {
     const { kinds } = list([scheme('eip155:8453', ['0xA']), scheme('eip155:31337', ['0xA'])])
     expect(kinds).toEqual([entry(2, 'eip155:8453'), entry(2, 'eip155:31337'), entry(1, 'base')])
   })
@@ -35,7 +35,7 @@ describe('listSupported', () => {
     expect(signers).toEqual({ 'eip155:*': ['0xA', '0xB', '0xC'], 'near:*': [], 'ton:*': ['EQ1'] })
   })
 
-  it('says what a client needs to know to sign, in both versions', () => {
+  it('contains `extra`, which clients need to sign, in both versions', () => {
     const extra = { feePayer: 'So1' }
     const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
     const { kinds } = list([scheme(network, ['So1'], { extra })])
@@ -45,7 +45,7 @@ describe('listSupported', () => {
     ])
   })
 
-  it('leaves out a network that cannot settle now, and its signers with it, until it can', () => {
+  it('omits a network that cannot settle, and its signers, until it can', () => {
     const down = new Set(['ton:mainnet'])
     const ask = createListSupported(
       createSchemeRegistry([scheme('eip155:8453', ['0xA']), scheme('ton:mainnet', ['EQ1'])]),
@@ -58,11 +58,11 @@ describe('listSupported', () => {
     expect(ask().signers).toHaveProperty(['ton:*'], ['EQ1'])
   })
 
-  it('is an empty list without any chain', () => {
+  it('is empty without any chain', () => {
     expect(list([])).toEqual({ kinds: [], extensions: [], signers: {} })
   })
 
-  it('is what the wire schema promises', () => {
+  it('matches the wire schema', () => {
     expect(() => supported.parse(list([scheme('eip155:8453', ['0xA'])]))).not.toThrow()
   })
 })

@@ -28,7 +28,7 @@ const setup = () => {
 }
 
 describe('a body', () => {
-  it('that cannot be read as a payment is refused before anything is settled, also for its key', async () => {
+  it('that is not a payment is refused before settling, and its Idempotency-Key is marked failed', async () => {
     const { attempts, noted, settle, request } = setup()
     const body = { ...toyBody(), paymentPayload: {} }
     for (const idempotencyKey of ['key-1', null]) {
@@ -44,7 +44,7 @@ describe('a body', () => {
     expect(noted).toEqual(['fail'])
   })
 
-  it('is settled as the payment that it is read as', async () => {
+  it('is settled as the payment that it contains', async () => {
     const { attempts, noted, settle, request } = setup()
     const body = { ...toyBody(), settleAmount: '7' }
     await settle({ ...request, body })

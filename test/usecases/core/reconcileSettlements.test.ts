@@ -17,7 +17,7 @@ const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
   const round = createReconcileSettlements({ registry, journal, counter, logger, deadlineMs })
   const reconcile = (stopped = new AbortController().signal) => round(stopped)
   let count = 0
-  /** A row that nobody attends, sent with a transaction of its own. */
+  /** A row without an owner, sent with its own transaction. */
   const putPending = (fields: Partial<Settlement> = {}) => {
     count += 1
     return journal.put({
@@ -32,7 +32,7 @@ const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
 }
 
 describe('reconcileSettlements', () => {
-  it('closes a payment that the chain confirms, and nobody is told success by it', async () => {
+  it('closes a payment that the chain confirms, without a consumer', async () => {
     const { journal, logger, reconcile, putPending } = setup(async () => ({
       state: 'confirmed',
       transaction: 'tx-mined',
@@ -47,7 +47,7 @@ describe('reconcileSettlements', () => {
     expect(logger.messages()).toEqual(['settlement.confirmed'])
   })
 
-  it('closes a payment that the chain proves void, with its reason', async () => {
+  it('closes a payment whose failure is proven, with its reason', async () => {
     const { journal, logger, reconcile, putPending } = setup(async () => ({
       state: 'failed',
       reason: 'authorization_expired_unsettled',
@@ -62,7 +62,7 @@ describe('reconcileSettlements', () => {
     expect(logger.messages()).toEqual(['settlement.failed'])
   })
 
-  it("leaves what is pending to itself, so that its caller's webhook is told", async () => {
+  it("releases pending rows, so that the caller's webhook gets its event", async () => {
     const { journal, reconcile, putPending } = setup(async () => ({ state: 'pending', transaction: 'tx-1' }))
     const release = vi.spyOn(journal, 'release')
     const { id } = putPending()
@@ -71,7 +71,7 @@ describe('reconcileSettlements', () => {
     expect(await journal.find(id)).toMatchObject({ state: 'pending' })
   })
 
-  it('says loudly when a payment that somebody was told success for is proven void', async () => {
+  it('logs an error if a payment that was answered `success: true` is proven failed', async () => {
     const { journal, logger, counter, reconcile, putPending } = setup(async () => ({
       state: 'failed',
       reason: 'authorization_expired_unsettled',
@@ -87,7 +87,7 @@ describe('reconcileSettlements', () => {
     expect(counter.counted).toEqual(['lost toy:1'])
   })
 
-  it('keeps the block of a payment that is confirmed again, and who was told', async () => {
+  it('stores the new block of a payment that is confirmed again, and keeps its consumer', async () => {
     const { journal, logger, counter, reconcile, putPending } = setup(async () => ({
       state: 'confirmed',
       transaction: 'tx-1',
@@ -104,7 +104,7 @@ describe('reconcileSettlements', () => {
     expect(counter.counted).toEqual([])
   })
 
-  it('leaves alone what is not proven, and says nothing', async () => {
+  it('leaves unproven rows unchanged and logs nothing', async () => {
     const { journal, logger, reconcile, putPending } = setup(async () => ({
       state: 'pending',
       transaction: 'tx-1',
@@ -115,8 +115,8 @@ describe('reconcileSettlements', () => {
     expect(logger.lines).toEqual([])
   })
 
-  it('leaves alone what another process works on, and what is closed', async () => {
-    const { journal, reconcile, putPending } = setup(() => Promise.reject(new Error('must not be asked')))
+  it('leaves rows unchanged that are owned or closed', async () => {
+    const { journal, reconcile, putPending } = setup(() => Promise.reject(new Error('must not be resolved')))
     const rows = [
       putPending({ isOwned: true }),
       putPending({ state: 'confirmed' }),
@@ -126,15 +126,15 @@ describe('reconcileSettlements', () => {
     expect(journal.list()).toEqual(rows)
   })
 
-  it('gives up a claim for which nothing was recorded, so that it can be tried again', async () => {
-    const { journal, logger, reconcile } = setup(() => Promise.reject(new Error('must not be asked')))
+  it('abandons a claim without a recording, so that it can be retried', async () => {
+    const { journal, logger, reconcile } = setup(() => Promise.reject(new Error('must not be resolved')))
     const { id } = journal.put({ isOwned: false })
     await reconcile()
     expect(await journal.find(id)).toMatchObject({ state: 'failed', reason: 'settlement_abandoned' })
     expect(logger.messages()).toEqual(['settlement.abandoned'])
   })
 
-  it('keeps a row whose network is not configured any more, and says so', async () => {
+  it('keeps and logs a row whose network is no longer configured', async () => {
     const { journal, logger, reconcile, putPending } = setup()
     const row = putPending({ network: 'gone:1' })
     await reconcile()
@@ -144,7 +144,7 @@ describe('reconcileSettlements', () => {
     ])
   })
 
-  it('goes on with the others when one cannot be asked', async () => {
+  it('continues with other rows if one fails', async () => {
     const { journal, logger, reconcile, putPending } = setup(async ({ transaction }) => {
       if (transaction === 'tx-1') throw new Error('no node answers')
       return { state: 'confirmed', transaction: transaction ?? '' }
@@ -160,31 +160,31 @@ describe('reconcileSettlements', () => {
     })
   })
 
-  it('does not ask a network again and again that does not answer', async () => {
-    let asked = 0
+  it('skips a network after repeated failures', async () => {
+    let resolved = 0
     const { reconcile, putPending } = setup(async () => {
-      asked += 1
+      resolved += 1
       throw new Error('no node answers')
     })
     for (let row = 0; row < 100; row++) putPending()
     await reconcile()
-    expect(asked).toBeLessThanOrEqual(3 + 8)
+    expect(resolved).toBeLessThanOrEqual(3 + 8)
   })
 
-  it('asks nothing more once the service is closing', async () => {
+  it('resolves no further row during shutdown', async () => {
     const closing = new AbortController()
-    let asked = 0
+    let resolved = 0
     const { reconcile, putPending } = setup(async ({ transaction }) => {
-      asked += 1
+      resolved += 1
       closing.abort()
       return { state: 'pending', transaction: transaction ?? '' }
     })
     for (let row = 0; row < 100; row++) putPending()
     await reconcile(closing.signal)
-    expect(asked).toBeLessThanOrEqual(8)
+    expect(resolved).toBeLessThanOrEqual(8)
   })
 
-  it('says nothing of a row that someone else closed first', async () => {
+  it('logs nothing for a row that was closed concurrently', async () => {
     const { journal, logger, reconcile, putPending } = setup(async ({ id, transaction }) => {
       journal.change(id, { state: 'confirmed', consumedBy: 'request:1' })
       return { state: 'confirmed', transaction: transaction ?? '' }
@@ -195,24 +195,24 @@ describe('reconcileSettlements', () => {
     expect(logger.lines).toEqual([])
   })
 
-  it('asks about eight at once and no more', async () => {
-    let asked = 0
+  it('resolves at most eight rows concurrently', async () => {
+    let resolved = 0
     let open: () => void = () => {}
     const opened = new Promise<void>((resolve) => {
       open = resolve
     })
     const { reconcile, putPending } = setup(async ({ transaction }) => {
-      asked += 1
+      resolved += 1
       await opened
       return { state: 'confirmed', transaction: transaction ?? '' }
     })
     for (let row = 0; row < 12; row++) putPending()
     const round = reconcile()
     await drainEventLoop()
-    expect(asked).toBe(8)
+    expect(resolved).toBe(8)
     open()
     await round
-    expect(asked).toBe(12)
+    expect(resolved).toBe(12)
   })
 
   it('gives the chain a deadline', async () => {
@@ -229,7 +229,7 @@ describe('reconcileSettlements', () => {
     expect(logger.messages()).toEqual(['settlement.resolve_failed'])
   })
 
-  it('lets a journal that does not answer end the round, for the job to report', async () => {
+  it('rejects if the journal is unavailable, for the job to log', async () => {
     const { journal, logger } = setup()
     const reconcile = createReconcileSettlements({
       registry: createSchemeRegistry([]),

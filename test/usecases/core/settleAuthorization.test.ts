@@ -20,15 +20,15 @@ import {
   toyBody,
 } from '../../support/toyScheme.js'
 
-/** What a test changes of a world in which everything goes well. */
+/** Deviations from a world in which everything succeeds. */
 interface World {
   readonly scheme?: ToyScript
-  /** Journal methods that behave otherwise; they get the plain journal. */
+  /** Overrides of journal methods; they receive the real journal. */
   readonly journal?: (plain: MemoryJournal) => Partial<SettlementJournal>
   readonly spend?: () => Promise<void>
   readonly waitMs?: number
   readonly atOnce?: ConcurrencyLimitSettings
-  /** Called at each pause of a caller who waits for somebody else's settlement. */
+  /** Called at each poll of a request that waits for another request's settlement. */
   readonly onPause?: (plain: MemoryJournal) => void
 }
 
@@ -47,7 +47,7 @@ const setup = ({
     journal: { ...plain, ...journal(plain) },
     limits: { spend },
     concurrency: createConcurrencyLimits(atOnce),
-    // Pauses take no time here; they only let others work.
+    // Sleeps take no time; they only yield.
     clock: {
       now: () => new Date('2026-01-01T00:00:00Z'),
       sleep: async (_milliseconds, signal) => {
@@ -91,7 +91,7 @@ const onlyRow = (journal: MemoryJournal): Settlement => {
 
 const sent = { transaction: 'tx-1', bytes: 'bytes-1' }
 
-/** A scheme that records and then does something. */
+/** A scheme that records, then runs `next`. */
 const afterRecording = (next: () => ReturnType<ToySettle>): ToyScript => ({
   settle: async (_payment, recorder) => {
     await recorder.record(sent)
@@ -114,8 +114,8 @@ const duplicateAnswer = {
   payer: 'alice',
 }
 
-describe('a settlement that goes well', () => {
-  it('is claimed, recorded, closed, and told to the one who asked', async () => {
+describe('a successful settlement', () => {
+  it('is claimed, recorded, closed, and answered to its request', async () => {
     const { plain, logger, attempt } = setup()
     const answer = await attempt()
     const row = onlyRow(plain)
@@ -132,7 +132,7 @@ describe('a settlement that goes well', () => {
     expect(logger.messages()).toEqual(['settlement.opened', 'settlement.broadcast', 'settlement.confirmed'])
   })
 
-  it('claims before the scheme may send', async () => {
+  it('is claimed before the scheme can send', async () => {
     const { plain, attempt } = setup({
       scheme: {
         settle: async (_payment, recorder) => {
@@ -146,7 +146,7 @@ describe('a settlement that goes well', () => {
     expect((await attempt()).success).toBe(true)
   })
 
-  it('logs neither the payload nor the signed bytes', async () => {
+  it('is logged without payload and signed bytes', async () => {
     const { logger, attempt } = setup()
     await attempt()
     expect(JSON.stringify(logger.lines)).not.toContain('bytes-1')
@@ -155,7 +155,7 @@ describe('a settlement that goes well', () => {
 })
 
 describe('a scheme that settles a part of what was authorized', () => {
-  /** The toy's payment authorizes 10000; of it, this much is settled. */
+  /** Settled part of the toy payment, which authorizes 10000. */
   const settling = (amount: bigint, settle: ToySettle): ToyScript => ({
     verify: async (payment) =>
       toyAuthorized(payment, {
@@ -169,7 +169,7 @@ describe('a scheme that settles a part of what was authorized', () => {
     return { state: 'confirmed', transaction: 'tx-1', gasUsed: 21_000n }
   }
 
-  it('moves that part, and the journal holds both amounts, the gas and the details of the scheme', async () => {
+  it('moves that part, and the journal contains both amounts, the gas and the details of the scheme', async () => {
     const { plain, attempt } = setup({ scheme: settling(4_000n, sendAndConfirm) })
     expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-1', amount: '4000' })
     expect(onlyRow(plain)).toMatchObject({
@@ -182,7 +182,7 @@ describe('a scheme that settles a part of what was authorized', () => {
     })
   })
 
-  it('answers what the chain proved where that is less, also to a retry and in the log', async () => {
+  it('reports the amount proven on chain if it is lower, also to a retry and in the log', async () => {
     const { plain, logger, attempt } = setup({
       scheme: settling(4_000n, async (_payment, recorder) => {
         await recorder.record(sent)
@@ -200,7 +200,7 @@ describe('a scheme that settles a part of what was authorized', () => {
     )
   })
 
-  it('settles 0: nothing is recorded, the authorization is used up, and another amount is a duplicate', async () => {
+  it('settles 0: nothing is recorded, the authorization is used up, and another amount is a duplicate_settlement', async () => {
     const settleNothing: ToySettle = async () => ({
       state: 'confirmed',
       transaction: '',
@@ -227,7 +227,7 @@ describe('a scheme that only verifies', () => {
   const paid = 'the transaction of the payer'
   const claiming: ToyScript = { settle: async () => ({ state: 'confirmed', transaction: paid }) }
 
-  it("claims the proof: the answer names the payer's transaction, and nothing is recorded", async () => {
+  it("claims the proof: the result contains the payer's transaction, and nothing is recorded", async () => {
     const { plain, logger, attempt } = setup({ scheme: claiming })
     expect(await attempt()).toMatchObject({ success: true, transaction: paid, amount: '10000' })
     expect(onlyRow(plain)).toMatchObject({
@@ -240,7 +240,7 @@ describe('a scheme that only verifies', () => {
     expect(logger.messages()).toEqual(['settlement.opened', 'settlement.confirmed'])
   })
 
-  it('claims each proof once', async () => {
+  it('claims each proof at most once', async () => {
     const { plain, attempt } = setup({ scheme: claiming })
     const answers = await Promise.all(
       ['1', '2', '3'].map((who) => attempt({ fingerprint: who, consumer: `request:${who}` })),
@@ -250,7 +250,7 @@ describe('a scheme that only verifies', () => {
     expect(plain.list()).toHaveLength(1)
   })
 
-  it('whose claim was closed and whose answer was lost is the success that was written', async () => {
+  it('answers the stored success if the close was written and its response was lost', async () => {
     const { attempt } = setup({
       scheme: claiming,
       journal: (journal) => ({
@@ -263,7 +263,7 @@ describe('a scheme that only verifies', () => {
     expect(await attempt()).toMatchObject({ success: true, transaction: paid })
   })
 
-  it('that cannot close the claim is pending, and the proof can be claimed again', async () => {
+  it('answers settlement_pending if the claim cannot be closed, and the proof can be claimed again', async () => {
     let isDown = true
     const { plain, attempt } = setup({
       scheme: claiming,
@@ -279,8 +279,8 @@ describe('a scheme that only verifies', () => {
   })
 })
 
-describe('a payment that is not settled', () => {
-  it('because it is for a network that is not served leaves no row', async () => {
+describe('a refused payment', () => {
+  it('on an unsupported network leaves no row', async () => {
     const { plain, attempt } = setup()
     expect(await attempt({ body: toyBody('nonce-1', 'toy:2') })).toMatchObject({
       success: false,
@@ -290,7 +290,7 @@ describe('a payment that is not settled', () => {
     expect(plain.list()).toEqual([])
   })
 
-  it('because the scheme refuses it leaves no row, and says why and who pays', async () => {
+  it('that the scheme refuses leaves no row; the result contains reason and payer', async () => {
     const { plain, attempt } = setup({
       scheme: { verify: async () => ({ isValid: false, payer: 'alice', reason: 'insufficient_funds' }) },
     })
@@ -306,14 +306,14 @@ describe('a payment that is not settled', () => {
     expect(plain.list()).toEqual([])
   })
 
-  it('because too many were settled leaves no row and is a matter for the caller', async () => {
+  it('over the spending limit leaves no row and throws RATE_LIMITED', async () => {
     const limited = new AppError('RATE_LIMITED', 'Too many')
     const { plain, attempt } = setup({ spend: () => Promise.reject(limited) })
     await expect(attempt()).rejects.toBe(limited)
     expect(plain.list()).toEqual([])
   })
 
-  it('is told its failure when the chain proved one, and may be tried again', async () => {
+  it('with a failure proven on chain is answered as failed and can be settled again', async () => {
     let attempts = 0
     const { plain, attempt } = setup({
       scheme: {
@@ -341,7 +341,7 @@ describe('a payment that is not settled', () => {
 describe('a failure before anything was recorded', () => {
   const nothingSent = { code: 'SETTLEMENT_FAILED', operationalCode: 'SVC-3002' }
 
-  it('of the scheme gives the claim up, and the payment can be tried again', async () => {
+  it('of the scheme abandons the claim, and the payment can be retried', async () => {
     let attempts = 0
     const { plain, attempt } = setup({
       scheme: {
@@ -358,7 +358,7 @@ describe('a failure before anything was recorded', () => {
     expect((await attempt()).success).toBe(true)
   })
 
-  it('that the scheme has words for is told in these words', async () => {
+  it('that the scheme throws as an AppError is passed on', async () => {
     const unavailable = new AppError('SERVICE_UNAVAILABLE', 'toy:1 is not settling', {
       retryAfterSeconds: 10,
     })
@@ -367,7 +367,7 @@ describe('a failure before anything was recorded', () => {
     expect(onlyRow(plain).state).toBe('failed')
   })
 
-  it('is told even when the claim cannot be given up; then the reconciler does', async () => {
+  it('is answered even if the claim cannot be abandoned; the reconciler abandons it later', async () => {
     const { plain, logger, attempt } = setup({
       scheme: { settle: () => Promise.reject(new Error('no node answers')) },
       journal: () => ({ abandon: () => Promise.reject(new Error('down')) }),
@@ -377,7 +377,7 @@ describe('a failure before anything was recorded', () => {
     expect(logger.messages()).toContain('settlement.abandon_failed')
   })
 
-  it('of a recorder that did record is pending with the hash: those bytes will be sent', async () => {
+  it('of a recorder that did record is settlement_pending with the hash: those bytes will be sent', async () => {
     const { plain, attempt } = setup({
       scheme: afterRecording(async () => ({ state: 'confirmed', transaction: 'tx-1' })),
       journal: (plainJournal) => ({
@@ -395,7 +395,7 @@ describe('a failure before anything was recorded', () => {
     expect(onlyRow(plain)).toMatchObject({ state: 'pending', isOwned: false })
   })
 
-  it('of a recorder that did record leaves the row to the reconciler even when nobody can look at it', async () => {
+  it('of a recorder that did record releases the row to the reconciler even if it cannot be read', async () => {
     const { plain, attempt } = setup({
       scheme: afterRecording(async () => ({ state: 'confirmed', transaction: 'tx-1' })),
       journal: (plainJournal) => ({
@@ -416,7 +416,7 @@ describe('a failure before anything was recorded', () => {
   it.each([
     ['verify', { scheme: { verify: () => Promise.reject(new Error('broken')) } }],
     [
-      'the look for an earlier row',
+      'the read of an earlier row',
       { journal: () => ({ findOpen: () => Promise.reject(new Error('broken')) }) },
     ],
     ['the claim', { journal: () => ({ claim: () => Promise.reject(new Error('broken')) }) }],
@@ -426,13 +426,13 @@ describe('a failure before anything was recorded', () => {
     expect(plain.list()).toEqual([])
   })
 
-  it('of verify to end within the time that a caller waits leaves no row', async () => {
+  it('of verify to finish within the wait leaves no row', async () => {
     const { plain, attempt } = setup({ waitMs: 20, scheme: { verify: () => new Promise(() => undefined) } })
     await expect(attempt()).rejects.toMatchObject(nothingSent)
     expect(plain.list()).toEqual([])
   })
 
-  it('of the recorder sends nothing and gives the claim up', async () => {
+  it('of the recorder sends nothing and abandons the claim', async () => {
     let sends = 0
     const { plain, attempt } = setup({
       scheme: afterRecording(async () => {
@@ -453,14 +453,14 @@ describe('a failure before anything was recorded', () => {
 })
 
 describe('a failure after something was recorded', () => {
-  it('of the scheme is pending with the hash, and the row belongs to the reconciler', async () => {
+  it('of the scheme is settlement_pending with the hash, and the reconciler owns the row', async () => {
     const { plain, attempt } = setup({ scheme: afterRecording(() => Promise.reject(new Error('lost'))) })
     expect(await attempt()).toMatchObject(pendingAnswer)
     expect(onlyRow(plain)).toMatchObject({ state: 'pending', transaction: 'tx-1', isOwned: false })
     expect(await plain.listOrphaned(10)).toHaveLength(1)
   })
 
-  it('of the scheme in a lane of ours is pending with the hash', async () => {
+  it('of the scheme in a signer lane is settlement_pending with the hash', async () => {
     const { attempt } = setup({
       scheme: {
         settle: async (_payment, recorder) => {
@@ -472,7 +472,7 @@ describe('a failure after something was recorded', () => {
     expect(await attempt()).toMatchObject(pendingAnswer)
   })
 
-  it('names the newest transaction where several were recorded', async () => {
+  it('contains the newest transaction if several were recorded', async () => {
     const { attempt } = setup({
       scheme: {
         settle: async (_payment, recorder) => {
@@ -485,7 +485,7 @@ describe('a failure after something was recorded', () => {
     expect(await attempt()).toMatchObject(pendingAnswer)
   })
 
-  it('of the journal that cannot close a confirmed payment is pending: success is told only when it is written', async () => {
+  it('of the journal to close a confirmed payment is settlement_pending: success requires the closed row', async () => {
     const { plain, logger, attempt } = setup({
       journal: () => ({ close: () => Promise.reject(new Error('down')) }),
     })
@@ -494,7 +494,7 @@ describe('a failure after something was recorded', () => {
     expect(logger.messages()).toContain('settlement.close_failed')
   })
 
-  it('of the journal that closed the row but whose answer was lost is the success that it wrote', async () => {
+  it('of the journal after it closed the row is the stored success', async () => {
     const { plain, attempt } = setup({
       journal: (journal) => ({
         close: async (id, closing, consumer) => {
@@ -508,7 +508,7 @@ describe('a failure after something was recorded', () => {
     expect(await attempt({ consumer: 'request:2' })).toMatchObject(duplicateAnswer)
   })
 
-  it('of the journal that cannot let go of a pending payment is pending', async () => {
+  it('of the journal to release a pending payment is settlement_pending', async () => {
     const { attempt } = setup({
       scheme: afterRecording(async () => ({ state: 'pending', transaction: 'tx-1' })),
       journal: () => ({ release: () => Promise.reject(new Error('down')) }),
@@ -517,7 +517,7 @@ describe('a failure after something was recorded', () => {
   })
 })
 
-describe('a close that the reconciler won', () => {
+describe('a row that the reconciler closed first', () => {
   const closeLater = (fields: Partial<Settlement>) => (plain: MemoryJournal) => ({
     close: async (id: string) => {
       plain.change(id, fields)
@@ -525,7 +525,7 @@ describe('a close that the reconciler won', () => {
     },
   })
 
-  it('with a confirmation is success for the one who asked, once', async () => {
+  it('as confirmed is success for its request, once', async () => {
     const { plain, attempt } = setup({
       journal: closeLater({ state: 'confirmed', transaction: 'tx-2', isOwned: false }),
     })
@@ -537,14 +537,14 @@ describe('a close that the reconciler won', () => {
     })
   })
 
-  it('with a confirmation that another was told of is a duplicate', async () => {
+  it('as confirmed, and consumed by another request, is a duplicate_settlement', async () => {
     const { attempt } = setup({
       journal: closeLater({ state: 'confirmed', transaction: 'tx-2', consumedBy: 'request:0' }),
     })
     expect(await attempt()).toMatchObject({ ...duplicateAnswer, transaction: 'tx-2' })
   })
 
-  it('with a failure is that failure, whatever the scheme said', async () => {
+  it('as failed is that failure, whatever the scheme returned', async () => {
     const { attempt } = setup({
       journal: closeLater({ state: 'failed', reason: 'authorization_expired_unsettled' }),
     })
@@ -555,7 +555,7 @@ describe('a close that the reconciler won', () => {
     })
   })
 
-  it('is never success when the row is gone', async () => {
+  it('is never success if the row no longer exists', async () => {
     const { attempt } = setup({
       journal: (plain) => ({
         close: async (id) => {
@@ -572,7 +572,7 @@ describe('a close that the reconciler won', () => {
   })
 })
 
-describe('a payment whose block was taken back after somebody was told success', () => {
+describe('a payment whose block was orphaned after `success: true` was answered', () => {
   const reopened: Partial<Settlement> = {
     state: 'pending',
     transaction: 'tx-1',
@@ -580,14 +580,14 @@ describe('a payment whose block was taken back after somebody was told success',
     consumedBy: 'request:0',
   }
 
-  it('is pending to a retry of its request, and a duplicate to any other', async () => {
+  it('is settlement_pending to a retry of its request, and duplicate_settlement to any other', async () => {
     const { plain, attempt } = setup({ waitMs: 1 })
     plain.put(reopened)
     expect(await attempt()).toMatchObject(pendingAnswer)
     expect(await attempt({ caller: 'key-2' })).toMatchObject(duplicateAnswer)
   })
 
-  it('is a duplicate to a retry of its request once it is back', async () => {
+  it('is duplicate_settlement to a retry of its request once it is confirmed again', async () => {
     const { plain, attempt } = setup({
       onPause: (journal) => {
         for (const { id } of journal.list()) journal.change(id, { state: 'confirmed' })
@@ -598,7 +598,7 @@ describe('a payment whose block was taken back after somebody was told success',
     expect(onlyRow(plain).consumedBy).toBe('request:0')
   })
 
-  it('is told again to the same Idempotency-Key once it is back', async () => {
+  it('is success again to the same Idempotency-Key once it is confirmed again', async () => {
     const { plain, attempt } = setup({
       onPause: (journal) => {
         for (const { id } of journal.list()) journal.change(id, { state: 'confirmed' })
@@ -608,7 +608,7 @@ describe('a payment whose block was taken back after somebody was told success',
     expect(await attempt({ consumer: 'request:0' })).toMatchObject({ success: true })
   })
 
-  it('is told as failed when it is lost, and never begun anew', async () => {
+  it('is answered as failed if it is lost, and never settled again', async () => {
     const { plain, attempt } = setup()
     plain.put({ ...reopened, state: 'failed', reason: 'authorization_expired_unsettled' })
     expect(await attempt()).toMatchObject({
@@ -620,11 +620,11 @@ describe('a payment whose block was taken back after somebody was told success',
   })
 
   it.each(['confirmed', 'failed'] as const)(
-    'is pending to the one who began it and learns late that it %s',
+    'is settlement_pending to its first request, which finds it %s only later',
     async (state) => {
       const { plain, logger, attempt } = setup({
         scheme: afterRecording(async () => {
-          // Meanwhile another one was told, and then the block vanished.
+          // In between another request was answered success, and then the block was orphaned.
           plain.change(onlyRow(plain).id, { consumedBy: 'request:0' })
           return state === 'confirmed'
             ? { state, transaction: 'tx-1' }
@@ -638,15 +638,15 @@ describe('a payment whose block was taken back after somebody was told success',
   )
 })
 
-describe('an authorization that another request began to settle', () => {
-  const begun = { state: 'pending', transaction: 'tx-1', broadcasts: [sent] } as const
+describe('an authorization that another request is settling', () => {
+  const recordedRow = { state: 'pending', transaction: 'tx-1', broadcasts: [sent] } as const
 
   it.each([
     ['another caller', { caller: 'key-2' }],
     ['another request', { fingerprint: 'g' }],
-  ])('is a duplicate for %s, with the hash, at once', async (_, changes) => {
-    const { plain, attempt } = setup({ onPause: () => expect.unreachable('nobody may wait') })
-    const { id } = plain.put(begun)
+  ])('is duplicate_settlement for %s, with the hash, immediately', async (_, changes) => {
+    const { plain, attempt } = setup({ onPause: () => expect.unreachable('must not wait') })
+    const { id } = plain.put(recordedRow)
     expect(await attempt(changes)).toMatchObject({
       ...duplicateAnswer,
       transaction: 'tx-1',
@@ -654,20 +654,20 @@ describe('an authorization that another request began to settle', () => {
     })
   })
 
-  it('is a duplicate without a hash while nothing was recorded', async () => {
+  it('is duplicate_settlement without a hash while nothing was recorded', async () => {
     const { plain, attempt } = setup()
     plain.put({})
     expect(await attempt({ fingerprint: 'g' })).toMatchObject({ ...duplicateAnswer, transaction: '' })
   })
 
-  it('is a duplicate for another caller when it is confirmed, told or not', async () => {
+  it('is duplicate_settlement for another caller when confirmed, consumed or not', async () => {
     const { plain, attempt } = setup()
-    plain.put({ ...begun, state: 'confirmed' })
+    plain.put({ ...recordedRow, state: 'confirmed' })
     expect(await attempt({ caller: 'key-2' })).toMatchObject({ ...duplicateAnswer, transaction: 'tx-1' })
     expect(onlyRow(plain).consumedBy).toBeNull()
   })
 
-  it('is joined by a retry of the same request, and told to one of them', async () => {
+  it('is joined by a retry of the same request, and success to exactly one of them', async () => {
     let pauses = 0
     const { plain, attempt } = setup({
       onPause: (journal) => {
@@ -676,7 +676,7 @@ describe('an authorization that another request began to settle', () => {
         if (pauses === 3 && row !== undefined) journal.change(row.id, { state: 'confirmed' })
       },
     })
-    const { id } = plain.put(begun)
+    const { id } = plain.put(recordedRow)
     const answers = await Promise.all([
       attempt({ consumer: 'request:2' }),
       attempt({ consumer: 'request:3' }),
@@ -697,7 +697,7 @@ describe('an authorization that another request began to settle', () => {
     ])
   })
 
-  it('is begun anew by a retry when the first gave its claim up', async () => {
+  it('is settled again by a retry if the first abandoned its claim', async () => {
     const { plain, attempt } = setup({
       onPause: (journal) => {
         const [row] = journal.list()
@@ -709,7 +709,7 @@ describe('an authorization that another request began to settle', () => {
     expect(plain.list().map(({ state }) => state)).toEqual(['failed', 'confirmed'])
   })
 
-  it('is told to the one who was written down although the answer to that was lost', async () => {
+  it('is success to the recorded consumer although the response to consume was lost', async () => {
     const { plain, attempt } = setup({
       journal: (journal) => ({
         consume: async (id, consumer) => {
@@ -718,39 +718,39 @@ describe('an authorization that another request began to settle', () => {
         },
       }),
     })
-    plain.put({ ...begun, state: 'confirmed' })
+    plain.put({ ...recordedRow, state: 'confirmed' })
     expect(await attempt({ consumer: 'request:2' })).toMatchObject({ success: true })
     expect(await attempt({ consumer: 'request:3' })).toMatchObject(duplicateAnswer)
   })
 
-  it('is pending with the hash while the journal cannot say who was told', async () => {
+  it('is settlement_pending with the hash while the consumer cannot be read', async () => {
     const { plain, attempt } = setup({
       journal: () => ({ consume: () => Promise.reject(new Error('down')) }),
     })
-    plain.put({ ...begun, state: 'confirmed' })
+    plain.put({ ...recordedRow, state: 'confirmed' })
     expect(await attempt()).toMatchObject(pendingAnswer)
     expect(onlyRow(plain).consumedBy).toBeNull()
   })
 
-  it('is pending with the hash when the journal falls silent while a retry waits', async () => {
+  it('is settlement_pending with the hash if the journal fails while a retry waits', async () => {
     const { plain, attempt } = setup({
       waitMs: 20,
       journal: () => ({ find: () => Promise.reject(new Error('down')) }),
     })
-    plain.put(begun)
+    plain.put(recordedRow)
     expect(await attempt()).toMatchObject(pendingAnswer)
   })
 
-  it('is told again to the same Idempotency-Key, however often it asks', async () => {
+  it('is success to the same Idempotency-Key on every retry', async () => {
     const { plain, attempt } = setup()
-    plain.put({ ...begun, state: 'confirmed', consumedBy: 'key:anonymous:order-1' })
+    plain.put({ ...recordedRow, state: 'confirmed', consumedBy: 'key:anonymous:order-1' })
     for (let retry = 0; retry < 3; retry++) {
       expect(await attempt({ consumer: 'key:anonymous:order-1' })).toMatchObject({ success: true })
     }
     expect(await attempt({ consumer: 'key:anonymous:order-2' })).toMatchObject(duplicateAnswer)
   })
 
-  it('is told as failed to a retry that waited for it', async () => {
+  it('is answered as failed to a retry that waited for it', async () => {
     const { plain, attempt } = setup({
       onPause: (journal) => {
         const [row] = journal.list()
@@ -758,7 +758,7 @@ describe('an authorization that another request began to settle', () => {
           journal.change(row.id, { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' })
       },
     })
-    plain.put(begun)
+    plain.put(recordedRow)
     expect(await attempt()).toMatchObject({
       success: false,
       status: 'failed',
@@ -766,14 +766,14 @@ describe('an authorization that another request began to settle', () => {
     })
   })
 
-  it('is pending with the hash when the wait ends first', async () => {
+  it('is settlement_pending with the hash when the wait ends first', async () => {
     const { plain, attempt } = setup({ waitMs: 20 })
-    const { id } = plain.put(begun)
+    const { id } = plain.put(recordedRow)
     expect(await attempt()).toMatchObject({ ...pendingAnswer, settlementId: id })
-    expect(onlyRow(plain)).toMatchObject(begun)
+    expect(onlyRow(plain)).toMatchObject(recordedRow)
   })
 
-  it('is begun anew when its process died before it recorded anything', async () => {
+  it('is settled again if its process died before a recording', async () => {
     const { plain, attempt } = setup()
     plain.put({ isOwned: false })
     expect((await attempt()).success).toBe(true)
@@ -783,23 +783,23 @@ describe('an authorization that another request began to settle', () => {
     ])
   })
 
-  it('is begun anew by another caller too when its process died before it recorded anything', async () => {
+  it('is settled again by another caller too if its process died before a recording', async () => {
     const { plain, attempt } = setup()
     plain.put({ isOwned: false, caller: 'key-2', fingerprint: 'g' })
     expect((await attempt()).success).toBe(true)
   })
 
-  it('is begun anew when its row vanishes while a retry waits', async () => {
+  it('is settled again if its row disappears while a retry waits', async () => {
     const { plain, attempt } = setup({
       onPause: (journal) => {
         for (const { id } of journal.list()) journal.change(id, null)
       },
     })
-    plain.put(begun)
+    plain.put(recordedRow)
     expect((await attempt()).success).toBe(true)
   })
 
-  it('is joined when it began between our look and our claim', async () => {
+  it('is joined if it was claimed between find and claim', async () => {
     let claims = 0
     const { attempt } = setup({
       journal: (plain) => ({
@@ -814,11 +814,11 @@ describe('an authorization that another request began to settle', () => {
     expect(claims).toBe(1)
   })
 
-  it('is told truly when it settled while we verified, and the chain now refuses it', async () => {
+  it('is answered from the journal if it settled during verify, although the chain now refuses it', async () => {
     const { plain, attempt } = setup({
       scheme: {
         verify: async () => {
-          plain.put({ ...begun, state: 'confirmed' })
+          plain.put({ ...recordedRow, state: 'confirmed' })
           return { isValid: false, payer: 'alice', reason: 'invalid_exact_evm_nonce_already_used' }
         },
       },
@@ -826,14 +826,14 @@ describe('an authorization that another request began to settle', () => {
     expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-1' })
   })
 
-  it('is left to the others when it changes hands again and again', async () => {
+  it('throws SERVICE_UNAVAILABLE if it changes owner repeatedly', async () => {
     const { attempt } = setup({ journal: () => ({ claim: async () => null }) })
     await expect(attempt()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 2 })
   })
 })
 
 describe('many requests for one authorization at once', () => {
-  it('send once, and one of them is told success', async () => {
+  it('send once, and exactly one is answered success', async () => {
     let sends = 0
     const { plain, attempt } = setup({
       scheme: afterRecording(async () => {
@@ -852,8 +852,8 @@ describe('many requests for one authorization at once', () => {
   })
 })
 
-describe('one who asks for much at once', () => {
-  /** Settlements that end when the test says so. */
+describe('concurrent settlements', () => {
+  /** Settlements that the test completes. */
   const slow = () => {
     let finish: () => void = () => undefined
     const finished = new Promise<void>((resolve) => {
@@ -873,15 +873,15 @@ describe('one who asks for much at once', () => {
   it.each([
     ['payer', { settlesAtOncePerPayer: 2, settlesAtOncePerCaller: 0 }],
     ['caller', { settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 2 }],
-  ])('as a %s is refused beyond the limit, keeps what is under way, and may come back', async (_, atOnce) => {
+  ])('of a %s are rejected beyond the limit, and accepted again once one completes', async (_, atOnce) => {
     const { scheme, finish } = slow()
     const { plain, attempt } = setup({ scheme, atOnce })
-    const begun = ['1', '2'].map((nonce) => attempt({ body: toyBody(nonce), consumer: nonce }))
+    const recordedRow = ['1', '2'].map((nonce) => attempt({ body: toyBody(nonce), consumer: nonce }))
     await drainEventLoop()
     await expect(attempt({ body: toyBody('3'), consumer: '3' })).rejects.toMatchObject(tooMany)
     expect(plain.list()).toHaveLength(2)
     finish()
-    expect(await Promise.all(begun)).toEqual([
+    expect(await Promise.all(recordedRow)).toEqual([
       expect.objectContaining({ success: true }),
       expect.objectContaining({ success: true }),
     ])
@@ -893,7 +893,7 @@ describe('a settlement of an account', () => {
   const account = { caller: 'account-1', quota: { accountId: 'account-1', tier: 'builder' } } as const
   const exhausted = () => new AppError('QUOTA_EXCEEDED', 'used up', { retryAfterSeconds: 60 })
 
-  it('is claimed against the quota of its tier, in the month of the claim', async () => {
+  it('counts against the quota of its tier, in the month of the claim', async () => {
     const quotas: unknown[] = []
     const { attempt } = setup({
       journal: (plain) => ({
@@ -908,7 +908,7 @@ describe('a settlement of an account', () => {
     expect(quotas).toEqual([{ tier: 'builder', at: new Date('2026-01-01T00:00:00Z') }, null])
   })
 
-  it('is refused when nothing is left, and nothing is sent', async () => {
+  it('is rejected when the quota is used up, and nothing is sent', async () => {
     const { plain, attempt } = setup({
       journal: () => ({ claim: () => Promise.reject(exhausted()) }),
     })
@@ -916,7 +916,7 @@ describe('a settlement of an account', () => {
     expect(plain.list()).toEqual([])
   })
 
-  it('that was claimed before is joined, also when nothing is left', async () => {
+  it('that was claimed before is joined, even if the quota is used up', async () => {
     const { attempt } = setup({
       journal: (plain) => ({
         claim: async (claim) => {

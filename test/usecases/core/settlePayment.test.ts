@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/platform/clock.js'
-import type { IdempotencyAnswer, IdempotencyStore } from '../../../src/ports/idempotencyStore.js'
+import type { IdempotencyState, IdempotencyStore } from '../../../src/ports/idempotencyStore.js'
 import type { WirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createConcurrencyLimits } from '../../../src/usecases/core/concurrencyLimits.js'
@@ -11,9 +11,9 @@ import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createToyScheme, toyBody } from '../../support/toyScheme.js'
 
-/** As much of a store as one caller's keys need. */
+/** A minimal store for the keys of one caller. */
 const createKeys = (): IdempotencyStore => {
-  const known = new Map<string, { fingerprint: string; answer: IdempotencyAnswer }>()
+  const known = new Map<string, { fingerprint: string; answer: IdempotencyState }>()
   return {
     begin: async ({ key, fingerprint }) => {
       const earlier = known.get(key)
@@ -71,14 +71,14 @@ const unserved = [
   ['scheme', ofOtherScheme(), 'unsupported_scheme'],
 ] as const
 
-describe.each(unserved)('a payment for a %s that is not served', (_name, body, errorReason) => {
-  it('is refused before its body is fingerprinted', async () => {
+describe.each(unserved)('a payment for an unsupported %s', (_name, body, errorReason) => {
+  it('is refused before the body is fingerprinted', async () => {
     const settle = setup()
     expect(await settle(unreadable(body))).toMatchObject({ result: { success: false, errorReason } })
     await expect(settle(unreadable(toyBody()))).rejects.toThrow()
   })
 
-  it('binds its Idempotency-Key to its body as any other', async () => {
+  it('binds its Idempotency-Key to its body like any other', async () => {
     const settle = setup()
     expect(await settle(body, 'order-1')).toMatchObject({ result: { success: false, errorReason } })
     expect(await rejectionOf(settle(body, 'order-1'))).toMatchObject({ code: 'PREVIOUS_REQUEST_FAILED' })
@@ -89,7 +89,7 @@ describe.each(unserved)('a payment for a %s that is not served', (_name, body, e
 })
 
 describe('the same body twice', () => {
-  it('is one request with an Idempotency-Key, in whatever order its keys stand', async () => {
+  it('is one request with an Idempotency-Key, whatever the order of JSON keys', async () => {
     const settle = setup()
     const { paymentPayload, paymentRequirements } = toyBody()
     const first = await settle({ paymentPayload, paymentRequirements }, 'order-1')

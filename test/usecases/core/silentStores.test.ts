@@ -11,10 +11,10 @@ import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { createToyScheme, type ToyScript, toyBody } from '../../support/toyScheme.js'
 
-/** A store that has fallen silent. */
+/** A store that never responds. */
 const silence = (): Promise<never> => new Promise(() => undefined)
 const lost = (): Promise<never> => Promise.reject(new Error('Connection terminated'))
-// Two silent stores one after the other take two seconds each.
+// Two unresponsive stores in sequence take two seconds each.
 const deadlineMs = 5_500
 
 const setup = ({
@@ -72,23 +72,25 @@ const undecided: ToyScript = {
   },
 }
 
-describe('a store that falls silent when the answer is decided keeps the caller a moment only:', () => {
-  it.concurrent('of what was settled and is in the journal', { timeout: deadlineMs }, async ({ expect }) => {
+describe('a store that stops responding delays a decided response only briefly:', () => {
+  it.concurrent('for a settled payment that is in the journal', { timeout: deadlineMs }, async ({
+    expect,
+  }) => {
     const { settle } = setup({ idempotency: { answer: silence } })
     expect(await settle()).toMatchObject({ success: true, transaction: 'tx-1' })
   })
 
-  it.concurrent('of what may be in the journal', { timeout: deadlineMs }, async ({ expect }) => {
+  it.concurrent('for a payment that may be in the journal', { timeout: deadlineMs }, async ({ expect }) => {
     const { settle } = setup({ journal: { close: lost, find: silence }, idempotency: { release: silence } })
     expect(await settle()).toMatchObject({ errorReason: 'settlement_pending', transaction: 'tx-1' })
   })
 
-  it.concurrent('of what is pending', { timeout: deadlineMs }, async ({ expect }) => {
+  it.concurrent('for a pending payment', { timeout: deadlineMs }, async ({ expect }) => {
     const { settle } = setup({ scheme: undecided, journal: { release: silence, find: silence } })
     expect(await settle()).toMatchObject({ errorReason: 'settlement_pending', transaction: 'tx-1' })
   })
 
-  it.concurrent('of what was never sent', { timeout: deadlineMs }, async ({ expect }) => {
+  it.concurrent('for a payment that was never sent', { timeout: deadlineMs }, async ({ expect }) => {
     const { settle } = setup({
       scheme: unsent,
       journal: { abandon: silence },
@@ -97,7 +99,7 @@ describe('a store that falls silent when the answer is decided keeps the caller 
     await expect(settle()).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' })
   })
 
-  it.concurrent('of a payment that the chain refuses', { timeout: deadlineMs }, async ({ expect }) => {
+  it.concurrent('for a payment that the chain refuses', { timeout: deadlineMs }, async ({ expect }) => {
     const { verify } = setup({
       scheme: { verify: async () => ({ isValid: false, reason: 'insufficient_funds', payer: 'alice' }) },
       journal: { findOpen: silence },

@@ -23,8 +23,8 @@ const setup = (settlesPerPayerPerHour: number, settlesPerRecipientPerHour: numbe
 
 const refusal = { code: 'RATE_LIMITED', operationalCode: 'SVC-2005' }
 
-describe('the limits on what settlements cost us', () => {
-  it('hold back a payer, until the hour is over', async () => {
+describe('the spending limits', () => {
+  it('limit a payer until the hour is over', async () => {
     const { clock, spend } = setup(2, 100)
     await spend(paymentOn(), 'alice')
     await clock.advance(600_000)
@@ -34,7 +34,7 @@ describe('the limits on what settlements cost us', () => {
     await spend(paymentOn(), 'alice')
   })
 
-  it('hold back a recipient, whoever pays', async () => {
+  it('limit a recipient across payers', async () => {
     const { spend } = setup(100, 2)
     await spend(paymentOn(), 'alice')
     await spend(paymentOn(), 'carol')
@@ -42,21 +42,21 @@ describe('the limits on what settlements cost us', () => {
     await spend(paymentOn('toy:1', 'erin'), 'dave')
   })
 
-  it('count for each network apart', async () => {
+  it('count each network separately', async () => {
     const { spend } = setup(1, 1)
     await spend(paymentOn('toy:1'), 'alice')
     await spend(paymentOn('toy:2'), 'alice')
     await expect(spend(paymentOn('toy:2'), 'alice')).rejects.toMatchObject(refusal)
   })
 
-  it('do not let anyone count twice by another letter case', async () => {
+  it('are case-insensitive in addresses', async () => {
     const { spend } = setup(1, 1)
     await spend(paymentOn('toy:1', '0xAbC'), '0xDeF')
     await expect(spend(paymentOn('toy:1', 'x'), '0xdEf')).rejects.toMatchObject(refusal)
     await expect(spend(paymentOn('toy:1', '0xaBc'), 'x')).rejects.toMatchObject(refusal)
   })
 
-  it('draw from neither when one refuses', async () => {
+  it('consume from no window if one refuses', async () => {
     const { spend } = setup(1, 2)
     await spend(paymentOn(), 'alice')
     await expect(spend(paymentOn(), 'alice')).rejects.toMatchObject(refusal)
@@ -71,13 +71,13 @@ describe('the limits on what settlements cost us', () => {
     for (const [index, payer] of payers.entries()) await spend(paymentOn('toy:1', recipients[index]), payer)
   })
 
-  it('ask nothing of the limiter when both are off', async () => {
+  it('do not call the limiter if both are off', async () => {
     const { limiter, spend } = setup(0, 0)
     await spend(paymentOn(), 'alice')
     expect(limiter.countBuckets()).toBe(0)
   })
 
-  it('tell to come back after at least a second', async () => {
+  it('set Retry-After to at least one second', async () => {
     const { clock, spend } = setup(1, 1)
     await spend(paymentOn(), 'alice')
     await clock.advance(3_599_999)

@@ -3,8 +3,8 @@ import type { AccountStore } from '../../../src/ports/accountStore.js'
 import {
   accountInfo,
   keyList,
-  lookedUp,
-  registered,
+  lookupResult,
+  registerResult,
   rotatedKey,
   usage,
 } from '../../../src/protocol/accounts.js'
@@ -13,7 +13,7 @@ import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'
 
-describe('the dashboard, where registration is open', () => {
+describe('the dashboard with REGISTRATION=open', () => {
   let database: TestDatabase
   let accounts: AccountStore
   let dashboard: DashboardUseCases
@@ -32,8 +32,8 @@ describe('the dashboard, where registration is open', () => {
   }
 
   describe('register', () => {
-    it('answers a key of our form, and the same one the next time', async () => {
-      const first = registered.parse(
+    it('returns a well-formed key, and the same key the next time', async () => {
+      const first = registerResult.parse(
         await dashboard.register({ email: ' ada@example.com ', projectName: ' engine ' }, 'stranger'),
       )
       expect(first).toEqual({
@@ -53,7 +53,7 @@ describe('the dashboard, where registration is open', () => {
       expect(again).toEqual({ ...first, isNew: false })
     })
 
-    it('of 20 at once answers all the same key, to one as new', async () => {
+    it('returns the same key to 20 concurrent registrations, and isNew to one', async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () =>
           dashboard.register({ email: 'ada@example.com', projectName: 'engine' }, 'stranger'),
@@ -64,13 +64,13 @@ describe('the dashboard, where registration is open', () => {
       expect(await dashboard.countKeys()).toBe(1)
     })
 
-    it('keeps no key that can be read in the database', async () => {
+    it('stores no readable key in the database', async () => {
       const { apiKey } = await register()
       const { rows } = await database.pool().query("select encode(sealed, 'escape') as sealed from api_keys")
       expect(rows[0].sealed).not.toContain(apiKey.slice(7, 20))
     })
 
-    it('refuses a project that was revoked', async () => {
+    it('rejects a revoked project', async () => {
       const { account } = await register()
       await accounts.revoke(account.id)
       await expect(register()).rejects.toMatchObject({ code: 'FORBIDDEN' })
@@ -96,7 +96,7 @@ describe('the dashboard, where registration is open', () => {
       `${'a'.repeat(65)}@example.com`,
       `ada@${'a.'.repeat(125)}example.com`,
       `${'a'.repeat(10_240)}@example.com`,
-    ])('refuses the address %j', async (email) => {
+    ])('rejects the address %j', async (email) => {
       await expect(dashboard.register({ email, projectName: 'engine' }, 'stranger')).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
         message: expect.stringMatching(/^email: /),
@@ -110,7 +110,7 @@ describe('the dashboard, where registration is open', () => {
       'ädа@münchen.example',
       '用户@例子.广告',
       'a_b-c@xn--bcher-kva.example',
-    ])('takes the address %j', async (email) => {
+    ])('accepts the address %j', async (email) => {
       const { account } = await register(email)
       expect(account.email).toBe(email)
     })
@@ -139,7 +139,7 @@ describe('the dashboard, where registration is open', () => {
         '\u{e0041}a',
       ],
       '\udc00',
-    ])('refuses the project name %j', async (projectName) => {
+    ])('rejects the project name %j', async (projectName) => {
       await expect(
         dashboard.register({ email: 'ada@example.com', projectName }, 'stranger'),
       ).rejects.toMatchObject({
@@ -156,23 +156,23 @@ describe('the dashboard, where registration is open', () => {
       'می‌خواهم',
       '<script>',
       "'; drop table accounts",
-    ])('takes the project name %j', async (projectName) => {
+    ])('accepts the project name %j', async (projectName) => {
       const { account } = await register('ada@example.com', projectName)
       expect(account.project).toBe(projectName)
     })
 
-    it('takes the composed and the decomposed spelling of a name for one', async () => {
+    it('treats the NFC and NFD spelling of a name as the same project', async () => {
       const { account } = await register('zoe\u0308@example.com', 'cafe\u0301')
       const again = await register('zo\u00eb@example.com', 'caf\u00e9')
       expect(again.account).toEqual(account)
     })
   })
 
-  it('finds all keys of an address, and none of an unknown one', async () => {
+  it('looks up all keys of an address, and none of an unknown one', async () => {
     const one = await register('ada@example.com', 'one')
     const two = await register('Ada@example.com', 'two')
     await register('eve@example.com', 'three')
-    const found = lookedUp.parse(await dashboard.lookUp('ADA@example.com', 'stranger'))
+    const found = lookupResult.parse(await dashboard.lookUp('ADA@example.com', 'stranger'))
     expect(found.keys.map(({ apiKey, project, status }) => ({ apiKey, project, status }))).toEqual([
       { apiKey: one.apiKey, project: 'one', status: 'active' },
       { apiKey: two.apiKey, project: 'two', status: 'active' },
@@ -193,7 +193,7 @@ describe('the dashboard, where registration is open', () => {
     ])
   })
 
-  it('tells of the account, its tier, its month and its week', async () => {
+  it('returns the account, its tier, its quota and its daily usage', async () => {
     const { account } = await register()
     const busy = openDashboard(database, { used: 42, webhookUrl: 'https://hooks.example/x' })
     const builder = { ...account, tier: 'builder' as const, allowedIPs: ['10.0.0.0/8'] }
@@ -224,7 +224,7 @@ describe('the dashboard, where registration is open', () => {
       [`qtn_sk_${'a'.repeat(42)}é`, 'with another letter'],
       [`qtn_sk_${'a'.repeat(43)}\n`, 'with a line’s end'],
       ['x'.repeat(100_000), 'that is huge'],
-    ])('%j is refused without a look-up: %s', async (apiKey) => {
+    ])('%j is rejected without a lookup: %s', async (apiKey) => {
       let lookUps = 0
       const watched = openDashboard(database, {
         accounts: {
@@ -239,7 +239,7 @@ describe('the dashboard, where registration is open', () => {
       expect(lookUps).toBe(0)
     })
 
-    it('that cannot be looked up is neither right nor wrong', async () => {
+    it('that cannot be looked up receives SERVICE_UNAVAILABLE, not UNAUTHORIZED', async () => {
       const broken = openDashboard(database, {
         accounts: {
           ...accounts,
@@ -254,7 +254,7 @@ describe('the dashboard, where registration is open', () => {
       })
     })
 
-    it('that is nobody’s, rotated or revoked is refused in the same words', async () => {
+    it('that is unknown, rotated or revoked is rejected with the same error', async () => {
       const rotated = await register('ada@example.com', 'one')
       await dashboard.rotateKey(rotated.account, rotated.apiKey)
       const revoked = await register('ada@example.com', 'two')
@@ -267,7 +267,7 @@ describe('the dashboard, where registration is open', () => {
       }
     })
 
-    it('is replaced at once, and the new one is the same account with all that it has', async () => {
+    it('is replaced immediately, and the new one belongs to the same account', async () => {
       const { account, apiKey } = await register()
       await dashboard.restrict(account, { allowedIPs: ['203.0.113.7'], allowedRef: [] })
       const rotated = rotatedKey.parse(await dashboard.rotateKey(account, apiKey))
@@ -277,7 +277,7 @@ describe('the dashboard, where registration is open', () => {
       expect(await useKey(dashboard, rotated.apiKey)).toEqual({ ...account, allowedIPs: ['203.0.113.7'] })
     })
 
-    it('that two rotate at once is replaced once; the other is told that it is not valid', async () => {
+    it('is replaced once by two concurrent rotations; the slower one receives UNAUTHORIZED', async () => {
       const { account, apiKey } = await register()
       const outcomes = await Promise.allSettled([
         dashboard.rotateKey(account, apiKey),
@@ -289,7 +289,7 @@ describe('the dashboard, where registration is open', () => {
       expect(await dashboard.countKeys()).toBe(1)
     })
 
-    it('of another account cannot be rotated', async () => {
+    it('of another account cannot be rotated by this one', async () => {
       const mine = await register('ada@example.com', 'one')
       const yours = await register('eve@example.com', 'two')
       await expect(dashboard.rotateKey(mine.account, yours.apiKey)).rejects.toMatchObject({
@@ -300,7 +300,7 @@ describe('the dashboard, where registration is open', () => {
   })
 
   describe('restrictions', () => {
-    it('let in only the listed addresses, however they are written', async () => {
+    it('admit only the listed addresses, in any notation', async () => {
       const { account, apiKey } = await register()
       expect(
         await dashboard.restrict(account, {
@@ -316,7 +316,7 @@ describe('the dashboard, where registration is open', () => {
       }
     })
 
-    it('let in only the listed sites and what lies below them', async () => {
+    it('admit only the listed hosts and their subdomains', async () => {
       const { account, apiKey } = await register()
       expect(
         await dashboard.restrict(account, {
@@ -338,7 +338,7 @@ describe('the dashboard, where registration is open', () => {
       }
     })
 
-    it('are gone with empty lists', async () => {
+    it('are removed by empty lists', async () => {
       const { account, apiKey } = await register()
       await dashboard.restrict(account, { allowedIPs: ['10.0.0.1'], allowedRef: ['example.com'] })
       await expect(useKey(dashboard, apiKey)).rejects.toMatchObject({ code: 'FORBIDDEN' })
@@ -346,7 +346,7 @@ describe('the dashboard, where registration is open', () => {
       expect(await useKey(dashboard, apiKey)).toMatchObject({ allowedIPs: null, allowedRef: null })
     })
 
-    it('take 100 entries and not one more', async () => {
+    it('accept at most 100 entries', async () => {
       const { account, apiKey } = await register()
       const many = (count: number) =>
         Array.from({ length: count }, (_none, index) => `10.0.${Math.floor(index / 250)}.${index % 250}`)
@@ -362,7 +362,7 @@ describe('the dashboard, where registration is open', () => {
       }
     })
 
-    it('name every malformed entry, and change nothing then', async () => {
+    it('reject malformed entries, naming each, without changing anything', async () => {
       const { account, apiKey } = await register()
       await expect(
         dashboard.restrict(account, {

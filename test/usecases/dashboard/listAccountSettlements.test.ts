@@ -7,14 +7,14 @@ import type { TierName } from '../../../src/protocol/tiers.js'
 import { createAccountSettlements } from '../../../src/stores/postgres/journal/accountSettlements.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
 import { createListAccountSettlements } from '../../../src/usecases/dashboard/listAccountSettlements.js'
-import type { AccountSettlementsQuestion } from '../../../src/usecases/dashboard/useCases.js'
+import type { AccountSettlementsQuery } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 
 const network = 'eip155:84532'
 
-type List = (accountId: string, question: AccountSettlementsQuestion) => Promise<AccountSettlementPage>
+type List = (accountId: string, query: AccountSettlementsQuery) => Promise<AccountSettlementPage>
 
 describe("the list of an account's settlements", () => {
   let database: TestDatabase
@@ -33,7 +33,7 @@ describe("the list of an account's settlements", () => {
     )
     journal = createSettlementJournal(pool, await addInstance(pool))
     const listOf = createListAccountSettlements({ settlements: createAccountSettlements(pool), journal })
-    list = (id, question) => listOf({ id }, question)
+    list = (id, query) => listOf({ id }, query)
   })
 
   interface Row {
@@ -60,10 +60,10 @@ describe("the list of an account's settlements", () => {
     ])
     return id
   }
-  const listIds = async (accountId: string, question: Partial<Parameters<List>[1]> = {}) =>
-    (await list(accountId, { limit: 50, ...question })).settlements.map(({ id }) => id)
+  const listIds = async (accountId: string, query: Partial<Parameters<List>[1]> = {}) =>
+    (await list(accountId, { limit: 50, ...query })).settlements.map(({ id }) => id)
 
-  it('shows each as anyone sees it, and its fee', async () => {
+  it('returns each in its public form, with its fee', async () => {
     const id = await put('ada', { state: 'confirmed' })
     const page = await list('ada', { limit: 50 })
     expect(page).toEqual({
@@ -87,7 +87,7 @@ describe("the list of an account's settlements", () => {
     expect(accountSettlementPage.parse(page)).toEqual(page)
   })
 
-  it('owes the exact fee of what is confirmed, and nothing for the rest', async () => {
+  it('has the exact fee of confirmed settlements, and 0 for others', async () => {
     await put('ada', { state: 'confirmed', tier: 'enterprise', ageSeconds: 1 })
     await put('ada', { state: 'confirmed', tier: 'free', ageSeconds: 2 })
     await put('ada', { state: 'pending', ageSeconds: 3 })
@@ -95,12 +95,12 @@ describe("the list of an account's settlements", () => {
     const listFees = async () => (await list('ada', { limit: 50 })).settlements.map(({ fee }) => fee)
     await pool.query("update settlements set settled_amount = 1001 where state = 'confirmed'")
     expect(await listFees()).toEqual(['0.5005', '0', '0', '0'])
-    // Closed by an older version, which wrote no settled amount.
+    // Closed by an older version that did not store a settled amount.
     await pool.query('update settlements set settled_amount = null, amount = 1003')
     expect(await listFees()).toEqual(['0.5015', '0', '0', '0'])
   })
 
-  it('filters by status, with claims among the pending, by network and by time, all together', async () => {
+  it('filters by status (claims count as pending), network and time combined', async () => {
     const claimed = await put('ada', { ageSeconds: 1 })
     const pending = await put('ada', { state: 'pending', ageSeconds: 2 })
     const failed = await put('ada', { state: 'failed', ageSeconds: 3 })
@@ -116,7 +116,7 @@ describe("the list of an account's settlements", () => {
     expect(await listIds('ada', { since, network: 'eip155:8453', status: 'confirmed' })).toEqual([])
   })
 
-  it('pages without a gap or a double, also through one instant and past what changes meanwhile', async () => {
+  it('pages without gaps or duplicates, also with equal timestamps and concurrent changes', async () => {
     for (let row = 0; row < 7; row += 1) await put('ada')
     await pool.query("update settlements set created_at = '2026-05-01'")
     const whole = await listIds('ada')
@@ -133,7 +133,7 @@ describe("the list of an account's settlements", () => {
   })
 
   describe('of one tenant', () => {
-    it("never shows another's, whatever is asked", async () => {
+    it('never contains settlements of another account, whatever the query', async () => {
       const accounts = ['ada', 'bob', 'anonymous']
       const ids = new Map<string, readonly string[]>()
       for (const account of accounts) {
@@ -142,7 +142,7 @@ describe("the list of an account's settlements", () => {
           await put(account, { ageSeconds: 2 }),
         ])
       }
-      const questions = [
+      const queries = [
         {},
         { status: 'confirmed' as const },
         { status: 'pending' as const },
@@ -151,8 +151,8 @@ describe("the list of an account's settlements", () => {
         { limit: 1 },
       ]
       for (const account of ['ada', 'bob']) {
-        for (const question of questions) {
-          const shown = await listIds(account, question)
+        for (const query of queries) {
+          const shown = await listIds(account, query)
           expect(shown.length).toBeGreaterThan(0)
           expect(ids.get(account)).toEqual(expect.arrayContaining(shown))
         }
@@ -161,7 +161,7 @@ describe("the list of an account's settlements", () => {
       expect(await listIds('anonymous')).toEqual([])
     })
 
-    it("opens with no other's cursor, and does not tell that there is such a settlement", async () => {
+    it('rejects the cursor of another account with the same error as an unknown one', async () => {
       await put('ada', { ageSeconds: 10 })
       const refusals: unknown[] = []
       const foreign = [await put('bob'), await put('anonymous'), '00000000-0000-4000-8000-000000000000', 'x']
@@ -173,7 +173,7 @@ describe("the list of an account's settlements", () => {
       expect(new Set(refusals).size).toBe(1)
     })
 
-    it('is kept apart by the statement too, should a cursor ever pass', async () => {
+    it('is also filtered by account in SQL, even if a foreign cursor passed', async () => {
       await put('ada', { ageSeconds: 10 })
       const after = await put('bob')
       expect(await createAccountSettlements(pool).list({ accountId: 'ada', after, limit: 50 })).toEqual([])

@@ -6,7 +6,7 @@ import { openDashboard, useKey } from './scene.js'
 
 const masked = 'qtn_sk_********'
 
-describe('the dashboard, where keys are shown once', () => {
+describe('the dashboard with REGISTRATION=once', () => {
   let database: TestDatabase
   let dashboard: DashboardUseCases
 
@@ -19,13 +19,13 @@ describe('the dashboard, where keys are shown once', () => {
 
   const engine = { email: 'ada@example.com', projectName: 'engine' }
 
-  it('shows the full key to the caller that creates it, who can use it', async () => {
+  it('shows the full key to the caller that creates it, and the key works', async () => {
     const { apiKey, isNew } = await dashboard.register(engine, 'stranger')
     expect(isNew).toBe(true)
     expect(await useKey(dashboard, apiKey)).toMatchObject({ email: 'ada@example.com', project: 'engine' })
   })
 
-  it('shows a stranger who registers again a masked key, the tier, and nothing of the use', async () => {
+  it('shows a stranger who registers again a masked key and the tier, but no usage', async () => {
     const { apiKey } = await dashboard.register(engine, 'stranger')
     await createAccountStore(database.pool()).setTier((await useKey(dashboard, apiKey)).id, 'scale')
     const again = await dashboard.register({ ...engine, email: 'ADA@example.com' }, 'stranger')
@@ -33,13 +33,13 @@ describe('the dashboard, where keys are shown once', () => {
     expect(again.quota).toMatchObject({ tier: 'scale', used: 0 })
   })
 
-  it('shows the full key and its use to a trusted caller who registers again', async () => {
+  it('shows the full key and its usage to a trusted caller who registers again', async () => {
     const { apiKey } = await dashboard.register(engine, 'stranger')
     const again = await dashboard.register(engine, 'trusted')
     expect(again).toMatchObject({ apiKey, isNew: false, quota: { used: 42 } })
   })
 
-  it('of 20 registrations at once shows the full key to the one that is new', async () => {
+  it('shows the full key to exactly one of 20 concurrent registrations', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => dashboard.register(engine, 'stranger')),
     )
@@ -49,7 +49,7 @@ describe('the dashboard, where keys are shown once', () => {
     expect(answers.filter(({ isNew }) => !isNew).map(({ apiKey }) => apiKey)).toEqual(Array(19).fill(masked))
   })
 
-  it('finds the keys of an address, masked for a stranger and in full for a trusted caller', async () => {
+  it('looks up the keys of an address, masked for a stranger and in full for a trusted caller', async () => {
     const one = await dashboard.register({ ...engine, projectName: 'one' }, 'stranger')
     const two = await dashboard.register({ ...engine, projectName: 'two' }, 'stranger')
     const found = await dashboard.lookUp('Ada@example.com', 'trusted')
@@ -58,7 +58,7 @@ describe('the dashboard, where keys are shown once', () => {
     expect(shown).toEqual({ ...found, keys: found.keys.map((key) => ({ ...key, apiKey: masked })) })
   })
 
-  it('finds no key of an unknown address for either viewer', async () => {
+  it('looks up no key of an unknown address for either viewer', async () => {
     for (const viewer of ['stranger', 'trusted'] as const) {
       expect(await dashboard.lookUp('eve@example.com', viewer)).toEqual({
         email: 'eve@example.com',
@@ -67,7 +67,7 @@ describe('the dashboard, where keys are shown once', () => {
     }
   })
 
-  it('lists to the owner of a key that key in full, and others of the address to trusted callers only', async () => {
+  it('lists the presented key in full, and other keys of the address in full to trusted callers only', async () => {
     const one = await dashboard.register({ ...engine, projectName: 'one' }, 'stranger')
     const two = await dashboard.register({ ...engine, projectName: 'two' }, 'stranger')
     const owner = await useKey(dashboard, two.apiKey)
@@ -83,14 +83,14 @@ describe('the dashboard, where keys are shown once', () => {
     ])
   })
 
-  it('shows a rotated key to its rotation alone', async () => {
+  it('shows a rotated key only in the response of its rotation', async () => {
     const { apiKey } = await dashboard.register(engine, 'stranger')
     const rotated = await dashboard.rotateKey(await useKey(dashboard, apiKey), apiKey)
     expect((await dashboard.register(engine, 'stranger')).apiKey).toBe(masked)
     expect((await dashboard.register(engine, 'trusted')).apiKey).toBe(rotated.apiKey)
   })
 
-  it('refuses a project that was revoked', async () => {
+  it('rejects a revoked project', async () => {
     const { apiKey } = await dashboard.register(engine, 'stranger')
     await createAccountStore(database.pool()).revoke((await useKey(dashboard, apiKey)).id)
     await expect(dashboard.register(engine, 'stranger')).rejects.toMatchObject({ code: 'FORBIDDEN' })

@@ -15,27 +15,24 @@ import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import type { TestDatabase } from '../../support/postgres.js'
 
-/** The moment at which these tests play. */
 export const now = new Date('2026-11-21T12:00:00Z')
 
-/** Quotas that say what a test has them say. */
+/** Quotas with configurable usage. */
 export const quotasOf = (used: number): Quotas => ({
   readUse: async () => ({ monthStartsAt: new Date('2026-11-01T00:00:00Z'), used }),
   listDays: async (_id, days) =>
     Array.from({ length: days }, (_none, index) => ({ date: `2026-11-${15 + index}`, count: index })),
 })
 
-/** What a test may choose. */
 export interface SceneOptions {
   readonly used?: number
-  /** `open` unless told. */
+  /** Default `open`. */
   readonly registration?: Registration
   readonly logger?: Logger
   readonly webhookUrl?: string
   readonly accounts?: AccountStore
 }
 
-/** The dashboard on a real database. */
 export const openDashboard = (database: TestDatabase, options: SceneOptions = {}): DashboardUseCases => {
   const clock = createManualClock(now)
   return createDashboard({
@@ -53,7 +50,7 @@ export const openDashboard = (database: TestDatabase, options: SceneOptions = {}
   }).useCases
 }
 
-/** Uses a key from somewhere. */
+/** Authenticates a key from an address and a site. */
 export const useKey = (
   dashboard: DashboardUseCases,
   apiKey: string,

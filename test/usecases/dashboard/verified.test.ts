@@ -12,7 +12,7 @@ import { openDashboard, useKey } from './scene.js'
 
 const keyForm = /qtn_sk_[0-9A-Za-z]{43}/g
 
-describe('the dashboard, where registration is verified', () => {
+describe('the dashboard with REGISTRATION=verified', () => {
   let database: TestDatabase
   let server: TestSmtpServer
   let logger: MemoryLogger
@@ -37,11 +37,11 @@ describe('the dashboard, where registration is verified', () => {
 
   const register = (email = 'ada@example.com', projectName = 'engine') =>
     dashboard.register({ email, projectName }, 'stranger')
-  /** The keys in the last letter, once there are so many. */
+  /** The keys in the last e-mail, once `count` were sent. */
   const readKeys = async (letters: number): Promise<readonly string[]> =>
     (await server.receive(letters)).at(-1)?.source.match(keyForm) ?? []
 
-  it('sends the key to the address and shows it to nobody else', async () => {
+  it('sends the key to the address and never shows it in a response', async () => {
     const answer = await register()
     const [apiKey = ''] = await readKeys(1)
     expect(server.mails[0]?.to).toEqual(['ada@example.com'])
@@ -50,7 +50,7 @@ describe('the dashboard, where registration is verified', () => {
     expect(JSON.stringify(logger.lines)).not.toMatch(keyForm)
   })
 
-  it('answers the same to the first, the second and a revoked registration', async () => {
+  it('responds identically to a first, a second and a revoked registration', async () => {
     const first = await register()
     const [apiKey = ''] = await readKeys(1)
     const account = await useKey(dashboard, apiKey)
@@ -64,7 +64,7 @@ describe('the dashboard, where registration is verified', () => {
     expect(first.quota).toMatchObject({ tier: 'free', used: 0 })
   })
 
-  it('answers the same look-up of a known and an unknown address, and mails only the known one', async () => {
+  it('responds identically to a lookup of a known and an unknown address, and mails only the known one', async () => {
     await register('ada@example.com', 'one')
     await register('ada@example.com', 'two')
     await server.receive(2)
@@ -77,7 +77,7 @@ describe('the dashboard, where registration is verified', () => {
     expect(server.mails).toHaveLength(3)
   })
 
-  it('mails keys to the spelling that they were registered with, not to that of the question', async () => {
+  it('mails keys to the address as registered, not as spelled in the request', async () => {
     await register('Ada@example.com')
     await register('ada@EXAMPLE.com')
     await dashboard.lookUp('ADA@example.com', 'stranger')
@@ -85,7 +85,7 @@ describe('the dashboard, where registration is verified', () => {
     expect(new Set(mails.flatMap(({ to }) => to))).toEqual(new Set(['Ada@example.com']))
   })
 
-  it('writes at most five letters an hour to one address, whoever asks for them', async () => {
+  it('sends at most five e-mails per hour and address, whoever requests them', async () => {
     for (let turn = 0; turn < 12; turn += 1) await register('ada@example.com', `project ${turn % 3}`)
     await register('eve@example.com')
     await server.receive(6)
@@ -94,13 +94,13 @@ describe('the dashboard, where registration is verified', () => {
     expect(server.mails.filter(({ to }) => to.includes('ada@example.com'))).toHaveLength(5)
   })
 
-  it('makes no link of a project’s name', async () => {
+  it('sends project names that mail clients cannot turn into links', async () => {
     await register('ada@example.com', 'Win at https://evil.example/x now')
     const [mail] = await server.receive(1)
     expect(mail?.source).not.toMatch(/evil\.example|https:/)
   })
 
-  it('shows an owner the key of the request, and other projects’ keys masked', async () => {
+  it('shows the key of the request in full, and keys of other projects masked', async () => {
     await register('ada@example.com', 'one')
     await register('ada@example.com', 'two')
     const keys = (await server.receive(2)).flatMap(({ source }) => source.match(keyForm) ?? [])
@@ -113,7 +113,7 @@ describe('the dashboard, where registration is verified', () => {
     }
   })
 
-  it('answers while the mail server is down, and says so in the log', async () => {
+  it('responds while the mail server is down, and logs the failure', async () => {
     server.refuse()
     expect(await register()).toMatchObject({ apiKey: 'qtn_sk_********' })
     await drainEventLoop()

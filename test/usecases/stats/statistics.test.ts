@@ -21,8 +21,8 @@ const setup = (given: Partial<Statistics> = {}) => {
   }
 }
 
-describe('the tally of requests', () => {
-  it('writes together what was counted since the last time, and nothing where there is nothing', async () => {
+describe('the request tally', () => {
+  it('writes the sum since the last flush, and nothing without requests', async () => {
     const { tally, added } = setup()
     await tally.flush()
     for (const status of [200, 404, 429, 499, 500, 503]) tally.countRequest({ status, durationMs: 10 })
@@ -31,7 +31,7 @@ describe('the tally of requests', () => {
     expect(added).toEqual([{ requests: 6, failures: 2, durationMs: 60 }])
   })
 
-  it('keeps what could not be written', async () => {
+  it('keeps counts that could not be written', async () => {
     const written: RequestTotals[] = []
     let isDown = true
     const { tally } = setup({
@@ -51,7 +51,7 @@ describe('the tally of requests', () => {
 })
 
 describe('statistics', () => {
-  it('tell the mean duration, to a hundredth', async () => {
+  it('contain the mean duration, rounded to 0.01 ms', async () => {
     expect(await setup().read.readRequestStatistics()).toEqual({
       totalRequests: 3,
       successfulRequests: 2,
@@ -60,12 +60,12 @@ describe('statistics', () => {
     })
   })
 
-  it('tell no duration where there was no request', async () => {
+  it('contain a duration of 0 without requests', async () => {
     const { read } = setup({ readRequests: async () => ({ requests: 0, failures: 0, durationMs: 0 }) })
     expect(await read.readRequestStatistics()).toMatchObject({ totalRequests: 0, avgDurationMs: 0 })
   })
 
-  it('go through the journal every ten seconds at most, however many ask', async () => {
+  it('scan the journal at most every ten seconds', async () => {
     let readings = 0
     const { read, clock } = setup({
       countSettlements: async () => {

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import type { WebhookAnswer } from '../../../src/ports/webhookTransport.js'
+import type { WebhookResponse } from '../../../src/ports/webhookTransport.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { accountOf, createWebhookWorld, turningSealer } from './support.js'
 
@@ -8,9 +8,9 @@ const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 
-const answerOf = (status: number): WebhookAnswer => ({ status, error: null })
+const answerOf = (status: number): WebhookResponse => ({ status, error: null })
 
-/** A promise that a test ends when it likes. */
+/** A promise that the test resolves. */
 const gate = <Value>() => {
   let open: (value: Value) => void = () => {}
   const opened = new Promise<Value>((resolve) => {
@@ -20,7 +20,7 @@ const gate = <Value>() => {
 }
 
 describe('a message', () => {
-  it('is signed as Standard Webhooks says, and holds the event and nothing else', async () => {
+  it('is signed according to Standard Webhooks and contains only the event', async () => {
     const { outbox, sent, set, deliver } = createWebhookWorld()
     const secret = await set('a')
     const { id, createdAt } = outbox.write('a', { id: 'settlement-1', amount: '10000' })
@@ -37,7 +37,7 @@ describe('a message', () => {
     expect(message?.headers).toMatchObject({ 'webhook-id': id, 'content-type': 'application/json' })
   })
 
-  it('that was changed on its way is not verified', async () => {
+  it('that was modified fails verification', async () => {
     const { outbox, sent, set, deliver } = createWebhookWorld()
     const secret = await set('a')
     outbox.write('a')
@@ -50,7 +50,7 @@ describe('a message', () => {
     expect(() => webhook.verify(body, { ...headers, 'webhook-timestamp': later })).toThrow('No matching')
   })
 
-  it('is signed with both secrets for 24 hours after a rotation, and then with the new one', async () => {
+  it('is signed with both secrets for 24 hours after a rotation, then with the new one only', async () => {
     const { clock, outbox, sent, set, verbs, deliver } = createWebhookWorld()
     const old = await set('a')
     const { secret, previousSecretUntil } = await verbs.rotateSecret(accountOf('a'))
@@ -67,7 +67,7 @@ describe('a message', () => {
     expect(sent[1]?.headers['webhook-signature']).toMatch(/^v1,\S+$/)
   })
 
-  it('of a repeated attempt has the same id and body, and a signature of its own time', async () => {
+  it('of a retry has the same id and body, and a signature with its own timestamp', async () => {
     const { clock, outbox, sent, answer, set, deliver } = createWebhookWorld()
     await set('a')
     outbox.write('a')
@@ -84,7 +84,7 @@ describe('a message', () => {
 })
 
 describe('deliverWebhooks', () => {
-  it.each([200, 201, 202, 204, 299])('takes the answer %i for delivered', async (status) => {
+  it.each([200, 201, 202, 204, 299])('treats status %i as delivered', async (status) => {
     const { outbox, sent, answer, set, deliver, clock } = createWebhookWorld()
     await set('a')
     const { id } = outbox.write('a')
@@ -129,8 +129,8 @@ describe('deliverWebhooks', () => {
     })
   })
 
-  it('stops at 410, for this message and for all that wait, and marks the endpoint', async () => {
-    const { clock, outbox, sent, answer, set, deliver } = createWebhookWorld({ atOncePerAccount: 1 })
+  it('fails this and all waiting messages on 410, and marks the endpoint as gone', async () => {
+    const { clock, outbox, sent, answer, set, deliver } = createWebhookWorld({ concurrencyPerAccount: 1 })
     await set('a')
     const [first, next] = [outbox.write('a'), outbox.write('a')]
     answer(() => answerOf(410))
@@ -142,11 +142,11 @@ describe('deliverWebhooks', () => {
     expect(await outbox.findEndpoint('a')).toMatchObject({ isGone: true })
   })
 
-  it('lets nobody wait for a slow receiver, not even what comes later', async () => {
-    const { outbox, sent, answer, set, deliver } = createWebhookWorld({ atOncePerAccount: 2 })
+  it('does not delay other accounts because of a slow receiver, including later deliveries', async () => {
+    const { outbox, sent, answer, set, deliver } = createWebhookWorld({ concurrencyPerAccount: 2 })
     for (const account of ['slow', 'quick']) await set(account)
     for (let count = 0; count < 10; count++) outbox.write('slow')
-    const slow = gate<WebhookAnswer>()
+    const slow = gate<WebhookResponse>()
     answer(({ url }) => (url.startsWith('https://slow.') ? slow.opened : answerOf(204)))
 
     const round = deliver()
@@ -161,8 +161,8 @@ describe('deliverWebhooks', () => {
     expect(sent).toHaveLength(12)
   })
 
-  it('sends no more at once than it may, to one account and in all', async () => {
-    const { outbox, answer, set, deliver } = createWebhookWorld({ atOnce: 5, atOncePerAccount: 3 })
+  it('limits concurrent attempts, per account and in total', async () => {
+    const { outbox, answer, set, deliver } = createWebhookWorld({ concurrency: 5, concurrencyPerAccount: 3 })
     const underWay = new Map<string, number>()
     let most = 0
     let mostOfOne = 0
@@ -190,14 +190,14 @@ describe('deliverWebhooks', () => {
     }
   })
 
-  it('gives back what is under way when the service closes, and does not count it', async () => {
+  it('returns deliveries in flight to the queue on shutdown, without counting the attempt', async () => {
     const { outbox, sent, answer, set, deliver, stopping } = createWebhookWorld()
     await set('a')
     const { id } = outbox.write('a')
     answer(
       (_message, stopped) =>
         new Promise((_, reject) => {
-          // Not in the same moment: a real socket takes its time.
+          // Asynchronously, like a real socket.
           stopped.addEventListener('abort', () => setImmediate(() => reject(stopped.reason)))
         }),
     )
@@ -209,7 +209,7 @@ describe('deliverWebhooks', () => {
     expect({ state, attempts, dueAt }).toEqual({ state: 'waiting', attempts: 0, dueAt: createdAt })
   })
 
-  it('goes on with the others when a secret cannot be read, and tells no secret', async () => {
+  it('continues with other deliveries if a secret cannot be decrypted, and logs no secret', async () => {
     const sealer = {
       ...turningSealer,
       open: (bytes: Uint8Array) => {
@@ -232,10 +232,10 @@ describe('deliverWebhooks', () => {
   })
 })
 
-describe('the verbs of the dashboard', () => {
+describe('the webhook use cases', () => {
   const account = accountOf('a')
 
-  it('set a webhook with a new secret each time, and keep no readable one', async () => {
+  it('set a webhook with a new secret each time, stored encrypted', async () => {
     const { outbox, verbs } = createWebhookWorld()
     const first = await verbs.setWebhook(account, 'https://a.example/hook')
     const next = await verbs.setWebhook(account, 'https://a.example/hook')
@@ -248,7 +248,7 @@ describe('the verbs of the dashboard', () => {
     expect(Buffer.concat(endpoint?.sealedSecrets ?? []).toString()).not.toContain('whsec_')
   })
 
-  it('remove it with an empty text', async () => {
+  it('remove the webhook with an empty URL', async () => {
     const { outbox, set, verbs } = createWebhookWorld()
     await set('a')
     expect(await verbs.setWebhook(account, '')).toEqual({ webhookUrl: '' })
@@ -265,43 +265,43 @@ describe('the verbs of the dashboard', () => {
     ['https://a.example/\u202e', 'must not hold spaces or control characters'],
     ['https://a.example/\ud800', 'must not hold spaces or control characters'],
     [' ', 'must not hold spaces or control characters'],
-  ])('refuse %j and change nothing', async (url, flaw) => {
+  ])('reject %j without changing anything', async (url, problem) => {
     const { outbox, set, verbs } = createWebhookWorld()
     await set('a', 'https://before.example/')
-    await expect(verbs.setWebhook(account, url)).rejects.toThrow(`webhookUrl: ${flaw}`)
+    await expect(verbs.setWebhook(account, url)).rejects.toThrow(`webhookUrl: ${problem}`)
     expect(await outbox.findEndpoint('a')).toMatchObject({ url: 'https://before.example/' })
   })
 
-  it('take the longest URL that there may be', async () => {
+  it('accept a URL of the maximum length', async () => {
     const { set, outbox } = createWebhookWorld()
     await set('a', `https://a.example/${'x'.repeat(2_030)}`)
     expect((await outbox.findEndpoint('a'))?.url).toHaveLength(2_048)
   })
 
   it.each([
-    [answerOf(204), { success: true, statusCode: 204, message: 'The receiver took the message' }],
+    [answerOf(204), { success: true, statusCode: 204, message: 'The receiver accepted the message' }],
     [answerOf(302), { success: false, statusCode: 302, message: 'The receiver answered 302' }],
     [answerOf(410), { success: false, statusCode: 410, message: 'The receiver answered 410' }],
     [{ status: null, error: 'No answer' } as const, { success: false, statusCode: 0, message: 'No answer' }],
-  ])('send a test and tell what came back: %o', async (given, told) => {
+  ])('send a test and return the response: %o', async (given, result) => {
     const { sent, answer, set, verbs } = createWebhookWorld()
     const secret = await set('a')
     answer(() => given)
-    expect(await verbs.testWebhook(account)).toEqual(told)
+    expect(await verbs.testWebhook(account)).toEqual(result)
     expect(new Webhook(secret).verify(sent[0]?.body ?? '', sent[0]?.headers ?? {})).toMatchObject({
       type: 'webhook.test',
       data: { message: expect.any(String) },
     })
   })
 
-  it('say so where no webhook is set', async () => {
+  it('throw INVALID_REQUEST if no webhook is set', async () => {
     const { verbs, outbox } = createWebhookWorld()
     const { id } = outbox.write('a')
     const calls = [verbs.testWebhook(account), verbs.rotateSecret(account), verbs.redeliver(account, id)]
     for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
   })
 
-  it('list deliveries in pages, and send one again', async () => {
+  it('list deliveries in pages, and redeliver one', async () => {
     const { verbs, outbox, set, sent, deliver } = createWebhookWorld()
     await set('a')
     const ids = [outbox.write('a'), outbox.write('a'), outbox.write('a')].map(({ id }) => id).toReversed()
@@ -321,7 +321,7 @@ describe('the verbs of the dashboard', () => {
     expect(sent.map(({ headers }) => headers['webhook-id'])).toEqual([...ids.toReversed(), ids[2]])
   })
 
-  it('open nothing of one account to another', async () => {
+  it('never expose data of one account to another', async () => {
     const { verbs, outbox, set } = createWebhookWorld()
     await set('a')
     await set('b')

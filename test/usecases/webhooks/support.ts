@@ -1,13 +1,16 @@
 import type { Account } from '../../../src/ports/accountStore.js'
 import type { Sealer } from '../../../src/ports/sealer.js'
-import type { WebhookAnswer, WebhookMessage, WebhookTransport } from '../../../src/ports/webhookTransport.js'
+import type {
+  WebhookMessage,
+  WebhookResponse,
+  WebhookTransport,
+} from '../../../src/ports/webhookTransport.js'
 import type { DeliverWebhooksDependencies } from '../../../src/usecases/webhooks/deliverWebhooks.js'
 import { createWebhooks } from '../../../src/usecases/webhooks/index.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { createMemoryOutbox } from '../../support/memoryOutbox.js'
 
-/** An account as a test needs it. */
 export const accountOf = (id: string): Account => ({
   id,
   email: `${id}@shop.example`,
@@ -19,16 +22,16 @@ export const accountOf = (id: string): Account => ({
   allowedRef: null,
 })
 
-/** Seals by turning a text round: what is kept is not what was given. */
+/** Reverses the text, so that sealed and plain text differ. */
 export const turningSealer: Pick<Sealer, 'seal' | 'open'> = {
   seal: (text) => Buffer.from([...text].toReversed().join('')),
   open: (bytes) => [...Buffer.from(bytes).toString()].toReversed().join(''),
 }
 
-/** A transport that keeps what is sent and answers as it is told. */
+/** Records messages and returns the configured responses. */
 export const createFakeTransport = () => {
   const sent: WebhookMessage[] = []
-  let choose: (message: WebhookMessage, stopped: AbortSignal) => WebhookAnswer | Promise<WebhookAnswer> =
+  let choose: (message: WebhookMessage, stopped: AbortSignal) => WebhookResponse | Promise<WebhookResponse> =
     () => ({
       status: 204,
       error: null,
@@ -49,7 +52,7 @@ export const createFakeTransport = () => {
   }
 }
 
-/** Everything of webhooks but the database and the network, on a clock that begins now: signatures are judged by it. */
+/** The clock starts now, because signature timestamps are checked against it. */
 export const createWebhookWorld = (
   given: Partial<DeliverWebhooksDependencies & { readonly sealer: Pick<Sealer, 'seal' | 'open'> }> = {},
 ) => {
@@ -66,7 +69,7 @@ export const createWebhookWorld = (
     clock,
     counter,
     logger,
-    lookAgainMs: 5,
+    pollMs: 5,
     ...given,
     sealer,
   })
@@ -80,9 +83,8 @@ export const createWebhookWorld = (
     counted,
     verbs,
     stopping,
-    /** One round of the job. */
     deliver: () => jobs.deliverWebhooks.run(stopping.signal),
-    /** Sets a webhook and answers its secret. */
+    /** Sets a webhook; returns its secret. */
     set: async (id: string, url = `https://${id}.example/hook`): Promise<string> =>
       (await verbs.setWebhook(accountOf(id), url)).secret ?? '',
   }

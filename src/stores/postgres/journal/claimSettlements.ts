@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { CountedUse } from '../../../ports/quotas.js'
+import type { QuotaCharge } from '../../../ports/quotas.js'
 import type { Settlement, SettlementClaim } from '../../../ports/settlementJournal.js'
 import { tiers } from '../../../protocol/tiers.js'
 import type { RunBatch } from '../database/coalesce.js'
@@ -14,7 +14,7 @@ export interface ClaimRequest {
   readonly id: string
   readonly claim: SettlementClaim
   /** Null: not counted against a quota. */
-  readonly quota: CountedUse | null
+  readonly quota: QuotaCharge | null
 }
 
 /** `uncounted`: the month's quota row is missing. `undecided`: depends on an earlier claim; retry. */

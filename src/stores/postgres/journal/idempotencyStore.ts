@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type {
-  IdempotencyAnswer,
+  IdempotencyState,
   IdempotencyStore,
   IdempotentRequest,
 } from '../../../ports/idempotencyStore.js'
@@ -72,7 +72,7 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
       instance.id,
     ])
 
-  const begin = async (request: IdempotentRequest): Promise<IdempotencyAnswer> => {
+  const begin = async (request: IdempotentRequest): Promise<IdempotencyState> => {
     if (await start(request)) {
       running.add(nameOf(request))
       return { state: 'started' }

@@ -54,7 +54,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
     return rowCount === 1
   },
 
-  takeDue: async ({ limit, limitPerAccount, except, leaseMs }) => {
+  leaseDue: async ({ limit, limitPerAccount, except, leaseMs }) => {
     const { rows } = await pool.query(
       // Per endpoint: a backlog does not slow the query. In random order: failing endpoints do not starve
       // others.

@@ -61,7 +61,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
       return { body, respelled: respell(body), countReceived: () => chain.balanceOf(payTo) }
     },
     openRecorder: lanes.openRecorder,
-    createStranger: async () => {
+    createUnsentTransaction: async () => {
       const bytes = await createEoa().account.signTransaction({
         chainId: chain.chainId,
         nonce: 0,
@@ -76,10 +76,10 @@ const openHarness = async (): Promise<SchemeHarness> => {
       proxy.calls
         .filter(({ method }) => method === 'eth_sendRawTransaction')
         .map(({ params }) => String(params[0])),
-    swallowSends: () => proxy.setFault('eth_sendRawTransaction', { kind: 'hang' }),
-    loseSendAnswers: () =>
+    dropSends: () => proxy.setFault('eth_sendRawTransaction', { kind: 'hang' }),
+    dropSendResponses: () =>
       proxy.setFault('eth_sendRawTransaction', { kind: 'loseAnswer', connection: 'silent' }),
-    silence: () => proxy.setFault('*', { kind: 'hang' }),
+    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
     restore: () => proxy.clearFaults(),
     close: async () => {
       await opened.close()

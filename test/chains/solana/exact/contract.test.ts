@@ -58,7 +58,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
       return { body, respelled: respell(body), countReceived: async () => chain.holdingOf(parties.payTo) }
     },
     openRecorder: lanes.openRecorder,
-    createStranger: async () => {
+    createUnsentTransaction: async () => {
       const parties = createParties(chain, 0n)
       const feePayer = Keypair.generate()
       const transaction = signTransaction({ chain, ...parties, amount: 1n, feePayer, cosigners: [feePayer] })
@@ -66,9 +66,9 @@ const openHarness = async (): Promise<SchemeHarness> => {
     },
     listSent: () =>
       proxy.calls.filter(({ method }) => method === 'sendTransaction').map(({ params }) => String(params[0])),
-    swallowSends: () => proxy.setFault('sendTransaction', { kind: 'hang' }),
-    loseSendAnswers: () => proxy.setFault('sendTransaction', { kind: 'loseAnswer', connection: 'silent' }),
-    silence: () => proxy.setFault('*', { kind: 'hang' }),
+    dropSends: () => proxy.setFault('sendTransaction', { kind: 'hang' }),
+    dropSendResponses: () => proxy.setFault('sendTransaction', { kind: 'loseAnswer', connection: 'silent' }),
+    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
     restore: () => proxy.clearFaults(),
     close: async () => {
       await opened.close()

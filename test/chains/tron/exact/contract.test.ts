@@ -43,7 +43,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
       return { body, respelled: respell(body), countReceived: () => chain.balanceOf(token, payTo) }
     },
     openRecorder: lanes.openRecorder,
-    createStranger: async () => {
+    createUnsentTransaction: async () => {
       const payer = createTronKey()
       const options = { chain, payer, payTo: createTronKey().address, token, amount: 1n }
       const { signedTransaction: bytes } = await signTransfer(options)
@@ -55,10 +55,10 @@ const openHarness = async (): Promise<SchemeHarness> => {
           ? [String(Object.values(body)[0])]
           : [],
       ),
-    swallowSends: () => proxy.setFault('/wallet/broadcasthex', { kind: 'hang' }),
-    loseSendAnswers: () =>
+    dropSends: () => proxy.setFault('/wallet/broadcasthex', { kind: 'hang' }),
+    dropSendResponses: () =>
       proxy.setFault('/wallet/broadcasthex', { kind: 'loseAnswer', connection: 'silent' }),
-    silence: () => proxy.setFault('*', { kind: 'hang' }),
+    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
     restore: () => proxy.clearFaults(),
     close: async () => {
       await close()

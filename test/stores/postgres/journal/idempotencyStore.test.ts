@@ -1,3 +1,3 @@
-import { describeIdempotencyStore, nothingInFront } from '../../../contracts/idempotencyStoreContract.js'
+import { describeIdempotencyStore, noCacheLayer } from '../../../contracts/idempotencyStoreContract.js'
 
-describeIdempotencyStore('the idempotency store', async () => nothingInFront)
+describeIdempotencyStore('the idempotency store', async () => noCacheLayer)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
-import { describeLaneNumbering, keepNoted } from '../../../contracts/laneNumberingContract.js'
+import { describeLaneNumbering, observeRecorder } from '../../../contracts/laneNumberingContract.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
@@ -22,7 +22,7 @@ describeLaneNumbering('the lanes in Postgres', async () => {
     openRecorder: async (network) => {
       const settlement = await journal.claim(claimOf({ network }))
       if (settlement === null) throw new Error('The authorization already has an open row')
-      return keepNoted(journal.recorderFor(settlement.id))
+      return observeRecorder(journal.recorderFor(settlement.id))
     },
     close: async () => undefined,
   }

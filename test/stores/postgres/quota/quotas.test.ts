@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ConfirmedBlock } from '../../../../src/ports/confirmedBlocks.js'
-import type { CountedUse, Quotas } from '../../../../src/ports/quotas.js'
+import type { QuotaCharge, Quotas } from '../../../../src/ports/quotas.js'
 import type {
   Settlement,
   SettlementClaim,
@@ -20,7 +20,7 @@ import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 const now = new Date('2026-05-17T12:00:00Z')
-const free: CountedUse = { tier: 'free', at: now }
+const free: QuotaCharge = { tier: 'free', at: now }
 const limit = tiers.free.monthlyQuota
 
 describe('quotas', () => {
@@ -56,14 +56,14 @@ describe('quotas', () => {
     )
   const claim = async (
     changes: Partial<SettlementClaim> = {},
-    { by = journal, quota = free }: { readonly by?: SettlementJournal; readonly quota?: CountedUse } = {},
+    { by = journal, quota = free }: { readonly by?: SettlementJournal; readonly quota?: QuotaCharge } = {},
   ): Promise<Settlement> => {
     const settlement = await by.claim(claimOf({ caller: 'ada', ...changes }), quota)
     if (settlement === null) throw new Error('The authorization has a row already')
     return settlement
   }
   type Answer = 'opened' | 'duplicate' | 'exhausted'
-  const attempt = async (by: SettlementJournal, claimed: SettlementClaim, quota: CountedUse = free) => {
+  const attempt = async (by: SettlementJournal, claimed: SettlementClaim, quota: QuotaCharge = free) => {
     try {
       return (await by.claim(claimed, quota)) === null ? 'duplicate' : 'opened'
     } catch (error) {
@@ -590,7 +590,7 @@ describe('quotas', () => {
       )
       return rows
     }
-    const builder: CountedUse = { tier: 'builder', at: now }
+    const builder: QuotaCharge = { tier: 'builder', at: now }
     const close = (id: string) =>
       journal.close(id, { state: 'confirmed', transaction: 't', block: { number: 1n, hash: '0x1' } })
 

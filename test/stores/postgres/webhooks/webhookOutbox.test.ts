@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { LeasedDelivery, TakeRequest, WebhookOutbox } from '../../../../src/ports/webhookOutbox.js'
+import type { LeasedDelivery, LeaseRequest, WebhookOutbox } from '../../../../src/ports/webhookOutbox.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
@@ -40,8 +40,8 @@ describe('the webhook outbox', () => {
   }
   const pass = (interval: string) =>
     pool.query('update webhook_deliveries set due_at = due_at - $1::interval', [interval])
-  const take = (outbox = ours, changes: Partial<TakeRequest> = {}) =>
-    outbox.takeDue({ limit: 100, limitPerAccount: 100, except: [], leaseMs: 30_000, ...changes })
+  const take = (outbox = ours, changes: Partial<LeaseRequest> = {}) =>
+    outbox.leaseDue({ limit: 100, limitPerAccount: 100, except: [], leaseMs: 30_000, ...changes })
   const takeOne = async (outbox = ours): Promise<LeasedDelivery> => {
     const [taken] = await take(outbox)
     if (taken === undefined) throw new Error('Nothing is due')
