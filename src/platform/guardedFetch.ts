@@ -1,9 +1,9 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { buildConnector, Client } from 'undici'
 import { withinDeadline } from '../concurrency/deadline.js'
 import type { WebhookMessage, WebhookResponse, WebhookTransport } from '../ports/webhookTransport.js'
-import { isPublicAddress } from './publicAddress.js'
 
 /** Rejects, or resolves to an empty list, if the host has no address. */
 type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
@@ -161,4 +161,20 @@ const resolvePublicHost: ResolveHost = async (hostname, signal) => {
   } finally {
     signal.removeEventListener('abort', cancel)
   }
+}
+
+// Azure's virtual public IP for platform services (WireServer), reachable from virtual machines.
+const cloudAddresses = ['168.63.129.16']
+
+// The only range for global unicast; ranges that embed IPv4 (v4-mapped, NAT64) lie outside.
+const reservedRanges = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/** Globally routable; excludes special-purpose ranges and embedded IPv4 addresses (6to4, Teredo). */
+export const isPublicAddress = (address: string): boolean => {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed.range() !== 'unicast') return false
+  if (parsed instanceof ipaddr.IPv6) return parsed.match(reservedRanges)
+  // ipaddr.js also parses `127.1` and `0x7f.1`; resolvers and URLs return dotted quads.
+  return ipaddr.IPv4.isValidFourPartDecimal(address) && !cloudAddresses.includes(parsed.toString())
 }

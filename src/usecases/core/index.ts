@@ -9,14 +9,13 @@ import type { ReadinessCheck } from '../../ports/readinessCheck.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenCount, SettlementOverview } from '../../ports/settlementOverview.js'
+import type { Readiness } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import { createCheckReadiness } from './checkReadiness.js'
 import { type ConcurrencyLimitSettings, createConcurrencyLimits } from './concurrencyLimits.js'
 import { createDetectReorgs } from './detectReorgs.js'
 import { createGetSettlement } from './getSettlement.js'
 import { createListSettlements } from './listSettlements.js'
 import { createListSupported } from './listSupported.js'
-import { createMeasureOpenSettlements } from './measureOpenSettlements.js'
 import { createQuotaGate } from './quotaGate.js'
 import { createReconcileSettlements } from './reconcileSettlements.js'
 import { createSettleAuthorization, type SettleAuthorization } from './settleAuthorization.js'
@@ -103,3 +102,22 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     },
   }
 }
+
+/** Runs all checks concurrently; a failed check is reported as `unreachable`. */
+export const createCheckReadiness = (checks: readonly ReadinessCheck[]) => async (): Promise<Readiness> => {
+  const results = await Promise.all(
+    checks.map(async (check) => {
+      const result = await check.probe().catch(() => 'unreachable')
+      return { check, result }
+    }),
+  )
+  const isReady = results.every(({ check, result }) => check.accepts.includes(result))
+  return {
+    status: isReady ? 'ready' : 'unready',
+    checks: Object.fromEntries(results.map(({ check, result }) => [check.name, result])),
+  }
+}
+
+const createMeasureOpenSettlements =
+  (overview: SettlementOverview, report: (counts: readonly OpenCount[]) => void) => async (): Promise<void> =>
+    report(await overview.countOpen())

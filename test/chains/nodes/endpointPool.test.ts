@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { identifyEvm } from '../../../src/chains/evm/rpc/identity.js'
+import { identifyEvm } from '../../../src/chains/evm/rpc/rpc.js'
 import { RpcError } from '../../../src/chains/nodes/endpoint.js'
 import { createEndpointPool } from '../../../src/chains/nodes/endpointPool.js'
 import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'

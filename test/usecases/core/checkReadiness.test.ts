@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCheckReadiness } from '../../../src/usecases/core/checkReadiness.js'
+import { createCheckReadiness } from '../../../src/usecases/core/index.js'
 
 const check = (name: string, answer: string | Error, accepts: readonly string[] = ['ok']) => ({
   name,

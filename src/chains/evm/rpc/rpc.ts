@@ -3,12 +3,11 @@ import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
+import type { ChainIdentity, Proof } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
 import { createBroadcast } from './broadcast.js'
-import { isEmptyGasWallet, isExecutionFailure, readRevertData } from './callErrors.js'
-import { identifyEvm } from './identity.js'
 import type { SendAnswer } from './sendAnswer.js'
 import {
   type Block,
@@ -167,3 +166,41 @@ const toWire = ({ from, to, data, gas, gasPrice }: CallRequest) => ({
   ...(gas === undefined ? {} : { gas: numberToHex(gas) }),
   ...(gasPrice === undefined ? {} : { gasPrice: numberToHex(gasPrice) }),
 })
+
+/** Identifies nodes of an EVM network, named by its CAIP-2 identifier, by their chain id. */
+export const identifyEvm = (network: string): ChainIdentity => ({
+  network,
+  chain: network.slice(network.indexOf(':') + 1),
+  prove,
+})
+
+/** Chain id and newest block, in one request. */
+const prove = async (endpoint: Endpoint): Promise<Proof> => {
+  const [chainId, { number, timestamp }] = await Promise.all([
+    endpoint.request('eth_chainId', [], numberShape),
+    endpoint.request('eth_getBlockByNumber', ['latest', false], blockShape),
+  ])
+  return { chain: String(chainId), head: { number, timestamp: Number(timestamp) } }
+}
+
+const executionErrorTexts =
+  /revert|out ?of ?gas|gas required exceeds|invalid opcode|invalid jump|stack (under|over)flow|vm exception|intrinsic gas|opcodenotfound|stopped|insufficient (funds|balance)/i
+
+/** Whether the call itself failed in execution: then every node returns the same error. */
+export const isExecutionFailure = (refusal: RpcError): boolean =>
+  refusal.code === 3 || readRevertData(refusal) !== null || executionErrorTexts.test(refusal.message)
+
+/** Whether the sender, which is ours, cannot pay for the gas of a call. */
+export const isEmptyGasWallet = (refusal: RpcError): boolean =>
+  readRevertData(refusal) === null &&
+  /insufficient (funds for gas|sender balance|maxfeepergas)/i.test(refusal.message)
+
+const hexData = z.string().regex(/^0x[0-9a-fA-F]*$/)
+
+/** Revert data of a call, or null: nodes put it in `data` or in `data.data`. */
+export const readRevertData = ({ data }: RpcError): Hex | null => {
+  const nested = z
+    .union([hexData, z.object({ data: hexData }).transform((inner) => inner.data)])
+    .safeParse(data)
+  return nested.success ? `0x${nested.data.slice(2)}` : null
+}

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { broadcastToAll } from '../../nodes/broadcastToAll.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
-import type { EndpointHealth } from '../../nodes/endpointHealth.js'
+import type { ChainIdentity, EndpointHealth, Proof } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
-import { identifySolana } from './identity.js'
+import { readClock } from './clock.js'
 import {
   type Account,
   accountShape,
@@ -151,3 +151,20 @@ const isAboutTransaction = ({ code }: RpcError): boolean => code === invalidPara
 /** Block not available, cleaned up, skipped, or missing in long-term storage. */
 const isAboutBlock = ({ code }: RpcError): boolean =>
   [-32_001, -32_004, -32_007, -32_009, -32_014].includes(code)
+
+// A CAIP-2 reference is the first 32 characters of the genesis hash.
+const referenceLength = 32
+
+const identifySolana = (network: string): ChainIdentity => ({
+  network,
+  chain: network.slice(network.indexOf(':') + 1),
+  prove,
+})
+
+const prove = async (endpoint: Endpoint): Promise<Proof> => {
+  const [genesisHash, { slot, timestamp }] = await Promise.all([
+    endpoint.request('getGenesisHash', [], z.string()),
+    readClock(endpoint, 'confirmed'),
+  ])
+  return { chain: genesisHash.slice(0, referenceLength), head: { number: BigInt(slot), timestamp } }
+}

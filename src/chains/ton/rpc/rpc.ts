@@ -3,12 +3,18 @@ import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { broadcastToAll } from '../../nodes/broadcastToAll.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
+import type { ChainIdentity } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
 import type { TonNetworkSettings } from '../settings.js'
-import { identifyTon } from './identity.js'
-import { accountShape, getMethodShape, transactionShape } from './wireShapes.js'
+import {
+  accountShape,
+  getMethodShape,
+  masterchainShape,
+  momentShape,
+  transactionShape,
+} from './wireShapes.js'
 
 export interface Account {
   readonly state: 'active' | 'uninitialized' | 'frozen'
@@ -164,3 +170,21 @@ const isResultOf = (
 
 const toBase64 = (address: Address): string =>
   beginCell().storeAddress(address).endCell().toBoc().toString('base64')
+
+// An account without state: its response still carries the sync time.
+const zeroAddress = `0:${'0'.repeat(64)}`
+
+const identifyTon = ({
+  network,
+  zeroState,
+}: Pick<TonNetworkSettings, 'network' | 'zeroState'>): ChainIdentity => ({
+  network,
+  chain: zeroState,
+  prove: async (endpoint: Endpoint) => {
+    const [{ last, init }, { sync_utime: timestamp }] = await Promise.all([
+      endpoint.request('getMasterchainInfo', {}, masterchainShape),
+      endpoint.request('getAddressInformation', { address: zeroAddress }, momentShape),
+    ])
+    return { chain: init.root_hash, head: { number: BigInt(last.seqno), timestamp } }
+  },
+})

@@ -1,13 +1,14 @@
+import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
-import type { Endpoint } from '../../nodes/endpoint.js'
+import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
+import type { ChainIdentity, Proof } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
+import { createPathEndpoint } from '../../nodes/pathEndpoint.js'
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
 import type { TronAddress } from '../encoding/address.js'
 import type { TronNetworkSettings } from '../settings.js'
 import { createBroadcast, type SendAnswer } from './broadcast.js'
-import { createTronEndpoints } from './endpoint.js'
-import { identifyTron } from './identity.js'
 import {
   type Account,
   accountShape,
@@ -94,3 +95,43 @@ export const createRpc = (
     ask,
   }
 }
+
+const identifyTron = ({ network, chainId }: TronNetworkSettings): ChainIdentity => ({
+  network,
+  chain: chainId,
+  prove,
+})
+
+const prove = async (endpoint: Endpoint): Promise<Proof> => {
+  const [first, head] = await Promise.all([
+    endpoint.request('/wallet/getblock', { id_or_num: '0', detail: false }, headerShape),
+    endpoint.request('/wallet/getblock', { detail: false }, headerShape),
+  ])
+  if (first === null || head === null) throw new Error('The node returned no block')
+  return {
+    chain: first.id.slice(-8),
+    head: { number: BigInt(head.number), timestamp: head.timestamp / 1_000 },
+  }
+}
+
+const failure = z.object({ Error: z.string() })
+
+const maxErrorLength = 200
+
+/** TRON nodes report errors with HTTP 200 and an `Error` field; this turns them into `RpcError`. */
+const createTronEndpoints = (
+  { rpcUrls, apiKey }: Pick<TronNetworkSettings, 'rpcUrls' | 'apiKey'>,
+  timeoutMs: number,
+): readonly Endpoint[] =>
+  rpcUrls.map((url) => {
+    const endpoint = createPathEndpoint(url, timeoutMs, apiKey === null ? {} : { 'TRON-PRO-API-KEY': apiKey })
+    return {
+      host: endpoint.host,
+      request: async (path, body, schema) => {
+        const answer = await endpoint.request(path, body, z.unknown())
+        const failed = failure.safeParse(answer)
+        if (failed.success) throw new RpcError(0, failed.data.Error.slice(0, maxErrorLength))
+        return schema.parse(answer)
+      },
+    }
+  })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { AppError } from '../../../errors.js'
-import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
+import type { Recorder, Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import { secondsUntilNextMonth } from '../../../protocol/month.js'
 import { coalesce } from '../database/coalesce.js'
 import { type Instance, isOwned } from '../database/instance.js'
@@ -14,8 +14,8 @@ import { lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotaSql.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 import { claimSettlements } from './claimSettlements.js'
 import { closeSettlements } from './closeSettlements.js'
-import { createRecorder } from './recorder.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
+import { storeBroadcast } from './storeBroadcast.js'
 
 const isOpen = "state in ('claimed', 'pending')"
 
@@ -146,3 +146,19 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
       ),
   }
 }
+
+interface RecorderDependencies {
+  readonly pool: Pool
+  readonly instance: Instance
+}
+
+const createRecorder = ({ pool, instance }: RecorderDependencies, settlementId: string): Recorder => ({
+  settlementId,
+  record: async (signed, write) => {
+    if (write !== undefined) return await write()
+    const broadcast = { signed, position: null, settlementIds: [settlementId] }
+    const held = await storeBroadcast(pool, instance, broadcast)
+    if (held.length === 0)
+      throw new Error('The settlement was taken over by another instance: nothing is sent')
+  },
+})

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  isEmptyGasWallet,
-  isExecutionFailure,
-  readRevertData,
-} from '../../../../src/chains/evm/rpc/callErrors.js'
+import { isEmptyGasWallet, isExecutionFailure, readRevertData } from '../../../../src/chains/evm/rpc/rpc.js'
 import { RpcError } from '../../../../src/chains/nodes/endpoint.js'
 
 describe('the revert data of a call', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { numberToHex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { summarizeBalanceLevels } from '../../../../../src/chains/common/balanceLevel.js'
+import { summarizeBalanceLevels } from '../../../../../src/chains/common/readinessChecks.js'
 import { createRpc } from '../../../../../src/chains/evm/rpc/rpc.js'
 import {
   countSettlementsLeft,
