@@ -1,3 +1,6 @@
+import type { OperationalCode } from './protocol/operationalCodes.js'
+import type { Reason } from './protocol/reasons.js'
+
 export const errorStatus = {
   INVALID_REQUEST: 400,
   INVALID_IDEMPOTENCY_KEY: 400,
@@ -27,14 +30,16 @@ export interface AppErrorOptions {
   readonly cause?: unknown
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** `SVC-…` code of the specification. */
-  readonly operationalCode?: string
+  readonly operationalCode?: OperationalCode
+  /** Why an earlier settlement failed. */
+  readonly reason?: Reason
 }
 
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly retryAfterSeconds: number | null
-  readonly operationalCode: string | null
+  readonly operationalCode: OperationalCode | null
+  readonly reason: Reason | null
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
@@ -42,5 +47,6 @@ export class AppError extends Error {
     this.code = code
     this.retryAfterSeconds = options.retryAfterSeconds ?? null
     this.operationalCode = options.operationalCode ?? null
+    this.reason = options.reason ?? null
   }
 }

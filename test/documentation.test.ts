@@ -15,7 +15,8 @@ import { readConfig, serviceVariables } from '../src/config.js'
 import { errorStatus } from '../src/errors.js'
 import { createMetrics } from '../src/platform/metrics.js'
 import { findLegacyNetworkName } from '../src/protocol/network.js'
-import { findOperationalCode, type Reason, reasons } from '../src/protocol/reasons.js'
+import { operationalCodes } from '../src/protocol/operationalCodes.js'
+import { findOperationalCode, isReason, reasons, remedies } from '../src/protocol/reasons.js'
 import { tiers } from '../src/protocol/tiers.js'
 import { readAnchors, readCodeBlocks, readCodeSpans, readLinks, readTable } from './support/markdown.js'
 import { readText } from './support/sourceFiles.js'
@@ -264,24 +265,6 @@ describe('docs/api.md', () => {
     expect(inOrder(listed)).toEqual(inOrder(served))
   })
 
-  it('lists every error code with its status', () => {
-    const listed = readTable(page, 'Status')
-      .filter(({ Code: cell }) => cell !== undefined)
-      .map((row) => [readName(row.Code), Number(row.Status)])
-    expect(listed).toHaveLength(Object.keys(errorStatus).length)
-    expect(Object.fromEntries(listed)).toEqual(errorStatus)
-  })
-
-  it('lists every reason with its operational code', () => {
-    const isReason = (name: string): name is Reason => Object.hasOwn(reasons, name)
-    const known = Object.keys(reasons).filter(isReason)
-    const listed = readTable(page, 'Reason').map((row) => [readName(row.Reason), row['Operational code']])
-    expect(listed).toHaveLength(known.length)
-    expect(Object.fromEntries(listed)).toEqual(
-      Object.fromEntries(known.map((reason) => [reason, findOperationalCode(reason) ?? ''])),
-    )
-  })
-
   it('lists the tiers as the source has them', () => {
     const listed = readTable(page, 'Tier').map((row) => ({
       tier: readName(row.Tier),
@@ -294,6 +277,64 @@ describe('docs/api.md', () => {
     expect(listed).toEqual(
       Object.entries(tiers).map(([tier, { name: _name, ...rest }]) => ({ tier, ...rest })),
     )
+  })
+})
+
+describe('docs/errors.md', () => {
+  const page = readText('docs/errors.md')
+
+  it('lists every error code with its status', () => {
+    const listed = readTable(page, 'Status')
+      .filter(({ Code: cell }) => cell !== undefined)
+      .map((row) => [readName(row.Code), Number(row.Status)])
+    expect(listed).toHaveLength(Object.keys(errorStatus).length)
+    expect(Object.fromEntries(listed)).toEqual(errorStatus)
+  })
+
+  it('lists every reason with its operational code and its remedy', () => {
+    const known = Object.keys(reasons).filter(isReason)
+    const listed = readTable(page, 'Reason').map((row) => [
+      readName(row.Reason),
+      { code: row['Operational code'], remedy: readName(row.Remedy) },
+    ])
+    expect(listed).toHaveLength(known.length)
+    expect(Object.fromEntries(listed)).toEqual(
+      Object.fromEntries(
+        known.map((reason) => [
+          reason,
+          { code: findOperationalCode(reason) ?? '', remedy: reasons[reason].remedy },
+        ]),
+      ),
+    )
+  })
+
+  it('lists every remedy with its class and advice', () => {
+    const listed = readTable(page, 'Class').map((row) => [
+      readName(row.Remedy),
+      { isFinal: row.Class === 'final', advice: (row['What to do'] ?? '').replace(/\.$/, '') },
+    ])
+    expect(Object.fromEntries(listed)).toEqual(remedies)
+  })
+
+  it('lists every operational code with its meaning', () => {
+    const section = page.slice(page.indexOf('## Operational codes'))
+    const listed = readTable(section, 'Code').map((row) => [row.Code, row.Meaning])
+    expect(Object.fromEntries(listed)).toEqual(operationalCodes)
+  })
+
+  it('agrees with the enumerations of the OpenAPI document', () => {
+    const { components } = z
+      .object({
+        components: z.object({
+          schemas: z.object({
+            Reason: z.object({ enum: z.array(z.string()) }),
+            OperationalCode: z.object({ enum: z.array(z.string()) }),
+          }),
+        }),
+      })
+      .parse(parseYaml(readText('openapi/openapi.yaml')))
+    expect(components.schemas.Reason.enum).toEqual(Object.keys(reasons))
+    expect(components.schemas.OperationalCode.enum).toEqual(Object.keys(operationalCodes))
   })
 })
 

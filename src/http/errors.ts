@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorStatus } from '../errors.js'
+import type { Reason } from '../protocol/reasons.js'
 import { forbidCaching } from './forbidCaching.js'
 
 export interface ErrorBody {
   readonly code: ErrorCode
   readonly message: string
+  readonly errorReason?: Reason
   readonly operationalCode?: string
   readonly retryAfter?: number
 }
@@ -12,6 +14,7 @@ export interface ErrorBody {
 export const toErrorBody = (error: AppError): ErrorBody => ({
   code: error.code,
   message: error.message,
+  ...(error.reason === null ? {} : { errorReason: error.reason }),
   ...(error.operationalCode === null ? {} : { operationalCode: error.operationalCode }),
   ...(error.retryAfterSeconds === null ? {} : { retryAfter: Math.ceil(error.retryAfterSeconds) }),
 })

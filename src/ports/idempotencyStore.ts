@@ -1,3 +1,5 @@
+import type { Reason } from '../protocol/reasons.js'
+
 export interface IdempotentRequest {
   /** Scope of the key: account id, or `anonymous`. */
   readonly caller: string
@@ -8,13 +10,13 @@ export interface IdempotentRequest {
 
 /**
  * `started`: no earlier request, or its process died. `mismatch`: same key, different body. `answered`:
- * succeeded; replay `response`.
+ * succeeded; replay `response`. `failed`: permanently; the reason is null if it was not stored.
  */
 export type IdempotencyState =
   | { readonly state: 'started' }
   | { readonly state: 'running' }
   | { readonly state: 'mismatch' }
-  | { readonly state: 'failed' }
+  | { readonly state: 'failed'; readonly reason: Reason | null }
   | { readonly state: 'answered'; readonly response: unknown }
 
 /** Keeps requests by key for 24 hours. Every method throws if the store is unavailable. */
@@ -23,7 +25,7 @@ export interface IdempotencyStore {
   /** Stores a final success for replay. */
   answer(request: IdempotentRequest, response: unknown): Promise<void>
   /** Marks the request as permanently failed. */
-  fail(request: IdempotentRequest): Promise<void>
+  fail(request: IdempotentRequest, reason: Reason): Promise<void>
   /** The outcome is unknown: the next request with the key resumes. */
   release(request: IdempotentRequest): Promise<void>
   /** Deletes the key: nothing was decided. */

@@ -1,21 +1,33 @@
 import { z } from 'zod'
-import { describeReason, findOperationalCode, type Reason } from './reasons.js'
+import { operationalCodes } from './operationalCodes.js'
+import { describeReason, findOperationalCode, findRemedy, type Reason, reasons } from './reasons.js'
 
-const operationalCode = z
+// Documented as enumerations and read as strings: stored responses of other versions stay readable.
+export const operationalCodeName = z
   .string()
+  .meta({
+    id: 'OperationalCode',
+    description: 'Operational code, where one applies',
+    enum: Object.keys(operationalCodes),
+  })
   .optional()
-  .meta({ description: 'Operational code, where one applies', examples: ['SVC-1006'] })
+export const reasonName = z
+  .string()
+  .meta({ id: 'Reason', description: 'Stable name of a reason', enum: Object.keys(reasons) })
+  .optional()
+const retryable = z
+  .boolean()
+  .optional()
+  .meta({ description: 'With a reason: whether the same request may succeed later' })
 
 export const verifyResult = z
   .object({
     isValid: z.boolean().meta({ description: 'Whether /settle would execute the payment' }),
     payer: z.string().optional().meta({ description: 'Absent if the payload contains no readable payer' }),
-    invalidReason: z
-      .string()
-      .optional()
-      .meta({ description: 'Present only when invalid; stable', examples: ['insufficient_funds'] }),
+    invalidReason: reasonName,
     invalidMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
-    operationalCode,
+    operationalCode: operationalCodeName,
+    retryable,
   })
   .meta({ id: 'VerifyResult' })
 
@@ -28,12 +40,10 @@ export const settleResult = z
     network: z.string().meta({ description: 'The network as the caller spelled it' }),
     payer: z.string().optional(),
     amount: z.string().optional().meta({ description: 'Transferred amount, in smallest units' }),
-    errorReason: z
-      .string()
-      .optional()
-      .meta({ description: 'Present only without success; stable', examples: ['settlement_pending'] }),
+    errorReason: reasonName,
     errorMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
-    operationalCode,
+    operationalCode: operationalCodeName,
+    retryable,
     settlementId: z.string().optional().meta({ description: 'For GET /v1/settlements/{id}' }),
     status: z
       .enum(['confirmed', 'failed', 'pending'])
@@ -59,7 +69,7 @@ export const settlementView = z
     payTo: z.string().meta({ description: 'Recipient' }),
     amount: z.string().meta({ description: 'Amount, in smallest units' }),
     transaction: z.string().meta({ description: 'Empty until something is sent' }),
-    errorReason: z.string().optional().meta({ description: 'Why it failed' }),
+    errorReason: reasonName,
     errorMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
     createdAt: z.iso.datetime(),
     closedAt: z.iso.datetime().optional().meta({ description: 'When its outcome was proven' }),
@@ -170,5 +180,6 @@ export const refusalFields = (reason: Reason, message?: string) => {
     reason,
     message: message ?? describeReason(reason),
     ...(code === null ? {} : { operationalCode: code }),
+    retryable: !findRemedy(reason).isFinal,
   }
 }

@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 const request: IdempotentRequest = { caller: 'key-1', key: 'order-1', fingerprint: 'a'.repeat(64) }
 const otherFingerprint: IdempotentRequest = { ...request, fingerprint: 'b'.repeat(64) }
 const otherCaller: IdempotentRequest = { ...request, caller: 'key-2' }
+const reason = 'authorization_expired_unsettled'
 const response = { success: true, transaction: '0x1', network: 'base', nested: { list: [1, null, 'ü'] } }
 
 /** An optional cache in front of the durable store. */
@@ -91,16 +92,16 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
         expect(await theirStore.begin(request)).toEqual({ state: 'answered', response })
       })
 
-      it('reports a permanently failed request', async () => {
+      it('reports a permanently failed request with its reason', async () => {
         await store.begin(request)
-        await store.fail(request)
-        expect(await theirStore.begin(request)).toEqual({ state: 'failed' })
+        await store.fail(request, reason)
+        expect(await theirStore.begin(request)).toEqual({ state: 'failed', reason })
       })
 
       it.each([
         { state: 'running', reach: async () => undefined },
         { state: 'answered', reach: () => store.answer(request, response) },
-        { state: 'failed', reach: () => store.fail(request) },
+        { state: 'failed', reach: () => store.fail(request, reason) },
         { state: 'released', reach: () => store.release(request) },
       ])(
         'reports a mismatch for another payload with the key of a request that is $state',
@@ -116,7 +117,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
         await store.begin(request)
         await store.answer(request, response)
         expect(await store.begin({ ...otherFingerprint, caller: 'key-2' })).toEqual({ state: 'started' })
-        await store.fail({ ...otherFingerprint, caller: 'key-2' })
+        await store.fail({ ...otherFingerprint, caller: 'key-2' }, reason)
         expect(await store.begin(request)).toEqual({ state: 'answered', response })
       })
 
@@ -186,7 +187,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
 
       it.each([
         { late: 'answer', come: () => store.answer(request, { success: true, transaction: '0xlate' }) },
-        { late: 'failure', come: () => store.fail(request) },
+        { late: 'failure', come: () => store.fail(request, reason) },
         { late: 'release', come: () => store.release(request) },
         { late: 'forget', come: () => store.forget(request) },
       ])('is not undone by a late $late of the previous owner', async ({ come }) => {
@@ -221,7 +222,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
 
       it.each([
         { state: 'answered', reach: () => store.answer(request, response) },
-        { state: 'failed', reach: () => store.fail(request) },
+        { state: 'failed', reach: () => store.fail(request, reason) },
       ])('do not change a request that is $state', async ({ reach }) => {
         await store.begin(request)
         await reach()
@@ -242,7 +243,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
     describe('after 24 hours', () => {
       it.each([
         { state: 'answered', reach: () => store.answer(request, response) },
-        { state: 'failed', reach: () => store.fail(request) },
+        { state: 'failed', reach: () => store.fail(request, reason) },
         { state: 'released', reach: () => store.release(request) },
         { state: 'owned by a dead process', reach: () => stopHeartbeat(ours) },
       ])('the key of a request that is $state is free for any payload', async ({ reach }) => {
@@ -286,7 +287,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
         const old = ['answered', 'failed', 'released', 'dead'].map((key) => ({ ...request, key }))
         for (const one of old) await store.begin(one)
         await store.answer({ ...request, key: 'answered' }, response)
-        await store.fail({ ...request, key: 'failed' })
+        await store.fail({ ...request, key: 'failed' }, reason)
         await store.release({ ...request, key: 'released' })
         await age('24 hours 1 minute')
         await theirStore.begin({ ...request, key: 'young' })

@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { type ErrorCode, errorStatus } from '../../errors.js'
 import { bodyLimits } from '../../protocol/bodyLimits.js'
+import { operationalCodeName, reasonName } from '../../protocol/results.js'
 
 export const errorBody = z
   .object({
     code: z.enum(Object.keys(errorStatus)).meta({ description: 'Stable, machine-readable' }),
     message: z.string().meta({ description: 'Human-readable; the wording may change' }),
-    operationalCode: z.string().optional().meta({ description: 'Operational code, if one applies' }),
+    /** With `PREVIOUS_REQUEST_FAILED`. */
+    errorReason: reasonName,
+    operationalCode: operationalCodeName,
     retryAfter: z
       .int()
       .optional()

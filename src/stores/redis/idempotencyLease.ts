@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
+import { type Reason, readReason } from '../../protocol/reasons.js'
 import type { Circuit } from './circuit.js'
 
 export interface IdempotencyLeaseOptions {
@@ -23,12 +24,20 @@ const renewalsPerLease = 3
 const outcomeTtlMs = 3_600_000
 
 const entry = z.union([
-  z.object({ fingerprint: z.string(), state: z.enum(['running', 'failed']), run: z.string() }),
+  z.object({ fingerprint: z.string(), state: z.literal('running'), run: z.string() }),
+  z.object({
+    fingerprint: z.string(),
+    state: z.literal('failed'),
+    run: z.string(),
+    reason: z.string().nullable().default(null),
+  }),
   z.object({ fingerprint: z.string(), state: z.literal('answered'), run: z.string(), response: z.unknown() }),
 ])
 type Entry = z.infer<typeof entry>
 
-type Outcome = { readonly state: 'answered'; readonly response: unknown } | { readonly state: 'failed' }
+type Outcome =
+  | { readonly state: 'answered'; readonly response: unknown }
+  | { readonly state: 'failed'; readonly reason: Reason }
 
 const takeScript = `
 local held = redis.call('GET', KEYS[1])
@@ -149,7 +158,7 @@ export const createIdempotencyLease = ({
     begin,
     answer: (request, response) =>
       finish(request, record.answer(request, response), { state: 'answered', response }),
-    fail: (request) => finish(request, record.fail(request), { state: 'failed' }),
+    fail: (request, reason) => finish(request, record.fail(request, reason), { state: 'failed', reason }),
     release: (request) => finish(request, record.release(request), null),
     forget: (request) => finish(request, record.forget(request), null),
     purge: record.purge,
@@ -164,7 +173,14 @@ const runningEntry = ({ fingerprint }: IdempotentRequest, run: string): Entry =>
 
 const toAnswer = (known: Entry, { fingerprint }: IdempotentRequest): IdempotencyState => {
   if (known.fingerprint !== fingerprint) return { state: 'mismatch' }
-  return known.state === 'answered' ? { state: 'answered', response: known.response } : { state: known.state }
+  switch (known.state) {
+    case 'answered':
+      return { state: 'answered', response: known.response }
+    case 'failed':
+      return { state: 'failed', reason: readReason(known.reason) }
+    case 'running':
+      return { state: 'running' }
+  }
 }
 
 const parseJson = (reply: unknown): unknown => {

@@ -3,6 +3,7 @@ import { AppError } from '../../errors.js'
 import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
 import type { Logger } from '../../ports/logger.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
+import { describeReason, findRemedy, type Reason, readReason } from '../../protocol/reasons.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { settleResult } from '../../protocol/results.js'
 import { fingerprintRequest } from './fingerprint.js'
@@ -70,7 +71,12 @@ export const createSettlePayment = ({
     else if (result.status === 'pending') await saveKeyState(idempotency.release(idempotent))
     // The other request's settlement may still be open: the next retry reports its outcome.
     else if (result.errorReason === 'duplicate_settlement') await saveKeyState(idempotency.forget(idempotent))
-    else await saveKeyState(idempotency.fail(idempotent))
+    else {
+      const reason = readReason(result.errorReason ?? null)
+      // Without a settlement nothing was sent, and what is not final may succeed later under the same key.
+      const isFinal = result.settlementId !== undefined && reason !== null && findRemedy(reason).isFinal
+      await saveKeyState(isFinal ? idempotency.fail(idempotent, reason) : idempotency.forget(idempotent))
+    }
     return result
   }
 
@@ -103,10 +109,13 @@ export const createSettlePayment = ({
       case 'mismatch':
         throw new AppError('PAYLOAD_MISMATCH', 'This Idempotency-Key was used with another payload')
       case 'failed':
-        throw new AppError(
-          'PREVIOUS_REQUEST_FAILED',
-          'The request with this Idempotency-Key failed permanently',
-        )
+        throw asPreviousFailure(earlier.reason)
     }
   }
+}
+
+const asPreviousFailure = (reason: Reason | null): AppError => {
+  const message = 'The request with this Idempotency-Key failed permanently'
+  if (reason === null) return new AppError('PREVIOUS_REQUEST_FAILED', message)
+  return new AppError('PREVIOUS_REQUEST_FAILED', `${message}: ${describeReason(reason)}`, { reason })
 }

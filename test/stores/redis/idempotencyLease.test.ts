@@ -102,8 +102,8 @@ describe.skipIf(startedServer?.isOwn !== true)('the lease', () => {
     const failing = { ...request, key: 'order-2' }
     counted.begins = 0
     await ours.begin(failing)
-    await ours.fail(failing)
-    expect(await theirs.begin(failing)).toEqual({ state: 'failed' })
+    await ours.fail(failing, 'transaction_failed')
+    expect(await theirs.begin(failing)).toEqual({ state: 'failed', reason: 'transaction_failed' })
     expect(counted.begins).toBe(1)
   })
 

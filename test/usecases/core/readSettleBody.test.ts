@@ -28,7 +28,7 @@ const setup = () => {
 }
 
 describe('a body', () => {
-  it('that is not a payment is refused before settling, and its Idempotency-Key is marked failed', async () => {
+  it('that is not a payment is refused before settling, and its Idempotency-Key is free again', async () => {
     const { attempts, noted, settle, request } = setup()
     const body = { ...toyBody(), paymentPayload: {} }
     for (const idempotencyKey of ['key-1', null]) {
@@ -41,7 +41,7 @@ describe('a body', () => {
       })
     }
     expect(attempts).toEqual([])
-    expect(noted).toEqual(['fail'])
+    expect(noted).toEqual(['forget'])
   })
 
   it('is settled as the payment that it contains', async () => {

@@ -299,6 +299,7 @@ describe('a refused payment', () => {
       errorReason: 'insufficient_funds',
       errorMessage: "The payer's token balance is lower than the payment",
       operationalCode: 'SVC-3003',
+      retryable: true,
       transaction: '',
       network: 'toy:1',
       payer: 'alice',

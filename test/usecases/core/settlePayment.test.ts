@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { IdempotencyState, IdempotencyStore } from '../../../src/ports/idempotencyStore.js'
+import { findRemedy, isReason, type Reason, reasons } from '../../../src/protocol/reasons.js'
 import type { WirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createConcurrencyLimits } from '../../../src/usecases/core/concurrencyLimits.js'
@@ -9,7 +10,7 @@ import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
-import { createToyScheme, toyBody } from '../../support/toyScheme.js'
+import { createToyScheme, type ToyScript, toyBody } from '../../support/toyScheme.js'
 
 /** A minimal store for the keys of one caller. */
 const createKeys = (): IdempotencyStore => {
@@ -24,19 +25,20 @@ const createKeys = (): IdempotencyStore => {
     },
     answer: async ({ key, fingerprint }, response) =>
       void known.set(key, { fingerprint, answer: { state: 'answered', response } }),
-    fail: async ({ key, fingerprint }) => void known.set(key, { fingerprint, answer: { state: 'failed' } }),
+    fail: async ({ key, fingerprint }, reason) =>
+      void known.set(key, { fingerprint, answer: { state: 'failed', reason } }),
     release: async ({ key }) => void known.delete(key),
     forget: async ({ key }) => void known.delete(key),
     purge: async () => {},
   }
 }
 
-const setup = () => {
+const setup = (script: ToyScript = {}) => {
   const logger = createMemoryLogger()
   const settlePayment = createSettlePayment({
     idempotency: createKeys(),
     settleAuthorization: createSettleAuthorization({
-      registry: createSchemeRegistry([createToyScheme()]),
+      registry: createSchemeRegistry([createToyScheme(script)]),
       journal: createMemoryJournal(),
       limits: { spend: async () => {} },
       concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
@@ -78,13 +80,51 @@ describe.each(unserved)('a payment for an unsupported %s', (_name, body, errorRe
     await expect(settle(unreadable(toyBody()))).rejects.toThrow()
   })
 
-  it('binds its Idempotency-Key to its body like any other', async () => {
+  it('leaves its Idempotency-Key free: nothing was opened', async () => {
     const settle = setup()
-    expect(await settle(body, 'order-1')).toMatchObject({ result: { success: false, errorReason } })
-    expect(await rejectionOf(settle(body, 'order-1'))).toMatchObject({ code: 'PREVIOUS_REQUEST_FAILED' })
-    const other = { ...body, note: 'another' }
-    expect(await rejectionOf(settle(other, 'order-1'))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
-    expect(await rejectionOf(settle(toyBody(), 'order-1'))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
+    const refused = { result: { success: false, errorReason } }
+    expect(await settle(body, 'order-1')).toMatchObject(refused)
+    expect(await settle(body, 'order-1')).toMatchObject(refused)
+    expect(await settle(toyBody(), 'order-1')).toMatchObject({ result: { success: true } })
+  })
+})
+
+const allReasons = Object.keys(reasons).filter(isReason)
+const openReasons = ['settlement_pending', 'duplicate_settlement']
+const listReasons = (isFinal: boolean) =>
+  allReasons.filter((each) => !openReasons.includes(each) && findRemedy(each).isFinal === isFinal)
+
+describe('a settlement that failed under an Idempotency-Key', () => {
+  /** Fails once, then settles. */
+  const failOnce = (reason: Reason) => {
+    let isFirst = true
+    return setup({
+      settle: async (_payment, recorder) => {
+        if (isFirst) {
+          isFirst = false
+          return { state: 'failed', reason }
+        }
+        await recorder.record({ transaction: 'tx-2', bytes: 'bytes-2' })
+        return { state: 'confirmed', transaction: 'tx-2' }
+      },
+    })
+  }
+
+  it.each(listReasons(true))('is PREVIOUS_REQUEST_FAILED with its reason after %s', async (reason) => {
+    const settle = failOnce(reason)
+    const failed = { success: false, errorReason: reason, retryable: false, status: 'failed' }
+    expect(await settle(toyBody(), 'order-1')).toMatchObject({ result: failed })
+    expect(await rejectionOf(settle(toyBody(), 'order-1'))).toMatchObject({
+      code: 'PREVIOUS_REQUEST_FAILED',
+      reason,
+    })
+  })
+
+  it.each(listReasons(false))('can succeed under the same key after %s', async (reason) => {
+    const settle = failOnce(reason)
+    const failed = { success: false, errorReason: reason, retryable: true, status: 'failed' }
+    expect(await settle(toyBody(), 'order-1')).toMatchObject({ result: failed })
+    expect(await settle(toyBody(), 'order-1')).toMatchObject({ result: { success: true } })
   })
 })
 

@@ -5,6 +5,7 @@ import type {
   IdempotencyStore,
   IdempotentRequest,
 } from '../../../ports/idempotencyStore.js'
+import { type Reason, readReason } from '../../../protocol/reasons.js'
 import { type Instance, isOwned } from '../database/instance.js'
 import { retryInBackground } from '../database/retryInBackground.js'
 
@@ -17,6 +18,7 @@ const row = z.object({
   state: z.enum(['running', 'answered', 'failed']),
   fingerprint: z.string(),
   response: z.unknown(),
+  reason: z.string().nullable(),
 })
 
 /** Durable: survives restarts of every instance. */
@@ -31,7 +33,7 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
        values ($1, $2, $3, 'running', $4)
        on conflict (caller, key) do update
          set fingerprint = excluded.fingerprint, state = 'running', owner = excluded.owner, response = null,
-           started_at = now(),
+           reason = null, started_at = now(),
            created_at = case when ${isExpired} then now() else r.created_at end
          where not ${isRunning}
            and (${isExpired} or (r.state = 'running' and r.fingerprint = excluded.fingerprint))`,
@@ -56,12 +58,16 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
     }
   }
 
-  const finish = (request: IdempotentRequest, state: string, response: string | null) =>
+  const finish = (
+    request: IdempotentRequest,
+    state: 'answered' | 'failed',
+    outcome: { readonly response?: string; readonly reason?: Reason },
+  ) =>
     endRun(request, () =>
       pool.query(
-        `update idempotent_requests set state = $3, response = $4, owner = null
-         where caller = $1 and key = $2 and owner = $5`,
-        [request.caller, request.key, state, response, instance.id],
+        `update idempotent_requests set state = $3, response = $4, reason = $5, owner = null
+         where caller = $1 and key = $2 and owner = $6`,
+        [request.caller, request.key, state, outcome.response ?? null, outcome.reason ?? null, instance.id],
       ),
     )
 
@@ -78,14 +84,21 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
       return { state: 'started' }
     }
     const { rows } = await pool.query(
-      'select state, fingerprint, response from idempotent_requests where caller = $1 and key = $2',
+      'select state, fingerprint, response, reason from idempotent_requests where caller = $1 and key = $2',
       [request.caller, request.key],
     )
     // Purged between the two statements; a retry starts it.
     if (rows[0] === undefined) return { state: 'running' }
-    const { state, fingerprint, response } = row.parse(rows[0])
+    const { state, fingerprint, response, reason } = row.parse(rows[0])
     if (fingerprint !== request.fingerprint) return { state: 'mismatch' }
-    return state === 'answered' ? { state, response } : { state }
+    switch (state) {
+      case 'answered':
+        return { state, response }
+      case 'failed':
+        return { state, reason: readReason(reason) }
+      case 'running':
+        return { state }
+    }
   }
 
   return {
@@ -98,8 +111,8 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
         throw error
       }
     },
-    answer: (request, response) => finish(request, 'answered', JSON.stringify(response)),
-    fail: (request) => finish(request, 'failed', null),
+    answer: (request, response) => finish(request, 'answered', { response: JSON.stringify(response) }),
+    fail: (request, reason) => finish(request, 'failed', { reason }),
     release: (request) => endRun(request, () => release(request)),
     forget: (request) =>
       endRun(request, () =>

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import type { BlockReference, Settlement } from '../../../ports/settlementJournal.js'
-import { type Reason, reasons } from '../../../protocol/reasons.js'
+import { isReason } from '../../../protocol/reasons.js'
 import { isOwned } from '../database/instance.js'
-
-export const isReason = (text: string): text is Reason => Object.hasOwn(reasons, text)
 
 const row = z.object({
   id: z.string(),

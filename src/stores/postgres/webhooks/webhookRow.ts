@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { WebhookDelivery, WebhookEndpoint } from '../../../ports/webhookOutbox.js'
-import { describeReason } from '../../../protocol/reasons.js'
-import { isReason } from '../journal/settlementRow.js'
+import { describeReason, isReason } from '../../../protocol/reasons.js'
 
 const endpointRow = z.object({
   account_id: z.string(),

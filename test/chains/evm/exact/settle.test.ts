@@ -479,15 +479,18 @@ describe('an Idempotency-Key', () => {
     expect(await service.settle(other.body)).toMatchObject({ success: true })
   })
 
-  it('is PREVIOUS_REQUEST_FAILED after a final failure', async () => {
+  it('succeeds with the same key once a payer without funds has them', async () => {
     const service = await scene.open()
-    const { body } = await scene.plan({ balance: 1n })
+    const { body, payer, payTo } = await scene.plan({ balance: 1n })
     expect(await service.settleWithKey(body, 'order-5')).toMatchObject({
-      result: { success: false, errorReason: 'insufficient_funds' },
+      result: { success: false, errorReason: 'insufficient_funds', retryable: true },
     })
-    expect(await rejectionOf(service.settleWithKey(body, 'order-5'))).toMatchObject({
-      code: 'PREVIOUS_REQUEST_FAILED',
+    await scene.chain.mint(payer, 10_000n)
+    expect(await service.settleWithKey(body, 'order-5')).toMatchObject({
+      result: { success: true },
+      isReplayed: false,
     })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
   it('continues a pending settlement, and then always returns the same response', async () => {

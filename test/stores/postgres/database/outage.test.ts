@@ -87,7 +87,7 @@ describe('a database outage while an instance releases its work', () => {
 
   it.each([
     { verb: 'answer', expected: { state: 'answered', response: { success: true } } },
-    { verb: 'fail', expected: { state: 'failed' } },
+    { verb: 'fail', expected: { state: 'failed', reason: 'transaction_failed' } },
     { verb: 'release', expected: { state: 'started' } },
     { verb: 'forget', expected: { state: 'started' } },
   ] as const)('stores the outcome of a request with a key later: $verb', async ({ verb, expected }) => {
@@ -98,7 +98,7 @@ describe('a database outage while an instance releases its work', () => {
     await network.refuse()
     const end = {
       answer: () => keys.answer(request, { success: true }),
-      fail: () => keys.fail(request),
+      fail: () => keys.fail(request, 'transaction_failed'),
       release: () => keys.release(request),
       forget: () => keys.forget(request),
     }
