@@ -23,6 +23,11 @@ export interface RateLimitResult {
 /** Atomic over all windows, and across instances if the store is shared. */
 export interface RateLimiter {
   take(windows: readonly LimitWindow[]): Promise<RateLimitResult>
+  /**
+   * Gives back what an allowed `take` consumed, in the windows that have not ended since. Best effort: never rejects,
+   * and does nothing while the store is down.
+   */
+  refund(windows: readonly LimitWindow[], taken: RateLimitResult): Promise<void>
   /** True while the shared store is down and each process counts separately. */
   isDegraded(): boolean
   close(): Promise<void>

@@ -32,6 +32,34 @@ export const describeRateLimiter = (
       for (let time = 0; time < times; time += 1) await limiter.take(windows)
     }
 
+    describe('a refund', () => {
+      it('gives back what was taken, and no more', async () => {
+        const windows = [bucket({ limit: 10, cost: 7 })]
+        const taken = await limiter.take(windows)
+        await limiter.refund(windows, taken)
+        expect(await remainingOf(windows)).toEqual([10])
+        await limiter.refund(windows, taken)
+        expect(await remainingOf(windows)).toEqual([10])
+      })
+
+      it('allows what an exhausted window refused', async () => {
+        const windows = [bucket({ limit: 1 })]
+        const taken = await limiter.take(windows)
+        expect((await limiter.take(windows)).isAllowed).toBe(false)
+        await limiter.refund(windows, taken)
+        expect((await limiter.take(windows)).isAllowed).toBe(true)
+      })
+
+      it('does not touch a later window of the same key', async () => {
+        const windows = [bucket({ limit: 2, windowMs: 1_000 })]
+        const taken = await limiter.take(windows)
+        await harness.reach(taken.windows[0]?.resetsAt ?? (await harness.now()))
+        await limiter.take(windows)
+        await limiter.refund(windows, taken)
+        expect(await remainingOf(windows)).toEqual([1])
+      })
+    })
+
     describe('one window', () => {
       it('allows its limit of requests, and refuses the next', async () => {
         const answers = []

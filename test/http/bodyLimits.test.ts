@@ -219,7 +219,7 @@ const startSettling = (): Promise<number> => {
     settleAuthorization: createSettleAuthorization({
       registry: createSchemeRegistry([createToyScheme()]),
       journal: createMemoryJournal(),
-      limits: { spend: async () => {} },
+      limits: { spend: async () => () => undefined },
       concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
       clock: systemClock,
       logger,

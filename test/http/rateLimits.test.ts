@@ -210,7 +210,14 @@ describe('a rejected request', () => {
     ] as const) {
       const resetsAt = new Date(clock.now().getTime() + aheadMs)
       const take = async () => ({ isAllowed: false, refusedBy: 0, windows: [{ remaining: 0, resetsAt }] })
-      const { ask } = open({ limiter: { take, isDegraded: () => false, close: async () => undefined } })
+      const { ask } = open({
+        limiter: {
+          take,
+          refund: async () => undefined,
+          isDegraded: () => false,
+          close: async () => undefined,
+        },
+      })
       expect((await ask({ endpoint: 'GET /supported' })).headers['retry-after']).toBe(seconds)
     }
   })
@@ -341,6 +348,7 @@ describe('while the shared store is down', () => {
     let isDegraded = false
     const limiter: RateLimiter = {
       ...inProcess,
+      refund: async () => undefined,
       isDegraded: () => isDegraded,
       take: (windows) => {
         isDegraded = true

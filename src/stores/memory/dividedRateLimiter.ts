@@ -16,6 +16,7 @@ export const createDividedRateLimiter = ({
     if (count === 1) return limiter.take(windows)
     return limiter.take(windows.map((window) => ({ ...window, limit: divide(window.limit, count) })))
   },
+  refund: limiter.refund,
   isDegraded: limiter.isDegraded,
   close: limiter.close,
 })

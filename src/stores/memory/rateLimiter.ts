@@ -86,7 +86,7 @@ class Buckets {
     return bucket
   }
 
-  /** Levels never decrease, because usage only grows within a window. */
+  /** Levels only rise: a list is ordered by start, and a bucket that fell back would be out of order. */
   raise(bucket: Bucket, level: number): void {
     if (level <= bucket.level) return
     this.#listOf(bucket).remove(bucket)
@@ -218,6 +218,14 @@ export const createMemoryRateLimiter = ({
       if (newCount > 0) buckets.makeRoom(newCount, nowMs)
       for (const each of draws) draw(each, nowMs)
       return answer(draws, null, nowMs)
+    },
+    refund: async (windows, taken) => {
+      const nowMs = clock.now().getTime()
+      for (const [index, { id, cost }] of windows.map(toDraw).entries()) {
+        const bucket = buckets.find(id, nowMs)
+        const isSameWindow = bucket?.resetsAtMs === taken.windows[index]?.resetsAt.getTime()
+        if (bucket !== null && isSameWindow) bucket.used = Math.max(0, bucket.used - cost)
+      }
     },
     isDegraded: () => false,
     close: async () => buckets.clear(),

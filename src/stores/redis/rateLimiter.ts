@@ -48,6 +48,16 @@ for i, key in ipairs(KEYS) do
 end
 return answer
 `
+const refundScript = `
+for i, key in ipairs(KEYS) do
+  local bucket = redis.call('HMGET', key, 'used', 'resetsAt')
+  local count, cost = tonumber(bucket[1] or nil), tonumber(ARGV[2 * i])
+  if count and bucket[2] == ARGV[2 * i - 1] then
+    redis.call('HSET', key, 'used', math.max(0, count - cost))
+  end
+end
+`
+
 const scriptHash = createHash('sha1').update(script).digest('hex')
 
 /** Exact across instances: one atomic script per request. Not for Redis Cluster (keys in different slots). */
@@ -57,8 +67,11 @@ export const createRedisRateLimiter = ({
   circuit,
   keyPrefix = 'quittance:limits:',
 }: RedisRateLimiterOptions): RateLimiter => {
+  const keysOf = (windows: readonly LimitWindow[]) =>
+    windows.map(({ key, windowMs }) => `${keyPrefix}${windowMs}:${key}`)
+
   const draw = async (windows: readonly LimitWindow[]): Promise<RateLimitResult> => {
-    const keys = windows.map(({ key, windowMs }) => `${keyPrefix}${windowMs}:${key}`)
+    const keys = keysOf(windows)
     const values = windows.flatMap(({ limit, windowMs, cost = 1 }) => [limit, windowMs, cost])
     return readAnswer(await evaluate(redis, keys, values), windows.length)
   }
@@ -72,6 +85,19 @@ export const createRedisRateLimiter = ({
       } catch (error) {
         circuit.trip(error)
         return fallback.take(windows)
+      }
+    },
+    async refund(windows, taken) {
+      if (circuit.isOpen()) return
+      // A window of the fallback has another end than the one in Redis, and is left alone.
+      const values = windows.flatMap(({ cost = 1 }, index) => [
+        taken.windows[index]?.resetsAt.getTime() ?? 0,
+        cost,
+      ])
+      try {
+        await redis.eval(refundScript, windows.length, ...keysOf(windows), ...values)
+      } catch (error) {
+        circuit.trip(error)
       }
     },
     isDegraded: circuit.isOpen,

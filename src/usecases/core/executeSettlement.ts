@@ -16,8 +16,13 @@ import {
 export type ExecuteSettlement = (
   settlement: Settlement,
   authorized: Authorized,
-  context: SettlementContext,
+  context: ExecutionContext,
 ) => Promise<SettleResult>
+
+export interface ExecutionContext extends SettlementContext {
+  /** Called when something may leave, or the payment was made: what was spent for it stays spent. */
+  onSent(): void
+}
 
 export interface ExecuteSettlementDependencies {
   readonly journal: SettlementJournal
@@ -97,12 +102,13 @@ export const createExecuteSettlement = ({
     }
   }
 
-  return async (settlement, authorized, context) => {
+  return async (settlement, authorized, { onSent, ...context }) => {
     const logFields = describeSettlement(settlement)
     logger.info(logFields, 'settlement.opened')
     let recorded: string | null = null
     const recorder = notifyOnRecord(journal.recorderFor(settlement.id), (transaction) => {
       recorded = transaction
+      onSent()
       logger.info({ ...logFields, transaction }, 'settlement.broadcast')
     })
 
@@ -119,6 +125,7 @@ export const createExecuteSettlement = ({
       outcome = { state: 'pending', transaction: recorded }
     }
 
+    if (outcome.state === 'confirmed') onSent()
     try {
       return await closeAndAnswer(settlement, outcome, context)
     } catch (error) {

@@ -68,11 +68,18 @@ export const createSettleAuthorization = ({
         `${payment.requirements.network} ${verified.payer}`,
         verified.authorizationId,
       )
+      let isSent = false
+      let refund: (() => void) | null = null
       try {
-        await limits.spend(payment, verified.payer)
+        refund = await limits.spend(payment, { payer: verified.payer, caller: context.caller })
         const claimed = await claim(context, verified)
-        if (claimed !== null) return await execute(claimed, verified, context)
+        const onSent = () => {
+          isSent = true
+        }
+        if (claimed !== null) return await execute(claimed, verified, { ...context, onSent })
       } finally {
+        // A claim over quota, a duplicate or a failed simulation costs no gas.
+        if (!isSent) refund?.()
         releaseSlot()
       }
     }

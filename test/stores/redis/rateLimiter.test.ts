@@ -443,6 +443,7 @@ const openWithLongTimeouts = (
   const redis = new Redis(getServer().url)
   const fallback: RateLimiter = {
     take: () => Promise.reject(new Error('Redis did not answer')),
+    refund: async () => undefined,
     isDegraded: () => false,
     close: async () => undefined,
   }

@@ -12,6 +12,7 @@ const concurrency = 10
 
 const failingFallback: RateLimiter = {
   take: () => Promise.reject(new Error('Redis did not answer')),
+  refund: async () => undefined,
   isDegraded: () => false,
   close: async () => undefined,
 }

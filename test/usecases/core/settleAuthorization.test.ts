@@ -4,11 +4,13 @@ import type { QuotaClaim } from '../../../src/ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
+import type { Outcome } from '../../../src/schemes/scheme.js'
 import {
   type ConcurrencyLimitSettings,
   createConcurrencyLimits,
 } from '../../../src/usecases/core/concurrencyLimits.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
+import type { SpendingLimits } from '../../../src/usecases/core/spendingLimits.js'
 import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -25,7 +27,7 @@ interface World {
   readonly scheme?: ToyScript
   /** Overrides of journal methods; they receive the real journal. */
   readonly journal?: (plain: MemoryJournal) => Partial<SettlementJournal>
-  readonly spend?: () => Promise<void>
+  readonly spend?: SpendingLimits['spend']
   readonly waitMs?: number
   readonly atOnce?: ConcurrencyLimitSettings
   /** Called at each poll of a request that waits for another request's settlement. */
@@ -35,7 +37,7 @@ interface World {
 const setup = ({
   scheme = {},
   journal = () => ({}),
-  spend = async () => {},
+  spend = async () => () => undefined,
   waitMs = 5_000,
   atOnce = { settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 },
   onPause,
@@ -305,6 +307,27 @@ describe('a refused payment', () => {
       payer: 'alice',
     })
     expect(plain.list()).toEqual([])
+  })
+
+  const exhausted = () => Promise.reject(new AppError('QUOTA_EXCEEDED', 'The quota is used up'))
+  const fails: Outcome = { state: 'failed', reason: 'transaction_failed' }
+  const spendings: readonly (readonly [string, boolean, World])[] = [
+    ['the claim is over quota', false, { journal: () => ({ claim: exhausted }) }],
+    ['another request has the authorization', false, { journal: () => ({ claim: async () => null }) }],
+    ['it fails before anything is sent', false, { scheme: { settle: async () => fails } }],
+    ['it is sent and pays', true, {}],
+    ['it is sent and fails', true, { scheme: afterRecording(async () => fails) }],
+    ['it is sent and pending', true, { scheme: afterRecording(() => Promise.reject(new Error('cut'))) }],
+  ]
+  it.each(spendings)('counts against the spending limits only if something was sent: %s', async (...test) => {
+    const [, counts, world] = test
+    let refunds = 0
+    const spend = async () => () => {
+      refunds += 1
+    }
+    const { attempt } = setup({ ...world, spend })
+    await attempt().catch(() => undefined)
+    expect(refunds > 0).toBe(!counts)
   })
 
   it('over the spending limit leaves no row and throws RATE_LIMITED', async () => {

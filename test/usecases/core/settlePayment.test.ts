@@ -40,7 +40,7 @@ const setup = (script: ToyScript = {}) => {
     settleAuthorization: createSettleAuthorization({
       registry: createSchemeRegistry([createToyScheme(script)]),
       journal: createMemoryJournal(),
-      limits: { spend: async () => {} },
+      limits: { spend: async () => () => undefined },
       concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
       clock: systemClock,
       logger,

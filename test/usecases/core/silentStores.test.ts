@@ -42,7 +42,7 @@ const setup = ({
     settleAuthorization: createSettleAuthorization({
       registry,
       journal: kept,
-      limits: { spend: async () => {} },
+      limits: { spend: async () => () => undefined },
       concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
       clock: systemClock,
       logger,
