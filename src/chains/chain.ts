@@ -22,6 +22,8 @@ export interface SignerHealth {
   readonly balance: bigint
   /** Estimate at the current price; 0 when the next settlement cannot be paid for. */
   readonly settlementsLeft: number
+  /** How often its lane had nonces without a transaction; only where signers have lanes. */
+  readonly laneRepairs?: number
 }
 
 export interface EndpointStatus {

@@ -33,6 +33,7 @@ export interface MeasuredNetwork {
     readonly signer: string
     readonly balance: bigint
     readonly settlementsLeft: number
+    readonly laneRepairs?: number
   }[]
   readonly endpoints: readonly {
     readonly host: string
@@ -273,6 +274,20 @@ const registerNetworkGauges = (registry: Registry, listNetworks: () => readonly 
       endpoints.map((endpoint) => ({ labels: { network, host: endpoint.host }, value: value(endpoint) })),
   })
 
+  new Counter({
+    name: 'quittance_lane_repairs_total',
+    help: 'Gaps that were found in the nonces of a signer, and closed',
+    labelNames: ['network', 'signer'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { network, signers } of listNetworks()) {
+        for (const { signer, laneRepairs } of signers) {
+          if (laneRepairs !== undefined) this.inc({ network, signer }, laneRepairs)
+        }
+      }
+    },
+  })
   gauge('quittance_network_serving', 'Whether the network is offered: 1 or 0', {
     labelNames: ['network'],
     sample: ({ network, isServing }) => [{ labels: { network }, value: Number(isServing) }],

@@ -35,10 +35,11 @@ export interface SignerLanes {
   /** The nonce of the lane's next transaction. */
   readNext(lane: Lane): Promise<number>
   /**
-   * Lowers the next nonce to the chain's nonce if nothing is recorded from there on: repairs a lane that a wrong
-   * node response advanced too far. Returns whether it was lowered.
+   * Lowers the next nonce to the chain's nonce if nothing is recorded from there on, or within `reach`: repairs a lane
+   * that a wrong node response advanced too far. What is recorded further away leaves the lane, never where it settled a
+   * payment. Returns whether it was lowered.
    */
-  rewindNonce(lane: Lane, chainNonce: number): Promise<boolean>
+  rewindNonce(lane: Lane, chainNonce: number, reach?: number): Promise<boolean>
   /**
    * Acquires, renews and releases leases so that live instances share the network's lanes; returns the signers
    * this instance holds. The lease of a dead instance is taken over after it expires.

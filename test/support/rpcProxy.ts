@@ -9,6 +9,8 @@ export type Fault =
   | { readonly kind: 'hang' }
   | { readonly kind: 'refuse' }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  /** An error for some params; other calls pass. */
+  | { readonly kind: 'errorFor'; readonly findError: (params: readonly unknown[]) => string | null }
   /** HTTP status with an HTML body, as from a gateway; not forwarded. */
   | { readonly kind: 'status'; readonly status: number }
   /** Forwarded, response lost: connection reset or silent. */
@@ -142,6 +144,10 @@ const answerCall = async (call: Call, fault: Fault): Promise<Reply> => {
       return { kind: 'status', status: fault.status }
     case 'error':
       return { kind: 'answer', answer: call.refuse(fault.code, fault.message) }
+    case 'errorFor': {
+      const message = fault.findError(call.params)
+      return { kind: 'answer', answer: message === null ? await ask() : call.refuse(-32_000, message) }
+    }
     case 'loseAnswer':
       await ask()
       return { kind: fault.connection === 'silent' ? 'hang' : 'reset' }

@@ -5,6 +5,7 @@ import type { Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings } from './settings.js'
 import type { FeeOracle } from './transactions/fees/fees.js'
 import type { GasBalances } from './transactions/fees/gasBalances.js'
+import { advanceLane, readTransactionCount } from './transactions/lanes/transactionCount.js'
 import type { Signers } from './transactions/signers.js'
 
 export interface MonitoredEvmNetwork extends MonitoredNetwork {
@@ -14,7 +15,7 @@ export interface MonitoredEvmNetwork extends MonitoredNetwork {
 
 /** Checks the nodes' chain id, opens the lanes at the chain's nonces, and measures gas balances. */
 export const createMonitoredNetwork = (
-  { network, chainId }: EvmNetworkSettings,
+  { network, chainId, maxFeePerGas }: EvmNetworkSettings,
   dependencies: {
     readonly rpc: Rpc
     readonly fees: FeeOracle
@@ -30,8 +31,7 @@ export const createMonitoredNetwork = (
     const actual = await rpc.getChainId()
     if (actual !== chainId) throw new WrongChainError(chainId, String(actual))
     for (const signer of signers.addresses) {
-      const used = await rpc.getTransactionCount(signer, 'latest')
-      await lanes.advance({ network, signer }, used)
+      await advanceLane(lanes, { network, signer }, await readTransactionCount(rpc, signer))
     }
     areLanesOpen = true
   }
@@ -43,7 +43,11 @@ export const createMonitoredNetwork = (
       if (!areLanesOpen) await openLanes()
       const reading = await fees.refresh()
       await balances.measure(reading)
-      if (reading.fees === null) return `gas costs more than EVM_MAX_FEE_GWEI_${chainId} allows`
+      if (reading.fees === null) {
+        return maxFeePerGas === null
+          ? `gas costs far more than usual, and EVM_MAX_FEE_GWEI_${chainId} is not set`
+          : `gas costs more than EVM_MAX_FEE_GWEI_${chainId} allows`
+      }
       return signers.addresses.some(balances.canPay)
         ? null
         : 'no signer has enough native coin to pay for gas'

@@ -20,6 +20,23 @@ export interface KnownNetwork {
 const usdc = (address: `0x${string}`): KnownToken => ({ symbol: 'USDC', address })
 const usdt0 = (address: `0x${string}`): KnownToken => ({ symbol: 'USDT0', address })
 
+/** Prices of gas that are believed without a comparison, in wei. */
+export interface PlausibleFees {
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+const gwei = 1_000_000_000n
+
+/** For built-in networks: their coins are expensive. */
+export const plausibleFees: PlausibleFees = { maxFeePerGas: 100n * gwei, maxPriorityFeePerGas: 3n * gwei }
+
+/** For other networks: where a coin is cheap, gas costs more of it (Polygon requires a tip of 25 gwei). */
+export const plausibleFeesElsewhere: PlausibleFees = {
+  maxFeePerGas: 1_000n * gwei,
+  maxPriorityFeePerGas: 50n * gwei,
+}
+
 /** Networks without required configuration. Addresses: Circle's and Tether's published lists. */
 export const knownNetworks: readonly KnownNetwork[] = [
   {

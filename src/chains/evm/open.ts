@@ -1,4 +1,4 @@
-import type { ChainContext, OpenChain } from '../chain.js'
+import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { highestGasCap } from './exact/call.js'
@@ -11,6 +11,7 @@ import { createTokenRegistry, type TokenRegistry } from './tokens/tokenRegistry.
 import { createTransactionEngine } from './transactions/engine.js'
 import { createFeeOracle } from './transactions/fees/fees.js'
 import { createGasBalances } from './transactions/fees/gasBalances.js'
+import { createGasBudget } from './transactions/fees/gasBudget.js'
 import { createLaneMaintenance } from './transactions/lanes/laneMaintenance.js'
 import { createNoncePool } from './transactions/lanes/noncePool.js'
 import { createReceiptWatcher } from './transactions/receipts/receiptWatcher.js'
@@ -31,13 +32,22 @@ export const open = async (settings: EvmSettings, context: ChainContext): Promis
   )
   return {
     schemes: networks.flatMap(({ schemes }) => schemes),
-    health: () => networks.map(({ monitor }) => monitor.health()),
+    health: () => networks.map(reportHealth),
     close: async () => {
       await Promise.all(
         networks.flatMap(({ monitor, maintenance }) => [monitor.close(), maintenance.close()]),
       )
     },
   }
+}
+
+const reportHealth = ({ monitor, maintenance }: Awaited<ReturnType<typeof openNetwork>>): NetworkHealth => {
+  const health = monitor.health()
+  const signers = health.signers.map((signer) => ({
+    ...signer,
+    laneRepairs: maintenance.countRepairs(signer.signer),
+  }))
+  return { ...health, signers }
 }
 
 const openNetwork = async (
@@ -79,7 +89,8 @@ const openNetwork = async (
   const { canPay } = monitored
   const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
   const pool = createNoncePool(accounts, canPay)
-  const shared = { rpc, fees, lanes, pool, receipts, clock, logger }
+  const budget = createGasBudget(network, limiter)
+  const shared = { rpc, fees, lanes, pool, receipts, budget, clock, logger }
   const replaceAfterMs = family.replaceAfterSeconds * 1_000
   const maintenance = createLaneMaintenance(network, { ...shared, accounts, replaceAfterMs })
   if (monitor.health().isRpcReachable) await maintenance.check()
@@ -89,7 +100,6 @@ const openNetwork = async (
     network,
     signers,
     canPay,
-    limiter,
     multicall,
     expiryMarginSeconds,
     crossCheckAmount,

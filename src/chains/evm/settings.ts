@@ -9,7 +9,14 @@ import {
   smallestUnits,
   splitList,
 } from '../common/familySettings.js'
-import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
+import {
+  findKnownNetwork,
+  type KnownNetwork,
+  knownNetworks,
+  type PlausibleFees,
+  plausibleFees,
+  plausibleFeesElsewhere,
+} from './networks.js'
 
 /** A token that the operator offers; name and version only where the chain does not have them. */
 export interface TokenSetting {
@@ -38,6 +45,10 @@ export interface EvmNetworkSettings {
   readonly gasBudgetGweiPerHour: number
   /** Upper bound of the price per gas, in wei; above it the network does not settle. */
   readonly maxFeePerGas: bigint | null
+  /** The most of it that goes to block producers as a tip. */
+  readonly maxPriorityFeePerGas: bigint | null
+  /** What bounds both where the operator does not. */
+  readonly plausibleFees: PlausibleFees
 }
 
 export interface EvmSettings {
@@ -157,6 +168,7 @@ const networkShapes = {
   EVM_POLL_INTERVAL_MS: wholeNumber(10, 60_000).optional(),
   EVM_GAS_BUDGET_GWEI_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(500_000_000),
   EVM_MAX_FEE_GWEI: gwei.optional(),
+  EVM_MAX_TIP_GWEI: gwei.optional(),
 }
 
 const networkShape = z.object(networkShapes)
@@ -247,5 +259,7 @@ const assembleNetwork = (
     pollIntervalMs: reading.EVM_POLL_INTERVAL_MS ?? known?.pollIntervalMs ?? 500,
     gasBudgetGweiPerHour: reading.EVM_GAS_BUDGET_GWEI_PER_HOUR,
     maxFeePerGas: reading.EVM_MAX_FEE_GWEI ?? null,
+    maxPriorityFeePerGas: reading.EVM_MAX_TIP_GWEI ?? null,
+    plausibleFees: known === null ? plausibleFeesElsewhere : plausibleFees,
   }
 }

@@ -12,6 +12,8 @@ interface ReadOptions {
   readonly isVerdict?: (error: RpcError) => boolean
   /** False for requests that must not be sent to two endpoints at once. */
   readonly mayHedge?: boolean
+  /** True for requests that each endpoint limits in its own way: a refusal is no fault. */
+  readonly mayRefuse?: boolean
 }
 
 type Read = <Schema extends z.ZodType>(
@@ -38,7 +40,7 @@ export const createReader = (
     method: string,
     params: unknown,
     schema: Schema,
-    { isVerdict = () => false, mayHedge = true }: ReadOptions = {},
+    { isVerdict = () => false, mayHedge = true, mayRefuse = false }: ReadOptions = {},
   ): Promise<z.infer<Schema>> => {
     const candidates = await pool.findReaders()
     const errors = new Map<EndpointHealth, { readonly startedAtMs: number; readonly error: RpcError }>()
@@ -88,7 +90,7 @@ export const createReader = (
     if (first.isFromHedge && primary !== undefined) pool.promote(primary, first.from)
     // An endpoint that refuses what another one answers is faulty; if all refuse, the request is at fault.
     for (const [health, { startedAtMs, error }] of errors) {
-      if (!isMissingMethod(error)) health.onFailure(startedAtMs, error)
+      if (!mayRefuse && !isMissingMethod(error)) health.onFailure(startedAtMs, error)
     }
     if ('verdict' in first.response) throw first.response.verdict
     return first.response.value

@@ -1,5 +1,6 @@
 import { withinDeadline } from '../../concurrency/deadline.js'
 import { createWorkerPool } from '../../concurrency/workerPool.js'
+import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
@@ -10,6 +11,7 @@ export interface ReconcileDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly counter: SettlementCounter
+  readonly clock: Clock
   readonly logger: Logger
   readonly deadlineMs: number
 }
@@ -18,9 +20,21 @@ const rowsPerRound = 200
 const concurrency = 8
 const maxFailuresPerKey = 3
 
+// Backoff of a row that fails repeatedly.
+const firstPauseMs = 2_000
+const maxPauseMs = 30_000
+
+/** Not persisted: a restart may forget it. */
+interface RowFailures {
+  readonly count: number
+  readonly askAt: number
+}
+
 /** Resolves settlements without an owner against the chain and closes those with a proven outcome; one round. */
 export const createReconcileSettlements = (dependencies: ReconcileDependencies) => {
-  const { registry, journal, counter, logger, deadlineMs } = dependencies
+  const { registry, journal, counter, clock, logger, deadlineMs } = dependencies
+  const failures = new Map<string, RowFailures>()
+
   const abandon = async ({ id, network }: Settlement): Promise<void> => {
     if (await journal.abandon(id)) logger.warn({ settlementId: id, network }, 'settlement.abandoned')
   }
@@ -53,18 +67,41 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
     }
   }
 
-  return async (stopped: AbortSignal): Promise<void> => {
-    const pool = createWorkerPool<Settlement>({
+  const countFailure = (id: string): void => {
+    const count = (failures.get(id)?.count ?? 0) + 1
+    const pauseMs = count === 1 ? 0 : Math.min(firstPauseMs * 2 ** (count - 2), maxPauseMs)
+    failures.set(id, { count, askAt: clock.now().getTime() + pauseMs })
+  }
+
+  const work = async (settlement: Settlement, stopped: AbortSignal): Promise<void> => {
+    await (settlement.state === 'claimed' ? abandon(settlement) : resolve(settlement, stopped))
+    failures.delete(settlement.id)
+  }
+
+  const runThrough = (rows: readonly Settlement[], stopped: AbortSignal): Promise<void> =>
+    createWorkerPool<Settlement>({
       concurrency,
       // An unreachable network must not delay the others.
       keyOf: ({ network }) => network,
       maxFailuresPerKey,
       stopped,
-      onFailure: ({ id, network }, error) =>
-        logger.warn({ settlementId: id, network, error }, 'settlement.resolve_failed'),
-    })
-    await pool.run(await journal.listOrphaned(rowsPerRound), (settlement) =>
-      settlement.state === 'claimed' ? abandon(settlement) : resolve(settlement, stopped),
+      onFailure: ({ id, network }, error) => {
+        countFailure(id)
+        logger.warn({ settlementId: id, network, error }, 'settlement.resolve_failed')
+      },
+    }).run(rows, (settlement) => work(settlement, stopped))
+
+  return async (stopped: AbortSignal): Promise<void> => {
+    const now = clock.now().getTime()
+    for (const [id, { askAt }] of failures) if (askAt + 10 * maxPauseMs < now) failures.delete(id)
+    const rows = await journal.listOrphaned(rowsPerRound)
+    const again = rows.filter(({ id }) => failures.has(id))
+    const due = again.filter(({ id }) => (failures.get(id)?.askAt ?? 0) <= now)
+    // Rows that failed before do not count against the others of their network, and come last.
+    await runThrough(
+      rows.filter((row) => !again.includes(row)),
+      stopped,
     )
+    await runThrough(due, stopped)
   }
 }

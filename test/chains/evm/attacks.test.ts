@@ -19,7 +19,16 @@ import {
 } from '../../support/evm/wallets.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import type { RpcProxy } from '../../support/rpcProxy.js'
-import { eventually, openScene, type PaymentPlan, planPayment, type Scene, type Service } from './scene.js'
+import {
+  eventually,
+  openScene,
+  type PaymentPlan,
+  planPayment,
+  quickFinality,
+  readOneBlockLater,
+  type Scene,
+  type Service,
+} from './scene.js'
 
 /* The numbers refer to the project's list of attacks on facilitators. */
 
@@ -57,7 +66,10 @@ const expectRefused = async (service: Service, body: unknown, reason: string): P
 /** A service whose sends are delayed, so that the chain can change between estimate and inclusion. */
 const openSlow = async (environment: Readonly<Record<string, string>> = {}) => {
   const proxy = await scene.openProxy()
-  const service = await scene.open({ rpcUrls: [proxy.url], environment })
+  const service = await scene.open({
+    rpcUrls: [proxy.url],
+    environment: { ...quickFinality(scene), ...environment },
+  })
   const settleAfter = async (body: unknown, meanwhile: () => Promise<unknown>) => {
     const before = proxy.count('eth_sendRawTransaction')
     proxy.setFault('eth_sendRawTransaction', { kind: 'delay', milliseconds: 600 })
@@ -245,12 +257,12 @@ describe('A5: a payer who revokes the payment', () => {
   })
 
   it('by cancelling before our transaction is mined fails, with proof', async () => {
-    const { settleAfter } = await openSlow()
+    const { settleAfter, service } = await openSlow()
     const wallet = createEoa()
     const { body, payTo } = await scene.plan({ wallet })
     const { nonce } = body.paymentPayload.payload.authorization
-    expect(await settleAfter(body, () => cancel(wallet, nonce))).toMatchObject({
-      success: false,
+    const answer = await settleAfter(body, () => cancel(wallet, nonce))
+    expect(await readOneBlockLater(scene, service, answer)).toMatchObject({
       errorReason: 'invalid_exact_evm_nonce_already_used',
       status: 'failed',
     })
@@ -258,11 +270,12 @@ describe('A5: a payer who revokes the payment', () => {
   })
 
   it('by moving the balance before our transaction is mined fails', async () => {
-    const { settleAfter } = await openSlow()
+    const { settleAfter, service } = await openSlow()
     const wallet = createEoa()
     const { body, payTo } = await scene.plan({ wallet })
-    expect(await settleAfter(body, () => sweep(wallet, 1n))).toMatchObject({
-      success: false,
+    const answer = await settleAfter(body, () => sweep(wallet, 1n))
+    expect(await readOneBlockLater(scene, service, answer)).toMatchObject({
+      status: 'failed',
       errorReason: 'invalid_exact_evm_transaction_failed',
     })
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
@@ -324,10 +337,11 @@ describe('A10: a token that does not pay the authorized value', () => {
     'earns no success although the operator listed it: lies, %s',
     async (lie) => {
       const liar = await deployTestToken(scene.chain, 'LyingToken', [lies.indexOf(lie)])
-      const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: liar.address } })
+      const service = await scene.open({
+        environment: { ...quickFinality(scene), [variable('EVM_TOKENS')]: liar.address },
+      })
       const { body, payTo } = await planPayment(scene.chain, liar)
-      expect(await service.settle(body)).toMatchObject({
-        success: false,
+      expect(await readOneBlockLater(scene, service, await service.settle(body))).toMatchObject({
         errorReason: 'invalid_exact_evm_transfer_event_mismatch',
         status: 'failed',
       })
@@ -337,10 +351,12 @@ describe('A10: a token that does not pay the authorized value', () => {
 
   it('earns no success with an undisclosed transfer fee', async () => {
     const token = await deployTestToken(scene.chain, 'FeeOnTransferToken')
-    const service = await scene.open({ environment: { [variable('EVM_TOKENS')]: token.address } })
+    const service = await scene.open({
+      environment: { ...quickFinality(scene), [variable('EVM_TOKENS')]: token.address },
+    })
     const { body } = await planPayment(scene.chain, token)
-    expect(await service.settle(body)).toMatchObject({
-      success: false,
+    expect(await readOneBlockLater(scene, service, await service.settle(body))).toMatchObject({
+      status: 'failed',
       errorReason: 'invalid_exact_evm_transfer_event_mismatch',
     })
   })
@@ -373,7 +389,7 @@ describe('A11: a token that burns gas', () => {
     const { body, payTo } = await planPayment(scene.chain, token)
     const before = await scene.chain.client.getBalance({ address })
     const answer = await settleAfter(body, () => token.write('setGasToBurn', [5_000_000n]))
-    expect(answer).toMatchObject({ success: false, status: 'failed' })
+    expect(await readOneBlockLater(scene, service, answer)).toMatchObject({ status: 'failed' })
     expect(await token.balanceOf(payTo)).toBe(0n)
     const spent = before - (await scene.chain.client.getBalance({ address }))
     const { baseFeePerGas } = await scene.chain.client.getBlock()
@@ -681,7 +697,10 @@ describe('A15: front-running by a third party', () => {
       ),
     ])
     expect(await chain.balanceOf(payTo)).toBe(10_000n)
-    expect(first).toMatchObject({ success: false, errorReason: 'invalid_exact_evm_nonce_already_used' })
+    expect(await readOneBlockLater(scene, service, first)).toMatchObject({
+      status: 'failed',
+      errorReason: 'invalid_exact_evm_nonce_already_used',
+    })
     expect(second).toMatchObject({ success: false })
   })
 })
@@ -797,7 +816,7 @@ describe('A17: a node that returns false data', () => {
     const liar = await scene.openProxy()
     const service = await scene.open({
       rpcUrls: [liar.url, scene.chain.url],
-      environment: { ...impatient, EVM_CROSS_CHECK_AMOUNT: '10000' },
+      environment: { ...impatient, ...quickFinality(scene), EVM_CROSS_CHECK_AMOUNT: '10000' },
     })
     const { body, payer, payTo } = await scene.plan()
     const { verifyingContract } = scene.chain.token
@@ -826,8 +845,7 @@ describe('A17: a node that returns false data', () => {
     await scene.chain.setPaused(false)
     expect(answer).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     liar.clearFaults()
-    await service.reconcile()
-    const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
+    const view = await readOneBlockLater(scene, service, answer)
     expect(view.status).toBe('failed')
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
   })

@@ -3,7 +3,7 @@ import { unixNow } from '../../support/evm/authorization.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
-import { eventually, openScene, type Scene, type Service } from './scene.js'
+import { eventually, openScene, quickFinality, type Scene, type Service } from './scene.js'
 
 /*
  * Effects of the monitor's rounds, which run every five seconds: the tests run concurrently and share only a
@@ -150,7 +150,10 @@ describe.concurrent('a network', () => {
     const own = await openScene()
     try {
       const clock = shiftedClock()
-      const service = await own.open({ clock, environment: { SETTLE_WAIT_SECONDS: '1' } })
+      const service = await own.open({
+        clock,
+        environment: { SETTLE_WAIT_SECONDS: '1', ...quickFinality(own) },
+      })
       const { control } = own.chain
       const validBefore = unixNow() + 20
       const slack = 30

@@ -10,6 +10,7 @@ import {
   type TransactionEngine,
 } from '../../../src/chains/evm/transactions/engine.js'
 import { createFeeOracle } from '../../../src/chains/evm/transactions/fees/fees.js'
+import { createGasBudget } from '../../../src/chains/evm/transactions/fees/gasBudget.js'
 import {
   createLaneMaintenance,
   type LaneMaintenance,
@@ -126,17 +127,17 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
   const fees = createFeeOracle(network, rpc, clock)
   const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
   const pool = createNoncePool(accounts, canPay)
-  const shared = { rpc, fees, lanes, receipts, clock, logger }
+  const limiter = createMemoryRateLimiter({ clock })
+  const budget = createGasBudget(network, limiter)
+  const shared = { rpc, fees, lanes, receipts, budget, clock, logger }
   const maintenance = createLaneMaintenance(network, { ...shared, pool, accounts, replaceAfterMs })
   await maintenance.check()
-  const limiter = createMemoryRateLimiter({ clock })
   let isShut = false
   const engine = createTransactionEngine({
     ...shared,
     network,
     signers,
     canPay,
-    limiter,
     pool: { ...pool, countFreeSlots: () => (isShut ? 0 : pool.countFreeSlots()) },
     multicall: createMulticallPresence(rpc),
     expiryMarginSeconds: family.expiryMarginSeconds,

@@ -164,6 +164,23 @@ const createRequests = (core: Core, { control }: LocalChain): Omit<Service, 'sig
   }
 }
 
-/** Polls until the result is not null; fails at the deadline. */
+/** Settings with which one block on top makes a failure final. */
+export const quickFinality = ({ chain }: Scene): Readonly<Record<string, string>> => ({
+  [`EVM_FINALITY_DEPTH_${chain.chainId}`]: '1',
+})
+
+/** What became of a settlement that was answered as pending, one block later. */
+export const readOneBlockLater = async (
+  { chain }: Scene,
+  { core, reconcile }: Service,
+  { errorReason, settlementId = '' }: SettleResult,
+) => {
+  if (errorReason !== 'settlement_pending') throw new Error(`It was answered ${errorReason ?? 'success'}`)
+  await chain.control.mine()
+  await reconcile()
+  return await core.useCases.core.getSettlement(settlementId)
+}
+
+/** Asks until the answer is not null; fails after the deadline. */
 export const eventually = <T>(ask: () => Promise<T | null> | T | null, deadlineMs = 5_000): Promise<T> =>
   pollUntil(ask, 'an answer', deadlineMs)

@@ -206,10 +206,20 @@ describe('the maximum price per gas', () => {
     ['123456789.987654321', 123_456_789_987_654_321n],
   ])('is read as gwei: %s', (text, wei) => {
     expect(readNetwork({ EVM_MAX_FEE_GWEI: text }).maxFeePerGas).toBe(wei)
+    expect(readNetwork({ EVM_MAX_TIP_GWEI: text }).maxPriorityFeePerGas).toBe(wei)
   })
 
-  it('is unlimited by default', () => {
-    expect(readNetwork({}).maxFeePerGas).toBeNull()
+  it('is what is plausible by default, and more on networks that are not built in', () => {
+    expect(readNetwork({})).toMatchObject({
+      maxFeePerGas: null,
+      maxPriorityFeePerGas: null,
+      plausibleFees: { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 3_000_000_000n },
+    })
+    const { networks } = read({ EVM_PRIVATE_KEY: key, EVM_RPC_URL_137: 'https://node.example' })
+    expect(networks[0]?.plausibleFees).toEqual({
+      maxFeePerGas: 1_000_000_000_000n,
+      maxPriorityFeePerGas: 50_000_000_000n,
+    })
   })
 
   it.each(['0', '0.0', '-1', '1e9', '1.', '.5', '0.0000000001', 'fifty', '0x10', '1,5'])(

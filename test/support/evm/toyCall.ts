@@ -208,15 +208,15 @@ export const createToyJudge = (
   }
   return {
     judgeReceipt,
-    findExecution: async ({ at, since, policy }) => {
+    findExecution: async ({ at, since, policy, view = rpc }) => {
       const data = encodeFunctionData({ abi: toyAbi, functionName: 'isUsed', args: [id] })
-      const answer = await rpc.call({ at, to: toy, data })
+      const answer = await view.call({ at, to: toy, data })
       if (!answer.succeeds) return { state: 'unknown' }
       if (hexToBigInt(answer.value) === 0n) return { state: 'unused' }
       const topics = [[settledTopic, withdrawnTopic], id]
-      const log = await findLog(rpc, { address: toy, topics, at, since })
+      const log = await findLog(view, { address: toy, topics, at, since })
       const hash = log?.transactionHash
-      const receipt = hash == null ? null : await findReceipt(rpc, hash, policy)
+      const receipt = hash == null ? null : await findReceipt(view, hash, policy)
       if (receipt === null) return { state: 'unknown' }
       return judgeReceipt(receipt) === 'paid' ? { state: 'paid', receipt } : { state: 'void' }
     },

@@ -3,7 +3,7 @@ import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createReconcileSettlements } from '../../../src/usecases/core/reconcileSettlements.js'
-import { drainEventLoop } from '../../support/manualClock.js'
+import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -14,7 +14,8 @@ const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
   const logger = createMemoryLogger()
   const counter = createMemoryCounter()
   const registry = createSchemeRegistry([createToyScheme(resolve === undefined ? {} : { resolve })])
-  const round = createReconcileSettlements({ registry, journal, counter, logger, deadlineMs })
+  const clock = createManualClock()
+  const round = createReconcileSettlements({ registry, journal, counter, clock, logger, deadlineMs })
   const reconcile = (stopped = new AbortController().signal) => round(stopped)
   let count = 0
   /** A row without an owner, sent with its own transaction. */
@@ -28,7 +29,7 @@ const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
       ...fields,
     })
   }
-  return { journal, logger, counter, reconcile, putPending }
+  return { journal, logger, counter, clock, reconcile, putPending }
 }
 
 describe('reconcileSettlements', () => {
@@ -160,6 +161,40 @@ describe('reconcileSettlements', () => {
     })
   })
 
+  it('resolves the other rows of a network although some of its rows can never be resolved', async () => {
+    const bad = new Set(['tx-1', 'tx-2', 'tx-3', 'tx-4'])
+    const { journal, reconcile, putPending } = setup(async ({ transaction }) => {
+      if (bad.has(transaction ?? '')) throw new Error('the node refuses')
+      return { state: 'confirmed', transaction: transaction ?? '' }
+    })
+    const rows = Array.from({ length: 40 }, () => putPending())
+    await reconcile()
+    await reconcile()
+    const states = await Promise.all(rows.map(async ({ id }) => (await journal.find(id))?.state))
+    expect(states).toEqual(rows.map((_, index) => (index < bad.size ? 'pending' : 'confirmed')))
+  })
+
+  it('asks less and less often about a row that cannot be resolved, and closes it when it can', async () => {
+    let asked = 0
+    let isBroken = true
+    const { clock, journal, reconcile, putPending } = setup(async ({ transaction }) => {
+      asked += 1
+      if (isBroken) throw new Error('the node refuses')
+      return { state: 'confirmed', transaction: transaction ?? '' }
+    })
+    const { id } = putPending()
+    for (let round = 0; round < 60; round++) {
+      await reconcile()
+      await clock.advance(2_000)
+    }
+    expect(asked).toBeGreaterThan(4)
+    expect(asked).toBeLessThan(12)
+    isBroken = false
+    await clock.advance(30_000)
+    await reconcile()
+    expect((await journal.find(id))?.state).toBe('confirmed')
+  })
+
   it('skips a network after repeated failures', async () => {
     let resolved = 0
     const { reconcile, putPending } = setup(async () => {
@@ -235,6 +270,7 @@ describe('reconcileSettlements', () => {
       registry: createSchemeRegistry([]),
       journal: { ...journal, listOrphaned: () => Promise.reject(new Error('down')) },
       counter: createMemoryCounter(),
+      clock: createManualClock(),
       logger,
       deadlineMs: 1_000,
     })

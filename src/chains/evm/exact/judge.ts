@@ -38,7 +38,7 @@ const reasons: FailureReasons = {
 export const createJudge = (rpc: Rpc, nonce: Hex, expected: ExpectedTransfer): SettlementJudge => ({
   judgeReceipt: (receipt, isShared) =>
     isShared ? judgeSharedReceipt(receipt, nonce, expected) : judgeReceipt(receipt, expected),
-  findExecution: (query) => findExecution(rpc, nonce, expected, query),
+  findExecution: ({ view = rpc, ...query }) => findExecution(view, nonce, expected, query),
   reasons,
 })
 
@@ -59,7 +59,7 @@ const findExecution = async (
   rpc: Rpc,
   nonce: Hex,
   expected: ExpectedTransfer,
-  { at, since, policy }: ExecutionQuery,
+  { at, since, policy }: Omit<ExecutionQuery, 'view'>,
 ): Promise<Execution> => {
   const { asset, from } = expected
   const answer = await rpc.call({ at, to: asset, data: encodeStateCall(from, nonce) })

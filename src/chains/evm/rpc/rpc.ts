@@ -8,6 +8,7 @@ import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPoo
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
 import { createBroadcast } from './broadcast.js'
+import { createLogMemory, type LogMemory } from './logMemory.js'
 import type { SendAnswer } from './sendAnswer.js'
 import {
   type Block,
@@ -87,14 +88,63 @@ export interface Rpc {
   listHealth(): readonly EndpointReport[]
   /** Endpoints for cross-checks: right chain, responding, in sync. */
   listWitnesses(): readonly Endpoint[]
+  /** The chain as one endpoint alone reports it. */
+  viewOf(endpoint: Endpoint): Rpc
+  /** Limits and progress of log searches. */
+  readonly logMemory: LogMemory
 }
 
+type Ask = ReturnType<typeof createReader>
+type Reads = Omit<
+  Rpc,
+  'endpoints' | 'send' | 'probe' | 'listHealth' | 'listWitnesses' | 'viewOf' | 'logMemory'
+>
+
+/** One network, named by its CAIP-2 identifier, through several endpoints. */
 export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
   const time = systemTime
   const pool = createEndpointPool(endpoints, { identity: identifyEvm(network), logger, time })
-  const ask = createReader(pool, { network, logger, time })
-  const broadcast = createBroadcast(pool, { network, logger, time })
+  const views = new Map<Endpoint, Rpc>()
+  const openView = (endpoint: Endpoint): Rpc => ({
+    ...rpc,
+    ...createReads(network, askOnly(endpoint)),
+    endpoints: [endpoint],
+    listWitnesses: () => [endpoint],
+    logMemory: createLogMemory(),
+  })
+  const rpc: Rpc = {
+    ...createReads(network, createReader(pool, { network, logger, time })),
+    endpoints,
+    send: createBroadcast(pool, { network, logger, time }),
+    probe: pool.probe,
+    listHealth: pool.report,
+    listWitnesses: () => pool.listHealthy().map(({ endpoint }) => endpoint),
+    viewOf: (endpoint) => {
+      const view = views.get(endpoint) ?? openView(endpoint)
+      views.set(endpoint, view)
+      return view
+    },
+    logMemory: createLogMemory(),
+  }
+  return rpc
+}
 
+/** Asks one endpoint and no other. */
+const askOnly =
+  (endpoint: Endpoint): Ask =>
+  async (method, params, schema, { isVerdict = () => false } = {}) => {
+    try {
+      return await endpoint.request(method, params, schema)
+    } catch (cause) {
+      // Only the chain's own result may be read as one.
+      if (cause instanceof RpcError && !isVerdict(cause)) {
+        throw new Error(`${endpoint.host} refuses ${method}`, { cause })
+      }
+      throw cause
+    }
+  }
+
+const createReads = (network: string, ask: Ask): Reads => {
   const attempt = async <Schema extends z.ZodType>(
     method: string,
     params: unknown,
@@ -110,7 +160,6 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
   }
 
   return {
-    endpoints,
     call: (request) => attempt('eth_call', [toWire(request), toBlockTag(request.at ?? 'latest')], hexShape),
     estimateGas: (request) => {
       const { at } = request
@@ -142,17 +191,13 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
         'eth_getLogs',
         [{ address, topics, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) }],
         z.array(logShape),
-        // Slow on every node.
-        { mayHedge: false },
+        // Slow on every node, and limited by each in its own way.
+        { mayHedge: false, mayRefuse: true },
       ),
     getPriorityFee: () => ask('eth_maxPriorityFeePerGas', [], quantityShape),
     getGasPrice: () => ask('eth_gasPrice', [], quantityShape),
     getFeeHistory: (blocks, percentile) =>
       ask('eth_feeHistory', [numberToHex(blocks), 'latest', [percentile]], feeHistoryShape),
-    send: broadcast,
-    probe: pool.probe,
-    listHealth: pool.report,
-    listWitnesses: () => pool.listHealthy().map(({ endpoint }) => endpoint),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import type { Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import { asHex } from '../abi/words.js'
@@ -78,6 +79,12 @@ export interface ResolvePolicy extends ReceiptPolicy {
   readonly now: Date
 }
 
+/** What the chain shows of a settlement, and bytes to rebroadcast meanwhile. */
+interface Finding {
+  readonly outcome: Outcome
+  readonly resend: Hex | null
+}
+
 /** Resolves a recorded settlement; rebroadcasts while its transactions can still be mined. */
 export const resolveSettlement = async (
   rpc: Rpc,
@@ -85,80 +92,119 @@ export const resolveSettlement = async (
   judge: SettlementJudge,
   policy: ResolvePolicy,
 ): Promise<Outcome> => {
-  const outcome = await resolveBroadcasts(rpc, settlement, judge, policy)
-  if (outcome.state !== 'failed' || settlement.consumedBy === null) return outcome
-  // Success was returned before, so the chain reorganized: only a final block proves a failure.
-  const confirmations = Math.max(policy.confirmations, policy.finalityDepth)
-  return await resolveBroadcasts(rpc, settlement, judge, { ...policy, confirmations })
+  const { outcome, resend } = await examine(rpc, settlement, judge, policy)
+  if (outcome.state === 'failed') return await proveFailure(rpc, settlement, judge, policy)
+  if (resend !== null) await rpc.send(resend)
+  return outcome
 }
 
-const resolveBroadcasts = async (
+/**
+ * A failure counts only by evidence that no reorganisation can undo, and only where no healthy endpoint contradicts it:
+ * until then recorded bytes may be mined again. From the cross-check amount on every one must have the same evidence.
+ */
+const proveFailure = async (
   rpc: Rpc,
   settlement: Settlement,
   judge: SettlementJudge,
-  policy: ResolvePolicy,
+  { confirmations, isCrossChecked, finalityDepth, now }: ResolvePolicy,
 ): Promise<Outcome> => {
-  const { broadcasts } = settlement
+  const final = {
+    confirmations: Math.max(confirmations, finalityDepth + 1),
+    isCrossChecked: false,
+    finalityDepth,
+    now,
+  }
+  const pending = { state: 'pending', transaction: newestOf(settlement).transaction } as const
+  const { outcome } = await examine(rpc, settlement, judge, final)
+  if (outcome.state !== 'failed') return pending
+  const witnesses = rpc.listWitnesses()
+  const needsAll = isCrossChecked && rpc.endpoints.length > 1
+  if (witnesses.length < 2) return needsAll ? pending : outcome
+
+  const views = witnesses.map((witness) => examine(rpc.viewOf(witness), settlement, judge, final))
+  const findings = await Promise.allSettled(views)
+  const isAgreed = findings.every((finding) => {
+    if (finding.status === 'fulfilled' && finding.value.outcome.state === 'failed') return true
+    return !needsAll && !(finding.status === 'fulfilled' && isContradiction(finding.value))
+  })
+  return isAgreed ? outcome : pending
+}
+
+/** Paid, or still to be mined. An endpoint without the evidence, such as old logs, contradicts nothing. */
+const isContradiction = ({ outcome, resend }: Finding): boolean =>
+  outcome.state === 'confirmed' || resend !== null
+
+const newestOf = ({ broadcasts }: Settlement): SignedTransaction => {
   const newest = broadcasts.at(-1)
   if (newest === undefined) throw new Error('The settlement has no recorded transaction')
+  return newest
+}
+
+const examine = async (
+  view: Rpc,
+  settlement: Settlement,
+  judge: SettlementJudge,
+  policy: ResolvePolicy,
+): Promise<Finding> => {
+  const { broadcasts } = settlement
+  const newest = newestOf(settlement)
   const transaction = asHex(newest.transaction)
-  const search = { policy, since: settlement.createdAt }
+  const search = { policy, since: settlement.createdAt, view }
 
   const mined: SignedTransaction[] = []
   let failure: Outcome | null = null
   for (const broadcast of broadcasts) {
-    const receipt = await findReceipt(rpc, asHex(broadcast.transaction), policy)
+    const receipt = await findReceipt(view, asHex(broadcast.transaction), policy)
     if (receipt === null) continue
     const own = { receipt, isShared: isBatch(broadcast.bytes) }
-    const { outcome } = await concludeReceipt(rpc, own, judge, search)
-    if (outcome.state !== 'failed') return outcome
+    const { outcome } = await concludeReceipt(view, own, judge, search)
+    if (outcome.state !== 'failed') return certainly(outcome)
     mined.push(broadcast)
     failure = outcome
   }
   // A failed transaction proves nothing while another one can still be mined.
-  if (failure !== null && (await areAllNoncesUsed(broadcasts, mined))) return failure
+  if (failure !== null && (await areAllNoncesUsed(broadcasts, mined))) return certainly(failure)
 
-  const head = await rpc.getBlock('latest')
-  if (head === null) return { state: 'pending', transaction }
+  const head = await view.getBlock('latest')
+  if (head === null) return certainly({ state: 'pending', transaction })
   const execution = await judge.findExecution({ ...search, at: head.number })
   switch (execution.state) {
     case 'paid':
-      return confirmedBy(execution.receipt)
+      return certainly(confirmedBy(execution.receipt))
     case 'void':
-      return { state: 'failed', reason: judge.reasons.void, transaction }
+      return certainly({ state: 'failed', reason: judge.reasons.void, transaction })
     case 'unknown':
-      return { state: 'pending', transaction }
+      return certainly({ state: 'pending', transaction })
     case 'unused': {
-      if (await hasExpired(rpc, settlement, head, policy)) {
-        return { state: 'failed', reason: judge.reasons.expired, transaction }
+      if (await hasExpired(view, settlement, head, policy)) {
+        return certainly({ state: 'failed', reason: judge.reasons.expired, transaction })
       }
-      if (await areReplacedExternally(rpc, broadcasts, head)) {
-        return { state: 'failed', reason: 'settlement_displaced', transaction }
+      if (await areReplacedExternally(view, broadcasts, { head, depth: policy.confirmations - 1 })) {
+        return certainly({ state: 'failed', reason: 'settlement_displaced', transaction })
       }
       const open = broadcasts.findLast((broadcast) => !mined.includes(broadcast))
-      await rpc.send(asHex((open ?? newest).bytes))
-      return { state: 'pending', transaction }
+      return { outcome: { state: 'pending', transaction }, resend: asHex((open ?? newest).bytes) }
     }
   }
 }
 
+const certainly = (outcome: Outcome): Finding => ({ outcome, resend: null })
+
 /**
- * Unused in a block past the deadline: no money moved and none can. The local clock must agree, so that a
- * node with a wrong time does not fail a payment that can still be mined. After a returned success the block
- * must be final.
+ * Unused at the head, past the deadline in a block as deep as the policy requires: no money moved and none can. The
+ * local clock must agree, so that a node with a wrong time does not fail a payment that can still be mined.
  */
 const hasExpired = async (
-  rpc: Rpc,
-  { expiresAt, consumedBy }: Settlement,
+  view: Rpc,
+  { expiresAt }: Settlement,
   head: Block,
-  { finalityDepth, now }: ResolvePolicy,
+  { confirmations, now }: ResolvePolicy,
 ): Promise<boolean> => {
   if (expiresAt === null) return false
   const surely = expiresAt.getTime() + expirySlackMs
   const isPast = ({ timestamp }: Block) => Number(timestamp) * 1_000 >= surely
   if (!isPast(head) || now.getTime() < surely) return false
-  if (consumedBy === null) return true
-  const deep = head.number - BigInt(finalityDepth)
-  const block = deep < 0n ? null : await rpc.getBlock(deep)
-  return block !== null && isPast(block)
+  const depth = BigInt(confirmations - 1)
+  const block = depth === 0n || head.number < depth ? head : await view.getBlock(head.number - depth)
+  return block !== null && head.number >= depth && isPast(block)
 }

@@ -8,7 +8,7 @@ import type { ReceiptWatcher } from './receipts/receiptWatcher.js'
 import { type Conclusion, concludeReceipt } from './resolve.js'
 import type { Submission, Submit } from './submit.js'
 
-/** Sends, waits for the receipt, decides. Throws only when nothing was recorded. */
+/** Sends, waits for the receipt, decides. Throws only when nothing was recorded; fails only what was not sent. */
 export type Settle = (submission: Submission, policy: ReceiptPolicy) => Promise<Outcome>
 
 /** `reverted`: inside a batch; may succeed alone. */
@@ -44,7 +44,10 @@ export const createSettle = (dependencies: {
     const conclude = () => concludeReceipt(rpc, { receipt, isShared }, submission.call.judge, search)
     try {
       const { outcome, isRevertedInBatch } = await conclude()
-      return { outcome, reverted: isRevertedInBatch ? { transaction, conclude } : null }
+      return {
+        outcome: withoutFailure(outcome, transaction),
+        reverted: isRevertedInBatch ? { transaction, conclude } : null,
+      }
     } catch {
       // The nodes failed after the send; the reconciler continues.
       return final({ state: 'pending', transaction })
@@ -58,10 +61,9 @@ export const createSettle = (dependencies: {
   ): Promise<Outcome> => {
     try {
       const { outcome } = await attempt({ ...submission, isUnbatched: true }, policy)
-      if (outcome.state !== 'failed' || outcome.transaction !== undefined) return outcome
+      if (outcome.state !== 'failed') return outcome
       // Refused before the second send, perhaps because another transaction executed the payment meanwhile.
-      const first = await conclude()
-      return first.isRevertedInBatch ? { ...outcome, transaction } : first.outcome
+      return withoutFailure((await conclude()).outcome, transaction)
     } catch {
       // The second record may have been committed although its response was lost.
       return { state: 'pending', transaction }
@@ -73,5 +75,9 @@ export const createSettle = (dependencies: {
     return reverted === null ? outcome : await retryAlone(submission, policy, reverted)
   }
 }
+
+/** A reorganisation may mine the transaction once more: only the reconciler fails it, by a final block. */
+const withoutFailure = (outcome: Outcome, transaction: Hex): Outcome =>
+  outcome.state === 'failed' ? { state: 'pending', transaction } : outcome
 
 const final = (outcome: Outcome): Attempt => ({ outcome, reverted: null })

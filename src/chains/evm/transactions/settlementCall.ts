@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { Reason } from '../../../protocol/reasons.js'
-import type { CallFailure, Receipt } from '../rpc/rpc.js'
+import type { CallFailure, Receipt, Rpc } from '../rpc/rpc.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 
 /** Without sender, nonce and fees. */
@@ -76,6 +76,8 @@ export interface ExecutionQuery {
   /** Lower bound of the execution's time. */
   readonly since: Date
   readonly policy: ReceiptPolicy
+  /** Where to ask, in place of all endpoints. */
+  readonly view?: Rpc
 }
 
 /** `unused`: can still be executed. `void`: never can. `unknown`: no proof. */

@@ -96,8 +96,12 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
       return Number(rows[0]?.next_nonce ?? 0)
     },
 
-    rewindNonce: (lane, chainNonce) =>
-      queue(lane, () => inTransaction(pool, (client) => rewindNonce(client, instance, { lane, chainNonce }))),
+    rewindNonce: (lane, chainNonce, reach) =>
+      queue(lane, () =>
+        inTransaction(pool, (client) =>
+          rewindNonce(client, instance, { lane, chainNonce, reach: reach ?? null }),
+        ),
+      ),
 
     lease: (network, signers) =>
       inTransaction(pool, (client) => leaseLanes(client, instance, { network, signers })),

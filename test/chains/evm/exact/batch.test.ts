@@ -1,5 +1,6 @@
 import { encodeFunctionData, type Hex, hexToNumber, parseSignature } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { formatAuthorizationId } from '../../../../src/chains/evm/exact/payload.js'
 import { isBatch } from '../../../../src/chains/evm/transactions/batching/batch.js'
 import type { Outcome } from '../../../../src/schemes/scheme.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
@@ -104,6 +105,21 @@ const whenInPool = (count: number) =>
     if (typeof status !== 'object' || status === null || !('pending' in status)) return null
     return hexToNumber(`0x${String(status.pending).replace(/^0x/, '')}`) >= count ? true : null
   })
+
+const finality = () => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '1' })
+
+/** Closes the row of a payment that is pending, one block later. */
+const closeOneBlockLater = async ({ scheme, journal }: ExactSending, { body }: PlannedPayment) => {
+  await scene.chain.control.mine()
+  const { from, nonce } = body.paymentPayload.payload.authorization
+  const { network, token } = scene.chain
+  const id = formatAuthorizationId({ network, asset: token.verifyingContract, from, nonce })
+  const row = await journal.findOpen(id)
+  if (row === null) throw new Error('There is no open row')
+  const outcome = await scheme.resolve(row, AbortSignal.timeout(5_000))
+  if (outcome.state !== 'pending') await journal.close(row.id, outcome)
+  return outcome
+}
 
 describe('payments that wait together', () => {
   it('settle in one transaction, each with success and the exact amount', async () => {
@@ -232,7 +248,7 @@ describe('one payment of a batch', () => {
   })
 
   it('whose payer gets gas-burning code after the simulation costs the others one additional transaction', async () => {
-    const sending = await open()
+    const sending = await open({ environment: finality() })
     const plans = await planMany(6)
     const [bad, ...good] = plans
     if (bad === undefined) throw new Error('There is no payment')
@@ -246,7 +262,8 @@ describe('one payment of a batch', () => {
     await scene.chain.control.setAutomine(true)
     const outcomes = await settling
     expect(states(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))
-    expect(outcomes[0]).toMatchObject({ state: 'failed' })
+    expect(outcomes[0]).toMatchObject({ state: 'pending' })
+    expect(await closeOneBlockLater(sending, bad)).toMatchObject({ state: 'failed' })
     for (const { payTo } of good) expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
     expect(shared?.to?.toLowerCase()).toBe(multicall3Address.toLowerCase())
   })
@@ -277,17 +294,21 @@ describe('one payment of a batch', () => {
     for (const { payTo } of plans) expect(await token.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('whose token is paused after the simulation fails with token_paused, as do all others', async () => {
-    const sending = await open()
+  it('whose token is paused after the simulation is pending, as are all others, and fails when that is final', async () => {
+    const sending = await open({ environment: finality() })
     const plans = await planMany(3)
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
     await scene.chain.setPaused(true)
     await scene.chain.control.mine()
-    expect(states(await settling)).toEqual(plans.map(() => 'token_paused'))
+    expect(states(await settling)).toEqual(plans.map(() => 'pending'))
     await scene.chain.setPaused(false)
     for (const plan of plans) {
+      expect(await closeOneBlockLater(sending, plan)).toMatchObject({
+        state: 'failed',
+        reason: 'invalid_exact_evm_transaction_failed',
+      })
       await scene.chain.control.setAutomine(true)
       expect(await sending.settle(plan)).toMatchObject({ state: 'confirmed' })
     }
@@ -309,7 +330,7 @@ describe('two payments of one payer', () => {
   })
 
   it('to the same recipient with the same value, of which one fails on chain: only the other is confirmed', async () => {
-    const sending = await open()
+    const sending = await open({ environment: finality() })
     const wallet = createEoa()
     const payTo = createEoa().address
     const plans = [
@@ -324,7 +345,13 @@ describe('two payments of one payer', () => {
     await scene.chain.mint(wallet.address, -10_000n)
     await scene.chain.control.mine()
     const outcomes = await settling
-    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'insufficient_funds'])
+    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'pending'])
+    const failing = plans[outcomes.findIndex(({ state }) => state === 'pending')]
+    if (failing === undefined) throw new Error('None is pending')
+    expect(await closeOneBlockLater(sending, failing)).toMatchObject({
+      state: 'failed',
+      reason: 'invalid_exact_evm_transaction_failed',
+    })
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 

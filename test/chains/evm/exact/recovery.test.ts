@@ -146,7 +146,7 @@ describe('a recorded transaction whose nonce another program used', () => {
     if (signer === undefined) throw new Error('There is no signer')
     await chain.send({ account: signer.account, to: payTo, value: 1n })
 
-    const next = await scene.open()
+    const next = await scene.open({ environment: { [`EVM_FINALITY_DEPTH_${chain.chainId}`]: '32' } })
     // The newest blocks may be orphaned, and then our transaction could still be mined.
     await chain.control.mine(20)
     await next.reconcile()

@@ -4,7 +4,14 @@ import type { SettleResult } from '../../../../src/protocol/results.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
-import { eventually, openScene, type Scene, type Service } from '../scene.js'
+import {
+  eventually,
+  openScene,
+  quickFinality,
+  readOneBlockLater,
+  type Scene,
+  type Service,
+} from '../scene.js'
 
 let scene: Scene
 
@@ -303,7 +310,7 @@ describe('when the nodes stop responding after the send', () => {
 
   it('a reverted transaction is pending until the chain proves that the authorization is unused', async () => {
     const proxy = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [proxy.url] })
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
     const { chain } = scene
     const { body, payTo } = await scene.plan()
     await chain.control.setAutomine(false)
@@ -317,8 +324,7 @@ describe('when the nodes stop responding after the send', () => {
     await chain.setPaused(false)
     expect(answer).toMatchObject({ errorReason: 'settlement_pending', status: 'pending' })
     proxy.clearFaults()
-    await service.reconcile()
-    const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
+    const view = await readOneBlockLater(scene, service, answer)
     expect(view).toMatchObject({ status: 'failed', errorReason: 'invalid_exact_evm_transaction_failed' })
     expect(await chain.balanceOf(payTo)).toBe(0n)
   })
@@ -378,7 +384,7 @@ describe('when the chain does not mine', () => {
 
 describe('when the transaction fails', () => {
   const revert = async () => {
-    const service = await scene.open()
+    const service = await scene.open({ environment: quickFinality(scene) })
     const { chain } = scene
     const plan = await scene.plan()
     await chain.control.setAutomine(false)
@@ -392,20 +398,24 @@ describe('when the transaction fails', () => {
     return { ...plan, service, answer }
   }
 
-  it('the response is failed, and no funds moved', async () => {
-    const { answer, payTo } = await revert()
+  it('the response is pending, and failed once its block is final; no funds moved', async () => {
+    const { service, answer, payTo } = await revert()
     expect(answer).toMatchObject({
       success: false,
-      transaction: '',
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      errorReason: 'settlement_pending',
+      status: 'pending',
+    })
+    expect(await readOneBlockLater(scene, service, answer)).toMatchObject({
       errorReason: 'invalid_exact_evm_transaction_failed',
-      operationalCode: 'SVC-3002',
       status: 'failed',
     })
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
   })
 
   it('the authorization can be settled later', async () => {
-    const { service, body, payTo } = await revert()
+    const { service, answer, body, payTo } = await revert()
+    expect(await readOneBlockLater(scene, service, answer)).toMatchObject({ status: 'failed' })
     expect(await service.settle(body)).toMatchObject({ success: true })
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })

@@ -12,7 +12,15 @@ import {
   type PayerWallet,
   signTransferAuthorization,
 } from '../../../support/evm/wallets.js'
-import { eventually, openScene, type Scene, type Service, type ServiceOptions } from '../scene.js'
+import {
+  eventually,
+  openScene,
+  quickFinality,
+  readOneBlockLater,
+  type Scene,
+  type Service,
+  type ServiceOptions,
+} from '../scene.js'
 
 let scene: Scene
 let openDeploying: (options?: ServiceOptions) => Promise<Service>
@@ -26,6 +34,7 @@ beforeAll(async () => {
       environment: {
         DEPLOY_ERC4337_WITH_EIP6492: 'true',
         EVM_SMART_WALLET_FACTORIES: [...wellKnownFactories, factory].join(','),
+        ...options.environment,
       },
     })
 })
@@ -141,7 +150,7 @@ describe('a payment of', () => {
     async (_name, create) => {
       const wallet = await create()
       const proxy = await scene.openProxy()
-      const service = await openDeploying({ rpcUrls: [proxy.url] })
+      const service = await openDeploying({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
       const { body, payTo } = await scene.plan({ wallet })
       proxy.setFault('eth_sendRawTransaction', { kind: 'delay', milliseconds: 600 })
       const settling = service.settle(body)
@@ -150,7 +159,10 @@ describe('a payment of', () => {
       proxy.clearFaults()
       const first = await settling
       expect(await scene.chain.balanceOf(payTo)).toBe(first.success ? 10_000n : 0n)
-      if (!first.success) expect(await service.settle(body)).toMatchObject({ success: true })
+      if (!first.success) {
+        await readOneBlockLater(scene, service, first)
+        expect(await service.settle(body)).toMatchObject({ success: true })
+      }
       expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
     },
   )

@@ -36,7 +36,7 @@ const open = async (options?: EngineOptions): Promise<ToySending> => {
   return sending
 }
 
-const finality = () => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '6' })
+const finality = (depth = 6) => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: `${depth}` })
 
 /** Records a payment that no node receives; returns what a later process finds in the journal. */
 const crashAfterRecord = async (plan: ToyPlan) => {
@@ -97,11 +97,15 @@ describe('a recorded transaction that no node received', () => {
     const plan = await toy.plan()
     const { id } = await crashAfterRecord(plan)
     await sendAsStranger(encodeToyWithdraw(toy.address, plan.id))
-    expect(await (await open()).resolve(id)).toMatchObject({ state: 'failed', reason: toyReasons.void })
+    const next = await open({ environment: finality() })
+    await scene.chain.control.mine(5)
+    expect(await next.resolve(id)).toMatchObject({ state: 'pending' })
+    await scene.chain.control.mine()
+    expect(await next.resolve(id)).toMatchObject({ state: 'failed', reason: toyReasons.void })
   })
 
   it('fails when it reverts, and is unpaid when the call has no effect', async () => {
-    const next = await open()
+    const next = await open({ environment: finality() })
     for (const [behaviour, reason] of [
       ['reverts', toyReasons.reverted],
       ['doesNothing', toyReasons.unpaid],
@@ -111,6 +115,8 @@ describe('a recorded transaction that no node received', () => {
       await toy.setBehaviour(plan.id, behaviour)
       await next.resolve(id)
       await scene.chain.control.waitForAutomine()
+      expect(await next.resolve(id)).toMatchObject({ state: 'pending' })
+      await scene.chain.control.mine(6)
       expect(await next.resolve(id)).toMatchObject({ state: 'failed', reason })
     }
   })
@@ -120,7 +126,7 @@ describe('a recorded transaction that no node received', () => {
     const [signer] = opened[0]?.signers ?? []
     if (signer === undefined) throw new Error('There is no signer')
     await scene.chain.send({ account: signer.account, to: toy.address, data: '0x', gas: 50_000n })
-    const next = await open()
+    const next = await open({ environment: finality(32) })
     await scene.chain.control.mine(20)
     expect(await next.resolve(id)).toMatchObject({ state: 'pending' })
     await scene.chain.control.mine(20)
@@ -196,17 +202,20 @@ describe('a confirmed payment whose block is orphaned', () => {
 
 // Last, because it moves the chain's clock.
 describe('a payment past its deadline', () => {
-  it('fails as expired once block time and local time are past it', async () => {
+  it('fails as expired once a final block and local time are past it', async () => {
     const clock = shiftedClock()
     const { id, transaction } = await crashAfterRecord(await toy.plan())
     const proxy = await scene.openProxy()
     proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
-    const next = await open({ url: proxy.url, clock })
+    const next = await open({ url: proxy.url, clock, environment: finality() })
     await scene.chain.control.increaseTime(3_600)
     await scene.chain.control.mine()
     // The local clock disagrees.
     expect(await next.resolve(id)).toEqual({ state: 'pending', transaction })
     clock.shift(3_600_000)
+    await scene.chain.control.mine(5)
+    expect(await next.resolve(id)).toEqual({ state: 'pending', transaction })
+    await scene.chain.control.mine()
     expect(await next.resolve(id)).toEqual({ state: 'failed', reason: toyReasons.expired, transaction })
   })
 })

@@ -10,6 +10,7 @@ import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 import { readToyJudge, toyAbi, toyClaim, toyReasons } from '../../../support/evm/toyCall.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { settlement } from '../../../support/memoryJournal.js'
+import { createFakeEndpoint } from '../rpc/fakeEndpoint.js'
 
 /* Settlements with several transactions: what each proves. */
 
@@ -24,6 +25,8 @@ const createdAt = new Date('2026-01-01T00:00:00Z')
 const lastSecond = BigInt(Date.parse('2026-01-01T00:04:59Z') / 1_000)
 const expiresAt = new Date('2026-01-01T00:05:00Z')
 const headNumber = 1_000n
+const finalityDepth = 64
+const finalBlock = headNumber - BigInt(finalityDepth)
 
 const [settledTopic = '0x'] = encodeEventTopics({ abi: toyAbi, eventName: 'Settled' })
 const settledLog: Log = {
@@ -70,25 +73,30 @@ interface World {
   /** Transaction counts of 32 blocks ago. */
   readonly usedLongAgo?: ReadonlyMap<string, number>
   readonly now?: Date
+  /** The block of all receipts; a final one by default. */
+  readonly minedIn?: bigint
 }
 
-const receiptOf = (transaction: Hex, fate: Fate): Receipt => ({
+const receiptOf = (transaction: Hex, fate: Fate, receiptBlock: bigint): Receipt => ({
   transactionHash: transaction,
-  blockHash: blockHash(990n),
-  blockNumber: 990n,
+  blockHash: blockHash(receiptBlock),
+  blockNumber: receiptBlock,
   status: fate !== 'reverted',
   logs: fate === 'paid' ? [settledLog] : [],
 })
 
 const blockHash = (number: bigint): Hex => `0x${number.toString(16).padStart(64, '0')}`
 
-const script = ({ mined, payment = 'unused', usedLongAgo, now = createdAt }: World) => {
+const script = ({ mined, payment = 'unused', usedLongAgo, now = createdAt, minedIn = finalBlock }: World) => {
   const sent: string[] = []
   const known = new Map(
-    [...mined].map(([{ transaction }, fate]) => [transaction, receiptOf(`0x${transaction.slice(2)}`, fate)]),
+    [...mined].map(([{ transaction }, fate]) => [
+      transaction,
+      receiptOf(`0x${transaction.slice(2)}`, fate, minedIn),
+    ]),
   )
-  if (payment === 'paid by another account') known.set(stranger, receiptOf(stranger, 'paid'))
-  if (payment === 'withdrawn') known.set(stranger, receiptOf(stranger, 'missed'))
+  if (payment === 'paid by another account') known.set(stranger, receiptOf(stranger, 'paid', minedIn))
+  if (payment === 'withdrawn') known.set(stranger, receiptOf(stranger, 'missed', minedIn))
   const isUsed = payment === 'unused' ? 0n : 1n
   const rpc: Rpc = {
     ...createRpc(network, [], silentLogger),
@@ -117,7 +125,7 @@ const resolve = async (broadcasts: readonly SignedTransaction[], world: World) =
   const claim = toyClaim(network, toy, terms)
   expect(claim.expiresAt).toEqual(expiresAt)
   const row = settlement({ ...claim, createdAt, state: 'pending', broadcasts })
-  const policy = { confirmations: 1, isCrossChecked: false, finalityDepth: 64, now: world.now ?? createdAt }
+  const policy = { confirmations: 1, isCrossChecked: false, finalityDepth, now: world.now ?? createdAt }
   return { outcome: await resolveSettlement(rpc, row, readToyJudge(rpc, row), policy), sent }
 }
 
@@ -258,6 +266,89 @@ const cases: readonly (readonly [string, Case])[] = [
     },
   ],
 ]
+
+describe('a failure', () => {
+  const shallow = finalBlock + 1n
+  it.each<readonly [string, Case]>([
+    [
+      'of a reverted transaction',
+      {
+        of: [alone],
+        world: { mined: mined([alone, 'reverted']), minedIn: shallow },
+        outcome: pending(alone),
+      },
+    ],
+    [
+      'of a transaction without the payment',
+      { of: [alone], world: { mined: mined([alone, 'missed']), minedIn: shallow }, outcome: pending(alone) },
+    ],
+    [
+      'of a withdrawn payment',
+      {
+        of: [alone],
+        world: { mined: mined(), payment: 'withdrawn', minedIn: shallow },
+        outcome: pending(alone),
+      },
+    ],
+  ])('%s counts only in a final block, and nothing is sent again meanwhile', async (_what, { of, world }) => {
+    const early = await resolve(of, world)
+    expect(early).toEqual({ outcome: pending(alone), sent: [] })
+    const late = await resolve(of, { ...world, minedIn: finalBlock })
+    expect(late.outcome).toMatchObject({ state: 'failed' })
+  })
+})
+
+describe('a failure that one endpoint proves', () => {
+  /** The reading endpoint has a final revert; a second healthy one has what it has. */
+  const resolveBeside = async (second: Partial<Rpc>, isCrossChecked: boolean) => {
+    const world = { mined: mined([alone, 'reverted']) }
+    const { rpc: first } = script(world)
+    const endpoints = ['first', 'second'].map(createFakeEndpoint)
+    const rpc: Rpc = {
+      ...first,
+      endpoints,
+      listWitnesses: () => endpoints,
+      viewOf: (endpoint) => ({
+        ...first,
+        ...(endpoint === endpoints[1] ? second : {}),
+        endpoints: [endpoint],
+        listWitnesses: () => [endpoint],
+      }),
+    }
+    const terms = { id, payer, payTo, value: 10_000n, firstSecond: 0n, lastSecond, sender: null, call: {} }
+    const row = settlement({
+      ...toyClaim(network, toy, terms),
+      createdAt,
+      state: 'pending',
+      broadcasts: [alone],
+    })
+    const policy = { confirmations: 1, isCrossChecked, finalityDepth, now: createdAt }
+    return await resolveSettlement(rpc, row, readToyJudge(first, row), policy)
+  }
+  const paid: Partial<Rpc> = {
+    getReceipt: async (transaction) => receiptOf(transaction, 'paid', finalBlock),
+  }
+  const ignorant: Partial<Rpc> = {
+    getReceipt: async () => null,
+    call: async () => ({ succeeds: false, data: null, message: 'missing trie node' }),
+  }
+  const broken: Partial<Rpc> = { getReceipt: () => Promise.reject(new Error('no answer')) }
+  const unmined: Partial<Rpc> = { getReceipt: async () => null }
+
+  it.each<readonly [string, Partial<Rpc>, boolean, Outcome['state']]>([
+    ['has the same evidence', {}, false, 'failed'],
+    ['has the same evidence, from the cross-check amount on', {}, true, 'failed'],
+    ['has a payment', paid, false, 'pending'],
+    ['has a payment, from the cross-check amount on', paid, true, 'pending'],
+    ['would still mine it', unmined, false, 'pending'],
+    ['cannot tell', ignorant, false, 'failed'],
+    ['cannot tell, from the cross-check amount on', ignorant, true, 'pending'],
+    ['does not answer', broken, false, 'failed'],
+    ['does not answer, from the cross-check amount on', broken, true, 'pending'],
+  ])('while another %s', async (_what, second, isCrossChecked, state) => {
+    expect((await resolveBeside(second, isCrossChecked)).state).toBe(state)
+  })
+})
 
 describe('a settlement of which', () => {
   it.each(cases)('%s', async (_what, { of, world, outcome, sends }) => {

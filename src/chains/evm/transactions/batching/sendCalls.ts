@@ -2,15 +2,14 @@ import type { Hex } from 'viem'
 import { sleep } from '../../../../concurrency/deadline.js'
 import { AppError } from '../../../../errors.js'
 import type { Clock } from '../../../../ports/clock.js'
-import type { RateLimiter } from '../../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../../ports/settlementJournal.js'
-import { spendHourlyBudget } from '../../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../../common/networkUnavailable.js'
 import { asHex } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import { type FeeOracle, highestGasPrice } from '../fees/fees.js'
 import { createGasAllowance, gasForBatch } from '../fees/gasAllowance.js'
+import type { GasBudget } from '../fees/gasBudget.js'
 import type { NoncePool, Slot } from '../lanes/noncePool.js'
 import { createSendInLane, type LaneDependencies, type LaneSending } from '../lanes/sendInLane.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
@@ -49,7 +48,7 @@ export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' 
   readonly signers: Signers
   readonly canPay: (address: Hex) => boolean
   readonly fees: FeeOracle
-  readonly limiter: RateLimiter
+  readonly budget: GasBudget
   readonly receipts: ReceiptWatcher
   readonly pool: NoncePool
   readonly multicall: MulticallPresence
@@ -72,10 +71,8 @@ const defaultGasPerCall = 150_000n
 // Delay before a call is retried that fails beside another one of the same payer.
 const maxConflictWaitMs = 10_000
 
-const weiPerGwei = 1_000_000_000n
-
 export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls => {
-  const { network, rpc, signers, canPay, pool, fees, limiter, receipts, multicall } = dependencies
+  const { network, rpc, signers, canPay, pool, fees, budget, receipts, multicall } = dependencies
   const { clock, expiryMarginSeconds } = dependencies
   const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...dependencies, network: network.network, chainId: network.chainId })
@@ -113,18 +110,12 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     }
   }
 
-  // Payers decide how often gas is spent; the hourly budget bounds it.
-  const spendGasBudget = (wei: bigint): Promise<void> => {
-    const limit = network.gasBudgetGweiPerHour
-    const budget = { network: network.network, purpose: 'gas', key: `gas:${network.network}`, limit }
-    return spendHourlyBudget(limiter, budget, Number(wei / weiPerGwei) + 1)
-  }
-
   const send = async (
     calls: readonly OutgoingCall[],
     sending: Omit<LaneSending, 'recorders'>,
   ): Promise<Step> => {
-    await spendGasBudget(sending.gas * highestGasPrice(sending.fees))
+    // Payers decide how often gas is spent; the budget bounds how much.
+    await budget.spend(sending.gas * highestGasPrice(sending.fees))
     const answer = await sendInLane({ ...sending, recorders: calls.map(({ recorder }) => recorder) })
     if ('sent' in answer) {
       const transaction = asHex(answer.sent.transaction)

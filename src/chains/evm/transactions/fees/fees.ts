@@ -2,8 +2,9 @@ import type { AppError } from '../../../../errors.js'
 import type { Clock } from '../../../../ports/clock.js'
 import { networkUnavailable } from '../../../common/networkUnavailable.js'
 import type { Rpc } from '../../rpc/rpc.js'
-import type { FeeHistory } from '../../rpc/wireShapes.js'
 import type { EvmNetworkSettings } from '../../settings.js'
+import { createFeeBounds } from './feeBounds.js'
+import { type Market, readMarket } from './market.js'
 
 /** In wei per gas. */
 export type Fees =
@@ -11,7 +12,7 @@ export type Fees =
   | { readonly type: 'legacy'; readonly gasPrice: bigint }
 
 export interface FeeReading {
-  /** Null when it exceeds the operator's cap. */
+  /** Null when it exceeds the cap: the operator's, or ten times the usual price. */
   readonly fees: Fees | null
   /** Price actually paid per gas now, in wei. */
   readonly price: bigint
@@ -22,6 +23,8 @@ export interface FeeOracle {
   read(): Promise<Fees>
   /** Requests new fees, at most every two seconds. */
   refresh(): Promise<FeeReading>
+  /** The most that is offered per gas, in wei. */
+  getMaxFeePerGas(): bigint
 }
 
 // Fees older than this are refreshed in the background.
@@ -29,17 +32,14 @@ const maxFreshMs = 2_000
 // Fees older than this are not used. The monitor's rounds keep an idle network below it.
 const maxUsableMs = 12_000
 
-const historyBlocks = 10
-const tipPercentile = 50
-// For nodes that know neither tips of recent blocks nor eth_maxPriorityFeePerGas.
-const fallbackTip = 1_000_000n
-
 /** Concurrent refreshes share one request. */
 export const createFeeOracle = (
-  { network, maxFeePerGas: cap }: Pick<EvmNetworkSettings, 'network' | 'maxFeePerGas'>,
+  settings: Pick<EvmNetworkSettings, 'network' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'plausibleFees'>,
   rpc: Rpc,
   clock: Clock,
 ): FeeOracle => {
+  const { network } = settings
+  const bounds = createFeeBounds(settings)
   let known: { readonly reading: FeeReading; readonly at: number } | null = null
   let asking: Promise<FeeReading> | null = null
 
@@ -52,7 +52,7 @@ export const createFeeOracle = (
 
   const ask = async (): Promise<FeeReading> => {
     const at = clock.now().getTime()
-    const reading = limitFees(await readMarket(rpc), cap)
+    const reading = limitFees(bounds.apply(await readMarket(rpc), at), bounds.maxFeePerGas)
     known = { reading, at }
     return reading
   }
@@ -76,47 +76,13 @@ export const createFeeOracle = (
       return fees
     },
     refresh,
+    getMaxFeePerGas: () => bounds.maxFeePerGas,
   }
 }
 
 /** Highest price per gas, in wei. */
 export const highestGasPrice = (fees: Fees): bigint =>
   fees.type === 'legacy' ? fees.gasPrice : fees.maxFeePerGas
-
-/** The nodes' prices: the next base fee and a tip, or one price on chains without base fee. */
-export type Market =
-  | { readonly type: 'eip1559'; readonly baseFee: bigint; readonly tip: bigint }
-  | { readonly type: 'legacy'; readonly gasPrice: bigint }
-
-const readMarket = async (rpc: Rpc): Promise<Market> => {
-  const [history, suggestedTip] = await Promise.all([
-    rpc.getFeeHistory(historyBlocks, tipPercentile).catch(() => null),
-    rpc.getPriorityFee().catch(() => null),
-  ])
-  const baseFee = await findBaseFee(rpc, history)
-  if (baseFee === null) return { type: 'legacy', gasPrice: await rpc.getGasPrice() }
-  const paidTip = history === null ? null : findTypicalTip(history)
-  // The node's suggestion is a lower bound.
-  const tip = paidTip !== null && paidTip > (suggestedTip ?? 0n) ? paidTip : suggestedTip
-  return { type: 'eip1559', baseFee, tip: tip ?? fallbackTip }
-}
-
-/** Nodes may omit base fees from the history; then the newest block decides. */
-const findBaseFee = async (rpc: Rpc, history: FeeHistory | null): Promise<bigint | null> => {
-  const next = history?.baseFeePerGas?.at(-1) ?? 0n
-  if (next > 0n) return next
-  return (await rpc.getBlock('latest'))?.baseFeePerGas ?? null
-}
-
-/** The median over recent blocks of each block's median tip; null when no block has one. */
-export const findTypicalTip = ({ reward, gasUsedRatio }: FeeHistory): bigint | null => {
-  // An empty block reports a tip of zero.
-  const tips = (reward ?? []).flatMap(([tip], index) =>
-    tip === undefined || gasUsedRatio?.[index] === 0 ? [] : [tip],
-  )
-  const sorted = tips.sort((left, right) => (left < right ? -1 : Number(left > right)))
-  return sorted[Math.floor(sorted.length / 2)] ?? null
-}
 
 /** Never above the cap; null when the cap is below the next base fee. */
 export const limitFees = (market: Market, cap: bigint | null): FeeReading => {
@@ -132,4 +98,4 @@ export const limitFees = (market: Market, cap: bigint | null): FeeReading => {
 }
 
 const tooExpensive = (network: string): AppError =>
-  networkUnavailable(network, new Error('Gas costs more than the configured maximum'))
+  networkUnavailable(network, new Error('Gas costs more than is offered at most'))

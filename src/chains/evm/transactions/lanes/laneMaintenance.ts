@@ -10,13 +10,17 @@ import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import { bumpFees } from '../fees/bumpFees.js'
 import { type FeeOracle, type Fees, highestGasPrice } from '../fees/fees.js'
+import type { GasBudget } from '../fees/gasBudget.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import type { NoncePool } from './noncePool.js'
+import { maxUnconfirmedJump, readTransactionCount } from './transactionCount.js'
 
 /** Renews leases, fills nonce gaps, replaces stuck transactions. */
 export interface LaneMaintenance {
   /** One round. Never throws. */
   check(): Promise<void>
+  /** How often a lane of this process had nonces that no bytes had. */
+  countRepairs(address: string): number
   close(): Promise<void>
 }
 
@@ -27,6 +31,7 @@ export interface LaneMaintenanceDependencies {
   readonly lanes: SignerLanes
   readonly pool: NoncePool
   readonly receipts: ReceiptWatcher
+  readonly budget: GasBudget
   readonly clock: Clock
   readonly logger: Logger
   /** Pending for longer than this: replaced at a higher price. */
@@ -40,15 +45,20 @@ const transactionsPerRound = 50
 const maxOverCurrentPrice = 4n
 // An empty transaction from the account to itself.
 const gapFillGas = 21_000n
+// A wider gap is not filled: the lane is moved back.
+const widestGap = 2 * maxUnconfirmedJump
 
 /** Starts the rounds. */
 export const createLaneMaintenance = (
   network: EvmNetworkSettings,
   dependencies: LaneMaintenanceDependencies,
 ): LaneMaintenance => {
-  const { rpc, fees, accounts, lanes, pool, receipts, clock, logger, replaceAfterMs } = dependencies
+  const { rpc, fees, accounts, lanes, pool, receipts, budget, clock, logger, replaceAfterMs } = dependencies
+  const repairs = new Map<string, number>()
   /** Transaction count of each account in the last round. */
   const lastCount = new Map<Hex, number>()
+  /** The last count of each account that more than one endpoint had, where there are several. */
+  const agreedCount = new Map<Hex, number>()
   /** The newest block when a lane last had waiting transactions. */
   const lastHead = new Map<Hex, bigint>()
   const stopped = new AbortController()
@@ -67,19 +77,29 @@ export const createLaneMaintenance = (
       return { transaction: keccak256(bytes), bytes }
     }
 
-  /** Fills nonces without recorded bytes, or rewinds the lane when nothing is recorded behind them. */
-  const closeGap = async (account: PrivateKeyAccount, lane: Lane, from: number, until: number) => {
-    if (await lanes.rewindNonce(lane, from)) {
+  /** Fills nonces without recorded bytes, or rewinds the lane when nothing is recorded close behind them. */
+  const closeGap = async (account: PrivateKeyAccount, lane: Lane, { from, until }: NonceGap) => {
+    if (await lanes.rewindNonce(lane, from, widestGap)) {
+      countRepair(lane)
       logger.error({ ...lane, from, until }, 'nonce.rewound')
       return
     }
     const filling = { to: account.address, gas: gapFillGas, fees: await fees.read() }
-    for (let nonce = from; nonce < until && !stopped.signal.aborted; nonce++) {
+    const end = Math.min(until, from + transactionsPerRound)
+    countRepair(lane)
+    for (let nonce = from; nonce < end && !stopped.signal.aborted; nonce++) {
+      await budget.spend(gapFillGas * highestGasPrice(filling.fees))
       const filled = await lanes.fillNonceGap(lane, nonce, sign(account, filling))
       if (filled === null) continue
       logger.error({ ...lane, nonce, transaction: filled.transaction }, 'nonce.gap_filled')
       await rpc.send(asHex(filled.bytes))
     }
+  }
+
+  const laneOf = (signer: Hex): Lane => ({ network: network.network, signer })
+
+  const countRepair = ({ signer }: Lane) => {
+    repairs.set(signer, (repairs.get(signer) ?? 0) + 1)
   }
 
   /** Sends the same call at a higher price with the same nonce: at most one of the two is mined. */
@@ -91,8 +111,16 @@ export const createLaneMaintenance = (
     const { to, data, gas, ...old } = parseTransaction(asHex(stuck.bytes))
     const [offered, current] = [readFees(old), await fees.read()]
     if (highestGasPrice(offered) > maxOverCurrentPrice * highestGasPrice(current)) return false
-    const higher = bumpFees(offered, current, network.maxFeePerGas)
+    const higher = bumpFees(offered, current, fees.getMaxFeePerGas())
     if (to == null || gas === undefined || higher === null) return false
+    // At most one of the two is mined: only the difference may be spent in addition.
+    const more = highestGasPrice(higher) - highestGasPrice(offered)
+    try {
+      await budget.spend(gas * more)
+    } catch (error) {
+      logger.warn({ ...lane, transaction: stuck.transaction, error }, 'transaction.replacement_too_expensive')
+      return false
+    }
     const call = { to, gas, fees: higher, ...(data === undefined ? {} : { data }) }
     const replacement = await lanes.replace(lane, stuck, sign(account, call))
     if (replacement === null) return false
@@ -118,16 +146,27 @@ export const createLaneMaintenance = (
     return before !== undefined && head.number > before
   }
 
-  const unblock = async (account: PrivateKeyAccount, count: number): Promise<void> => {
-    const lane = { network: network.network, signer: account.address }
-    const next = await lanes.readNext(lane)
-    if (next <= count) return
+  /** Asks every endpoint while something is in flight: by too high a count of one, nothing would be left to do. */
+  const readCount = async (address: Hex, next: number): Promise<number> => {
+    if ((agreedCount.get(address) ?? -1) >= next) {
+      const count = await rpc.getTransactionCount(address, 'latest')
+      if (count >= next) return count
+    }
+    const { count } = await readTransactionCount(rpc, address)
+    agreedCount.set(address, count)
+    return count
+  }
 
+  const unblock = async (
+    account: PrivateKeyAccount,
+    { count, next }: { readonly count: number; readonly next: number },
+  ): Promise<void> => {
+    if (next <= count) return
+    const lane = laneOf(account.address)
     const waiting = await lanes.listFrom(lane, count, transactionsPerRound)
     const [first] = waiting
     if (first === undefined || first.nonce > count) {
-      const until = Math.min(first?.nonce ?? next, count + transactionsPerRound)
-      await closeGap(account, lane, count, until)
+      await closeGap(account, lane, { from: count, until: first?.nonce ?? next })
       return
     }
     const canReplace = await hasChainMoved(account.address)
@@ -140,7 +179,7 @@ export const createLaneMaintenance = (
 
   /** Another instance maintains this lane: its replacements answer the waits of this one. */
   const followOthers = async (signer: Hex, from: number): Promise<void> => {
-    const newest = await lanes.listFrom({ network: network.network, signer }, from, transactionsPerRound)
+    const newest = await lanes.listFrom(laneOf(signer), from, transactionsPerRound)
     for (const { transaction, replaced } of newest) {
       for (const old of replaced) receipts.followReplacement(asHex(old), asHex(transaction))
     }
@@ -149,12 +188,14 @@ export const createLaneMaintenance = (
   const checkLane = async (account: PrivateKeyAccount, isLeased: boolean): Promise<void> => {
     const { address } = account
     try {
-      const count = await rpc.getTransactionCount(address, 'latest')
+      const next = await lanes.readNext(laneOf(address))
+      const count = await readCount(address, next)
       const before = lastCount.get(address)
       lastCount.set(address, count)
       pool.setMined(address, count)
       if (!isLeased) await followOthers(address, before ?? count)
-      else if (before === count) await unblock(account, count)
+      else if (before === count) await unblock(account, { count, next })
+      if (pool.isOverfull(address)) pool.setNext(address, await lanes.readNext(laneOf(address)))
     } catch (error) {
       // One failing lane must not stop the others.
       logger.warn({ network: network.network, signer: address, error }, 'lane.check_failed')
@@ -179,11 +220,18 @@ export const createLaneMaintenance = (
 
   return {
     check,
+    countRepairs: (address) => repairs.get(address) ?? 0,
     close: async () => {
       stopped.abort()
       await rounds
     },
   }
+}
+
+/** Nonces without bytes; `until` is the next one that has some, or that none was drawn for. */
+interface NonceGap {
+  readonly from: number
+  readonly until: number
 }
 
 interface Unsigned {

@@ -23,6 +23,10 @@ export interface NoncePool {
   onMined(address: Hex, nonce: number): void
   /** The chain's transaction count of an account. */
   setMined(address: Hex, count: number): void
+  /** Whether more is in flight than a lane holds: its nonces were allocated too high. */
+  isOverfull(address: Hex): boolean
+  /** After the lane was rewound. */
+  setNext(address: Hex, next: number): void
   /** Accounts whose lanes this process has leased. */
   setLeased(addresses: readonly string[]): void
 }
@@ -153,6 +157,12 @@ export const createNoncePool = (
       change(address, (state) => {
         state.mined = count
         forgetMined(state)
+      }),
+    isOverfull: (address) => load(address) > maxInFlight,
+    setNext: (address, next) =>
+      change(address, (state) => {
+        state.allocated = Math.min(state.allocated, next)
+        for (const nonce of state.allocatedAt.keys()) if (nonce >= next) state.allocatedAt.delete(nonce)
       }),
     setLeased: (addresses) => {
       leased = addresses

@@ -7,6 +7,7 @@ import type { Rpc } from '../../rpc/rpc.js'
 import type { Fees } from '../fees/fees.js'
 import type { ContractCall } from '../settlementCall.js'
 import type { Slot } from './noncePool.js'
+import { advanceLane, readTransactionCount } from './transactionCount.js'
 
 export interface LaneSending {
   readonly slot: Slot
@@ -62,7 +63,7 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneD
         // Either mined, or displaced by a transaction of another program.
         if ((await rpc.getReceipt(asHex(transaction))) !== null) return answer
         logger.error({ ...lane, transaction }, 'nonce.used_externally')
-        await lanes.advance(lane, await rpc.getTransactionCount(account.address, 'latest'))
+        await advanceLane(lanes, lane, await readTransactionCount(rpc, account.address))
         // The displaced bytes can never be mined, and the contract executes the payment once in any case.
         const next = await record(sending)
         if ('lost' in next) return answer

@@ -1,29 +1,87 @@
+import { RpcError } from '../../../nodes/endpoint.js'
+import { readRateLimit } from '../../../nodes/readRateLimit.js'
 import type { Log, LogFilter, Rpc } from '../../rpc/rpc.js'
 
-// Providers limit the block range of a log query; a longer search continues in the reconciler's next round.
-const blocksPerQuery = 2_000n
+// A longer search goes on in the reconciler's next round.
 const maxQueries = 50
 // A block's timestamp may lag behind the clock that recorded `since`.
 const clockSlackSeconds = 300n
+// Blocks this close to the head are searched again: a reorganisation may replace them.
+const unsettledBlocks = 64n
 
-/** Backwards from a block to a time. */
+/** From a time up to one block. */
 export interface LogSearch extends Pick<LogFilter, 'address' | 'topics'> {
   readonly at: bigint
   readonly since: Date
 }
 
-/** From the newest range with a match; null when there is none. */
+/**
+ * The oldest match; null when there is none, or none in as many blocks as one round searches. A refused query is
+ * halved.
+ */
 export const findLog = async (rpc: Rpc, { address, topics, at, since }: LogSearch): Promise<Log | null> => {
+  const { logMemory: memory } = rpc
+  const name = JSON.stringify([address, topics])
   const oldest = BigInt(Math.floor(since.getTime() / 1_000)) - clockSlackSeconds
-  let toBlock = at
-  for (let query = 0; query < maxQueries; query++) {
-    const fromBlock = toBlock >= blocksPerQuery ? toBlock - blocksPerQuery + 1n : 0n
-    const [log] = await rpc.getLogs({ address, topics, fromBlock, toBlock })
-    if (log !== undefined) return log
-    if (fromBlock === 0n) return null
-    const reached = await rpc.getBlock(fromBlock)
-    if (reached !== null && reached.timestamp < oldest) return null
-    toBlock = fromBlock - 1n
+  let fromBlock = memory.recall(name) ?? (await findBlockBefore(rpc, oldest, at))
+  for (let query = 0; query < maxQueries && fromBlock <= at; query++) {
+    const toBlock = smaller(fromBlock + memory.range - 1n, at)
+    const logs = await queryLogs(rpc, { address, topics, fromBlock, toBlock })
+    if (logs === null) continue
+    const [log] = logs
+    if (log !== undefined) {
+      memory.forget(name)
+      return log
+    }
+    fromBlock = toBlock + 1n
+    // At most half of what a round searches, or it would get no further.
+    const again = smaller(unsettledBlocks, memory.range * BigInt(maxQueries / 2))
+    memory.remember(name, smaller(fromBlock, at > again ? at - again : 0n))
   }
+  // A node that lags behind may have answered: the next search begins anew.
+  if (fromBlock > at) memory.forget(name)
   return null
 }
+
+/** Null when the nodes refused it as too large; the next one spans half as many blocks. */
+const queryLogs = async (rpc: Rpc, filter: LogFilter): Promise<readonly Log[] | null> => {
+  try {
+    const logs = await rpc.getLogs(filter)
+    rpc.logMemory.onAnswer()
+    return logs
+  } catch (error) {
+    // Also after a timeout, but not in this round: more of the same would take as long.
+    const isSmaller = rpc.logMemory.onRefusal()
+    if (isSmaller && isRefusal(error)) return null
+    throw error
+  }
+}
+
+/** Whether a node answered, and refused for another reason than too many requests. */
+const isRefusal = (error: unknown): boolean => {
+  if (error instanceof RpcError) return readRateLimit(error) === null
+  return error instanceof Error && error.cause !== undefined && isRefusal(error.cause)
+}
+
+/** A block that is older than a time, and not by much more than one query spans; 0 when all are younger. */
+const findBlockBefore = async (rpc: Rpc, seconds: bigint, at: bigint): Promise<bigint> => {
+  const isOlder = async (number: bigint) => {
+    const block = await rpc.getBlock(number)
+    return block === null || block.timestamp < seconds
+  }
+  const { range } = rpc.logMemory
+  let [older, younger, step] = [at, at, range]
+  do {
+    younger = older
+    older = older > step ? older - step : 0n
+    step *= 4n
+  } while (older > 0n && !(await isOlder(older)))
+  while (younger - older > range) {
+    const middle = (older + younger) / 2n
+    if (await isOlder(middle)) older = middle
+    else younger = middle
+  }
+  return older
+}
+
+const smaller = (left: bigint, right: bigint): bigint => (left < right ? left : right)

@@ -8,8 +8,14 @@ const ourTransaction = z.custom<TransactionSerialized>(
   (bytes) => typeof bytes === 'string' && /^0x[0-9a-f]+$/.test(bytes),
 )
 
-// A nonce that was used this many blocks ago stays used: no reorganisation of the served chains is deeper.
-const settledDepth = 32n
+/** The newest block, and how many blocks below it a nonce must have been used. */
+interface UsedSince {
+  readonly head: Block
+  readonly depth: number
+}
+
+// Bytes whose nonce was used more recently are sent again meanwhile: a reorganisation may free it.
+const minDepth = 32
 
 /**
  * Whether other transactions used all nonces of the recorded ones, at final depth: then none of ours can be
@@ -18,12 +24,14 @@ const settledDepth = 32n
 export const areReplacedExternally = async (
   rpc: Rpc,
   broadcasts: readonly SignedTransaction[],
-  head: Block,
+  { head, depth }: UsedSince,
 ): Promise<boolean> => {
-  if (head.number < settledDepth) return false
+  const at = head.number - BigInt(Math.max(depth, minDepth))
+  if (at < 0n) return false
   for (const broadcast of broadcasts) {
     const { nonce, signer } = await readSlot(broadcast)
-    const used = await rpc.getTransactionCount(signer, head.number - settledDepth)
+    // Nodes drop the state of old blocks; without it nothing is proven.
+    const used = await rpc.getTransactionCount(signer, at).catch(() => 0)
     if (used <= nonce) return false
   }
   return true

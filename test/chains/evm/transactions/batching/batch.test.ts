@@ -11,6 +11,7 @@ import {
   encodeToyWithdraw,
   type Toy,
   type ToyPlan,
+  toyReasons,
 } from '../../../../support/evm/toyCall.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
 import { killInstance } from '../../../../support/instances.js'
@@ -97,6 +98,18 @@ const whenInPool = (count: number) =>
     if (typeof status !== 'object' || status === null || !('pending' in status)) return null
     return hexToNumber(`0x${String(status.pending).replace(/^0x/, '')}`) >= count ? true : null
   })
+
+const finality = () => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '1' })
+
+/** Closes the row of a payment that is pending, one block later. */
+const closeOneBlockLater = async (sending: ToySending, { id }: ToyPlan): Promise<Outcome> => {
+  await scene.chain.control.mine()
+  const row = await sending.journal.findOpen(`toy/${id}`)
+  if (row === null) throw new Error('There is no open row')
+  const outcome = await sending.resolve(row.id)
+  if (outcome.state !== 'pending') await sending.journal.close(row.id, outcome)
+  return outcome
+}
 
 describe('payments that wait together', () => {
   it('settle in one transaction, each with its own outcome and amount', async () => {
@@ -204,8 +217,8 @@ describe('one payment of a batch', () => {
     expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
-  it('that also fails when sent again fails with the reason of the second attempt', async () => {
-    const sending = await open()
+  it('that also fails when sent again is pending until the block of the batch is final', async () => {
+    const sending = await open({ environment: finality() })
     const plans = await planMany(5)
     const [bad, ...good] = plans
     if (bad === undefined) throw new Error('There is no payment')
@@ -214,7 +227,11 @@ describe('one payment of a batch', () => {
     await whenInPool(1)
     await sweep(bad)
     await scene.chain.control.mine()
-    expect(states(await settling)).toEqual(['insufficient_balance', ...good.map(() => 'confirmed')])
+    expect(states(await settling)).toEqual(['pending', ...good.map(() => 'confirmed')])
+    expect(await closeOneBlockLater(sending, bad)).toMatchObject({
+      state: 'failed',
+      reason: toyReasons.reverted,
+    })
   })
 
   it('that another account executes after the simulation is confirmed with that transaction', async () => {
@@ -284,7 +301,7 @@ describe('one payment of a batch', () => {
   })
 
   it('that burns its gas after the simulation costs the others one additional transaction', async () => {
-    const sending = await open()
+    const sending = await open({ environment: finality() })
     const plans = await planMany(6)
     const [bad, ...good] = plans
     if (bad === undefined) throw new Error('There is no payment')
@@ -298,7 +315,8 @@ describe('one payment of a batch', () => {
     await scene.chain.control.setAutomine(true)
     const outcomes = await settling
     expect(states(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))
-    expect(outcomes[0]).toMatchObject({ state: 'failed' })
+    expect(outcomes[0]).toMatchObject({ state: 'pending' })
+    expect(await closeOneBlockLater(sending, bad)).toMatchObject({ state: 'failed' })
     for (const { payTo } of good) expect(await toy.creditOf(payTo)).toBe(10_000n)
     expect(shared?.to?.toLowerCase()).toBe(multicall3Address.toLowerCase())
   })
@@ -324,30 +342,38 @@ describe('one payment of a batch', () => {
     for (const { payTo } of plans) expect(await toy.creditOf(payTo)).toBe(10_000n)
   })
 
-  it('that the contract reverts after the simulation fails with its reason, as do all others', async () => {
-    const sending = await open()
+  it('that the contract reverts after the simulation is pending, as are all others, and fails when that is final', async () => {
+    const sending = await open({ environment: finality() })
     const plans = await planMany(3)
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
     await whenInPool(1)
     for (const { id } of plans) await toy.setBehaviour(id, 'reverts')
     await scene.chain.control.mine()
-    expect(states(await settling)).toEqual(plans.map(() => 'account_frozen'))
+    expect(states(await settling)).toEqual(plans.map(() => 'pending'))
     for (const { id } of plans) await toy.setBehaviour(id, 'pays')
     for (const plan of plans) {
+      expect(await closeOneBlockLater(sending, plan)).toMatchObject({
+        state: 'failed',
+        reason: toyReasons.reverted,
+      })
       await scene.chain.control.setAutomine(true)
       expect(await sending.settle(plan)).toMatchObject({ state: 'confirmed' })
     }
   })
 
-  it('that succeeds on chain without effect is retried alone and not confirmed', async () => {
-    const sending = await open()
+  it('that succeeds on chain without effect is retried alone and is not confirmed', async () => {
+    const sending = await open({ environment: finality() })
     const plans = await planMany(3)
     const [bad, ...good] = plans
     if (bad === undefined) throw new Error('There is no payment')
     await toy.setBehaviour(bad.id, 'doesNothing')
     const outcomes = await sending.settleTogether(plans)
-    expect(states(outcomes)).toEqual(['transfer_event_mismatch', ...good.map(() => 'confirmed')])
+    expect(states(outcomes)).toEqual(['pending', ...good.map(() => 'confirmed')])
+    expect(await closeOneBlockLater(sending, bad)).toMatchObject({
+      state: 'failed',
+      reason: 'transfer_event_mismatch',
+    })
     expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([3, 1])
   })
 
@@ -375,7 +401,7 @@ describe('two payments of one payer', () => {
   })
 
   it('of equal terms, of which one fails on chain: only the other is confirmed', async () => {
-    const sending = await open()
+    const sending = await open({ environment: finality() })
     const [payer, payTo] = [newAddress(), newAddress()]
     const plans = [
       await toy.plan({ payer, payTo }),
@@ -388,7 +414,13 @@ describe('two payments of one payer', () => {
     await toy.setCredit(payer, 10_000n)
     await scene.chain.control.mine()
     const outcomes = await settling
-    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'insufficient_balance'])
+    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'pending'])
+    const failing = plans[outcomes.findIndex(({ state }) => state === 'pending')]
+    if (failing === undefined) throw new Error('None is pending')
+    expect(await closeOneBlockLater(sending, failing)).toMatchObject({
+      state: 'failed',
+      reason: toyReasons.reverted,
+    })
     expect(await toy.creditOf(payTo)).toBe(10_000n)
   })
 

@@ -1,11 +1,10 @@
 import { numberToHex } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { plausibleFees } from '../../../../../src/chains/evm/networks.js'
 import { createRpc } from '../../../../../src/chains/evm/rpc/rpc.js'
-import {
-  createFeeOracle,
-  findTypicalTip,
-  limitFees,
-} from '../../../../../src/chains/evm/transactions/fees/fees.js'
+import type { EvmNetworkSettings } from '../../../../../src/chains/evm/settings.js'
+import { createFeeOracle, limitFees } from '../../../../../src/chains/evm/transactions/fees/fees.js'
+import { combineMarkets, findTypicalTip } from '../../../../../src/chains/evm/transactions/fees/market.js'
 import { RpcError } from '../../../../../src/chains/nodes/endpoint.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { createManualClock } from '../../../../support/manualClock.js'
@@ -23,12 +22,15 @@ const history = (baseFees: readonly number[], tips: readonly number[]) => ({
 })
 const unknownMethod = () => new RpcError(-32601, 'Method not found', null)
 
-const openOracle = (script: Script, maxFeePerGas: bigint | null = null) => {
+type Limits = Pick<EvmNetworkSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas'>
+
+const openOracle = (script: Script, limits: Partial<Limits> = {}) => {
   const endpoint = createFakeEndpoint('node')
   endpoint.answer(script)
   const clock = createManualClock()
   const rpc = createRpc(network, [endpoint], silentLogger)
-  return { endpoint, clock, oracle: createFeeOracle({ network, maxFeePerGas }, rpc, clock) }
+  const settings = { network, maxFeePerGas: null, maxPriorityFeePerGas: null, plausibleFees, ...limits }
+  return { endpoint, clock, oracle: createFeeOracle(settings, rpc, clock) }
 }
 const usual: Script = {
   eth_feeHistory: () => history([900, 1_000, 1_100], [10, 30]),
@@ -149,7 +151,7 @@ describe('the cap', () => {
   })
 
   it('stops settling while gas costs more', async () => {
-    const { oracle, endpoint, clock } = openOracle(usual, 1_000n)
+    const { oracle, endpoint, clock } = openOracle(usual, { maxFeePerGas: 1_000n })
     expect(await rejectionOf(oracle.read())).toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       operationalCode: 'SVC-4001',
@@ -158,5 +160,72 @@ describe('the cap', () => {
     await clock.advance(2_000)
     await oracle.refresh()
     expect(await oracle.read()).toMatchObject({ maxFeePerGas: 1_000n })
+  })
+})
+
+describe('a node that names too high a price', () => {
+  const gwei = 1_000_000_000
+  const namesTip = (tip: number): Script => ({
+    eth_feeHistory: () => history([gwei, gwei], [tip, tip]),
+    eth_maxPriorityFeePerGas: () => numberToHex(tip),
+  })
+
+  it('does not make us tip more than twice the base fee, or 3 gwei where that is less', async () => {
+    const dear = openOracle(namesTip(100_000 * gwei))
+    expect(await dear.oracle.read()).toMatchObject({ maxPriorityFeePerGas: 3n * BigInt(gwei) })
+    const { oracle } = openOracle({
+      ...namesTip(100_000 * gwei),
+      eth_feeHistory: () => history([20 * gwei, 20 * gwei], [100_000 * gwei]),
+    })
+    expect(await oracle.read()).toMatchObject({ maxPriorityFeePerGas: 40n * BigInt(gwei) })
+  })
+
+  it('makes us tip as much as the operator allows', async () => {
+    const { oracle } = openOracle(namesTip(60 * gwei), { maxPriorityFeePerGas: 50n * BigInt(gwei) })
+    expect(await oracle.read()).toMatchObject({ maxPriorityFeePerGas: 50n * BigInt(gwei) })
+  })
+
+  it('stops the network above 100 gwei, and above ten times the median of the last hour', async () => {
+    const base = (price: number): Script => ({
+      eth_feeHistory: () => history([price, price], [gwei]),
+      eth_maxPriorityFeePerGas: () => numberToHex(gwei),
+    })
+    const { oracle, endpoint, clock } = openOracle(base(101 * gwei))
+    expect((await oracle.refresh()).fees).toBeNull()
+    // Prices of 49 gwei for an hour: ten times as much is believed.
+    endpoint.answer(base(49 * gwei))
+    for (let minute = 0; minute < 60; minute++) {
+      await clock.advance(60_000)
+      await oracle.refresh()
+    }
+    endpoint.answer(base(480 * gwei))
+    await clock.advance(3_000)
+    expect((await oracle.refresh()).fees).not.toBeNull()
+    endpoint.answer(base(510 * gwei))
+    await clock.advance(3_000)
+    expect((await oracle.refresh()).fees).toBeNull()
+  })
+
+  it('is outvoted by two others, and alone beside one other not paid', async () => {
+    const market = (baseFee: bigint, tip: bigint) => ({ type: 'eip1559', baseFee, tip }) as const
+    const [honest, similar, liar] = [market(100n, 10n), market(101n, 11n), market(9_000n, 9_000n)]
+    expect(combineMarkets([liar, honest, similar])).toEqual(market(101n, 11n))
+    expect(combineMarkets([liar, honest])).toEqual(market(9_000n, 10n))
+    const legacy = (gasPrice: bigint) => ({ type: 'legacy', gasPrice }) as const
+    expect(combineMarkets([legacy(9_000n), legacy(100n)])).toEqual(legacy(100n))
+    // Hiding the base fee does not make the price a single one.
+    expect(combineMarkets([legacy(9_000n), honest])).toEqual(honest)
+    expect(combineMarkets([])).toBeNull()
+  })
+
+  it('is compared with the other endpoints', async () => {
+    const endpoints = ['liar', 'honest', 'similar'].map(createFakeEndpoint)
+    for (const endpoint of endpoints) endpoint.answer(usual)
+    endpoints[0]?.answer({ ...namesTip(2 * gwei), eth_maxPriorityFeePerGas: () => numberToHex(2 * gwei) })
+    const rpc = createRpc(network, endpoints, silentLogger)
+    await rpc.probe()
+    const settings = { network, maxFeePerGas: null, maxPriorityFeePerGas: null, plausibleFees }
+    const oracle = createFeeOracle(settings, rpc, createManualClock())
+    expect(await oracle.read()).toEqual({ type: 'eip1559', maxFeePerGas: 2_230n, maxPriorityFeePerGas: 30n })
   })
 })

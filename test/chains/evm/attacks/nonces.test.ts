@@ -1,0 +1,135 @@
+import { parseTransaction } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { deployToy, type Toy } from '../../../support/evm/toyCall.js'
+import { killInstance } from '../../../support/instances.js'
+import { type EngineOptions, openToy, type ToySending } from '../engineScene.js'
+import { eventually, openScene, type Scene } from '../scene.js'
+
+/* The numbers are those of the project's list of attacks on facilitators. */
+
+let scene: Scene
+let toy: Toy
+const opened: ToySending[] = []
+
+beforeAll(async () => {
+  scene = await openScene()
+  toy = await deployToy(scene.chain)
+})
+afterEach(async () => {
+  for (const sending of opened.splice(0)) {
+    await sending.close()
+    await killInstance(scene.database.pool(), sending.instance)
+  }
+  await scene.reset()
+})
+afterAll(() => scene.close())
+
+const open = async (options?: EngineOptions): Promise<ToySending> => {
+  const sending = await openToy(scene, toy, options)
+  opened.push(sending)
+  return sending
+}
+
+const wrongCount = 100_000_000
+const wrong = { kind: 'tamper', change: () => `0x${wrongCount.toString(16)}` } as const
+const nonceTooLow = { kind: 'error', code: -32_000, message: 'nonce too low' } as const
+
+const laneOf = ({ signers: [signer] }: Pick<ToySending, 'signers'>) => ({
+  network: scene.chain.network,
+  signer: signer?.address ?? '0x',
+})
+
+/** Recorded transactions of a signer that carry nothing. */
+const countFillers = async (signer: string): Promise<number> => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select bytes from broadcasts where lower(signer) = lower($1)', [signer])
+  return rows.filter(({ bytes }) => parseTransaction(bytes).data === undefined).length
+}
+
+describe('A45: a node that reports a wrong nonce', () => {
+  it('moves a lane by a bounded step where no other endpoint agrees', async () => {
+    const proxy = await scene.openProxy()
+    const sending = await open({ url: proxy.url })
+    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    proxy.setFault('eth_sendRawTransaction', nonceTooLow, { times: 1 })
+    proxy.setFault('eth_getTransactionCount', wrong, { times: 1 })
+    const settling = sending.settle(await toy.plan())
+    await eventually(() => (proxy.count('eth_sendRawTransaction') >= 3 ? true : null))
+    expect(await sending.lanes.readNext(laneOf(sending))).toBeLessThan(200)
+
+    for (let round = 0; round < 6; round++) {
+      await sending.maintenance.check()
+      await scene.chain.control.waitForAutomine()
+    }
+    expect(await settling).toMatchObject({ state: 'confirmed' })
+    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await countFillers(laneOf(sending).signer)).toBeLessThan(100)
+  })
+
+  it('does not move a lane at all where two endpoints agree on another', async () => {
+    const liar = await scene.openProxy()
+    const sending = await open({ url: `${liar.url},${scene.chain.url}` })
+    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    liar.setFault('eth_getTransactionCount', wrong)
+    await sending.lanes.advance(laneOf(sending), 0)
+    // Another program used the nonce: the lane goes on with the one that both endpoints have reached.
+    await scene.chain.control.setNonce(laneOf(sending).signer, 7)
+    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await sending.lanes.readNext(laneOf(sending))).toBe(8)
+  })
+
+  it('does not keep a lane ahead of every endpoint: it moves back, settles again and raises an alarm', async () => {
+    const service = await scene.open({ environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const [signer = { address: '0x' }] = service.signers
+    await scene.database
+      .pool()
+      .query('update signer_lanes set next_nonce = $2 where signer = $1', [signer.address, wrongCount])
+    const far = await scene.plan()
+    expect(await service.settle(far.body)).toMatchObject({ errorReason: 'settlement_pending' })
+
+    const readMetric = async () => {
+      const text = await service.core.metrics.registry.getSingleMetricAsString('quittance_lane_repairs_total')
+      return text.split('\n').find((line) => line.includes(signer.address)) ?? ''
+    }
+    await eventually(async () => (/ [1-9]\d*$/.test(await readMetric()) ? true : null), 12_000)
+    const next = await eventually(async () => {
+      const { body, payTo } = await scene.plan()
+      const { success } = await service.settle(body)
+      return success ? payTo : null
+    }, 12_000)
+    expect(await scene.chain.balanceOf(next)).toBe(10_000n)
+    expect(await countFillers(signer.address)).toBe(0)
+    // What was recorded out of reach holds no nonce any more.
+    const { rows } = await scene.database
+      .pool()
+      .query('select max(nonce)::int as highest from broadcasts where signer = $1', [signer.address])
+    expect(rows[0]?.highest).toBeLessThan(10)
+    expect(await scene.chain.balanceOf(far.payTo)).toBe(0n)
+  }, 40_000)
+
+  it('burns no more gas for fillers than the budget of the network', async () => {
+    const sending = await open({
+      environment: { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '400000' },
+    })
+    await scene.chain.control.mine(60)
+    await sending.lanes.advance(laneOf(sending), 60)
+    const settling = sending.settle(await toy.plan(), { waitUntil: AbortSignal.timeout(3_000) })
+    await eventually(async () => ((await sending.lanes.readNext(laneOf(sending))) === 61 ? true : null))
+    for (let round = 0; round < 6; round++) await sending.maintenance.check()
+    expect(await settling).toMatchObject({ state: 'pending' })
+    const fillers = await countFillers(laneOf(sending).signer)
+    expect(fillers).toBeGreaterThan(0)
+    expect(fillers).toBeLessThan(20)
+  })
+
+  it('does not move a lane back behind a payment that is confirmed', async () => {
+    const sending = await open()
+    const lane = laneOf(sending)
+    await scene.chain.control.setNonce(lane.signer, 500)
+    await sending.lanes.advance(lane, 500)
+    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await sending.lanes.rewindNonce(lane, 5, 128)).toBe(false)
+    expect(await sending.lanes.readNext(lane)).toBe(501)
+  })
+})
