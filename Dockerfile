@@ -1,5 +1,6 @@
-# Keep in sync with .ci/image, which runs the same steps without a container engine.
-FROM node:24-bookworm-slim AS build
+# Keep in sync with .ci/image, which runs the same steps without a container engine. Exact tags: pin the digest as well
+# where you build (`node:24.21.0-bookworm-slim@sha256:...`).
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -7,7 +8,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build && npm prune --omit=dev
 
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production PORT=8080 DATA_FOLDER=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./
@@ -15,6 +16,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY migrations ./migrations
 COPY openapi ./openapi
+COPY LICENSE NOTICE ./
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

@@ -82,6 +82,7 @@ export const reasons = {
     message: 'This facilitator does not settle this form of authorization',
     remedy: 'fix_request',
   },
+  invalid_payment_amount: { message: 'The amount must be at least one smallest unit', remedy: 'fix_request' },
   invalid_exact_evm_nonce_already_used: {
     message: 'The authorization was used or cancelled on chain',
     operationalCode: 'SVC-3002',

@@ -126,10 +126,15 @@ describe('refusalFields', () => {
       reason: 'insufficient_funds',
       message: "The payer's token balance is lower than the payment",
       operationalCode: 'SVC-3003',
+      retryable: true,
     })
   })
 
   it('prefers the given message, and omits a missing operational code', () => {
-    expect(refusalFields('network_mismatch', 'more')).toEqual({ reason: 'network_mismatch', message: 'more' })
+    expect(refusalFields('network_mismatch', 'more')).toEqual({
+      reason: 'network_mismatch',
+      message: 'more',
+      retryable: false,
+    })
   })
 })

@@ -20,7 +20,7 @@ const executionNanoTon = 60_000_000n
 export const createMonitoredNetwork = (
   { network, name, zeroState }: TonNetworkSettings,
   dependencies: {
-    readonly family: Pick<TonSettings, 'maxRelayValue' | 'lowBalanceSettlements'>
+    readonly family: Pick<TonSettings, 'relayLimits' | 'lowBalanceSettlements'>
     readonly rpc: Rpc
     readonly wallets: readonly RelayWallet[]
     readonly lanes: SignerLanes
@@ -33,7 +33,7 @@ export const createMonitoredNetwork = (
     lowBalanceSettlements: family.lowBalanceSettlements,
     logger,
   })
-  const floor = family.maxRelayValue + executionNanoTon
+  const floor = family.relayLimits.most + executionNanoTon
   let areLanesOpen = false
 
   const countSettlementsLeft = (balance: bigint): number =>

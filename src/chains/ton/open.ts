@@ -1,6 +1,7 @@
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
+import { createFindRequests } from './exact/findRequests.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
 import { createRpc } from './rpc/rpc.js'
@@ -54,7 +55,11 @@ const openNetwork = async (
   const jettons = createJettonRegistry(rpc, network)
   const witnesses = endpoints.map((endpoint) => {
     const alone = createRpc(network, [endpoint], logger)
-    return { rpc: alone, jettons: createJettonRegistry(alone, network) }
+    return {
+      rpc: alone,
+      jettons: createJettonRegistry(alone, network),
+      findRequests: createFindRequests(alone),
+    }
   })
   const monitored = createMonitoredNetwork(network, { family, rpc, wallets, lanes, logger })
   const monitor = createNetworkMonitor(monitored, logger)
@@ -63,7 +68,7 @@ const openNetwork = async (
   const relaying = { network, rpc, wallets, canPay, lanes, limiter, clock, logger, expiryMarginSeconds }
   const maintenance = createRelayMaintenance(relaying)
   const queue = createRelayQueue(relaying)
-  const judging = { rpc, jettons, witnesses }
+  const judging = { rpc, jettons, findRequests: createFindRequests(rpc), witnesses }
   const scheme = createExactScheme({
     family,
     network,

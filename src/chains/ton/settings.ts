@@ -21,8 +21,19 @@ export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zer
   readonly tokens: readonly string[]
   readonly acceptsAnyToken: boolean
   readonly pollIntervalMs: number
-  /** Upper bound of nanoTON attached by relaying. */
+  /** Upper bound of nanoTON attached by relaying and burnt for its fees. */
   readonly relayBudgetPerHour: number
+}
+
+/** Bounds in nanoTON of what a relayed jetton transfer attaches and forwards; it is the facilitator's money. */
+export interface RelayLimits {
+  /** With less the transfer fails, and the rest of the TON stays with the payer. */
+  readonly least: bigint
+  readonly most: bigint
+  /** Most that may be attached where the excess does not return to a relay wallet. */
+  readonly mostUnreturned: bigint
+  /** Most that may be forwarded to the recipient. */
+  readonly mostForwarded: bigint
 }
 
 export interface TonSettings {
@@ -32,12 +43,7 @@ export interface TonSettings {
   readonly rpcTimeoutMs: number
   /** Number of relay wallets; each has one message in flight. */
   readonly relayWallets: number
-  /**
-   * Minimum nanoTON attached to a relayed jetton transfer. With less the transfer fails, and the rest of our
-   * TON stays with the payer.
-   */
-  readonly minRelayValue: bigint
-  readonly maxRelayValue: bigint
+  readonly relayLimits: RelayLimits
   readonly expiryMarginSeconds: number
   /** From this amount, in smallest units, a second endpoint must confirm a payment. */
   readonly crossCheckAmount: bigint
@@ -76,6 +82,9 @@ const familyShape = {
   TON_RELAY_WALLETS: wholeNumber(1, 64).default(2),
   TON_MIN_RELAY_NANOTON: wholeNumber(0, 1_000_000_000).default(30_000_000),
   TON_MAX_RELAY_NANOTON: wholeNumber(20_000_000, 1_000_000_000).default(60_000_000),
+  // What published clients attach.
+  TON_MAX_UNRETURNED_NANOTON: wholeNumber(0, 1_000_000_000).default(30_000_000),
+  TON_MAX_FORWARD_NANOTON: wholeNumber(0, 1_000_000_000).default(1),
   TON_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(15),
   TON_CROSS_CHECK_AMOUNT: smallestUnits(78).default(1_000_000_000n),
   TON_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
@@ -128,8 +137,12 @@ export const readTonSettings = (
       networks,
       rpcTimeoutMs: family.TON_RPC_TIMEOUT_MS,
       relayWallets: family.TON_RELAY_WALLETS,
-      minRelayValue: BigInt(family.TON_MIN_RELAY_NANOTON),
-      maxRelayValue: BigInt(family.TON_MAX_RELAY_NANOTON),
+      relayLimits: {
+        least: BigInt(family.TON_MIN_RELAY_NANOTON),
+        most: BigInt(family.TON_MAX_RELAY_NANOTON),
+        mostUnreturned: BigInt(family.TON_MAX_UNRETURNED_NANOTON),
+        mostForwarded: BigInt(family.TON_MAX_FORWARD_NANOTON),
+      },
       expiryMarginSeconds: family.TON_EXPIRY_MARGIN_SECONDS,
       crossCheckAmount: family.TON_CROSS_CHECK_AMOUNT,
       lowBalanceSettlements: family.TON_LOW_RUNWAY_SETTLES,

@@ -29,6 +29,8 @@ export interface SponsorSettings {
   readonly privateKey: Secret
   /** Upper bound per network. */
   readonly energyPerHour: number
+  /** Upper bound per network of what delegating and undelegating may burn for bandwidth, in sun. */
+  readonly bandwidthSunPerHour: number
 }
 
 export interface TronSettings {
@@ -67,6 +69,7 @@ const familyShape = {
   TRON_PRIVATE_KEY: privateKey.optional(),
   TRON_SPONSOR_ENERGY: z.enum(['true', 'false'], 'must be true or false').default('false'),
   TRON_SPONSOR_ENERGY_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(10_000_000),
+  TRON_SPONSOR_BANDWIDTH_SUN_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(100_000_000),
   TRON_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
   TRON_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(6),
   TRON_CROSS_CHECK_AMOUNT: smallestUnits(78).default(1_000_000_000n),
@@ -119,7 +122,11 @@ export const readTronSettings = (
       crossCheckAmount: family.TRON_CROSS_CHECK_AMOUNT,
       sponsor:
         isSponsoring && family.TRON_PRIVATE_KEY !== undefined
-          ? { privateKey: family.TRON_PRIVATE_KEY, energyPerHour: family.TRON_SPONSOR_ENERGY_PER_HOUR }
+          ? {
+              privateKey: family.TRON_PRIVATE_KEY,
+              energyPerHour: family.TRON_SPONSOR_ENERGY_PER_HOUR,
+              bandwidthSunPerHour: family.TRON_SPONSOR_BANDWIDTH_SUN_PER_HOUR,
+            }
           : null,
     },
   }

@@ -13,12 +13,16 @@ export const createGetSettlement = (
     return viewSettlement(found)
   },
   getSettlementByTransaction: async ({ network, transaction, payer }) => {
-    const carried = await journal.listByTransaction(canonicalNetwork(network), transaction)
+    const carried = await journal.listByTransaction(canonicalNetwork(network), foldHash(transaction))
     const [first, ...others] = carried.filter((settlement) => isPayer(settlement, payer)).map(viewSettlement)
     if (first === undefined) throw notFound()
     return others.length === 0 ? first : { ...first, others }
   },
 })
+
+/** Families store 32-byte hashes in lower-case hex. Solana's base58 signatures are longer, and case-sensitive. */
+const foldHash = (transaction: string): string =>
+  /^(0x)?[0-9a-f]{64}$/i.test(transaction) ? transaction.toLowerCase() : transaction
 
 const notFound = (): AppError => new AppError('NOT_FOUND', 'Settlement not found')
 

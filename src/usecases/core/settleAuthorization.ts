@@ -3,6 +3,7 @@ import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
+import { findClaimedPayer } from '../../protocol/claimedPayer.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized } from '../../schemes/scheme.js'
@@ -113,7 +114,10 @@ export const createSettleAuthorization = ({
 
   return async (attempt) => {
     const scheme = findScheme(registry, attempt.payment)
-    if (typeof scheme === 'string') return refuseSettle(attempt.payment.callerNetwork, scheme)
+    if (typeof scheme === 'string') {
+      const { callerNetwork, proof } = attempt.payment
+      return refuseSettle(callerNetwork, scheme, undefined, findClaimedPayer(proof))
+    }
     const releaseSlot = concurrency.acquireCallerSlot(attempt.caller)
     try {
       const fingerprint =

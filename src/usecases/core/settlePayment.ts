@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.js'
 import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
 import type { Logger } from '../../ports/logger.js'
+import { findClaimedPayer } from '../../protocol/claimedPayer.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
 import { describeReason, findRemedy, type Reason, readReason } from '../../protocol/reasons.js'
 import type { SettleResult } from '../../protocol/results.js'
@@ -52,7 +53,10 @@ export const createSettlePayment = ({
     identity: Pick<SettleAttempt, 'fingerprint' | 'consumer'>,
   ): Promise<SettleResult> => {
     const payment = readPayment(body)
-    if (isRefused(payment)) return refuseSettle(payment.callerNetwork, payment.reason, payment.message)
+    if (isRefused(payment)) {
+      const payer = findClaimedPayer(body.paymentPayload.payload)
+      return refuseSettle(payment.callerNetwork, payment.reason, payment.message, payer)
+    }
     return await settleAuthorization({ payment, caller, quota, ...identity })
   }
 

@@ -2,6 +2,7 @@ import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
+import { findClaimedPayer } from '../../protocol/claimedPayer.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
@@ -68,9 +69,11 @@ export const createVerifyPayment = ({
 
   const verify = async ({ body, caller, quota, isAwaited }: VerifyRequest): Promise<VerifyResult> => {
     const payment = readPayment(body)
-    if (isRefused(payment)) return refuse(payment.reason, payment.message)
+    if (isRefused(payment)) {
+      return refuse(payment.reason, payment.message, findClaimedPayer(body.paymentPayload.payload))
+    }
     const scheme = findScheme(registry, payment)
-    if (typeof scheme === 'string') return refuse(scheme)
+    if (typeof scheme === 'string') return refuse(scheme, undefined, findClaimedPayer(payment.proof))
 
     // Payments over quota cannot be settled, so they must not verify,
     const refusal = quota === null ? null : await quotaGate(quota)
@@ -104,6 +107,10 @@ export const createVerifyPayment = ({
       settlement.fingerprint === fingerprintRequest(body)
     ) {
       return { isValid: true, payer: settlement.payer }
+    }
+    // Spent: one reason on every network, whichever rule of the chain it breaks first.
+    if (settlement !== null && (settlement.state === 'confirmed' || settlement.consumedBy !== null)) {
+      return refuse('duplicate_settlement', undefined, settlement.payer)
     }
     return refuse(verdict.reason, verdict.message, verdict.payer)
   }

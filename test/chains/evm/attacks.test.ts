@@ -567,7 +567,7 @@ describe('A14: gas spent without a payment', () => {
   it('is not spent on payments of zero', async () => {
     const service = await scene.open()
     const { body } = await scene.plan({ amount: 0n })
-    await expectRefused(service, body, 'invalid_exact_evm_payload_authorization_value')
+    await expectRefused(service, body, 'invalid_payment_amount')
   })
 
   it("is limited by the hourly budget; the refusal is not a payer's error", async () => {

@@ -24,6 +24,8 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createLogger } from '../../../src/platform/logger.js'
+import { pollUntil } from '../../support/pollUntil.js'
+import { shiftedClock } from '../../support/shiftedClock.js'
 import {
   createParties,
   listInstructions,
@@ -386,6 +388,139 @@ describe('A14 and A18: cost limits', () => {
     const third = scene.plan()
     await expect(service.settle(third.body)).rejects.toThrow('budget')
     expect(scene.chain.holdingOf(third.payTo)).toBe(0n)
+  })
+})
+
+describe('A41: a failure that is not final', () => {
+  const environment = { SETTLE_WAIT_SECONDS: '1' }
+
+  /** Settles a payment whose payer moves the tokens away before its block; returns the answer and the block. */
+  const settleFailing = async () => {
+    const proxy = await scene.openProxy()
+    await open({ rpcUrls: [proxy.url], environment })
+    const plan = scene.plan()
+    scene.chain.behaviour.landSlots = 10
+    const settling = service.settle(plan.body)
+    await pollUntil(() => proxy.count('sendTransaction') > 0, 'the first send')
+    scene.chain.give({ owner: plan.payer.publicKey.toBase58(), amount: -10_000n })
+    scene.chain.slots.warp(10)
+    const answer = await settling
+    scene.chain.behaviour.landSlots = 0
+    const landed = scene.chain.ledger.find(answer.transaction)
+    if (landed?.error == null) throw new Error('The transaction did not fail in a block')
+    return { ...plan, answer, slot: landed.slot }
+  }
+
+  it('is pending, so that the same bytes count when they pay after a reorg', async () => {
+    const { body, payer, payTo, answer, slot } = await settleFailing()
+    expect(answer).toMatchObject({ success: false, errorReason: 'settlement_pending', status: 'pending' })
+    scene.chain.ledger.orphanFrom(slot)
+    scene.chain.give({ owner: payer.publicKey.toBase58(), amount: 10_000n })
+    await service.reconcile()
+    await service.reconcile()
+    expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
+    expect(await service.settle(body)).toMatchObject({ success: true, transaction: answer.transaction })
+  })
+
+  it('stays pending in the reconciler until the block is finalized', async () => {
+    const { body, answer } = await settleFailing()
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    scene.chain.slots.warp(31)
+    await service.reconcile()
+    const { getSettlementByTransaction } = service.core.useCases.core
+    const { network } = scene.chain
+    expect(await getSettlementByTransaction({ network, transaction: answer.transaction })).toMatchObject({
+      status: 'failed',
+      errorReason: 'invalid_exact_svm_transaction_failed',
+    })
+  })
+
+  it('above the cross-check amount needs every healthy endpoint', async () => {
+    const liars = [await scene.openProxy(), await scene.openProxy()]
+    await open({
+      rpcUrls: [...liars.map(({ url }) => url), scene.chain.url],
+      environment: { ...environment, SOLANA_CROSS_CHECK_AMOUNT: '10000' },
+    })
+    for (const liar of liars) {
+      liar.setFault('getSignatureStatuses', {
+        kind: 'tamper',
+        change: () => ({
+          context: { slot: 1_000_000 },
+          value: [{ slot: 5, err: 'AccountNotFound', confirmationStatus: 'finalized' }],
+        }),
+      })
+    }
+    const { body, payTo } = scene.plan()
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
+    await service.reconcile()
+    for (const liar of liars) liar.clearFaults()
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('above the cross-check amount is not an expiry that only one of two endpoints proves', async () => {
+    const clock = shiftedClock()
+    const proxy = await scene.openProxy()
+    await open({
+      clock,
+      rpcUrls: [proxy.url, scene.chain.url],
+      environment: { ...environment, SOLANA_CROSS_CHECK_AMOUNT: '10000' },
+    })
+    scene.chain.behaviour.dropsSends = true
+    const { body } = scene.plan()
+    const { transaction } = await service.settle(body)
+    scene.chain.slots.warp(300)
+    clock.shift(120_000)
+    proxy.setFault('getFirstAvailableBlock', { kind: 'error', code: -32_000, message: 'not now' })
+    const statusOf = async () => {
+      await service.reconcile()
+      const { network } = scene.chain
+      return (await service.core.useCases.core.getSettlementByTransaction({ network, transaction })).status
+    }
+    expect(await statusOf()).toBe('pending')
+    proxy.clearFaults()
+    expect(await statusOf()).toBe('failed')
+  })
+})
+
+describe('A59: what a refusal says', () => {
+  it.each([
+    ['a transaction of another layout', (all: TransactionInstruction[]) => all.slice(1)],
+    [
+      'a transaction without a transfer',
+      (all: TransactionInstruction[]) =>
+        all.map((each, index) =>
+          index === 2
+            ? new TransactionInstruction({ ...memoInstruction('no transfer'), keys: each.keys.slice(3) })
+            : each,
+        ),
+    ],
+  ])('names the payer of %s', async (_, change) => {
+    await open()
+    const payer = Keypair.generate()
+    const { payTo } = createParties(scene.chain, 0n)
+    const { body } = scene.plan({ payer, payTo, change })
+    const named = { payer: payer.publicKey.toBase58() }
+    expect(await service.verify(body)).toMatchObject({ isValid: false, ...named })
+    expect(await service.settle(body)).toMatchObject({ success: false, ...named })
+  })
+
+  it('is a reason of its own for an amount of zero', async () => {
+    await open()
+    await expectRefused(scene.plan({ amount: 0n }).body, 'invalid_payment_amount')
+  })
+
+  it('is duplicate_settlement in verify for a payment that was settled', async () => {
+    await open()
+    const { body, payer } = scene.plan({ balance: 20_000n })
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await service.verify(body)).toMatchObject({
+      isValid: false,
+      invalidReason: 'duplicate_settlement',
+      payer: payer.publicKey.toBase58(),
+    })
   })
 })
 

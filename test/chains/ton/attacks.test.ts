@@ -1,5 +1,6 @@
-import { beginCell, Cell, external, internal, storeMessage } from '@ton/core'
+import { type Address, beginCell, Cell, external, internal, storeMessage } from '@ton/core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { clientPaidPayment, sponsoredPayment, type TonPaymentBody } from '../../support/ton/payment.js'
 import { randomAddress, randomKeys, type TestWallet } from '../../support/ton/wallets.js'
@@ -36,6 +37,22 @@ const useSeqno = async (wallet: TestWallet, isInternal = false) => {
   })
   const message = external({ to: wallet.address, body })
   return await sendBoc(beginCell().store(storeMessage(message)).endCell().toBoc().toString('base64'))
+}
+
+/** Sends messages of a little TON to an address, each of which is a transaction there. */
+const sendMany = async (from: TestWallet, to: Address, count: number) => {
+  const message = internal({ to, value: 1_000_000n, bounce: false })
+  const body = from.sign({
+    seqno: await scene.chain.readSeqno(from),
+    validUntil: scene.chain.ledger.now() + 60,
+    messages: Array.from({ length: count }, () => message),
+    mode: 3,
+  })
+  const boc = beginCell()
+    .store(storeMessage(external({ to: from.address, body })))
+    .endCell()
+    .toBoc()
+  expect(await sendBoc(boc.toString('base64'))).toBe(true)
 }
 
 const isRecorded = async ({ address }: TestWallet): Promise<boolean> => {
@@ -261,6 +278,241 @@ describe('a client-paid payment', () => {
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'transaction_failed' })
     expect(await chain.token.balanceOf(payTo)).toBe(0n)
     expect(await chain.token.balanceOf(wallet.address)).toBe(10_000_000n)
+  })
+})
+
+/** What payer and recipient own in nanoTON; the jetton wallets' balances belong to the jetton's code. */
+const sumOwned = async (wallet: TestWallet, payTo: Address): Promise<bigint> => {
+  const balances = await Promise.all([wallet.address, payTo].map(scene.chain.balanceOf))
+  return balances.reduce((sum, balance) => sum + balance, 0n)
+}
+
+describe('A46: a payer and a merchant in one hand', () => {
+  const most = { TON_MAX_RELAY_NANOTON: '60000000' }
+
+  it.each([
+    ['by a forward amount', { nanoTon: 55_000_000n, forwardNanoTon: 10_000_000n, isNamed: true }],
+    ['by keeping the excess', { nanoTon: 60_000_000n, forwardNanoTon: 0n, isNamed: false }],
+    ['by both', { nanoTon: 60_000_000n, forwardNanoTon: 10_000_000n, isNamed: false }],
+  ])('take no TON of the relay wallet %s', async (_, { isNamed, ...amounts }) => {
+    const { chain } = scene
+    const service = await scene.open({ environment: most })
+    const wallet = await chain.createPayer({ nanoTon: 0n })
+    const payTo = randomAddress()
+    const body = await sponsoredPayment({
+      chain,
+      wallet,
+      payTo,
+      ...amounts,
+      ...(isNamed ? {} : { responseDestination: null }),
+      extra: { forwardTonAmount: amounts.forwardNanoTon.toString() },
+    })
+    const [before, owned] = [await scene.sumRelayBalances(), await sumOwned(wallet, payTo)]
+    expect(await service.verify(body)).toMatchObject({ isValid: false, payer: wallet.address.toRawString() })
+    expect(await service.settle(body)).toMatchObject({ success: false, transaction: '' })
+    expect(await scene.sumRelayBalances()).toBe(before)
+    expect(await sumOwned(wallet, payTo)).toBe(owned)
+  })
+
+  it('keep at most the rest of what their wallets need for gas', async () => {
+    const { chain } = scene
+    const service = await scene.open({ environment: most })
+    const wallet = await chain.createPayer({ nanoTon: 0n })
+    const payTo = randomAddress()
+    const pay = async () =>
+      service.settle(await sponsoredPayment({ chain, wallet, payTo, nanoTon: 60_000_000n }))
+    expect(await pay()).toMatchObject({ success: true })
+    expect(await sumOwned(wallet, payTo)).toBeLessThan(4_000_000n)
+  })
+
+  it('may use the form of published clients, which name no response destination, within its limits', async () => {
+    const { chain } = scene
+    const zeroBit = beginCell().storeBit(0).endCell()
+    const extra = {
+      areFeesSponsored: true,
+      forwardPayload: zeroBit.toBoc().toString('base64'),
+      forwardTonAmount: '0',
+    }
+    const published = async (nanoTon: bigint) => {
+      const wallet = await chain.createPayer({ nanoTon: 0n })
+      const payment = { chain, wallet, payTo: randomAddress(), nanoTon, queryId: 0n }
+      return await sponsoredPayment({ ...payment, responseDestination: null, forwardPayload: zeroBit, extra })
+    }
+    const byDefault = await scene.open({ environment: { TON_MIN_RELAY_NANOTON: '30000000' } })
+    expect(await byDefault.verify(await published(30_000_000n))).toMatchObject({ isValid: true })
+    expect(await byDefault.verify(await published(30_000_001n))).toMatchObject({
+      invalidReason: 'invalid_exact_tvm_payload_attached_ton_amount_too_high',
+    })
+    const open = await scene.open({ environment: { TON_MAX_UNRETURNED_NANOTON: '45000000' } })
+    expect(await open.settle(await published(45_000_000n))).toMatchObject({ success: true })
+    const closed = await scene.open({
+      environment: { TON_MIN_RELAY_NANOTON: '30000000', TON_MAX_UNRETURNED_NANOTON: '0' },
+    })
+    expect(await closed.verify(await published(30_000_000n))).toMatchObject({ isValid: false })
+  })
+
+  it('draw the fees of the relay message from the hourly budget beside the attached TON', async () => {
+    const { chain } = scene
+    // Exactly what one payment attaches.
+    const environment = { TON_RELAY_BUDGET_NANOTON_PER_HOUR_testnet: '56000000' }
+    const service = await scene.open({ environment })
+    const wallet = await chain.createPayer({ nanoTon: 0n })
+    const body = await sponsoredPayment({ chain, wallet, payTo: randomAddress(), nanoTon: 50_000_000n })
+    const before = await scene.sumRelayBalances()
+    await expect(service.settle(body)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(await scene.sumRelayBalances()).toBe(before)
+  })
+})
+
+describe('A46: a wallet that strangers send many transactions to', () => {
+  it('stays pending while its transactions are read in bounded steps, and is confirmed by a later one', async () => {
+    const { chain } = scene
+    const logger = createMemoryLogger()
+    const proxy = await scene.openProxy()
+    const first = await scene.open({ url: proxy.url, environment: shortWait })
+    const wallet = await chain.createPayer()
+    const payTo = randomAddress()
+    const body = await clientPaidPayment({ chain, wallet, payTo })
+    proxy.setFault('getTransactions', { kind: 'error', code: 500, message: 'not now' })
+    expect(await first.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
+    const stranger = await chain.createPayer()
+    for (let sent = 0; sent < 11; sent++) await sendMany(stranger, wallet.address, 5)
+
+    // One transaction a page stands for a wallet with more transactions than one call reads.
+    proxy.setFault('getTransactions', {
+      kind: 'rewrite',
+      change: ([params]) => [{ ...Object(params), limit: 1 }],
+    })
+    // A process that has read nothing yet.
+    const service = await scene.open({ url: proxy.url, environment: shortWait, logger })
+    const statusOf = async () => {
+      await service.reconcile()
+      const { rows } = await scene.database
+        .pool()
+        .query('select state from settlements where payer = $1', [wallet.address.toRawString()])
+      return rows[0]?.state
+    }
+    proxy.clearCalls()
+    expect(await statusOf()).toBe('pending')
+    expect(proxy.count('getTransactions')).toBeLessThan(51)
+    const read = proxy.count('getTransactions')
+    expect(await statusOf()).toBe('pending')
+    // A pause between the steps keeps one wallet from using up the rate limit.
+    expect(proxy.count('getTransactions')).toBe(read)
+    await pollUntil(async () => (await statusOf()) === 'confirmed', 'the payment to be found')
+    expect(logger.messages()).not.toContain('settlement.resolve_failed')
+    // What was read is not read again.
+    expect(proxy.count('getTransactions')).toBeLessThan(62)
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('is not judged by a list that leaves out one of its transactions', async () => {
+    const { chain } = scene
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ url: proxy.url, environment: shortWait })
+    const [wallet, stranger] = [await chain.createPayer(), await chain.createPayer()]
+    await sendMany(stranger, wallet.address, 1)
+    const body = await clientPaidPayment({ chain, wallet, payTo: randomAddress() })
+    // The node leaves out the payment, between a stranger's transaction and the excess that returned.
+    proxy.setFault('getTransactions', {
+      kind: 'tamper',
+      change: (result) => (Array.isArray(result) && result.length > 2 ? result.toSpliced(-2, 1) : result),
+    })
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    chain.ledger.warp(200)
+    await service.reconcile()
+    expect(await isRecorded(wallet)).toBe(true)
+    proxy.clearFaults()
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+})
+
+describe('A41: a failure that one endpoint reports', () => {
+  it('above the cross-check amount needs every endpoint that responds', async () => {
+    const { chain } = scene
+    const liars = [await scene.openProxy(), await scene.openProxy()]
+    const service = await scene.open({
+      url: [...liars, chain].map(({ url }) => url).join(','),
+      environment: { ...shortWait, TON_CROSS_CHECK_AMOUNT: '1000000' },
+    })
+    for (const liar of liars) {
+      liar.setFault('getAddressInformation', {
+        kind: 'tamper',
+        change: (result, [params]) =>
+          JSON.stringify(params).includes(payer)
+            ? { ...Object(result), last_transaction_id: { lt: '0', hash: '' } }
+            : result,
+      })
+    }
+    const wallet = await chain.createPayer()
+    const payer = wallet.address.toRawString()
+    const body = await clientPaidPayment({ chain, wallet, payTo: randomAddress() })
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    chain.ledger.warp(200)
+    await service.reconcile()
+    expect(await isRecorded(wallet)).toBe(true)
+    for (const liar of liars) liar.clearFaults()
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+})
+
+describe('A59: what a refusal says', () => {
+  const forms = [
+    ['client-paid', clientPaidPayment],
+    ['relayed', sponsoredPayment],
+  ] as const
+
+  it.each(forms)('names the payer of a %s message that holds no single transfer', async (_, sign) => {
+    const { chain } = scene
+    const service = await scene.open()
+    const wallet = await chain.createPayer()
+    const body = await sign({ chain, wallet, payTo: randomAddress(), messages: [] })
+    const payer = wallet.address.toRawString()
+    expect(await service.verify(body)).toMatchObject({ isValid: false, payer })
+    expect(await service.settle(body)).toMatchObject({ success: false, payer })
+  })
+
+  it.each([
+    ['cannot be read', { signedBoc: 'AAAA' }],
+    ['is missing', { signedBoc: undefined }],
+  ])('names the payer of the authorization when the message %s', async (_, change) => {
+    const { chain } = scene
+    const service = await scene.open()
+    const wallet = await chain.createPayer()
+    const body = await clientPaidPayment({ chain, wallet, payTo: randomAddress() })
+    const { paymentPayload } = body
+    const payload = { ...paymentPayload.payload, ...change }
+    const changed = { ...body, paymentPayload: { ...paymentPayload, payload } }
+    const payer = wallet.address.toRawString()
+    expect(await service.verify(changed)).toMatchObject({ isValid: false, payer })
+    expect(await service.settle(changed)).toMatchObject({ success: false, payer })
+  })
+
+  it.each(forms)('is duplicate_settlement in verify for a %s payment that was settled', async (_, sign) => {
+    const { chain } = scene
+    const service = await scene.open()
+    const wallet = await chain.createPayer()
+    const body = await sign({ chain, wallet, payTo: randomAddress() })
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await service.verify(body)).toMatchObject({
+      isValid: false,
+      invalidReason: 'duplicate_settlement',
+      payer: wallet.address.toRawString(),
+    })
+  })
+
+  it('does not depend on the letter case of a transaction hash', async () => {
+    const { chain } = scene
+    const service = await scene.open()
+    const wallet = await chain.createPayer()
+    const body = await clientPaidPayment({ chain, wallet, payTo: randomAddress() })
+    const { transaction, settlementId } = await service.settle(body)
+    const { getSettlementByTransaction } = service.core.useCases.core
+    const named = { network: chain.network, transaction: transaction.toUpperCase() }
+    expect(await getSettlementByTransaction(named)).toMatchObject({ id: settlementId, transaction })
   })
 })
 

@@ -9,6 +9,7 @@ import {
   storeMessageRelaxed,
 } from '@ton/core'
 import type { KeyPair } from '@ton/crypto'
+import { findRelayWallets } from './relayWallets.js'
 import type { TonChain } from './tonChain.js'
 import type { TestWallet } from './wallets.js'
 
@@ -28,6 +29,8 @@ export interface TonPaymentOptions {
   readonly isBounceable?: boolean
   readonly nanoTon?: bigint
   readonly forwardNanoTon?: bigint
+  readonly forwardPayload?: Cell
+  /** Default of relayed payments: a relay wallet, which the requirements name. */
   readonly responseDestination?: Address | null
   readonly customPayload?: Cell
   readonly signer?: KeyPair
@@ -76,7 +79,7 @@ export const jettonTransfer = (options: TonPaymentOptions): Cell => {
     .storeAddress(options.responseDestination ?? null)
     .storeMaybeRef(customPayload ?? null)
     .storeCoins(forwardNanoTon)
-    .storeBit(false)
+    .storeMaybeRef(options.forwardPayload ?? null)
     .endCell()
 }
 
@@ -156,9 +159,13 @@ export const clientPaidPayment = async (given: TonPaymentOptions): Promise<TonPa
   })
 }
 
-/** As the x402 client writes it (v5 wallets). */
-export const sponsoredPayment = async (options: TonPaymentOptions): Promise<TonPaymentBody> => {
-  const { chain, wallet } = options
+/** As the x402 client writes it (v5 wallets), with the response destination that `/supported` names. */
+export const sponsoredPayment = async (given: TonPaymentOptions): Promise<TonPaymentBody> => {
+  const { chain, wallet } = given
+  const { responseDestination = await findFirstRelayWallet(chain.globalId) } = given
+  const required =
+    responseDestination === null ? {} : { responseDestination: responseDestination.toRawString() }
+  const options = { ...given, responseDestination, extra: { ...required, ...given.extra } }
   const { body } = await signed(options, { nanoTon: 50_000_000n, isInternal: true })
   const withInit = options.withInit ?? !(await chain.isDeployed(wallet.address))
   const message = internal({
@@ -171,6 +178,16 @@ export const sponsoredPayment = async (options: TonPaymentOptions): Promise<TonP
     settlementBoc: toBase64(beginCell().store(storeMessageRelaxed(message)).endCell()),
     asset: chain.token.master.toRawString(),
   })
+}
+
+let firstRelayWallet: Promise<Address> | null = null
+
+const findFirstRelayWallet = (globalId: number): Promise<Address> => {
+  firstRelayWallet ??= findRelayWallets(globalId).then(([first]) => {
+    if (first === undefined) throw new Error('There is no relay wallet')
+    return first
+  })
+  return firstRelayWallet
 }
 
 /** The same cells serialized with an index and without a checksum. */

@@ -88,6 +88,22 @@ describe('getSettlementByTransaction', () => {
     expect((await getSettlementByTransaction({ network: name, transaction })).id).toBe(row.id)
   })
 
+  it.each([
+    ['a hash of EVM', `0x${'ab12'.repeat(16)}`, `0x${'AB12'.repeat(16)}`],
+    ['a hash of TON or TRON', 'ab12'.repeat(16), 'Ab12'.repeat(16)],
+  ])('finds %s in any letter case', async (_, stored, asked) => {
+    const { row, getSettlementByTransaction } = setup({ state: 'pending', transaction: stored })
+    expect((await getSettlementByTransaction({ network: 'toy:1', transaction: asked })).id).toBe(row.id)
+  })
+
+  it('tells letter cases of a base58 signature apart', async () => {
+    const signature = `${'aB'.repeat(43)}1`
+    const { row, getSettlementByTransaction } = setup({ state: 'pending', transaction: signature })
+    const find = (name: string) => getSettlementByTransaction({ network: 'toy:1', transaction: name })
+    expect((await find(signature)).id).toBe(row.id)
+    await expect(find(signature.toLowerCase())).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
   it('throws NOT_FOUND for a transaction of another network', async () => {
     const { getSettlementByTransaction } = setup({ network: 'eip155:8453', state: 'pending', transaction })
     await expect(getSettlementByTransaction({ network: 'eip155:1', transaction })).rejects.toMatchObject({

@@ -27,6 +27,9 @@ const paysRecipient: Rule = ({ authorization, payment }) => {
 const paysSomeoneElse: Rule = ({ authorization }) =>
   isSameAddress(authorization.from, authorization.to) ? 'self_payment' : null
 
+const asksForSomething: Rule = ({ payment }) =>
+  payment.requirements.amount > 0n ? null : 'invalid_payment_amount'
+
 const coversAmount: Rule = ({ authorization, payment }) =>
   authorization.value > 0n && authorization.value >= payment.requirements.amount
     ? null
@@ -59,6 +62,7 @@ const namesToken: Rule = ({ payment, token }) => {
 const checks: readonly Rule[] = [
   paysRecipient,
   paysSomeoneElse,
+  asksForSomething,
   coversAmount,
   hasStarted,
   hasNotExpired,

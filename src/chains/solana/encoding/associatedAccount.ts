@@ -1,4 +1,5 @@
-import { PublicKey } from '@solana/web3.js'
+import { decodeBase58, encodeBase58 } from './base58.js'
+import { findProgramAddress } from './programAddress.js'
 import { associatedTokenProgram } from './programs.js'
 
 interface TokenOwner {
@@ -18,12 +19,17 @@ export const createAssociatedAccounts = (): FindAssociatedAccount => {
     const key = `${owner}/${mint}/${program}`
     const cached = cache.get(key)
     if (cached !== undefined) return cached
-    const seeds = [owner, program, mint].map((address) => new PublicKey(address).toBuffer())
-    const [account] = PublicKey.findProgramAddressSync(seeds, new PublicKey(associatedTokenProgram))
-    const address = account.toBase58()
+    const seeds = [owner, program, mint].map(readKey)
+    const address = encodeBase58(findProgramAddress(seeds, readKey(associatedTokenProgram)))
     const [oldest] = cache.keys()
     if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest)
     cache.set(key, address)
     return address
   }
+}
+
+const readKey = (address: string): Buffer => {
+  const key = decodeBase58(address)
+  if (key?.length !== 32) throw new Error('Not an address')
+  return key
 }

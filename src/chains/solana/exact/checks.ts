@@ -28,6 +28,9 @@ interface TransferCandidate extends Candidate {
 /** Null when the rule holds. No chain access. */
 type Rule<Subject> = Check<Subject, Reason>
 
+const asksForAmount: Rule<Candidate> = ({ requirements }) =>
+  requirements.amount === 0n ? 'invalid_payment_amount' : null
+
 // A lookup table could hide one of our accounts.
 const usesNoLookupTables: Rule<Candidate> = ({ transaction }) =>
   transaction.usesLookupTables ? 'invalid_exact_svm_smart_wallet_alt_resolution_not_available' : null
@@ -137,15 +140,14 @@ const paysSomeoneElse: Rule<TransferCandidate> = ({ transfer, requirements }) =>
     : null
 
 const paysAmount: Rule<TransferCandidate> = ({ transfer, requirements }) =>
-  transfer.amount === requirements.amount && transfer.amount > 0n
-    ? null
-    : 'invalid_exact_svm_payload_amount_mismatch'
+  transfer.amount === requirements.amount ? null : 'invalid_exact_svm_payload_amount_mismatch'
 
 // Of the two signers only the second can be the payer.
 const isPaidBySigner: Rule<TransferCandidate> = ({ transfer, transaction }) =>
   transfer.authority === transaction.keys[1] ? null : 'invalid_exact_svm_payload_signature_invalid'
 
 const openingChecks: readonly Rule<Candidate>[] = [
+  asksForAmount,
   usesNoLookupTables,
   feePayerIsOurs,
   feePayerMatchesExtra,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { VersionedTransaction } from '@solana/web3.js'
+import { encodeBase58 } from '../encoding/base58.js'
+import { type ByteReader, createByteReader } from '../encoding/byteReader.js'
 
 /** A decoded transaction; addresses and hashes in base58. */
 export interface Transaction {
@@ -36,48 +37,84 @@ export const decodeTransaction = (text: string): Transaction | null => {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.toString('base64') !== text || bytes.length > maxBytes) return null
   try {
-    const transaction = VersionedTransaction.deserialize(bytes)
-    return bytes.equals(transaction.serialize()) ? describe(transaction) : null
+    return readTransaction(bytes)
   } catch {
     return null
   }
 }
 
-const describe = ({ message, signatures }: VersionedTransaction): Transaction | null => {
-  const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header
-  const keys = message.staticAccountKeys.map((key) => key.toBase58())
+const signatureLength = 64
+const keyLength = 32
+
+/** Every length in its shortest form and nothing left over: so the bytes are the only encoding of what they say. */
+const readTransaction = (bytes: Buffer): Transaction | null => {
+  const reader = createByteReader(bytes)
+  const signatures = readList(reader, () => reader.readBytes(signatureLength))
+  const message = Buffer.from(reader.rest())
+  const { header, keys, blockhash, instructions: compiled, hasLookups } = readMessage(reader)
+  if (reader.rest().length > 0) return null
+  const { requiredSignatures, readonlySigned, readonlyUnsigned } = header
   const isSane =
-    signatures.length === numRequiredSignatures &&
-    numReadonlySignedAccounts < numRequiredSignatures &&
-    numRequiredSignatures + numReadonlyUnsignedAccounts <= keys.length &&
+    signatures.length === requiredSignatures &&
+    readonlySigned < requiredSignatures &&
+    requiredSignatures + readonlyUnsigned <= keys.length &&
     new Set(keys).size === keys.length
   if (!isSane) return null
-  const usesLookupTables = message.addressTableLookups.length > 0
   const instructions: Instruction[] = []
-  for (const { programIdIndex, accountKeyIndexes, data } of message.compiledInstructions) {
-    const program = keys[programIdIndex]
-    const accounts = accountKeyIndexes.map((index) => keys[index])
-    if (program === undefined || programIdIndex === 0) return null
+  for (const { programIndex, accountIndexes, data } of compiled) {
+    const program = keys[programIndex]
+    const accounts = accountIndexes.map((index) => keys[index])
+    if (program === undefined || programIndex === 0) return null
     // Accounts from lookup tables stay unresolved; such a transaction is refused later.
-    if (!usesLookupTables && accounts.includes(undefined)) return null
-    instructions.push({
-      program,
-      accounts: accounts.map((account) => account ?? ''),
-      data: Buffer.from(data),
-    })
+    if (!hasLookups && accounts.includes(undefined)) return null
+    instructions.push({ program, accounts: accounts.map((account) => account ?? ''), data })
   }
-  const signed = message.serialize()
   return {
     keys,
-    requiredSignatures: numRequiredSignatures,
+    requiredSignatures,
     signatures,
-    message: signed,
-    messageHash: createHash('sha256').update(signed).digest('hex'),
-    blockhash: message.recentBlockhash,
+    message,
+    messageHash: createHash('sha256').update(message).digest('hex'),
+    blockhash,
     instructions,
-    usesLookupTables,
+    usesLookupTables: hasLookups,
   }
 }
+
+// The first byte of a legacy message is the number of signatures; of others a version, marked by the highest bit.
+const versionMark = 0x80
+const onlyVersion = 0
+
+const readMessage = (reader: ByteReader) => {
+  const first = reader.readByte()
+  const isVersioned = (first & versionMark) !== 0
+  if (isVersioned && (first & ~versionMark) !== onlyVersion) throw new Error('Unknown message version')
+  const header = {
+    requiredSignatures: isVersioned ? reader.readByte() : first,
+    readonlySigned: reader.readByte(),
+    readonlyUnsigned: reader.readByte(),
+  }
+  const readKey = () => encodeBase58(reader.readBytes(keyLength))
+  const keys = readList(reader, readKey)
+  const blockhash = readKey()
+  const instructions = readList(reader, () => ({
+    programIndex: reader.readByte(),
+    accountIndexes: [...reader.readBytes(reader.readLength())],
+    data: Buffer.from(reader.readBytes(reader.readLength())),
+  }))
+  // Table, writable and readonly indexes.
+  const lookups = isVersioned
+    ? readList(reader, () => [
+        readKey(),
+        reader.readBytes(reader.readLength()),
+        reader.readBytes(reader.readLength()),
+      ])
+    : []
+  return { header, keys, blockhash, instructions, hasLookups: lookups.length > 0 }
+}
+
+const readList = <Item>(reader: ByteReader, readItem: () => Item): readonly Item[] =>
+  Array.from({ length: reader.readLength() }, readItem)
 
 export const encodeTransaction = (message: Uint8Array, signatures: readonly Uint8Array[]): string =>
   // The compact-u16 length takes one byte below 128 signatures.

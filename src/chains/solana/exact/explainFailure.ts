@@ -22,7 +22,9 @@ const tokenErrors: Readonly<Record<number, Reason>> = {
 
 /** Maps the `err` of simulateTransaction to a reason. */
 export const explainFailure = (error: unknown): FailureReason => {
-  if (error === 'AlreadyProcessed') return { reason: 'duplicate_settlement' }
+  if (error === 'AlreadyProcessed') {
+    return { reason: 'duplicate_settlement', message: 'The transaction is on chain already' }
+  }
   if (error === 'BlockhashNotFound') return { reason: 'settle_exact_svm_block_height_exceeded' }
   // Account 0 is the fee payer: it lacks funds.
   if (error === 'AccountNotFound' || error === 'InsufficientFundsForFee') return { isOurs: true }

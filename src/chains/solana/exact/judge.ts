@@ -1,47 +1,63 @@
 import type { Outcome } from '../../../schemes/scheme.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
-import { isConfirmed } from '../transactions/statusWatcher.js'
 
 export interface StatusPolicy {
-  /** Requires that a second endpoint, if there is one, reports the same. */
+  /** Above the cross-check amount: success needs a second endpoint, failure every healthy one. */
   readonly isCrossChecked: boolean
-  /** A failure counts only when finalized. */
-  readonly needsFinalFailure: boolean
 }
+
+const minWitnesses = 2
+
+/** Voted for by more than two thirds of the stake. */
+const isConfirmed = ({ confirmationStatus }: Status): boolean =>
+  confirmationStatus === 'confirmed' || confirmationStatus === 'finalized'
+
+const isFinalized = ({ confirmationStatus }: Status): boolean => confirmationStatus === 'finalized'
+
+const hasFailed = ({ err }: Status): boolean => err !== null && err !== undefined
+
+/**
+ * Whether a status decides the outcome. A confirmed block can still be orphaned: a success is then detected and
+ * reopened, but a failure would be closed while the same bytes can land and pay in another block.
+ */
+export const isDecisive = (status: Status): boolean =>
+  hasFailed(status) ? isFinalized(status) : isConfirmed(status)
 
 /** Outcome that a transaction's status proves; `pending` while it proves none. */
 export const judgeStatus = async (
   rpc: Rpc,
   transaction: string,
   status: Status,
-  { isCrossChecked, needsFinalFailure }: StatusPolicy,
+  { isCrossChecked }: StatusPolicy,
 ): Promise<Outcome> => {
   const pending: Outcome = { state: 'pending', transaction }
-  if (!isConfirmed(status)) return pending
-  if (isCrossChecked && !(await isConfirmedTwice(rpc, transaction, status))) return pending
-  const isFinal = status.confirmationStatus === 'finalized'
-  if (hasFailed(status)) {
-    if (needsFinalFailure && !isFinal) return pending
+  if (!isDecisive(status)) return pending
+  if (isCrossChecked && !(await isAgreedOn(rpc, transaction, status))) return pending
+  if (hasFailed(status))
     return { state: 'failed', reason: 'invalid_exact_svm_transaction_failed', transaction }
-  }
   const hash = await rpc.getBlockhash(status.slot)
-  if (hash === null) return isFinal ? { state: 'confirmed', transaction } : pending
+  if (hash === null) return isFinalized(status) ? { state: 'confirmed', transaction } : pending
   return { state: 'confirmed', transaction, block: { number: BigInt(status.slot), hash } }
 }
 
-const hasFailed = ({ err }: Status): boolean => err !== null && err !== undefined
-
-/** True if at least two endpoints report the same result, or only one is configured. */
-const isConfirmedTwice = async (rpc: Rpc, transaction: string, expected: Status): Promise<boolean> => {
-  const witnesses = rpc.listWitnesses()
-  if (rpc.endpoints.length < 2) return true
+/**
+ * True if the endpoints agree, or only one is configured. A success needs two of them; a failure all that are healthy,
+ * and two at least.
+ */
+const isAgreedOn = async (rpc: Rpc, transaction: string, expected: Status): Promise<boolean> => {
+  if (rpc.endpoints.length < minWitnesses) return true
   const agreements = await Promise.all(
-    witnesses.map(async (witness) => {
-      const [status] = await rpc.getStatuses([transaction], { endpoint: witness }).catch(() => [null])
-      if (status == null || !isConfirmed(status)) return false
+    rpc.listWitnesses().map(async (endpoint) => {
+      // Not every endpoint has the ledger's history; every one has its newest 300 slots.
+      const [status] = await rpc
+        .getStatuses([transaction], { endpoint, searchesHistory: true })
+        .catch(() => rpc.getStatuses([transaction], { endpoint }))
+        .catch(() => [null])
+      if (status == null || !isDecisive(status)) return false
       return status.slot === expected.slot && hasFailed(status) === hasFailed(expected)
     }),
   )
-  return agreements.filter((agreement) => agreement).length > 1
+  const needed = hasFailed(expected) ? Math.max(agreements.length, minWitnesses) : minWitnesses
+  return agreements.filter((agrees) => agrees).length >= needed
 }

@@ -34,7 +34,7 @@ export const createPrepare =
     if (transaction === null) {
       return refused(null, 'invalid_exact_svm_payload_transaction_could_not_be_decoded')
     }
-    const payer = readTransfer(transaction.instructions[2])?.authority ?? null
+    const payer = findPayer(transaction)
     const { requirements } = payment
     if (!isOffered(network, requirements.asset)) return refused(payer, 'unsupported_asset')
     const judgement = checkTransaction({ transaction, requirements, terms })
@@ -49,6 +49,12 @@ export const createPrepare =
     }
     return { prepared }
   }
+
+/** Owner of the tokens that any transfer moves; without one the second signer, which is not the fee payer. */
+const findPayer = ({ instructions, keys, requiredSignatures }: Transaction): string | null => {
+  const transfer = instructions.map(readTransfer).find((each) => each !== null)
+  return transfer?.authority ?? (requiredSignatures === 2 ? (keys[1] ?? null) : null)
+}
 
 /** Identifies the signed message; independent of signatures. */
 export const formatAuthorizationId = (network: string, { messageHash }: Transaction): string =>

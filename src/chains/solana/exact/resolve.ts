@@ -13,7 +13,7 @@ export interface ResolvePolicy {
 /** Resolves a recorded settlement; rebroadcasts while its transaction can still land. */
 export const resolveSettlement = async (
   rpc: Rpc,
-  { broadcasts, consumedBy, createdAt }: Settlement,
+  { broadcasts, createdAt }: Settlement,
   { isCrossChecked, now }: ResolvePolicy,
 ): Promise<Outcome> => {
   const newest = broadcasts.at(-1)
@@ -21,16 +21,12 @@ export const resolveSettlement = async (
   const { transaction, bytes } = newest
   const [status] = await rpc.getStatuses([transaction], { searchesHistory: true })
   if (status != null) {
-    // Success was returned before, so the cluster dropped a block: a failure must be finalized.
-    return await judgeStatus(rpc, transaction, status, {
-      isCrossChecked,
-      needsFinalFailure: consumedBy !== null,
-    })
+    return await judgeStatus(rpc, transaction, status, { isCrossChecked })
   }
   const recorded = decodeTransaction(bytes)
   if (recorded === null) throw new Error('The recorded transaction cannot be decoded')
   const { blockhash } = recorded
-  if (await hasExpired(rpc, { transaction, blockhash, recordedAfter: createdAt }, now)) {
+  if (await hasExpired(rpc, { transaction, blockhash, recordedAfter: createdAt, isCrossChecked }, now)) {
     return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded', transaction }
   }
   await rpc.send(bytes)

@@ -84,8 +84,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     }
     await spendHourlyBudget(limiter, budget, Number(countFee(prepared.transaction)))
     const isCrossChecked = needsTwoNodes(prepared.transfer.amount)
-    const policy = { isCrossChecked, needsFinalFailure: false }
-    return await submit({ prepared, recorder, waitUntil, policy })
+    return await submit({ prepared, recorder, waitUntil, policy: { isCrossChecked } })
   }
 
   const authorize = (verified: Verified): Authorized => {

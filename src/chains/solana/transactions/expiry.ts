@@ -8,6 +8,8 @@ interface RecordedTransaction {
   readonly transaction: string
   readonly blockhash: string
   readonly recordedAfter: Date
+  /** Above the cross-check amount: every healthy endpoint must agree, and two at least where two are configured. */
+  readonly isCrossChecked: boolean
 }
 
 /** `lost`: in none of the node's blocks and in none that can follow. */
@@ -16,17 +18,23 @@ type Vote = 'lost' | 'alive' | 'unknown'
 // Allowance for clock differences and for the time until finality.
 const slackMs = 30_000
 
+const minWitnesses = 2
+
 /**
  * Proves that a transaction can no longer land. On one endpoint: a finalized block after the recording in
  * which the blockhash is no longer valid, and after that no status for the transaction. The local clock must
- * agree, and no other endpoint may contradict.
+ * agree, and no other endpoint may contradict; above the cross-check amount all healthy ones must prove it.
  */
 export const hasExpired = async (rpc: Rpc, recorded: RecordedTransaction, now: Date): Promise<boolean> => {
   if (now.getTime() < recorded.recordedAfter.getTime() + slackMs) return false
   const votes = await Promise.all(
     rpc.listWitnesses().map((endpoint) => checkEndpoint(endpoint, recorded).catch((): Vote => 'unknown')),
   )
-  return votes.includes('lost') && !votes.includes('alive')
+  if (!votes.includes('lost') || votes.includes('alive')) return false
+  if (!recorded.isCrossChecked) return true
+  return (
+    votes.every((vote) => vote === 'lost') && votes.length >= Math.min(minWitnesses, rpc.endpoints.length)
+  )
 }
 
 const validityShape = inContext(z.boolean())

@@ -1,10 +1,11 @@
 import { sleep } from '../../../concurrency/deadline.js'
 import { toChunks } from '../../../concurrency/microBatcher.js'
+import { isDecisive } from '../exact/judge.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
 
 export interface StatusWatcher {
-  /** Resolves when confirmed or finalized, or with null when the signal aborts. */
+  /** Resolves with a status that decides the outcome, or with null when the signal aborts. */
   wait(transaction: string, until: AbortSignal): Promise<Status | null>
 }
 
@@ -16,10 +17,6 @@ interface Waiting {
 // Limit of getSignatureStatuses.
 const maxPerRequest = 256
 
-/** Voted for by more than two thirds of the stake. */
-export const isConfirmed = ({ confirmationStatus }: Status): boolean =>
-  confirmationStatus === 'confirmed' || confirmationStatus === 'finalized'
-
 export const createStatusWatcher = (rpc: Rpc, pollIntervalMs: number): StatusWatcher => {
   const waiting = new Set<Waiting>()
   let isPolling = false
@@ -28,7 +25,7 @@ export const createStatusWatcher = (rpc: Rpc, pollIntervalMs: number): StatusWat
     const statuses = await rpc.getStatuses(group.map(({ transaction }) => transaction))
     for (const [index, waiter] of group.entries()) {
       const status = statuses[index] ?? null
-      if (status !== null && isConfirmed(status)) waiter.resolve(status)
+      if (status !== null && isDecisive(status)) waiter.resolve(status)
     }
   }
 

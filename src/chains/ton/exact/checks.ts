@@ -3,6 +3,7 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { type Check, runChecks } from '../../../schemes/checks.js'
 import { readAddress, readCell } from '../encoding/cells.js'
+import type { RelayLimits } from '../settings.js'
 import type { DecodedPayment } from './decode.js'
 
 interface Candidate {
@@ -13,8 +14,7 @@ interface Candidate {
   readonly marginSeconds: number
   /** Our relay wallets: the only allowed response destinations of a relayed payment. */
   readonly relays: readonly Address[]
-  /** Bounds of nanoTON attached to a relayed jetton transfer. */
-  readonly relayValue: { readonly least: bigint; readonly most: bigint }
+  readonly relayLimits: RelayLimits
 }
 
 type Rule = Check<Candidate, Reason>
@@ -29,7 +29,8 @@ const paysSomeoneElse: Rule = ({ decoded }) =>
   decoded.message.wallet.equals(decoded.transfer.destination) ? 'self_payment' : null
 
 const paysAmount: Rule = ({ decoded: { transfer }, payment: { requirements } }) => {
-  if (transfer.amount === 0n || transfer.amount < requirements.amount) return 'insufficient_amount'
+  if (requirements.amount === 0n) return 'invalid_payment_amount'
+  if (transfer.amount < requirements.amount) return 'insufficient_amount'
   return transfer.amount === requirements.amount ? null : 'invalid_exact_tvm_payload_amount_mismatch'
 }
 
@@ -61,19 +62,20 @@ const matchesPayloadForm: Rule = ({ decoded: { request, isSponsored } }) =>
 // Bounds for a payment that the client's wallet pays for: enough to arrive, and a limit on the client's loss.
 const clientValue = { least: 20_000_000n, most: 500_000_000n }
 
-const attachesEnoughTon: Rule = ({ decoded: { request, transfer, isSponsored }, relayValue }) => {
-  const { least } = isSponsored ? relayValue : clientValue
+const attachesEnoughTon: Rule = ({ decoded: { request, transfer, isSponsored }, relayLimits }) => {
+  const { least } = isSponsored ? relayLimits : clientValue
   return request.message.nanoTon - transfer.forwardNanoTon >= least ? null : 'insufficient_ton_attached'
 }
 
-const limitsAttachedTon: Rule = ({ decoded: { request, isSponsored }, relayValue }) =>
-  request.message.nanoTon <= (isSponsored ? relayValue : clientValue).most
+const limitsAttachedTon: Rule = ({ decoded: { request, isSponsored }, relayLimits }) =>
+  request.message.nanoTon <= (isSponsored ? relayLimits : clientValue).most
     ? null
     : 'invalid_exact_tvm_payload_attached_ton_amount_too_high'
 
-const maxForwardNanoTon = 10_000_000n
+// The client's own TON.
+const mostForwardedByClient = 10_000_000n
 
-const forwardsAsRequired: Rule = ({ decoded: { transfer, isSponsored }, payment }) => {
+const forwardsAsRequired: Rule = ({ decoded: { transfer, isSponsored }, payment, relayLimits }) => {
   const { forwardTonAmount = '0', forwardPayload } = payment.requirements.extra
   const isRequired = isSponsored ? transfer.forwardNanoTon.toString() === String(forwardTonAmount) : true
   const required = typeof forwardPayload === 'string' ? readCell(forwardPayload) : null
@@ -82,14 +84,18 @@ const forwardsAsRequired: Rule = ({ decoded: { transfer, isSponsored }, payment 
   const isRequiredPayload = forwardPayload == null ? isEmpty : required?.equals(carried) === true
   return isRequired &&
     isRequiredPayload &&
-    transfer.forwardNanoTon <= maxForwardNanoTon &&
+    transfer.forwardNanoTon <= (isSponsored ? relayLimits.mostForwarded : mostForwardedByClient) &&
     !transfer.hasCustomPayload
     ? null
     : 'invalid_exact_tvm_payload_jetton_transfer'
 }
 
-/** Excess TON of a relayed payment returns to us or stays; payer and recipient cannot redirect it. */
-const returnsExcess: Rule = ({ decoded: { transfer, isSponsored }, payment, relays }) => {
+/**
+ * Excess TON of a relayed payment returns to a relay wallet. Published resource servers name no response destination;
+ * then the excess stays in the recipient's jetton wallet, so no more may be attached than the transfer needs.
+ */
+const returnsExcess: Rule = ({ decoded, payment, relays, relayLimits }) => {
+  const { request, transfer, isSponsored } = decoded
   if (!isSponsored) return null
   const { responseDestination: required } = payment.requirements.extra
   const { responseDestination: signed } = transfer
@@ -98,7 +104,11 @@ const returnsExcess: Rule = ({ decoded: { transfer, isSponsored }, payment, rela
       ? signed === null
       : typeof required === 'string' && signed !== null && isSame(required, signed)
   const isOurs = signed === null || relays.some((relay) => relay.equals(signed))
-  return isRequired && isOurs ? null : 'invalid_exact_tvm_payload_jetton_transfer'
+  if (!isRequired || !isOurs) return 'invalid_exact_tvm_payload_jetton_transfer'
+  const attached = request.message.nanoTon - transfer.forwardNanoTon
+  return signed !== null || attached <= relayLimits.mostUnreturned
+    ? null
+    : 'invalid_exact_tvm_payload_attached_ton_amount_too_high'
 }
 
 const isSame = (text: string, address: Address): boolean => readAddress(text)?.equals(address) === true

@@ -11,7 +11,10 @@ export interface CrossCheckDependencies extends JudgeDependencies {
 
 const minWitnesses = 2
 
-/** From `crossCheckAmount` on, `confirmed` and `failed` need two agreeing endpoints, if configured. */
+/**
+ * From `crossCheckAmount` on, if two endpoints are configured, `confirmed` needs two that agree, and `failed` all that
+ * respond, at least two.
+ */
 export const resolveCrossChecked = async (
   dependencies: CrossCheckDependencies,
   query: ResolveQuery,
@@ -21,8 +24,11 @@ export const resolveCrossChecked = async (
   const isLarge = query.amount >= crossCheckAmount && witnesses.length >= minWitnesses
   if (!isLarge || resolution.outcome.state === 'pending') return resolution
   const outcomes = await Promise.all(witnesses.map((witness) => resolveAlone(witness, query)))
-  const agreeing = outcomes.filter((outcome) => outcome?.state === resolution.outcome.state).length
-  if (agreeing >= minWitnesses) return resolution
+  const responding = outcomes.filter((outcome) => outcome !== null)
+  const agreeing = responding.filter(({ state }) => state === resolution.outcome.state).length
+  const needed =
+    resolution.outcome.state === 'failed' ? Math.max(responding.length, minWitnesses) : minWitnesses
+  if (agreeing >= needed) return resolution
   return { outcome: { state: 'pending', transaction: query.transaction }, isWorthSending: false }
 }
 

@@ -1,3 +1,4 @@
+import type { Address } from '@ton/core'
 import type { Reason } from '../../../protocol/reasons.js'
 import { readCell } from '../encoding/cells.js'
 import { type JettonTransfer, readJettonTransfer } from '../tokens/jettonTransfer.js'
@@ -16,7 +17,10 @@ export interface DecodedPayment {
   readonly size: number
 }
 
-type Decoding = { readonly decoded: DecodedPayment } | { readonly refusedAs: Reason }
+/** A refusal names the wallet where the message could be read. */
+type Decoding =
+  | { readonly decoded: DecodedPayment }
+  | { readonly refusedAs: Reason; readonly wallet?: Address }
 
 /** Never throws. */
 export const decodePayment = (proof: ExactProof): Decoding => {
@@ -25,10 +29,11 @@ export const decodePayment = (proof: ExactProof): Decoding => {
   const cell = readCell(boc)
   const message = cell && (isSponsored ? readInternalMessage(cell) : readExternalMessage(cell))
   if (message === null) return { refusedAs: 'invalid_boc_format' }
+  const { wallet } = message
   const request = readWalletRequest(message.body)
-  if (request === null) return { refusedAs: 'invalid_exact_tvm_payload_w5_actions' }
+  if (request === null) return { refusedAs: 'invalid_exact_tvm_payload_w5_actions', wallet }
   const transfer = readJettonTransfer(request.message.body)
-  if (transfer === null) return { refusedAs: 'invalid_exact_tvm_payload_jetton_transfer' }
+  if (transfer === null) return { refusedAs: 'invalid_exact_tvm_payload_jetton_transfer', wallet }
   return {
     decoded: {
       message,

@@ -1,32 +1,29 @@
 import type { Address, Message, Transaction } from '@ton/core'
-import { type Account, findPrevious, type ListedTransaction, type Rpc } from '../rpc/rpc.js'
+import type { Account, ListedTransaction, Rpc } from '../rpc/rpc.js'
 import type { JettonRegistry } from '../tokens/jettonRegistry.js'
 import { readCreditedAmount } from '../tokens/jettonTransfer.js'
-import { readWalletRequest } from '../wallets/walletRequest.js'
+import { type FindRequests, hasSucceeded } from './findRequests.js'
 import type { PaymentQuery } from './paymentQuery.js'
 
 /**
  * What the chain proves about a payment. `paid`: the recipient's jetton wallet was credited. `void`: the
  * seqno is used and nothing was or can be credited. `tried`: executed without effect, may be retried. `open`:
- * messages in flight. `unseen`: never reached the wallet.
+ * messages in flight, or transactions still unread. `unseen`: never reached the wallet.
  */
 export type Judgement = 'paid' | 'void' | 'tried' | 'open' | 'unseen'
 
 export interface JudgeDependencies {
   readonly rpc: Rpc
   readonly jettons: JettonRegistry
+  readonly findRequests: FindRequests
 }
-
-const pageSize = 20
-const maxPages = 50
-const slackSeconds = 600
 
 /**
  * Follows a payment from the payer's wallet over its jetton wallet to the recipient's jetton wallet, and
  * checks each transaction. The wallet's seqno alone proves nothing: a failed payment increments it too.
  */
 export const judgePayment = async (
-  { rpc, jettons }: JudgeDependencies,
+  { rpc, jettons, findRequests }: JudgeDependencies,
   query: PaymentQuery,
   account: Account,
 ): Promise<Judgement> => {
@@ -60,49 +57,15 @@ export const judgePayment = async (
     return transaction.inMessage?.info.type === 'external-in' ? 'void' : 'tried'
   }
 
-  let best: Judgement = 'unseen'
-  for (const transaction of await listRequests(rpc, query, account)) {
+  const { requests, isComplete } = await findRequests(query, account)
+  let best: Judgement = isComplete ? 'unseen' : 'open'
+  for (const transaction of requests) {
     const trace = await follow(transaction)
     if (trace === 'paid' || trace === 'void') return trace
     if (best !== 'open') best = trace
   }
   return best
 }
-
-/** Transactions of the wallet that carry this request, newest first, starting at a known account state. */
-const listRequests = async (
-  rpc: Rpc,
-  { payer, signedHash, since }: PaymentQuery,
-  account: Account,
-): Promise<readonly ListedTransaction[]> => {
-  const earliest = Math.floor(since.getTime() / 1_000) - slackSeconds
-  const found: ListedTransaction[] = []
-  let from = account.newest
-  for (let page = 0; from !== null; page++) {
-    if (page === maxPages) throw new Error('The wallet has too many transactions to search')
-    const listed = await rpc.listTransactions(payer, from, pageSize)
-    found.push(...listed.filter(({ inMessage }) => isRequest(inMessage, { payer, signedHash })))
-    const last = listed.at(-1)
-    if (last === undefined) throw new Error('A node returned an empty list of transactions')
-    from = last.now < earliest ? null : findPrevious(last)
-  }
-  return found
-}
-
-const isRequest = (
-  message: Message | null | undefined,
-  { payer, signedHash }: Pick<PaymentQuery, 'payer' | 'signedHash'>,
-): boolean => {
-  if (message == null || message.info.dest?.toString() !== payer.toString()) return false
-  return readWalletRequest(message.body)?.signedHash.equals(signedHash) === true
-}
-
-const hasSucceeded = ({ description }: Transaction): boolean =>
-  description.type === 'generic' &&
-  !description.aborted &&
-  description.computePhase.type === 'vm' &&
-  description.computePhase.success &&
-  description.actionPhase?.success === true
 
 const findMessage = (
   { outMessages }: Transaction,

@@ -1,5 +1,6 @@
+import type { Address } from '@ton/core'
 import { z } from 'zod'
-import { maxBase64Length } from '../encoding/cells.js'
+import { maxBase64Length, readAddress } from '../encoding/cells.js'
 
 const boc = z.string().min(1).max(maxBase64Length)
 const addressText = z.string().min(1).max(128)
@@ -38,4 +39,12 @@ export const readExactProof = (
   if (parsed.success) return { proof: parsed.data }
   const [issue] = parsed.error.issues
   return { problem: `payload.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is of the wrong form'}` }
+}
+
+const claim = z.object({ authorization: z.object({ from: addressText }) })
+
+/** The payer that a payload names beside a message that cannot be read; null if it names none. */
+export const readClaimedPayer = (payload: Readonly<Record<string, unknown>>): Address | null => {
+  const parsed = claim.safeParse(payload)
+  return parsed.success ? readAddress(parsed.data.authorization.from) : null
 }

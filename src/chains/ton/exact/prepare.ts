@@ -11,7 +11,7 @@ import type { JettonRegistry } from '../tokens/jettonRegistry.js'
 import { findWallet } from '../wallets/walletState.js'
 import { findFailedCheck } from './checks.js'
 import { type DecodedPayment, decodePayment } from './decode.js'
-import { readExactProof } from './payload.js'
+import { readClaimedPayer, readExactProof } from './payload.js'
 import { findFailedStateCheck } from './stateChecks.js'
 
 /** Breaks no rule in the current chain state. */
@@ -36,7 +36,7 @@ export interface PrepareOptions {
 export type Prepare = (payment: Payment, options: PrepareOptions) => Promise<Preparation>
 
 export const createPrepare = (dependencies: {
-  readonly family: Pick<TonSettings, 'minRelayValue' | 'maxRelayValue'>
+  readonly family: Pick<TonSettings, 'relayLimits'>
   readonly network: Pick<TonNetworkSettings, 'globalId'>
   readonly rpc: Rpc
   readonly jettons: JettonRegistry
@@ -70,9 +70,10 @@ export const createPrepare = (dependencies: {
 
   return async (payment, { marginSeconds, beforeAsking }) => {
     const reading = readExactProof(payment.proof)
-    if ('problem' in reading) return toRefusal(null, 'invalid_payload_structure', reading.problem)
+    const claimed = readClaimedPayer(payment.proof)
+    if ('problem' in reading) return toRefusal(claimed, 'invalid_payload_structure', reading.problem)
     const decoding = decodePayment(reading.proof)
-    if ('refusedAs' in decoding) return toRefusal(null, decoding.refusedAs)
+    if ('refusedAs' in decoding) return toRefusal(decoding.wallet ?? claimed, decoding.refusedAs)
     const { decoded } = decoding
     const payer = decoded.message.wallet
     const asset = readAddress(payment.requirements.asset)
@@ -86,7 +87,7 @@ export const createPrepare = (dependencies: {
       nowSeconds,
       marginSeconds,
       relays,
-      relayValue: { least: family.minRelayValue, most: family.maxRelayValue },
+      relayLimits: family.relayLimits,
     })
     if (broken !== null) return toRefusal(payer, broken)
     beforeAsking?.()

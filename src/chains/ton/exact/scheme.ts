@@ -14,6 +14,7 @@ import { writeExternalMessage } from '../wallets/walletMessage.js'
 import { formatAuthorizationId, formatDetails, readDetails, type SignedIdentity } from './authorizationId.js'
 import { resolveCrossChecked } from './crossCheck.js'
 import { decodePayment } from './decode.js'
+import type { FindRequests } from './findRequests.js'
 import type { JudgeDependencies } from './judge.js'
 import { readExactProof } from './payload.js'
 import { createPrepare, type Prepared } from './prepare.js'
@@ -24,6 +25,7 @@ export interface ExactDependencies {
   readonly network: TonNetworkSettings
   readonly rpc: Rpc
   readonly jettons: JettonRegistry
+  readonly findRequests: FindRequests
   /** One per endpoint: large payments require two. */
   readonly witnesses: readonly JudgeDependencies[]
   readonly wallets: readonly RelayWallet[]
@@ -44,9 +46,10 @@ interface Sent {
 
 /** Jetton transfers, paid for by the payer's wallet or relayed by us. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
-  const { family, network, rpc, jettons, witnesses, wallets, queue, clock, canPay } = dependencies
+  const { family, network, rpc, jettons, findRequests, witnesses, wallets, queue, clock, canPay } =
+    dependencies
   const prepare = createPrepare({ ...dependencies, relays: wallets.map(({ address }) => address) })
-  const tracing = { rpc, jettons, witnesses, crossCheckAmount: family.crossCheckAmount }
+  const tracing = { rpc, jettons, findRequests, witnesses, crossCheckAmount: family.crossCheckAmount }
   const watching = { ...tracing, clock, pollIntervalMs: network.pollIntervalMs }
   /** Settlements in progress: a second settlement of one authorization shares its outcome. */
   const underWay = new Map<string, Promise<Outcome>>()

@@ -26,7 +26,7 @@ export interface Account {
   readonly newest: TransactionReference | null
 }
 
-interface TransactionReference {
+export interface TransactionReference {
   readonly lt: bigint
   readonly hash: string
 }

@@ -41,8 +41,7 @@ const noMessages = beginCell().storeBit(0).storeBit(0).endCell()
  * The messages of any account's transaction are untrusted. A payment's messages unfold to some hundred
  * cells; a larger transaction is unrelated, and is read without its messages to keep its place in the list.
  */
-const parseTransaction = (text: string): Transaction => {
-  const cell = Cell.fromBase64(text)
+const parseTransaction = (cell: Cell): Transaction => {
   if (countUnfolded(cell) <= maxUnfolded) return loadTransaction(cell.beginParse())
   const [, ...others] = cell.refs
   const withoutMessages = new Cell({ bits: cell.bits, refs: [noMessages, ...others] })
@@ -55,7 +54,8 @@ export const transactionShape = z
   .object({ data: z.string(), transaction_id: transactionId })
   .transform(({ data, transaction_id: id }, context) => {
     try {
-      return { ...parseTransaction(data), id }
+      const cell = Cell.fromBase64(data)
+      return { ...parseTransaction(cell), id, cellHash: cell.hash() }
     } catch {
       context.addIssue({ code: 'custom', message: 'is not a transaction' })
       return z.NEVER

@@ -1,13 +1,12 @@
 import type { Prepared } from '../exact/prepare.js'
-import { sumAttachedNanoTon } from './relayMessage.js'
+import { forwardFeeNanoTon, sumAttachedNanoTon } from './relayMessage.js'
 
 // Limits of a message: 255 actions, 64 KB, depth 512.
 const maxPayments = 100
 const maxBytes = 45_000
 
-// Fees of the message itself, and of forwarding each payment (up to 4 KB).
+// Kept for fees of the message itself.
 const reserveNanoTon = 50_000_000n
-const forwardNanoTon = 5_000_000n
 
 /** Chooses payments for one message, earliest expiry first, within size and balance; one per payer. */
 export const chooseBatch = <Item extends { readonly prepared: Prepared }>(
@@ -21,7 +20,7 @@ export const chooseBatch = <Item extends { readonly prepared: Prepared }>(
   let remaining = balance - reserveNanoTon
   for (const item of byExpiry) {
     const { decoded, payer } = item.prepared
-    const needed = sumAttachedNanoTon(item.prepared) + forwardNanoTon
+    const needed = sumAttachedNanoTon(item.prepared) + forwardFeeNanoTon
     const key = payer.toRawString()
     if (batch.length === maxPayments || bytes + decoded.size > maxBytes) break
     if (needed > remaining || payers.has(key)) continue

@@ -19,6 +19,15 @@ const executionNanoTon = 6_000_000n
 export const sumAttachedNanoTon = ({ decoded }: Prepared): bigint =>
   decoded.request.message.nanoTon + executionNanoTon
 
+// Upper bounds of fees, in nanoTON: importing and executing a message of the relay wallet, and forwarding one payment of
+// up to 4 KB.
+const messageFeeNanoTon = 5_000_000n
+export const forwardFeeNanoTon = 5_000_000n
+
+/** Upper bound of a message's cost: all TON that it attaches, none of which is certain to return, and the fees. */
+export const countRelayCost = (payments: readonly Prepared[]): bigint =>
+  payments.reduce((sum, payment) => sum + sumAttachedNanoTon(payment) + forwardFeeNanoTon, messageFeeNanoTon)
+
 /** Signs one external message with the payers' requests; without requests it only consumes the seqno. */
 export const signRelayMessage = async (
   wallet: RelayWallet,

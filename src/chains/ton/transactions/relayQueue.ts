@@ -14,7 +14,7 @@ import {
   type RelayRequest,
 } from './pendingRequests.js'
 import { type RelayAccount, readRelayAccount } from './relayAccount.js'
-import { signRelayMessage, sumAttachedNanoTon } from './relayMessage.js'
+import { countRelayCost, signRelayMessage } from './relayMessage.js'
 import type { RelayWallet } from './relayWallets.js'
 
 export interface RelayQueue {
@@ -90,8 +90,7 @@ export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue =>
     batch: readonly PendingRequest[],
     account: RelayAccount,
   ): Promise<void> => {
-    const attached = batch.reduce((sum, { prepared }) => sum + sumAttachedNanoTon(prepared), 0n)
-    await spendHourlyBudget(limiter, budget, Number(attached))
+    await spendHourlyBudget(limiter, budget, Number(countRelayCost(batch.map(({ prepared }) => prepared))))
     const result = await record(wallet, batch, account)
     if ('lost' in result) {
       const isLost = ({ recorder }: PendingRequest) => result.lost.includes(recorder.settlementId)

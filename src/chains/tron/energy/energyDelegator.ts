@@ -6,6 +6,7 @@ import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerHealth } from '../../chain.js'
 import { spendHourlyBudget } from '../../common/hourlyBudget.js'
 import { formatAddress, type TronAddress } from '../encoding/address.js'
+import { createPriceCache } from '../rpc/prices.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SponsorSettings, TronNetworkSettings } from '../settings.js'
 import { createDelegatingAccount, type Delegation } from './delegatingAccount.js'
@@ -31,13 +32,16 @@ const sunPerTrx = 1_000_000
 const maxEnergyPerPayment = 300_000
 const typicalEnergyPerPayment = 65_000
 
+// Upper bound of a delegation or an undelegation with its result.
+const delegationBytes = 300
+
 // Longer than any payment: a delegation this old was left by a process that ended.
 const orphanedAfterMs = 180_000
 
 /** The account must not delegate for any other purpose: long-lived delegations are revoked. */
 export const createEnergyDelegator = (
   { network, pollIntervalMs }: Pick<TronNetworkSettings, 'network' | 'pollIntervalMs'>,
-  { privateKey, energyPerHour }: SponsorSettings,
+  { privateKey, energyPerHour, bandwidthSunPerHour }: SponsorSettings,
   dependencies: {
     readonly rpc: Rpc
     readonly limiter: RateLimiter
@@ -55,7 +59,21 @@ export const createEnergyDelegator = (
   const delegatedAt = new Map<string, number>()
   let available: DelegableEnergy = { sun: 0, energy: 0, sunPerEnergy: 0 }
 
-  const budget = { network, purpose: 'energy', key: `energy:${network}`, limit: energyPerHour }
+  const readPrices = createPriceCache(rpc, clock)
+
+  const energyBudget = { network, purpose: 'energy', key: `energy:${network}`, limit: energyPerHour }
+  const bandwidthBudget = {
+    network,
+    purpose: 'bandwidth',
+    key: `bandwidth:${network}`,
+    limit: bandwidthSunPerHour,
+  }
+
+  /** Counts transactions as if our account had no free bandwidth left. */
+  const spendBandwidth = async (transactions: number): Promise<void> => {
+    const { bandwidthPrice } = await readPrices()
+    await spendHourlyBudget(limiter, bandwidthBudget, transactions * delegationBytes * bandwidthPrice)
+  }
 
   const waitForInclusion = async (transaction: string, signal: AbortSignal): Promise<void> => {
     while ((await rpc.findReceipt(transaction)) === null) {
@@ -88,7 +106,10 @@ export const createEnergyDelegator = (
       nextSeen.set(receiver, since)
       if (now - since < orphanedAfterMs) continue
       const sun = await findDelegated(rpc, account.address, receiver)
-      if (sun > 0) undelegate({ receiver, sun })
+      if (sun === 0) continue
+      // Beyond the budget too: what is delegated must come back.
+      await spendBandwidth(1).catch(() => undefined)
+      undelegate({ receiver, sun })
     }
     firstSeen = nextSeen
     for (const [receiver, at] of delegatedAt) if (now - at >= orphanedAfterMs) delegatedAt.delete(receiver)
@@ -98,7 +119,9 @@ export const createEnergyDelegator = (
     address,
     maxDelegable: () => Math.min(maxEnergyPerPayment, available.energy),
     delegate: async (receiver, energy, signal) => {
-      await spendHourlyBudget(limiter, budget, energy)
+      await spendHourlyBudget(limiter, energyBudget, energy)
+      // The delegation and the undelegation that follows.
+      await spendBandwidth(2)
       const delegation = { receiver, sun: toStakedSun(energy) }
       delegatedAt.set(receiver, clock.now().getTime())
       const { transaction, bytes } = await account.signDelegation(delegation)

@@ -49,8 +49,10 @@ const paysRecipient: Rule = ({ transfer, requirements }) =>
 
 const paysSomeoneElse: Rule = ({ transfer }) => refuse(transfer.owner === transfer.to, 'self_payment')
 
+const asksForAmount: Rule = ({ requirements }) => refuse(requirements.amount === 0n, 'invalid_payment_amount')
+
 const coversAmount: Rule = ({ transfer, requirements }) =>
-  refuse(transfer.value === 0n || transfer.value < requirements.amount, 'insufficient_amount')
+  refuse(transfer.value < requirements.amount, 'insufficient_amount')
 
 /** The only rule that depends on time alone; checked again later. */
 export const hasNotExpired = ({
@@ -82,6 +84,7 @@ const checks: readonly Rule[] = [
   paysAsset,
   paysRecipient,
   paysSomeoneElse,
+  asksForAmount,
   coversAmount,
   hasNotExpired,
   expiresInTime,

@@ -58,7 +58,8 @@ export const toJudgeQuery = (transfer: SignedTransfer, crossCheckAmount: bigint)
 
 /**
  * Outcome that a receipt proves. `confirmed` once in a block, with the block's id, because it can be
- * orphaned. `failed` only when the block is solid: after a reorg the transaction might succeed.
+ * orphaned. `failed` only when the block is solid: after a reorg the transaction might succeed. Above the cross-check
+ * amount a second endpoint must report the success, and every healthy one the failure.
  */
 export const resolveReceipt = async (
   rpc: Rpc,
@@ -69,7 +70,11 @@ export const resolveReceipt = async (
   const judgement = judgeReceipt(receipt, expected)
   if (judgement !== 'paid') {
     const solid = await rpc.findReceipt(transaction, 'walletsolidity')
-    if (solid === null || judgeReceipt(solid, expected) === 'paid') return { state: 'pending', transaction }
+    const isProven = solid !== null && judgeReceipt(solid, expected) === judgement
+    if (!isProven) return { state: 'pending', transaction }
+    if (isCrossChecked && !(await isDeniedByAll(rpc, transaction, expected))) {
+      return { state: 'pending', transaction }
+    }
     return {
       state: 'failed',
       reason: judgement === 'failed' ? 'transaction_failed' : 'transfer_event_mismatch',
@@ -91,13 +96,39 @@ const isConfirmedTwice = async (
   transaction: string,
   expected: ExpectedTransfer,
 ): Promise<boolean> => {
-  if (witnesses.length < 2) return true
-  const reportsPaid = async (endpoint: Endpoint): Promise<boolean> => {
+  if (witnesses.length < minWitnesses) return true
+  const reports = await Promise.all(
+    witnesses.map((endpoint) => judgeAt(endpoint, '/wallet', { transaction, expected })),
+  )
+  return reports.filter((report) => report === 'paid').length >= minWitnesses
+}
+
+/** True if every healthy endpoint, and two at least where two are configured, has it unpaid in a solid block. */
+const isDeniedByAll = async (rpc: Rpc, transaction: string, expected: ExpectedTransfer): Promise<boolean> => {
+  const witnesses = rpc.listWitnesses()
+  const reports = await Promise.all(
+    witnesses.map((endpoint) => judgeAt(endpoint, '/walletsolidity', { transaction, expected })),
+  )
+  return (
+    reports.length >= Math.min(minWitnesses, rpc.endpoints.length) &&
+    reports.every((report) => report === 'failed' || report === 'unpaid')
+  )
+}
+
+const minWitnesses = 2
+
+/** By the receipt of one endpoint; null if it has none or does not respond. */
+const judgeAt = async (
+  endpoint: Endpoint,
+  view: '/wallet' | '/walletsolidity',
+  { transaction, expected }: { readonly transaction: string; readonly expected: ExpectedTransfer },
+): Promise<Judgement | null> => {
+  try {
     const body = { value: transaction }
     const shape = receiptShapeOf(transaction)
-    const receipt = await endpoint.request('/wallet/gettransactioninfobyid', body, shape)
-    return receipt !== null && judgeReceipt(receipt, expected) === 'paid'
+    const receipt = await endpoint.request(`${view}/gettransactioninfobyid`, body, shape)
+    return receipt === null ? null : judgeReceipt(receipt, expected)
+  } catch {
+    return null
   }
-  const reports = await Promise.all(witnesses.map((endpoint) => reportsPaid(endpoint).catch(() => false)))
-  return reports.filter((isPaidReport) => isPaidReport).length >= 2
 }

@@ -64,6 +64,10 @@ export const readExactProof = (proof: Readonly<Record<string, unknown>>): ProofR
   return { proof: { transfer: reading.transfer, copy } }
 }
 
+/** The payer that a payload names beside bytes that cannot be read; null if it names none. */
+export const readClaimedPayer = ({ authorization }: Readonly<Record<string, unknown>>): TronAddress | null =>
+  isRecord(authorization) ? readAddress(authorization.from) : null
+
 const copiedFields = [
   'from',
   'to',

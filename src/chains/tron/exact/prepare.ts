@@ -5,7 +5,7 @@ import { formatAddress, type TronAddress } from '../encoding/address.js'
 import type { TronNetworkSettings } from '../settings.js'
 import { type FailedCheck, findFailedCheck } from './checks.js'
 import type { SignedTransfer } from './decode.js'
-import { readExactProof } from './payload.js'
+import { readClaimedPayer, readExactProof } from './payload.js'
 
 export type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: Refusal }
 
@@ -22,17 +22,19 @@ export const createPrepare = (
   return ({ proof: untrusted, requirements }, marginMs) => {
     const reading = readExactProof(untrusted)
     if ('reason' in reading) {
-      return { refused: toRefusal(null, { reason: reading.reason, message: reading.problem }) }
+      const payer = readClaimedPayer(untrusted)
+      return { refused: toRefusal(payer, { reason: reading.reason, message: reading.problem }) }
     }
     const { proof } = reading
     const nowMs = clock.now().getTime()
     const broken = findFailedCheck({ ...proof, requirements, isOffered, maxFeeLimit, nowMs, marginMs })
-    return broken === null ? { transfer: proof.transfer } : { refused: toRefusal(proof.transfer, broken) }
+    const { transfer } = proof
+    return broken === null ? { transfer } : { refused: toRefusal(transfer.owner, broken) }
   }
 }
 
-export const toRefusal = (transfer: SignedTransfer | null, broken: FailedCheck): Refusal => ({
+export const toRefusal = (payer: TronAddress | null, broken: FailedCheck): Refusal => ({
   isValid: false,
-  payer: transfer === null ? null : formatAddress(transfer.owner),
+  payer: payer === null ? null : formatAddress(payer),
   ...broken,
 })

@@ -111,7 +111,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       if (!isAwaited()) throw new Error('The caller is gone')
       const state = await readChainState(rpc, transfer, readPrices)
       const broken = findFailedStateCheck(withEnergy(state))
-      if (broken !== null) return toRefusal(transfer, broken)
+      if (broken !== null) return toRefusal(transfer.owner, broken)
       return {
         isValid: true,
         payer: formatAddress(transfer.owner),

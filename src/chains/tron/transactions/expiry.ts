@@ -7,14 +7,14 @@ const slackMs = 30_000
 /**
  * Proves that a transaction can no longer land: a block accepts only transactions that expire after its
  * parent's time, so none can follow a solid block at or after the expiration. Every endpoint must report such
- * a solid block first, and then that it does not know the transaction.
+ * a solid block first, and then that it does not know the transaction. False with fewer than `minWitnesses` endpoints.
  */
 export const hasExpired = async (
+  { transaction, expiration }: { readonly transaction: string; readonly expiration: number },
   witnesses: readonly Endpoint[],
-  transaction: string,
-  expiration: number,
+  minWitnesses: number,
 ): Promise<boolean> => {
-  if (witnesses.length === 0) return false
+  if (witnesses.length < minWitnesses) return false
   const confirmations = await Promise.all(
     witnesses.map((endpoint) => confirmsExpiry(endpoint, transaction, expiration).catch(() => false)),
   )

@@ -36,10 +36,15 @@ const rows: readonly Row[] = [
     plan: { authorization: { value: '9999' } },
     reason: 'invalid_exact_evm_payload_authorization_value',
   },
-  { title: 'Amount: any value meets an amount of 0', plan: { amount: 1n, requirements: { amount: '0' } } },
   {
-    title: 'Amount: value and amount are 0',
-    plan: { amount: 0n },
+    title: 'Amount: the required amount is 0',
+    plan: { amount: 1n, requirements: { amount: '0' } },
+    reason: 'invalid_payment_amount',
+  },
+  { title: 'Amount: value and amount are 0', plan: { amount: 0n }, reason: 'invalid_payment_amount' },
+  {
+    title: 'Amount: the value is 0',
+    plan: { authorization: { value: '0' } },
     reason: 'invalid_exact_evm_payload_authorization_value',
   },
   {

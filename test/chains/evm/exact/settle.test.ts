@@ -259,7 +259,7 @@ describe('when the nodes stop responding after the send', () => {
     }
     expect(await service.verify(body)).toMatchObject({
       isValid: false,
-      invalidReason: 'invalid_exact_evm_nonce_already_used',
+      invalidReason: 'duplicate_settlement',
     })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })

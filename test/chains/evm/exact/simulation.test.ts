@@ -90,7 +90,7 @@ describe('simulations', () => {
       [await scene.plan({ balance: 1n }), 'insufficient_funds'],
       [blocked, 'account_blocked'],
       [await scene.plan(), undefined],
-      [used, 'invalid_exact_evm_nonce_already_used'],
+      [used, 'duplicate_settlement'],
       [await scene.plan({ authorization: { validAfter: String(now) } }), undefined],
       [
         await scene.plan({ wallet, signature: await createEoa().account.sign({ hash: randomHex(32) }) }),

@@ -218,7 +218,7 @@ const rows: readonly Row[] = [
     reason: `${payload}amount_mismatch`,
     plan: () => ({ amount: 10n, transferred: 11n, balance: 11n }),
   },
-  { rule: 'the amount is not zero', reason: `${payload}amount_mismatch`, plan: () => ({ amount: 0n }) },
+  { rule: 'the amount is not zero', reason: 'invalid_payment_amount', plan: () => ({ amount: 0n }) },
   {
     rule: 'the destination is the associated token account of payTo',
     reason: `${payload}recipient_mismatch`,

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { lighthouseProgram, token2022Program } from '../../../support/solana/programs.js'
+import { readSentTransaction } from '../../../support/solana/sentTransaction.js'
 import { openScene, type PaymentPlan, type SolanaScene } from '../scene.js'
 
 let scene: SolanaScene
@@ -156,6 +157,10 @@ describe('settle on Solana', () => {
     // Between simulation and block the payer moves the money away.
     scene.chain.give({ owner: payer.publicKey.toBase58(), amount: -10_000n })
     scene.chain.slots.warp(10)
+    const sent = proxy.calls.find(({ method }) => method === 'sendTransaction')
+    const { signature } = readSentTransaction(Buffer.from(String(sent?.params[0]), 'base64'))
+    await pollUntil(() => scene.chain.ledger.find(signature) !== null, 'the transaction to be in a block')
+    scene.chain.slots.warp(31)
     expect(await settling).toMatchObject({
       success: false,
       errorReason: 'invalid_exact_svm_transaction_failed',

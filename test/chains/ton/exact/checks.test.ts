@@ -61,7 +61,7 @@ const rows: readonly Row[] = [
     plan: () => ({ signedAmount: 1_000_001n }),
     reason: 'invalid_exact_tvm_payload_amount_mismatch',
   },
-  { title: 'an amount of zero', plan: () => ({ amount: 0n }), reason: 'insufficient_amount' },
+  { title: 'an amount of zero', plan: () => ({ amount: 0n }), reason: 'invalid_payment_amount' },
   {
     title: 'another recipient',
     plan: () => ({ destination: randomAddress() }),
@@ -185,10 +185,27 @@ const rows: readonly Row[] = [
   {
     title: 'a required forward amount above the limit',
     form: 'sponsored',
+    plan: () => ({ forwardNanoTon: 2n, extra: { forwardTonAmount: '2' } }),
+    reason: 'invalid_exact_tvm_payload_jetton_transfer',
+  },
+  {
+    title: 'a forward amount of the client above its limit',
+    form: 'clientPaid',
+    plan: () => ({ forwardNanoTon: 10_000_001n }),
+    reason: 'invalid_exact_tvm_payload_jetton_transfer',
+  },
+  {
+    title: 'no response destination with more attached TON than the transfer needs',
+    form: 'sponsored',
+    plan: () => ({ responseDestination: null }),
+    reason: 'invalid_exact_tvm_payload_attached_ton_amount_too_high',
+  },
+  {
+    title: 'no response destination where the requirements name one',
+    form: 'sponsored',
     plan: () => ({
-      nanoTon: 60_000_000n,
-      forwardNanoTon: 10_000_001n,
-      extra: { forwardTonAmount: '10000001' },
+      responseDestination: null,
+      extra: { responseDestination: scene.relays[0]?.toRawString() },
     }),
     reason: 'invalid_exact_tvm_payload_jetton_transfer',
   },
@@ -224,9 +241,9 @@ const rows: readonly Row[] = [
     title: 'too little attached TON beside the forward amount',
     form: 'sponsored',
     plan: () => ({
-      nanoTon: 50_000_000n,
-      forwardNanoTon: 6_000_000n,
-      extra: { forwardTonAmount: '6000000' },
+      nanoTon: 45_000_000n,
+      forwardNanoTon: 1n,
+      extra: { forwardTonAmount: '1' },
     }),
     reason: 'insufficient_ton_attached',
   },

@@ -143,9 +143,9 @@ describe('checks without the chain', () => {
     expect(chain.requests.slice(before).filter((path) => !path.endsWith('/getblock'))).toEqual([])
   })
 
-  it('refuse an amount of zero as insufficient_amount', async () => {
+  it('refuse an amount of zero as invalid_payment_amount', async () => {
     expect(await verify(await plan({ amount: 0n }, { amount: 0n }))).toMatchObject({
-      reason: 'insufficient_amount',
+      reason: 'invalid_payment_amount',
     })
   })
 

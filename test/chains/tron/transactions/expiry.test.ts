@@ -65,4 +65,28 @@ describe('an expired transaction', () => {
     proxy.clearFaults()
     await reconcileUntil(service, result, 'confirmed')
   })
+
+  it('above the cross-check amount is not failed while one of two endpoints is down', async () => {
+    const [liar, honest] = [await scene.openProxy(), await scene.openProxy()]
+    const service = await scene.open({
+      url: `${liar.url},${honest.url}`,
+      environment: { ...shortWait.environment, TRON_CROSS_CHECK_AMOUNT: '10000' },
+    })
+    const { body } = await scene.plan()
+    for (const view of ['wallet', 'walletsolidity']) {
+      liar.setFault(`/${view}/gettransactioninfobyid`, { kind: 'tamper', change: () => ({}) })
+    }
+    const result = await service.settle(body)
+    expect(result).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    honest.setFault('*', { kind: 'refuse' })
+    scene.chain.warp(95_000)
+    await scene.chain.mine(25)
+    for (let round = 0; round < 3; round++) {
+      await service.reconcile()
+      expect(await find(service, result)).toMatchObject({ status: 'pending' })
+    }
+    liar.clearFaults()
+    honest.clearFaults()
+    await reconcileUntil(service, result, 'confirmed')
+  })
 })

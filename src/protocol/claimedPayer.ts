@@ -1,0 +1,14 @@
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const address = /^[\x21-\x7e]{1,256}$/
+
+/**
+ * The payer that a proof names in clear, as it is written there; null where only a scheme can read it. For refusals
+ * before a scheme has looked at the payment.
+ */
+export const findClaimedPayer = (proof: unknown): string | null => {
+  if (!isFields(proof)) return null
+  const { from } = isFields(proof.authorization) ? proof.authorization : proof
+  return typeof from === 'string' && address.test(from) ? from : null
+}

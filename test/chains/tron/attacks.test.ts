@@ -1,0 +1,159 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { SettleResult } from '../../../src/protocol/results.js'
+import type { CoreClient } from '../../support/coreClient.js'
+import { pollUntil } from '../../support/pollUntil.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
+import { createTronKey } from '../../support/tron/keys.js'
+import type { TronPaymentBody } from '../../support/tron/payment.js'
+import { openScene, type Scene } from './scene.js'
+
+/* Numbers refer to the project's list of attacks on facilitators. */
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(async () => {
+  scene.chain.resume()
+  await scene.reset()
+})
+afterAll(() => scene.close())
+
+const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
+const countBroadcasts = () => scene.chain.requests.filter((path) => path.endsWith('/broadcasthex')).length
+const statusOf = async (service: CoreClient, { settlementId = '' }: SettleResult) =>
+  (await service.core.useCases.core.getSettlement(settlementId))?.status
+
+const withPayload = (body: TronPaymentBody, change: object) => ({
+  ...body,
+  paymentPayload: { ...body.paymentPayload, payload: { ...body.paymentPayload.payload, ...change } },
+})
+
+describe('A41: a failure that one endpoint reports', () => {
+  it('above the cross-check amount needs every healthy endpoint', async () => {
+    const liar = await scene.openProxy()
+    const service = await scene.open({
+      url: `${liar.url},${scene.chain.url}`,
+      environment: { TRON_CROSS_CHECK_AMOUNT: '10000', SETTLE_WAIT_SECONDS: '2' },
+    })
+    const { body, payTo } = await scene.plan()
+    scene.chain.pause()
+    const settling = service.settle(body)
+    await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the broadcast')
+    for (const view of ['wallet', 'walletsolidity']) {
+      liar.setFault(`/${view}/gettransactioninfobyid`, {
+        kind: 'tamper',
+        change: (_, [asked]) => ({
+          id: Object(asked).value,
+          blockNumber: 1,
+          blockTimeStamp: 1,
+          receipt: { result: 'OUT_OF_ENERGY' },
+        }),
+      })
+    }
+    scene.chain.resume()
+    const result = await settling
+    expect(result).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    expect(await balanceOf(payTo)).toBe(10_000n)
+    await service.reconcile()
+    expect(await statusOf(service, result)).toBe('pending')
+    liar.clearFaults()
+    await pollUntil(async () => {
+      await service.reconcile()
+      return (await statusOf(service, result)) === 'confirmed'
+    }, 'the payment to be confirmed')
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+})
+
+describe('A46: payers that make the facilitator delegate energy', () => {
+  it('burn no more TRX for bandwidth than the hourly budget', async () => {
+    const sponsor = createTronKey()
+    scene.chain.fund(sponsor.address, 100_000_000)
+    scene.chain.stake(sponsor.address, 100_000_000_000)
+    const service = await scene.open({
+      environment: {
+        TRON_PRIVATE_KEY: sponsor.privateKey,
+        TRON_SPONSOR_ENERGY: 'true',
+        // 1 TRX: a delegation and its undelegation cost up to 0.6.
+        TRON_SPONSOR_BANDWIDTH_SUN_PER_HOUR: '1000000',
+      },
+    })
+    const plan = async () => {
+      const payer = createTronKey()
+      scene.chain.fund(payer.address, 0)
+      return await scene.plan({ sun: 0, payer })
+    }
+    const first = await plan()
+    expect(await service.settle(first.body)).toMatchObject({ success: true })
+    await pollUntil(
+      () => scene.chain.ledger.accounts().get(first.payer.hexAddress)?.delegatedFrom.size === 0,
+      'the energy to be undelegated',
+    )
+    const second = await plan()
+    const before = countBroadcasts()
+    expect(await rejectionOf(service.settle(second.body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(countBroadcasts()).toBe(before)
+    expect(await balanceOf(second.payTo)).toBe(0n)
+  })
+})
+
+describe('A59: what a refusal says', () => {
+  it.each([
+    ['is no hex', { signedTransaction: 'zz' }],
+    ['is missing', { signedTransaction: undefined }],
+    ['is no transaction', { signedTransaction: 'ab'.repeat(300) }],
+  ])('names the payer of the authorization when the signed transaction %s', async (_, change) => {
+    const service = await scene.open()
+    const { body, payer } = await scene.plan()
+    const changed = withPayload(body, change)
+    expect(await service.verify(changed)).toMatchObject({ isValid: false, payer: payer.address })
+    expect(await service.settle(changed)).toMatchObject({ success: false, payer: payer.address })
+  })
+
+  it.each([
+    [
+      'another network than the requirements',
+      { accepted: 'tron:nile', required: 'tron:mainnet' },
+      'network_mismatch',
+    ],
+    [
+      'a network that is not configured',
+      { accepted: 'tron:shasta', required: 'tron:shasta' },
+      'invalid_network',
+    ],
+  ])('names the payer of the authorization of a payment for %s', async (_, networks, reason) => {
+    const service = await scene.open()
+    const { body, payer } = await scene.plan()
+    const { paymentPayload, paymentRequirements } = body
+    const changed = {
+      ...body,
+      paymentPayload: { ...paymentPayload, accepted: { ...paymentRequirements, network: networks.accepted } },
+      paymentRequirements: { ...paymentRequirements, network: networks.required },
+    }
+    const named = { payer: payer.address }
+    expect(await service.verify(changed)).toMatchObject({ invalidReason: reason, ...named })
+    expect(await service.settle(changed)).toMatchObject({ errorReason: reason, ...named })
+  })
+
+  it('is duplicate_settlement in verify for a payment that was settled', async () => {
+    const service = await scene.open()
+    const { body, payer } = await scene.plan()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await service.verify(body)).toMatchObject({
+      isValid: false,
+      invalidReason: 'duplicate_settlement',
+      payer: payer.address,
+    })
+  })
+
+  it('does not depend on the letter case of a transaction hash', async () => {
+    const service = await scene.open()
+    const { body } = await scene.plan()
+    const { transaction, settlementId } = await service.settle(body)
+    const { getSettlementByTransaction } = service.core.useCases.core
+    const named = { network: 'tron:nile', transaction: transaction.toUpperCase() }
+    expect(await getSettlementByTransaction(named)).toMatchObject({ id: settlementId, transaction })
+  })
+})

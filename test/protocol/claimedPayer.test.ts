@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest'
+import { findClaimedPayer } from '../../src/protocol/claimedPayer.js'
+
+describe('the payer that a proof names', () => {
+  it.each([
+    ['the authorization', { authorization: { from: '0xAbc' }, from: '0xdef' }, '0xAbc'],
+    ['the flat shape', { from: '0xAbc', nonce: '0x01' }, '0xAbc'],
+  ])('is read from %s as it is written', (_, proof, payer) => expect(findClaimedPayer(proof)).toBe(payer))
+
+  it.each([
+    null,
+    'text',
+    [],
+    {},
+    { transaction: 'AAAA' },
+    { authorization: {}, from: 7 },
+    { authorization: { from: '' } },
+    { authorization: { from: 'two words' } },
+    { authorization: { from: 'a'.repeat(257) } },
+    { authorization: { from: 'a\u0000b' } },
+  ])('is absent from %j', (proof) => expect(findClaimedPayer(proof)).toBeNull())
+})

@@ -1,0 +1,172 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+import { isProduction, licenseOf, readLock, renderNotice } from './support/notice/renderNotice.js'
+import { readText } from './support/sourceFiles.js'
+import { makeTemporaryFolder } from './support/temporaryFolder.js'
+
+/* Attack A58: code that reaches the service through what it is built from. */
+
+const lockText = readText('package-lock.json')
+const lock = readLock(lockText)
+
+describe('the lock file', () => {
+  // Development tools for platforms that CI does not run on; the registry that wrote the lock file lacks them.
+  const unhashed = [
+    '@biomejs/cli-android-arm64',
+    '@biomejs/cli-android-x64',
+    '@biomejs/cli-darwin-arm64',
+    '@biomejs/cli-darwin-x64',
+    '@biomejs/cli-linux-arm64-musl',
+    '@biomejs/cli-linux-x64-musl',
+    '@biomejs/cli-win32-arm64',
+    '@biomejs/cli-win32-x64',
+    '@foundry-rs/anvil-darwin-amd64',
+    '@foundry-rs/anvil-darwin-arm64',
+    '@foundry-rs/anvil-linux-arm64',
+    '@foundry-rs/anvil-win32-amd64',
+  ]
+  const isHashed = ({ integrity = '' }: { readonly integrity?: string | undefined }) =>
+    /^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity)
+
+  it('has a SHA-512 hash of every package that is installed in production', () => {
+    const production = lock.filter(isProduction)
+    expect(production.length).toBeGreaterThan(100)
+    expect(production.filter((each) => !isHashed(each)).map(({ name }) => name)).toEqual([])
+  })
+
+  it('has a hash of every other package but optional tools of other platforms', () => {
+    const missing = lock.filter((each) => !isHashed(each))
+    expect(missing.map(({ name }) => name).filter((name) => !unhashed.includes(name))).toEqual([])
+    for (const { name, dev, optional, os = [], cpu = [], libc = [] } of missing) {
+      const fitsCi = os.includes('linux') && cpu.includes('x64') && !libc.includes('musl')
+      expect({ name, dev, optional, fitsCi }).toEqual({ name, dev: true, optional: true, fitsCi: false })
+    }
+  })
+
+  it('names no registry, so that every package comes from the configured one', () => {
+    expect(lockText).not.toContain('"resolved"')
+  })
+})
+
+describe('NOTICE', () => {
+  it('lists every package of an installation with its license: `npm run notice` writes it', () => {
+    expect(readText('NOTICE')).toBe(renderNotice(lock))
+  })
+
+  it('lists only permissive licenses, which let anyone run the service and pass it on', () => {
+    const permissive = [
+      '0BSD',
+      'Apache-2.0',
+      'BlueOak-1.0.0',
+      'BSD-2-Clause',
+      'BSD-3-Clause',
+      '(BSD-3-Clause AND Apache-2.0)',
+      'ISC',
+      'MIT',
+      'MIT-0',
+      'Unlicense',
+    ]
+    const others = lock.filter((each) => isProduction(each) && !permissive.includes(licenseOf(each)))
+    expect(others.map(({ name }) => name)).toEqual([])
+  })
+
+  it('is part of the image', () => {
+    expect(readText('Dockerfile')).toMatch(/^COPY LICENSE NOTICE /m)
+    expect(readText('.dockerignore')).toContain('!NOTICE')
+  })
+})
+
+const service = z.looseObject({
+  image: z.string(),
+  build: z.string().optional(),
+  read_only: z.boolean().default(false),
+  cap_drop: z.array(z.string()).default([]),
+  cap_add: z.array(z.string()).default([]),
+  privileged: z.boolean().default(false),
+  security_opt: z.array(z.string()).default([]),
+  mem_limit: z.string().default(''),
+  entrypoint: z.array(z.string()).default([]),
+  command: z.array(z.string()).default([]),
+  environment: z.record(z.string(), z.string()).default({}),
+})
+const composeText = readText('docker-compose.yml')
+const compose = z
+  .object({ services: z.record(z.string(), service) })
+  .parse(parseYaml(composeText, { merge: true }))
+const services = Object.entries(compose.services).map(([name, each]) => ({ name, ...each }))
+
+// With three numbers, or two where the project has no third, or a digest.
+const exactTag = /(:\d+\.\d+(\.\d+)?(-[a-z0-9]+)*|@sha256:[0-9a-f]{64})$/
+
+describe('images', () => {
+  it('are built from an exact tag', () => {
+    const bases = [...readText('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image)
+    expect(bases).toHaveLength(2)
+    for (const image of bases) expect(image).toMatch(exactTag)
+    expect(new Set(bases).size).toBe(1)
+  })
+
+  it('of other projects have an exact tag', () => {
+    const foreign = services.filter(({ build }) => build === undefined)
+    expect(foreign).toHaveLength(3)
+    for (const { image } of foreign) expect(image).toMatch(exactTag)
+  })
+})
+
+describe('docker-compose.yml', () => {
+  it.each(services)('gives $name no more than it needs', (each) => {
+    expect(each).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      cap_add: [],
+      privileged: false,
+      security_opt: ['no-new-privileges:true'],
+    })
+    expect(each.mem_limit).toMatch(/^\d+[mg]$/)
+  })
+
+  it('contains no password', () => {
+    expect(composeText).not.toMatch(/PASSWORD: |:\/\/\w*:\w+@/)
+    expect(compose.services.redis?.command.join()).toContain('requirepass $$(cat ')
+  })
+
+  it('generates a password for each store once', async () => {
+    const folder = await makeTemporaryFolder('quittance-passwords-')
+    try {
+      for (const store of ['postgres', 'redis']) mkdirSync(join(folder, store))
+      const script = compose.services.passwords?.command[0] ?? ''
+      const run = () => {
+        const shell = script.replaceAll('$$', '$').replaceAll('/passwords', folder)
+        execFileSync('sh', ['-ceu', shell])
+        return ['postgres', 'redis'].map((store) => readFileSync(join(folder, store, 'password'), 'utf8'))
+      }
+      const passwords = run()
+      for (const password of passwords) expect(password).toMatch(/^[0-9a-f]{64}$/)
+      expect(new Set(passwords).size).toBe(2)
+      expect(run()).toEqual(passwords)
+      expect(statSync(join(folder, 'redis', 'password')).mode & 0o777).toBe(0o444)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('passes them to the service, with the arguments of the command line', () => {
+    const [shell = '', flags = '', script = '', name = ''] = compose.services.quittance?.entrypoint ?? []
+    const shown = script.replaceAll('$$', '$').replace('exec node', 'echo "$DATABASE_URL" "$REDIS_URL"')
+    const withFakeCat = `cat() { echo "secret-of-$1" | tr / _; }\n${shown}`
+    const output = execFileSync(shell, [flags, withFakeCat, name, 'admin', 'keys', 'list'])
+    expect(output.toString().trim().split(' ')).toEqual([
+      'postgres://quittance:secret-of-_passwords_postgres_password@postgres:5432/quittance',
+      'redis://:secret-of-_passwords_redis_password@redis:6379',
+      '--max-semi-space-size=32',
+      'dist/main.js',
+      'admin',
+      'keys',
+      'list',
+    ])
+  })
+})

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+
+const entry = z.object({
+  version: z.string().optional(),
+  license: z.string().optional(),
+  integrity: z.string().optional(),
+  link: z.boolean().optional(),
+  dev: z.boolean().optional(),
+  devOptional: z.boolean().optional(),
+  optional: z.boolean().optional(),
+  os: z.array(z.string()).optional(),
+  cpu: z.array(z.string()).optional(),
+  libc: z.array(z.string()).optional(),
+})
+
+const lockShape = z.object({ packages: z.record(z.string(), entry) })
+
+/** A package of the lock file. */
+export interface LockedPackage extends z.infer<typeof entry> {
+  readonly name: string
+}
+
+const folder = 'node_modules/'
+
+export const readLock = (text: string): readonly LockedPackage[] =>
+  Object.entries(lockShape.parse(JSON.parse(text)).packages)
+    .filter(([path]) => path.includes(folder))
+    .map(([path, each]) => ({ ...each, name: path.slice(path.lastIndexOf(folder) + folder.length) }))
+
+export const isProduction = ({ dev, devOptional }: LockedPackage): boolean =>
+  dev !== true && devOptional !== true
+
+export const licenseOf = ({ license }: LockedPackage): string => license ?? 'not stated'
+
+const introduction = `Quittance
+Licensed under the Apache License, Version 2.0; see LICENSE.
+
+The service runs with the packages below, unchanged and as published on npm. Each carries its license and its copyright
+notice, in a file of its own, its README or its package.json; they are in node_modules of an installation or an image.
+\`npm run notice\` writes this file.
+`
+
+/** NOTICE: the packages of an installation without development dependencies, by license. */
+export const renderNotice = (lock: readonly LockedPackage[]): string => {
+  const production = lock.filter(isProduction)
+  const sections = [...new Set(production.map(licenseOf))].sort().map((license) => {
+    const ofLicense = production.filter((each) => licenseOf(each) === license)
+    const lines = ofLicense.map(({ name, version }) => `  ${name} ${version ?? ''}\n`)
+    return `${license}\n${[...new Set(lines)].sort().join('')}`
+  })
+  return [introduction, ...sections].join('\n')
+}
