@@ -16,7 +16,8 @@ const downgrade = `
     select id as settlement_id, caller as account_id, network, asset, amount, fee_rate,
       trim_scale(amount * fee_rate) as fee, closed_at as accrued_at
     from settlements where state = 'confirmed' and fee_rate is not null;
-  delete from schema_migration where number = 7`
+  alter table idempotent_requests drop column reason;
+  delete from schema_migration where number >= 7`
 
 /** Leaves every settlement like a process that dies between sending and closing. */
 const reopen = `
