@@ -50,6 +50,8 @@ export type Outcome = Closing | { readonly state: 'pending'; readonly transactio
 export type BlockStatus = 'final' | 'canonical' | 'orphaned' | 'unknown'
 
 export interface VerifyOptions {
+  /** Before a settlement: also refuses what would expire before it can be settled. */
+  readonly isForSettle?: boolean
   /** False once the caller disconnected: chain reads can be skipped. */
   readonly isAwaited: () => boolean
 }
@@ -57,6 +59,8 @@ export interface VerifyOptions {
 export interface SettleOptions {
   /** Ends the wait for the outcome, not the settlement. */
   readonly waitUntil: AbortSignal
+  /** Account id, or `anonymous`: whose part of a budget the settlement uses. None unless stated. */
+  readonly caller?: string | null
 }
 
 export interface Scheme {

@@ -114,7 +114,10 @@ export const createExecuteSettlement = ({
 
     let outcome: Outcome
     try {
-      outcome = await authorized.settle(recorder, { waitUntil: context.waitUntil })
+      outcome = await authorized.settle(recorder, {
+        waitUntil: context.waitUntil,
+        caller: context.caller,
+      })
     } catch (error) {
       if (recorded === null) {
         const answer = await abandonUnrecorded(settlement, context)

@@ -59,7 +59,7 @@ export const createSettleAuthorization = ({
       }
 
       const isAwaited = () => !waitUntil.aborted
-      const verified = await withSignal(scheme.verify(payment, { isAwaited }), waitUntil)
+      const verified = await withSignal(scheme.verify(payment, { isAwaited, isForSettle: true }), waitUntil)
       if (!verified.isValid) {
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)
         if (settled !== null) continue

@@ -382,7 +382,7 @@ describe('A4: one authorization in several encodings', () => {
 
 describe('A14 and A18: cost limits', () => {
   it('refuses settlements beyond the hourly fee budget, before anything is recorded', async () => {
-    await open({ environment: { SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR_mainnet: '25000' } })
+    await open({ environment: { SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR_mainnet: '40000' } })
     expect(await service.settle(scene.plan().body)).toMatchObject({ success: true })
     expect(await service.settle(scene.plan().body)).toMatchObject({ success: true })
     const third = scene.plan()

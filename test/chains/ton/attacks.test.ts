@@ -353,8 +353,8 @@ describe('A46: a payer and a merchant in one hand', () => {
 
   it('draw the fees of the relay message from the hourly budget beside the attached TON', async () => {
     const { chain } = scene
-    // Exactly what one payment attaches.
-    const environment = { TON_RELAY_BUDGET_NANOTON_PER_HOUR_testnet: '56000000' }
+    // Of which the part for everyone is what one payment attaches.
+    const environment = { TON_RELAY_BUDGET_NANOTON_PER_HOUR_testnet: '93333334' }
     const service = await scene.open({ environment })
     const wallet = await chain.createPayer({ nanoTon: 0n })
     const body = await sponsoredPayment({ chain, wallet, payTo: randomAddress(), nanoTon: 50_000_000n })

@@ -52,8 +52,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return formatAuthorizationId({ network: network.network, asset, from, nonce })
     },
 
-    verify: async (payment, { isAwaited }) => {
-      const preparation = await prepare(payment, 0)
+    verify: async (payment, { isAwaited, isForSettle = false }) => {
+      const preparation = await prepare(payment, isForSettle ? family.expiryMarginSeconds : 0)
       if ('refused' in preparation) return preparation.refused
       if (!isAwaited()) throw new Error('The caller is gone')
       const { call } = preparation.prepared

@@ -46,7 +46,8 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
       if (sender === null) throw networkUnavailable(network.network)
       return await simulator.simulate(call, { sender: sender.address, fees: await fees.read() })
     },
-    settle: (call, recorder, { waitUntil }) => settle({ call, recorder, waitUntil }, policyFor(call.amount)),
+    settle: (call, recorder, { waitUntil, caller = null }) =>
+      settle({ call, recorder, waitUntil, caller }, policyFor(call.amount)),
     resolve: (settlement, judge, signal) => {
       const policy = {
         ...policyFor(settlement.amount),

@@ -14,6 +14,8 @@ import type { RevertReason, SettlementCall } from './settlementCall.js'
 export interface Submission {
   readonly call: SettlementCall
   readonly recorder: Recorder
+  /** Whose part of the gas budget it uses; null for none. */
+  readonly caller: string | null
   /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
   /** Must not share a transaction. */
@@ -66,7 +68,7 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
     throw settlementTooLate(network.network, waitMs)
   }
 
-  return async ({ call, recorder, waitUntil, isUnbatched = false }) => {
+  return async ({ call, recorder, caller, waitUntil, isUnbatched = false }) => {
     if (waitUntil.aborted) throw networkUnavailable(network.network)
     refuseHopeless(call.deadline)
     return await new Promise((resolve, reject) => {
@@ -78,6 +80,7 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
         call,
         recorder,
         isUnbatched,
+        caller,
         waitUntil,
         resolve: (answer) => {
           end()

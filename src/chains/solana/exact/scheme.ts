@@ -3,7 +3,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Authorized, Outcome, Refusal, Scheme, SettleOptions } from '../../../schemes/scheme.js'
-import { spendHourlyBudget } from '../../common/hourlyBudget.js'
+import { createHourlyBudget } from '../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from '../settings.js'
@@ -37,12 +37,12 @@ const maxReuseMs = 1_000
 /** Transactions that the payer signed; we add the fee payer's signature. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { family, network, rpc, feePayers, prepare, simulate, submit, limiter, clock, canPay } = dependencies
-  const budget = {
+  const budget = createHourlyBudget(limiter, {
     network: network.network,
     purpose: 'fee',
     key: `fees:${network.network}`,
     limit: network.feeBudgetLamportsPerHour,
-  }
+  })
   let nextFeePayer = 0
 
   /** Round robin over the funded fee payers. */
@@ -61,6 +61,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     return { ...simulated, prepared, atMs: clock.now().getTime() }
   }
 
+  const isTooLate = ({ blocksLeft }: Simulated): boolean =>
+    blocksLeft !== null && blocksLeft < family.expiryMarginBlocks
+
   const isFresh = ({ atMs }: Verified): boolean => Math.abs(clock.now().getTime() - atMs) < maxReuseMs
 
   /** Null when the simulation succeeds; throws when the failure is ours. */
@@ -73,18 +76,24 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const settle = async (
     verified: Verified,
     recorder: Recorder,
-    { waitUntil }: SettleOptions,
+    { waitUntil, caller = null }: SettleOptions,
   ): Promise<Outcome> => {
     const { prepared } = verified
-    const { failure, blocksLeft } = isFresh(verified) ? verified : await simulateNow(prepared)
-    const refused = refuseBy(prepared, failure)
+    const simulated = isFresh(verified) ? verified : await simulateNow(prepared)
+    const refused = refuseBy(prepared, simulated.failure)
     if (refused !== null) return { state: 'failed', reason: refused.reason }
-    if (blocksLeft !== null && blocksLeft < family.expiryMarginBlocks) {
+    if (isTooLate(simulated)) {
       return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded' }
     }
-    await spendHourlyBudget(limiter, budget, Number(countFee(prepared.transaction)))
+    const refund = await budget.spend(Number(countFee(prepared.transaction)), caller)
     const isCrossChecked = needsTwoNodes(prepared.transfer.amount)
-    return await submit({ prepared, recorder, waitUntil, policy: { isCrossChecked } })
+    try {
+      return await submit({ prepared, recorder, waitUntil, policy: { isCrossChecked } })
+    } catch (error) {
+      // Nothing was recorded.
+      refund()
+      throw error
+    }
   }
 
   const authorize = (verified: Verified): Authorized => {
@@ -114,11 +123,14 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return transaction === null ? null : formatAuthorizationId(network.network, transaction)
     },
 
-    verify: async (payment, { isAwaited }) => {
+    verify: async (payment, { isAwaited, isForSettle = false }) => {
       const preparation = prepare(payment)
       if ('refused' in preparation) return preparation.refused
       if (!isAwaited()) throw new Error('The caller is gone')
       const verified = await simulateNow(preparation.prepared)
+      if (isForSettle && verified.failure === null && isTooLate(verified)) {
+        return toRefusal(verified.prepared.transfer.authority, 'settle_exact_svm_block_height_exceeded')
+      }
       return refuseBy(verified.prepared, verified.failure) ?? authorize(verified)
     },
 

@@ -77,11 +77,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   }
 
   /** Checks again: the wallet's seqno and balance may have changed since the verification. */
-  const settle = async (
-    payment: Payment,
-    recorder: Recorder,
-    { waitUntil }: SettleOptions,
-  ): Promise<Outcome> => {
+  const settle = async (payment: Payment, recorder: Recorder, options: SettleOptions): Promise<Outcome> => {
     const preparation = await prepare(payment, { marginSeconds: family.expiryMarginSeconds })
     if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
     const { prepared } = preparation
@@ -89,7 +85,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const first = await underWay.get(identity)?.catch(() => null)
     if (first != null) return first
     const send = prepared.decoded.isSponsored ? relay : passOn
-    const settling = send(prepared, recorder, waitUntil).finally(() => {
+    const settling = send(prepared, recorder, options).finally(() => {
       if (underWay.get(identity) === settling) underWay.delete(identity)
     })
     underWay.set(identity, settling)
@@ -111,14 +107,22 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     return waitForOutcome(watching, { question, resend: sent.resend }, waitUntil)
   }
 
-  const relay = async (prepared: Prepared, recorder: Recorder, waitUntil: AbortSignal): Promise<Outcome> => {
+  const relay = async (
+    prepared: Prepared,
+    recorder: Recorder,
+    { waitUntil, caller = null }: SettleOptions,
+  ): Promise<Outcome> => {
     const since = clock.now()
-    const { transaction, settled } = await queue.submit({ prepared, recorder, waitUntil })
+    const { transaction, settled } = await queue.submit({ prepared, recorder, caller, waitUntil })
     await withSignal(settled, waitUntil).catch(() => undefined)
     return await watch(prepared, { transaction, since, resend: null }, waitUntil)
   }
 
-  const passOn = async (prepared: Prepared, recorder: Recorder, waitUntil: AbortSignal): Promise<Outcome> => {
+  const passOn = async (
+    prepared: Prepared,
+    recorder: Recorder,
+    { waitUntil }: SettleOptions,
+  ): Promise<Outcome> => {
     const since = clock.now()
     const { hash: transaction, bytes } = writeExternalMessage(prepared.decoded.message)
     await recorder.record({ transaction, bytes })
@@ -157,9 +161,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     signers: wallets.map(({ signer }) => signer),
     identify,
 
-    verify: async (payment, { isAwaited }) => {
+    verify: async (payment, { isAwaited, isForSettle = false }) => {
       const preparation = await prepare(payment, {
-        marginSeconds: 0,
+        marginSeconds: isForSettle ? family.expiryMarginSeconds : 0,
         beforeAsking: () => {
           if (!isAwaited()) throw new Error('The caller is gone')
         },

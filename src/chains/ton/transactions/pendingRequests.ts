@@ -6,6 +6,8 @@ import { chooseBatch } from './chooseBatch.js'
 export interface RelayRequest {
   readonly prepared: Prepared
   readonly recorder: Recorder
+  /** Whose part of the relay budget it uses; null for none. */
+  readonly caller: string | null
   readonly waitUntil: AbortSignal
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerLanes } from '../../../ports/signerLanes.js'
-import { spendHourlyBudget } from '../../common/hourlyBudget.js'
+import { createHourlyBudget, spendForBatch } from '../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings } from '../settings.js'
@@ -45,12 +45,12 @@ const maxValiditySeconds = 600
 export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue => {
   const { network, rpc, wallets, canPay, lanes, limiter, clock, logger } = dependencies
   const pending = createPendingRequests(network.network)
-  const budget = {
+  const budget = createHourlyBudget(limiter, {
     network: network.network,
     purpose: 'relay',
     key: `gas:${network.network}`,
     limit: network.relayBudgetPerHour,
-  }
+  })
   const stopped = new AbortController()
 
   const laneOf = ({ signer }: RelayWallet) => ({ network: network.network, signer })
@@ -90,9 +90,17 @@ export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue =>
     batch: readonly PendingRequest[],
     account: RelayAccount,
   ): Promise<void> => {
-    await spendHourlyBudget(limiter, budget, Number(countRelayCost(batch.map(({ prepared }) => prepared))))
+    const drawn = await spendForBatch(budget, batch, (own) =>
+      Number(countRelayCost(own.map(({ prepared }) => prepared))),
+    )
+    if ('refused' in drawn) {
+      for (const [request, error] of drawn.refused) request.reject(error)
+      pending.putBack(batch.filter((request) => !drawn.refused.has(request)))
+      return
+    }
     const result = await record(wallet, batch, account)
     if ('lost' in result) {
+      drawn.refund()
       const isLost = ({ recorder }: PendingRequest) => result.lost.includes(recorder.settlementId)
       const error = new Error('Another instance took over the settlement: nothing was sent')
       for (const request of batch.filter(isLost)) request.reject(error)

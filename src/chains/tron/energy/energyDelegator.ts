@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerHealth } from '../../chain.js'
-import { spendHourlyBudget } from '../../common/hourlyBudget.js'
+import { createHourlyBudget } from '../../common/hourlyBudget.js'
 import { formatAddress, type TronAddress } from '../encoding/address.js'
 import { createPriceCache } from '../rpc/prices.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -12,11 +12,18 @@ import type { SponsorSettings, TronNetworkSettings } from '../settings.js'
 import { createDelegatingAccount, type Delegation } from './delegatingAccount.js'
 import { type DelegableEnergy, findDelegated, listReceivers, readDelegableEnergy } from './delegations.js'
 
+export interface DelegationRequest {
+  readonly receiver: TronAddress
+  readonly energy: number
+  /** Whose part of the budgets it uses; null for none. */
+  readonly caller: string | null
+}
+
 export interface EnergyDelegator {
   readonly address: string
   maxDelegable(): number
   /** Resolves when the delegation is in a block; throws if it is not in time. */
-  delegate(receiver: TronAddress, energy: number, signal: AbortSignal): Promise<Undelegate>
+  delegate(request: DelegationRequest, signal: AbortSignal): Promise<Undelegate>
   /** Reads the delegable energy, and undelegates what was left behind. */
   check(): Promise<void>
   health(): SignerHealth
@@ -61,18 +68,23 @@ export const createEnergyDelegator = (
 
   const readPrices = createPriceCache(rpc, clock)
 
-  const energyBudget = { network, purpose: 'energy', key: `energy:${network}`, limit: energyPerHour }
-  const bandwidthBudget = {
+  const energyBudget = createHourlyBudget(limiter, {
+    network,
+    purpose: 'energy',
+    key: `energy:${network}`,
+    limit: energyPerHour,
+  })
+  const bandwidthBudget = createHourlyBudget(limiter, {
     network,
     purpose: 'bandwidth',
     key: `bandwidth:${network}`,
     limit: bandwidthSunPerHour,
-  }
+  })
 
   /** Counts transactions as if our account had no free bandwidth left. */
-  const spendBandwidth = async (transactions: number): Promise<void> => {
+  const spendBandwidth = async (transactions: number, caller: string | null) => {
     const { bandwidthPrice } = await readPrices()
-    await spendHourlyBudget(limiter, bandwidthBudget, transactions * delegationBytes * bandwidthPrice)
+    return await bandwidthBudget.spend(transactions * delegationBytes * bandwidthPrice, caller)
   }
 
   const waitForInclusion = async (transaction: string, signal: AbortSignal): Promise<void> => {
@@ -108,7 +120,7 @@ export const createEnergyDelegator = (
       const sun = await findDelegated(rpc, account.address, receiver)
       if (sun === 0) continue
       // Beyond the budget too: what is delegated must come back.
-      await spendBandwidth(1).catch(() => undefined)
+      await spendBandwidth(1, null).catch(() => undefined)
       undelegate({ receiver, sun })
     }
     firstSeen = nextSeen
@@ -118,10 +130,15 @@ export const createEnergyDelegator = (
   return {
     address,
     maxDelegable: () => Math.min(maxEnergyPerPayment, available.energy),
-    delegate: async (receiver, energy, signal) => {
-      await spendHourlyBudget(limiter, energyBudget, energy)
-      // The delegation and the undelegation that follows.
-      await spendBandwidth(2)
+    delegate: async ({ receiver, energy, caller }, signal) => {
+      const refund = await energyBudget.spend(energy, caller)
+      try {
+        // The delegation and the undelegation that follows.
+        await spendBandwidth(2, caller)
+      } catch (error) {
+        refund()
+        throw error
+      }
       const delegation = { receiver, sun: toStakedSun(energy) }
       delegatedAt.set(receiver, clock.now().getTime())
       const { transaction, bytes } = await account.signDelegation(delegation)

@@ -40,21 +40,21 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const withEnergy = (state: ChainState) => ({ ...state, maxDelegable: sponsor?.maxDelegable() ?? 0 })
 
   /** Delegates the energy that the payer lacks, before anything is recorded; null if none is needed. */
-  const delegateEnergy = async (state: ChainState, signal: AbortSignal): Promise<Undelegate | null> => {
+  const delegateEnergy = async (
+    state: ChainState,
+    { waitUntil, caller = null }: SettleOptions,
+  ): Promise<Undelegate | null> => {
     const shortfall = findShortfall(state)
     if (sponsor === null || shortfall === 0 || shortfall > sponsor.maxDelegable()) {
       return null
     }
-    return await sponsor.delegate(state.transfer.owner, shortfall, signal)
+    return await sponsor.delegate({ receiver: state.transfer.owner, energy: shortfall, caller }, waitUntil)
   }
 
   // No repeated checks: a transfer that the payer broadcast meanwhile is paid, not
   // `transaction_already_on_chain`.
-  const settle = async (
-    state: ChainState,
-    recorder: Recorder,
-    { waitUntil }: SettleOptions,
-  ): Promise<Outcome> => {
+  const settle = async (state: ChainState, recorder: Recorder, options: SettleOptions): Promise<Outcome> => {
+    const { waitUntil } = options
     const { transfer } = state
     const { transaction, bytes } = transfer
     const isExpired = () => hasNotExpired({ transfer, nowMs: clock.now().getTime(), marginMs })
@@ -63,7 +63,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const broken = findFailedStateCheck(withEnergy(state))
     if (broken !== null) return { state: 'failed', reason: broken.reason }
 
-    const undelegate = await delegateEnergy(state, waitUntil)
+    const undelegate = await delegateEnergy(state, options)
     let outcome: Outcome | null = null
     try {
       // Delegating takes time.
@@ -104,8 +104,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return 'reason' in reading ? null : identifyTransfer(reading.proof.transfer)
     },
 
-    verify: async (payment, { isAwaited }) => {
-      const preparation = prepare(payment, 0)
+    verify: async (payment, { isAwaited, isForSettle = false }) => {
+      const preparation = prepare(payment, isForSettle ? marginMs : 0)
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
       if (!isAwaited()) throw new Error('The caller is gone')

@@ -121,7 +121,7 @@ describe('A44: replacements', () => {
     await scene.chain.control.setNextBaseFee(1_000_000_000n)
     await scene.chain.control.mine()
     // Enough for the payment and not for a higher price.
-    const { sending, end } = await getStuck({ environment: budget('500000') })
+    const { sending, end } = await getStuck({ environment: budget('833333') })
     await sending.maintenance.check()
     expect(await listRecorded(sending)).toHaveLength(1)
     await end()

@@ -146,7 +146,7 @@ describe('a relay wallet', () => {
 
   it('spends no more than the hourly budget', async () => {
     const service = await scene.open({
-      environment: { TON_RELAY_BUDGET_NANOTON_PER_HOUR_testnet: '100000000' },
+      environment: { TON_RELAY_BUDGET_NANOTON_PER_HOUR_testnet: '166666667' },
     })
     const [first, second] = await planPayments(2)
     expect(await service.settle(first?.body)).toMatchObject({ success: true })

@@ -3,13 +3,14 @@ import { sleep } from '../../../../concurrency/deadline.js'
 import { AppError } from '../../../../errors.js'
 import type { Clock } from '../../../../ports/clock.js'
 import type { Recorder } from '../../../../ports/settlementJournal.js'
+import { spendForBatch } from '../../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../../common/networkUnavailable.js'
 import { asHex } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import { type FeeOracle, highestGasPrice } from '../fees/fees.js'
 import { createGasAllowance, gasForBatch } from '../fees/gasAllowance.js'
-import type { GasBudget } from '../fees/gasBudget.js'
+import { type GasBudget, toGwei } from '../fees/gasBudget.js'
 import type { NoncePool, Slot } from '../lanes/noncePool.js'
 import { createSendInLane, type LaneDependencies, type LaneSending } from '../lanes/sendInLane.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
@@ -31,6 +32,8 @@ export interface OutgoingCall {
   readonly call: SettlementCall
   readonly recorder: Recorder
   readonly isUnbatched: boolean
+  /** Whose part of the gas budget it uses; null for none. */
+  readonly caller: string | null
   /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
   /** Called once: sent, or why the simulation failed. */
@@ -115,7 +118,14 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     sending: Omit<LaneSending, 'recorders'>,
   ): Promise<Step> => {
     // Payers decide how often gas is spent; the budget bounds how much.
-    await budget.spend(sending.gas * highestGasPrice(sending.fees))
+    const cost = sending.gas * highestGasPrice(sending.fees)
+    const drawn = await spendForBatch(budget, calls, (own) =>
+      toGwei((cost * BigInt(own.length)) / BigInt(calls.length)),
+    )
+    if ('refused' in drawn) {
+      for (const [outgoing, error] of drawn.refused) outgoing.reject(error)
+      return { ...done, groups: [calls.filter((each) => !drawn.refused.has(each))] }
+    }
     const answer = await sendInLane({ ...sending, recorders: calls.map(({ recorder }) => recorder) })
     if ('sent' in answer) {
       const transaction = asHex(answer.sent.transaction)
@@ -124,6 +134,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
       for (const { resolve } of calls) resolve({ transaction, isShared, sender, nonce: answer.sent.nonce })
       return { ...done, transaction }
     }
+    drawn.refund()
     const isLost = ({ recorder }: OutgoingCall) => answer.lost.includes(recorder.settlementId)
     rejectAll(calls.filter(isLost), new Error('Another instance took over the settlement: nothing was sent'))
     return { ...done, groups: [calls.filter((each) => !isLost(each))] }

@@ -10,7 +10,7 @@ import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import { bumpFees } from '../fees/bumpFees.js'
 import { type FeeOracle, type Fees, highestGasPrice } from '../fees/fees.js'
-import type { GasBudget } from '../fees/gasBudget.js'
+import { type GasBudget, toGwei } from '../fees/gasBudget.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import type { NoncePool } from './noncePool.js'
 import { maxUnconfirmedJump, readTransactionCount } from './transactionCount.js'
@@ -88,7 +88,7 @@ export const createLaneMaintenance = (
     const end = Math.min(until, from + transactionsPerRound)
     countRepair(lane)
     for (let nonce = from; nonce < end && !stopped.signal.aborted; nonce++) {
-      await budget.spend(gapFillGas * highestGasPrice(filling.fees))
+      await budget.spend(toGwei(gapFillGas * highestGasPrice(filling.fees)), null)
       const filled = await lanes.fillNonceGap(lane, nonce, sign(account, filling))
       if (filled === null) continue
       logger.error({ ...lane, nonce, transaction: filled.transaction }, 'nonce.gap_filled')
@@ -116,7 +116,7 @@ export const createLaneMaintenance = (
     // At most one of the two is mined: only the difference may be spent in addition.
     const more = highestGasPrice(higher) - highestGasPrice(offered)
     try {
-      await budget.spend(gas * more)
+      await budget.spend(toGwei(gas * more), null)
     } catch (error) {
       logger.warn({ ...lane, transaction: stuck.transaction, error }, 'transaction.replacement_too_expensive')
       return false

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { createHourlyBudget, spendForBatch } from '../../../src/chains/common/hourlyBudget.js'
+import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createManualClock } from '../../support/manualClock.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
+
+const setup = (limit = 1_000) => {
+  const clock = createManualClock()
+  const limiter = createMemoryRateLimiter({ clock })
+  const budget = createHourlyBudget(limiter, { network: 'toy:1', purpose: 'gas', key: 'gas:toy:1', limit })
+  /** Spends one at a time until nothing is left, and returns how much that was. */
+  const exhaust = async (caller: string | null): Promise<number> => {
+    for (let spent = 0; ; spent += 1) {
+      const isSpent = await budget.spend(1, caller).then(
+        () => true,
+        () => false,
+      )
+      if (!isSpent) return spent
+    }
+  }
+  return { budget, clock, exhaust }
+}
+
+describe('A43: the hourly budget of a network', () => {
+  it('leaves every other account its part when one account spends all that it can', async () => {
+    const { exhaust } = setup()
+    expect(await exhaust('tenant-1')).toBe(640)
+    expect(await exhaust('tenant-2')).toBe(40)
+    expect(await exhaust('tenant-3')).toBe(40)
+  })
+
+  it('leaves callers without a key their part when accounts spend all that they can, and the other way round', async () => {
+    const first = setup()
+    await first.exhaust('tenant-1')
+    expect(await first.exhaust('anonymous')).toBe(200)
+    const second = setup()
+    expect(await second.exhaust('anonymous')).toBe(800)
+    expect(await second.exhaust('tenant-1')).toBe(40)
+  })
+
+  it('is never exceeded by all callers together', async () => {
+    const { exhaust } = setup()
+    let total = await exhaust('anonymous')
+    for (let tenant = 0; tenant < 20; tenant += 1) total += await exhaust(`tenant-${tenant}`)
+    total += (await exhaust(null)) ?? 0
+    expect(total).toBe(1_000)
+  })
+
+  it('keeps a part for our own maintenance as long as the reserve lasts', async () => {
+    const { exhaust } = setup()
+    await exhaust('anonymous')
+    expect(await exhaust(null)).toBe(200)
+  })
+
+  it('refuses with SVC-3002 and is whole again after an hour', async () => {
+    const { budget, clock, exhaust } = setup()
+    await exhaust('tenant-1')
+    expect(await rejectionOf(budget.spend(1, 'tenant-1'))).toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      operationalCode: 'SVC-3002',
+    })
+    await clock.advance(3_600_001)
+    expect(await exhaust('tenant-1')).toBe(640)
+  })
+
+  it('takes back what was not sent', async () => {
+    const { budget, exhaust } = setup()
+    for (let time = 0; time < 100; time += 1) (await budget.spend(40, 'tenant-1'))()
+    expect(await exhaust('tenant-1')).toBe(640)
+  })
+})
+
+describe('A43: a batch', () => {
+  const item = (id: number, caller: string | null) => ({ id, caller })
+  const costOf = (items: readonly unknown[]) => items.length
+
+  it('draws for each caller its own items', async () => {
+    const { budget, exhaust } = setup()
+    const items = [item(1, 'tenant-1'), item(2, 'tenant-2'), item(3, 'tenant-1')]
+    expect(await spendForBatch(budget, items, costOf)).toMatchObject({ refund: expect.any(Function) })
+    expect(await exhaust('tenant-2')).toBe(639)
+    expect(await exhaust('tenant-1')).toBe(38)
+  })
+
+  it('names the items of a caller whose part is spent, and draws nothing for the others', async () => {
+    const { budget, exhaust } = setup()
+    await exhaust('tenant-1')
+    const items = [item(1, 'tenant-1'), item(2, 'tenant-2')]
+    const drawn = await spendForBatch(budget, items, costOf)
+    expect('refused' in drawn && [...drawn.refused.keys()]).toEqual([items[0]])
+    expect(await exhaust('tenant-2')).toBe(40)
+  })
+})
