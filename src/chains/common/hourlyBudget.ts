@@ -23,7 +23,7 @@ const hourMs = 3_600_000
 
 /*
  * Three parts, so that no caller can spend everything: one for all accounts alike, of which each account can use a fifth;
- * one for callers without a key; and one for whoever needs more than these.
+ * one for callers without a key; and one for all, beyond these.
  */
 const reservedShare = 0.2
 const perAccountShare = 0.04
