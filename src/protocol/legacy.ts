@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { readUint256 } from './amount.js'
+import { describeIssue } from './describeIssue.js'
 import { isCommonPayload } from './fastPath.js'
 import { canonicalNetwork } from './network.js'
 import { type PayloadShape, payloadShape } from './payload.js'
@@ -66,11 +67,11 @@ export const isRefused = (reading: Payment | RefusedPayment): reading is Refused
 
 const readPayload = (payload: unknown): PayloadShape | string => {
   if (isCommonPayload(payload)) return payload
-  const parsed = payloadShape.safeParse(payload)
-  return parsed.success ? parsed.data : describeIssue(parsed.error)
+  const parsed = payloadShape.safeParse(payload, { error: describeIssue })
+  return parsed.success ? parsed.data : describeFirst(parsed.error)
 }
 
-const describeIssue = (error: z.ZodError): string => {
+const describeFirst = (error: z.ZodError): string => {
   const issue = error.issues[0]
   if (issue === undefined) return 'paymentPayload is malformed'
   return `${['paymentPayload', ...issue.path].join('.')}: ${issue.message}`

@@ -67,6 +67,8 @@ export interface Scheme {
   readonly kind: Kind
   /** Our addresses that may send or co-sign on this network. */
   readonly signers: readonly string[]
+  /** Whether a text has the form of an address of the network; `payTo` and `asset` must. */
+  isAddress(text: string): boolean
   /** Authorization id, from the payload alone; null if the payload is unreadable. */
   identify(payment: Payment): string | null
   /** Throws only if the chain is unavailable or `isAwaited` is false. Has no deadline of its own. */

@@ -13,6 +13,11 @@ const supported = z.object({
   signers: z.record(z.string(), z.array(z.string())),
 })
 
+const paymentBody = z.looseObject({
+  paymentPayload: z.looseObject({}),
+  paymentRequirements: z.looseObject({}),
+})
+
 describe('one service for all chain families', () => {
   let database: TestDatabase
   let opened: ReadonlyMap<string, DemoWorld>
@@ -68,6 +73,29 @@ describe('one service for all chain families', () => {
     },
     60_000,
   )
+
+  it.each(
+    Object.keys(worlds).flatMap((family) =>
+      ['/verify', '/settle'].flatMap((path) => ['payTo', 'asset'].map((field) => [family, path, field])),
+    ),
+  )('on %s, %s names a malformed %s of the requirements as INVALID_REQUEST', async (family, path, field) => {
+    const body = paymentBody.parse(await findWorld(family).signPayment())
+    const terms = { ...body.paymentRequirements, [field]: 'gold' }
+    const response = await fetch(`${service.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...body,
+        paymentPayload: { ...body.paymentPayload, accepted: terms },
+        paymentRequirements: terms,
+      }),
+    })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringMatching(`^paymentRequirements.${field}: must be an address of `),
+    })
+  })
 
   it.each(Object.keys(worlds))(
     'settles a payment on %s once, and answers a second request as a duplicate',

@@ -54,6 +54,7 @@ export const createToyScheme = ({ settle, ...script }: ToyScript = {}): Scheme =
   return {
     kind: { scheme: 'exact', network: 'toy:1' },
     signers: ['toy-signer'],
+    isAddress: () => true,
     identify: (payment) => {
       const parsed = proof.safeParse(payment.proof)
       return parsed.success ? `${payment.requirements.network}/${parsed.data.nonce}` : null

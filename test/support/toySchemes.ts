@@ -59,6 +59,7 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
   return {
     kind: { scheme: 'upto', network },
     signers: ['toy-signer'],
+    isAddress: () => true,
     identify,
 
     verify: async (payment, { isAwaited }) => {
@@ -130,6 +131,7 @@ export const createToyDirect = (chain: ToyChain): Scheme => {
   return {
     kind: { scheme: 'exact-direct', network },
     signers: [],
+    isAddress: () => true,
     identify: (payment) => {
       const proof = readProof(payment)
       return proof === null ? null : `${network}/${proof.transaction}/0`

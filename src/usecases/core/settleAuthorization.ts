@@ -8,6 +8,7 @@ import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized } from '../../schemes/scheme.js'
 import { createAnswerFromSettlement } from './answerFromSettlement.js'
+import { checkRequirements } from './checkRequirements.js'
 import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findScheme } from './findScheme.js'
@@ -118,6 +119,7 @@ export const createSettleAuthorization = ({
       const { callerNetwork, proof } = attempt.payment
       return refuseSettle(callerNetwork, scheme, undefined, findClaimedPayer(proof))
     }
+    checkRequirements(attempt.payment, scheme)
     const releaseSlot = concurrency.acquireCallerSlot(attempt.caller)
     try {
       const fingerprint =

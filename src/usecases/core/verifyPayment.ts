@@ -9,6 +9,7 @@ import type { Reason } from '../../protocol/reasons.js'
 import { refusalFields, type VerifyResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
+import { checkRequirements } from './checkRequirements.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
 import type { QuotaGate } from './quotaGate.js'
@@ -74,6 +75,7 @@ export const createVerifyPayment = ({
     }
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return refuse(scheme, undefined, findClaimedPayer(payment.proof))
+    checkRequirements(payment, scheme)
 
     // Payments over quota cannot be settled, so they must not verify,
     const refusal = quota === null ? null : await quotaGate(quota)

@@ -72,10 +72,3 @@ export interface AuthorizationKey {
 /** The identity as text, in lower case; never contains signature bytes. */
 export const formatAuthorizationId = ({ network, asset, from, nonce }: AuthorizationKey): string =>
   `${network}/${asset}/${from}/${nonce}`.toLowerCase()
-
-/** The nonce of an identity by `formatAuthorizationId`. */
-export const readAuthorizationNonce = (authorizationId: string): Hex => {
-  const nonce = authorizationId.split('/').at(-1) ?? ''
-  if (!/^0x[0-9a-f]{64}$/.test(nonce)) throw new Error('Not an EIP-3009 authorization identity')
-  return `0x${nonce.slice(2)}`
-}

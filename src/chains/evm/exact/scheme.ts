@@ -44,6 +44,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     kind: { scheme: 'exact', network: network.network },
     signers: engine.signers,
 
+    isAddress: (text) => readAddress(text) !== null,
+
     identify: (payment) => {
       const reading = readExactProof(payment.proof)
       const asset = readAddress(payment.requirements.asset)

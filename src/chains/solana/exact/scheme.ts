@@ -5,6 +5,7 @@ import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Authorized, Outcome, Refusal, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { createHourlyBudget } from '../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
+import { readAddress } from '../encoding/base58.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from '../settings.js'
 import { getBlockStatus } from '../transactions/blockStatus.js'
@@ -117,6 +118,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return { scheme: 'exact', network: network.network, extra: { feePayer: chooseFeePayer() } }
     },
     signers: feePayers.addresses,
+
+    isAddress: (text) => readAddress(text) !== null,
 
     identify: ({ proof }) => {
       const transaction = typeof proof.transaction === 'string' ? decodeTransaction(proof.transaction) : null

@@ -1,5 +1,6 @@
 import type { Address } from '@ton/core'
 import { z } from 'zod'
+import { describeIssue } from '../../../protocol/describeIssue.js'
 import { maxBase64Length, readAddress } from '../encoding/cells.js'
 
 const boc = z.string().min(1).max(maxBase64Length)
@@ -35,7 +36,7 @@ export const readExactProof = (
   payload: Readonly<Record<string, unknown>>,
 ): { readonly proof: ExactProof } | { readonly problem: string } => {
   const shape = 'settlementBoc' in payload ? sponsoredProof : clientPaidProof
-  const parsed = shape.safeParse(payload)
+  const parsed = shape.safeParse(payload, { error: describeIssue })
   if (parsed.success) return { proof: parsed.data }
   const [issue] = parsed.error.issues
   return { problem: `payload.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is of the wrong form'}` }

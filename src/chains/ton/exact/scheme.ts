@@ -159,6 +159,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       },
     },
     signers: wallets.map(({ signer }) => signer),
+    isAddress: (text) => readAddress(text) !== null,
+
     identify,
 
     verify: async (payment, { isAwaited, isForSettle = false }) => {

@@ -99,6 +99,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     kind: { scheme: 'exact', network: network.network, extra: describeKind(network, sponsor) },
     signers: sponsor === null ? [] : [sponsor.address],
 
+    isAddress: (text) => readAddress(text) !== null,
+
     identify: ({ proof }) => {
       const reading = readExactProof(proof)
       return 'reason' in reading ? null : identifyTransfer(reading.proof.transfer)

@@ -94,11 +94,6 @@ const rows: readonly Row[] = [
     reason: 'invalid_exact_evm_payload_recipient_mismatch',
   },
   {
-    title: 'Recipient: payTo is not an address',
-    plan: { requirements: { payTo: 'merchant' } },
-    reason: 'invalid_exact_evm_payload_recipient_mismatch',
-  },
-  {
     title: 'Signature: of another key',
     plan: { authorization: { from: randomAddress() } },
     reason: 'invalid_exact_evm_payload_signature',
@@ -163,11 +158,6 @@ const rows: readonly Row[] = [
   {
     title: 'Asset: not accepted',
     plan: { requirements: { asset: randomAddress() } },
-    reason: 'unsupported_asset',
-  },
-  {
-    title: 'Asset: not an address',
-    plan: { requirements: { asset: 'USDC' } },
     reason: 'unsupported_asset',
   },
   {

@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { getAddress, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import {
-  formatAuthorizationId,
-  readAuthorizationNonce,
-  readExactProof,
-} from '../../../../src/chains/evm/exact/payload.js'
+import { formatAuthorizationId, readExactProof } from '../../../../src/chains/evm/exact/payload.js'
 
 const hex = (bytes: number) =>
   fc
@@ -84,13 +80,12 @@ describe("an authorization's identity", () => {
     nonce: hex(32),
   })
 
-  it('ignores letter case and contains the nonce', () => {
+  it('ignores letter case', () => {
     fc.assert(
       fc.property(key, ({ network, asset, from, nonce }) => {
         const id = formatAuthorizationId({ network, asset, from, nonce })
         const checksummed = { network, asset: getAddress(asset), from: getAddress(from), nonce }
         expect(formatAuthorizationId(checksummed)).toBe(id)
-        expect(readAuthorizationNonce(id)).toBe(nonce)
       }),
     )
   })
@@ -102,10 +97,6 @@ describe("an authorization's identity", () => {
         expect(formatAuthorizationId(one)).not.toBe(formatAuthorizationId(other))
       }),
     )
-  })
-
-  it('of another form has no nonce', () => {
-    expect(() => readAuthorizationNonce('eip155:1/0xabc')).toThrow('Not an EIP-3009 authorization')
   })
 })
 

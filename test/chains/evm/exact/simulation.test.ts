@@ -337,11 +337,6 @@ describe('a refusal without chain access', () => {
       'unsupported_asset',
     ],
     [
-      'an asset that is not an address',
-      async () => ({ requirements: { asset: 'USDC' } }),
-      'unsupported_asset',
-    ],
-    [
       "another token's name",
       async () => ({ requirements: { extra: { name: 'USD Coin', version: '2' } } }),
       'invalid_exact_evm_token_name_mismatch',

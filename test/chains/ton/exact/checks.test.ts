@@ -82,7 +82,6 @@ const rows: readonly Row[] = [
     asset: () => randomAddress().toString(),
     reason: 'unsupported_asset',
   },
-  { title: 'an asset that is not an address', asset: () => 'gold', reason: 'unsupported_asset' },
   {
     title: 'another asset in the payload',
     form: 'sponsored',
