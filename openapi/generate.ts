@@ -27,7 +27,12 @@ const core: CoreUseCases = {
 
 const dashboard: DashboardUseCases = {
   authenticate: refuse,
+  checkRegistration: refuse,
   register: refuse,
+  createApiKey: refuse,
+  listApiKeys: refuse,
+  revokeApiKey: refuse,
+  readAudit: refuse,
   lookUp: refuse,
   readInfo: refuse,
   readQuota: refuse,

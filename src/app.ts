@@ -5,8 +5,13 @@ import { type BodyReceiverLimits, defaultBodyReceiverLimits } from './http/bodyR
 import { createFastifyLogger } from './http/fastifyLogger.js'
 import { authentication } from './http/plugins/authentication.js'
 import { authFailureLimit } from './http/plugins/authFailureLimit.js'
+import { connectionLimits } from './http/plugins/connectionLimits.js'
 import { cors } from './http/plugins/cors.js'
-import { errorResponses, sendBrokenRequestError, sendUnroutableError } from './http/plugins/errorResponses.js'
+import {
+  createSendBrokenRequestError,
+  errorResponses,
+  sendUnroutableError,
+} from './http/plugins/errorResponses.js'
 import { gracefulShutdown } from './http/plugins/gracefulShutdown.js'
 import { jsonBodies } from './http/plugins/jsonBodies.js'
 import { openapi, referenceRoutes } from './http/plugins/openapi.js'
@@ -15,6 +20,7 @@ import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
 import { measureRequest, measureRequests } from './http/plugins/requestMetrics.js'
 import { countRequest, requestStatistics } from './http/plugins/requestStatistics.js'
+import { untrustedProxy } from './http/plugins/untrustedProxy.js'
 import { accountRoutes } from './http/routes/accounts.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
 import { dashboardRoutes } from './http/routes/dashboard.js'
@@ -23,6 +29,7 @@ import { webhookRoutes } from './http/routes/webhooks.js'
 import { addRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
 import { compileValidator } from './http/validation.js'
+import { systemClock } from './platform/clock.js'
 import { silentLogger } from './platform/logger.js'
 import type { Metrics } from './platform/metrics.js'
 import type { Secret } from './platform/secret.js'
@@ -40,6 +47,11 @@ export interface AppSettings {
   readonly receiving?: BodyReceiverLimits
   /** Null or absent: operator endpoints are disabled. */
   readonly operatorToken?: Secret | null
+  /** Null or absent: /metrics is public. */
+  readonly metricsToken?: Secret | null
+  /** Open connections; 0 or absent: no cap. Peers in `trustProxy` are not counted per address. */
+  readonly maxConnections?: number
+  readonly maxConnectionsPerAddress?: number
   /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; default none. */
   readonly accountOrigins?: readonly string[]
   readonly apiKeyRequired?: boolean
@@ -53,6 +65,8 @@ export interface AppDependencies {
   readonly limits?: RateLimitsDependencies | null
 }
 
+const defaultRequestTimeoutMs = 15_000
+
 export const buildApp = ({
   useCases,
   settings,
@@ -61,7 +75,7 @@ export const buildApp = ({
   limits = null,
 }: AppDependencies): FastifyInstance => {
   const app = fastify({
-    ...timeouts(settings.requestTimeoutMs ?? 15_000),
+    ...timeouts(settings.requestTimeoutMs ?? defaultRequestTimeoutMs),
     // Payment routes set their own.
     bodyLimit: bodyLimits.account,
     // Never a number: with a hop count Fastify silently trusts no proxy.
@@ -70,7 +84,7 @@ export const buildApp = ({
     loggerInstance: createFastifyLogger(logger),
     logController: new LogController({ disableRequestLogging: true }),
     return503OnClosing: false,
-    clientErrorHandler: sendBrokenRequestError,
+    clientErrorHandler: createSendBrokenRequestError(settings.requestTimeoutMs ?? defaultRequestTimeoutMs),
     frameworkErrors: (error, request, reply) => {
       logRequest(logger, request, reply)
       measureRequest(metrics, request, reply)
@@ -89,9 +103,15 @@ export const buildApp = ({
   app.register(logRequests, { logger })
   app.register(measureRequests, { metrics })
   app.register(requestStatistics, { counter: useCases.stats })
+  app.register(untrustedProxy, { trustProxy: settings.trustProxy, logger })
   app.register(cors, { accountOrigins: settings.accountOrigins ?? [] })
   app.register(errorResponses, { logger })
   app.register(gracefulShutdown)
+  app.register(connectionLimits, {
+    maxConnections: settings.maxConnections ?? 0,
+    maxConnectionsPerAddress: settings.maxConnectionsPerAddress ?? 0,
+    trustProxy: settings.trustProxy,
+  })
   if (limits !== null) app.register(authFailureLimit, { ...limits, logger })
   const operatorGate = createOperatorGate(settings.operatorToken ?? null)
   app.register(authentication, {
@@ -109,7 +129,12 @@ export const buildApp = ({
     requireOperator: operatorGate.requireOperator,
     maxBodyBytes: settings.maxPaymentBodyBytes,
   })
-  app.register(serviceRoutes, { useCases: useCases.core, metrics })
+  app.register(serviceRoutes, {
+    useCases: useCases.core,
+    metrics,
+    clock: limits?.clock ?? systemClock,
+    metricsToken: settings.metricsToken ?? null,
+  })
   const readKeyViewer = createReadKeyViewer({
     trustProxy: settings.trustProxy,
     isOperator: operatorGate.isOperator,

@@ -23,6 +23,7 @@ import { createSchemeRegistry } from './schemes/registry.js'
 import { openStores } from './stores/openStores.js'
 import { listStoreChecks } from './stores/readinessChecks.js'
 import { createCore } from './usecases/core/index.js'
+import { canonicalMailbox } from './usecases/dashboard/canonicalMailbox.js'
 import { createDashboard } from './usecases/dashboard/index.js'
 import { createStats } from './usecases/stats/index.js'
 import type { UseCases } from './usecases/useCases.js'
@@ -63,8 +64,8 @@ export const compose = async (config: Config): Promise<Service> => {
   const stopJobs = core.startJobs()
   const app = await buildApp({
     settings: {
-      trustProxy: config.server.trustProxy,
-      maxPaymentBodyBytes: config.server.maxPaymentBodyBytes,
+      ...config.server,
+      metricsToken: config.metricsToken,
       operatorToken: config.operatorToken,
       accountOrigins: config.accounts.origins,
       apiKeyRequired: config.accounts.apiKeyRequired,
@@ -91,13 +92,17 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   const { clock, logger, measuresProcess = true, webhookTransport = createGuardedFetch() } = environment
   const sealers = await openSealers(
     {
-      keyEncryptionSecret: config.accounts.keyEncryptionSecret,
+      ...config.accounts,
       dataFolder: config.stores.dataFolder,
       isDatabaseShared: config.stores.databaseUrl !== null,
     },
     logger,
   )
-  const stores = await openStores({ ...config.stores, keyCheckValue: sealers.keyCheckValue }, clock, logger)
+  const stores = await openStores(
+    { ...config.stores, ...sealers, readMailbox: canonicalMailbox },
+    clock,
+    logger,
+  )
   const { limiter } = stores
   const chains = await openChains(config.chains, { clock, logger, limiter, lanes: stores.lanes }).catch(
     async (error: unknown) => {
@@ -130,6 +135,9 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     sealer: sealers.sealerFor('api-key'),
     blocks: createAddressBlocks(),
     registration,
+    mailer: registration.mailer,
+    mailboxCaps: config.accounts,
+    keyEnvironment: config.accounts.keyEnvironment,
     clock,
     logger,
     settlements: stores.accountSettlements,
@@ -138,6 +146,8 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   const stats = createStats(stores.statistics, clock)
   const webhooks = createWebhooks({
     outbox: stores.webhooks,
+    audit: stores.audit,
+    mailChange: dashboard.mailChange,
     transport: webhookTransport,
     sealer: sealers.sealerFor('webhook-secret'),
     counter: metrics,
@@ -161,10 +171,12 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     detectReorgs: (stopped) => runOnce(core.jobs.detectReorgs, stopped),
     startJobs: () => startJobs(jobs, clock, logger),
     close: async () => {
-      const mailer = registration.mode === 'verified' ? registration.mailer : null
-      await Promise.all([chains.close(), mailer?.close()])
+      await Promise.all([chains.close(), registration.mailer?.close()])
       await runOnce(stats.jobs.flushRequestStatistics).catch((error: unknown) =>
         logger.warn({ error }, 'statistics.write_failed'),
+      )
+      await runOnce(dashboard.jobs.recordKeyUses).catch((error: unknown) =>
+        logger.warn({ error }, 'key_uses.write_failed'),
       )
       await stores.close()
     },

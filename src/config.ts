@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AnyChainFamily } from './chains/chain.js'
 import { families as knownFamilies } from './chains/index.js'
 import type { EnabledChain } from './chains/openChains.js'
+import { createAddressBlocks } from './platform/addressBlocks.js'
 import { Secret } from './platform/secret.js'
 import { wholeNumber } from './platform/wholeNumber.js'
 import { bodyLimits } from './protocol/bodyLimits.js'
@@ -23,12 +24,23 @@ const secretUrl = (...protocols: readonly string[]) =>
     .transform((text) => new Secret(text))
 
 const cidrBlocks = z.string().transform((text, context) => {
-  const blocks = text.split(',').map((part) => part.trim())
-  const cidr = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()])
+  const { normalize } = createAddressBlocks()
   // No hop counts: a client can forge them by adding a header.
-  if (blocks.every((block) => cidr.safeParse(block).success)) return blocks
-  context.addIssue({ code: 'custom', message: 'must list addresses or CIDR blocks, comma separated' })
-  return z.NEVER
+  const blocks = text.split(',').map((part) => normalize(part.trim()))
+  const valid = blocks.filter((block) => block !== null)
+  if (valid.length < blocks.length) {
+    context.addIssue({ code: 'custom', message: 'must list addresses or CIDR blocks, comma separated' })
+    return z.NEVER
+  }
+  // Fastify refuses it too: every client could then choose its own address.
+  if (valid.some((block) => block.endsWith('/0'))) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must not contain a block of all addresses, such as 0.0.0.0/0',
+    })
+    return z.NEVER
+  }
+  return valid
 })
 
 /** As browsers send it: lower case, no default port, no path. `*` is rejected although it is valid in a URL host. */
@@ -59,6 +71,29 @@ const mailSender = z
     'must be an e-mail address, or a name and one such as Payments <keys@example.com>',
   )
 
+const defaultPublicMailDomains = [
+  ...[
+    'aol.com',
+    'fastmail.com',
+    'gmail.com',
+    'gmx.de',
+    'gmx.net',
+    'googlemail.com',
+    'hotmail.com',
+    'icloud.com',
+  ],
+  ...['live.com', 'mail.ru', 'me.com', 'naver.com', 'outlook.com', 'proton.me', 'protonmail.com', 'qq.com'],
+  ...['web.de', 'yahoo.com', 'yandex.ru', '163.com'],
+]
+
+const domainNames = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim().toLowerCase()))
+  .refine(
+    (names) => names.every((name) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(name)),
+    'must list domains such as gmail.com, comma separated',
+  )
+
 const environmentShape = z.object({
   HOST: z.string().default('0.0.0.0'),
   PORT: wholeNumber(0, 65_535).default(8_080),
@@ -70,6 +105,9 @@ const environmentShape = z.object({
     bodyLimits.payment,
   ),
   OPERATOR_TOKEN: visibleText(16).optional(),
+  METRICS_TOKEN: visibleText(16).optional(),
+  MAX_CONNECTIONS: wholeNumber(0, 1_000_000).default(20_000),
+  MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(2_000),
   API_KEY_REQUIRED: z
     .enum(['true', 'false'], 'must be true or false')
     .transform((text) => text === 'true')
@@ -77,6 +115,11 @@ const environmentShape = z.object({
   REGISTRATION: z.enum(['once', 'open', 'verified'], 'must be once, open or verified').optional(),
   CORS_ACCOUNT_ORIGINS: pageOrigins.default([]),
   KEY_ENCRYPTION_SECRET: visibleText(32).optional(),
+  KEY_ENCRYPTION_PREVIOUS_SECRET: visibleText(32).optional(),
+  API_KEY_ENVIRONMENT: z.enum(['live', 'test'], 'must be live or test').default('live'),
+  PROJECTS_PER_MAILBOX: wholeNumber(0, 1_000_000).default(20),
+  MAILBOXES_PER_DOMAIN: wholeNumber(0, 1_000_000_000).default(200),
+  PUBLIC_MAIL_DOMAINS: domainNames.default([...defaultPublicMailDomains]),
   SMTP_URL: secretUrl('smtp:', 'smtps:').optional(),
   MAIL_FROM: mailSender.optional(),
   DATABASE_URL: secretUrl('postgres:', 'postgresql:').optional(),
@@ -134,8 +177,13 @@ export interface Config {
     readonly port: number
     readonly trustProxy: readonly string[]
     readonly maxPaymentBodyBytes: number
+    /** Open connections; 0: no cap. */
+    readonly maxConnections: number
+    readonly maxConnectionsPerAddress: number
   }
   readonly operatorToken: Secret | null
+  /** Null: /metrics is public. */
+  readonly metricsToken: Secret | null
   readonly accounts: {
     readonly apiKeyRequired: boolean
     /**
@@ -147,7 +195,16 @@ export interface Config {
     readonly origins: readonly string[]
     /** Null: generated once and stored in `stores.dataFolder`. */
     readonly keyEncryptionSecret: Secret | null
-    /** Not null if registration is `verified`. */
+    /** Opens what is not yet sealed again after a rotation of the secret. */
+    readonly previousKeyEncryptionSecret: Secret | null
+    /** In the prefix of new API keys. */
+    readonly keyEnvironment: 'live' | 'test'
+    /** Caps; 0: none. */
+    readonly projectsPerMailbox: number
+    readonly mailboxesPerDomain: number
+    /** Without a cap per domain. */
+    readonly publicMailDomains: readonly string[]
+    /** Not null if registration is `verified`; otherwise it mails changes to keys. */
     readonly mail: { readonly url: Secret; readonly from: string } | null
   }
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -221,13 +278,21 @@ export const readConfig = (
       port: variables.PORT,
       trustProxy: variables.TRUST_PROXY,
       maxPaymentBodyBytes: variables.MAX_PAYMENT_BODY_BYTES,
+      maxConnections: variables.MAX_CONNECTIONS,
+      maxConnectionsPerAddress: variables.MAX_CONNECTIONS_PER_ADDRESS,
     },
     operatorToken: variables.OPERATOR_TOKEN ?? null,
+    metricsToken: variables.METRICS_TOKEN ?? null,
     accounts: {
       apiKeyRequired: variables.API_KEY_REQUIRED,
       registration: variables.REGISTRATION ?? 'once',
       origins: variables.CORS_ACCOUNT_ORIGINS,
       keyEncryptionSecret: variables.KEY_ENCRYPTION_SECRET ?? null,
+      previousKeyEncryptionSecret: variables.KEY_ENCRYPTION_PREVIOUS_SECRET ?? null,
+      keyEnvironment: variables.API_KEY_ENVIRONMENT,
+      projectsPerMailbox: variables.PROJECTS_PER_MAILBOX,
+      mailboxesPerDomain: variables.MAILBOXES_PER_DOMAIN,
+      publicMailDomains: variables.PUBLIC_MAIL_DOMAINS,
       mail: readMail(variables),
     },
     logLevel: variables.LOG_LEVEL,

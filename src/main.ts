@@ -3,6 +3,8 @@ import closeWithGrace from 'close-with-grace'
 import { UsageError } from './admin/command.js'
 import { createTerminal, runAdmin } from './admin/runAdmin.js'
 import { ConfigError, readConfig } from './config.js'
+import { silentLogger } from './platform/logger.js'
+import { openSealers } from './platform/openSealers.js'
 import { scrubText } from './platform/scrub.js'
 import { openAccounts } from './stores/openAccounts.js'
 
@@ -19,7 +21,14 @@ const start = async (): Promise<void> => {
       output: process.stdout,
       prompts: process.stderr,
     })
-    await runAdmin(args, terminal, () => openAccounts(config.stores))
+    const sealing = {
+      ...config.accounts,
+      dataFolder: config.stores.dataFolder,
+      isDatabaseShared: config.stores.databaseUrl !== null,
+    }
+    await runAdmin(args, terminal, () =>
+      openAccounts(config.stores, () => openSealers(sealing, silentLogger)),
+    )
     return
   }
   // Loaded lazily: the command line starts twice as fast without it.

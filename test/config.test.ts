@@ -37,13 +37,26 @@ const networkOf = (environment: Readonly<Record<string, string>>) => {
 describe('an empty environment', () => {
   it('is valid: embedded database, in-process limits, no chain', () => {
     expect(readConfig({})).toEqual({
-      server: { host: '0.0.0.0', port: 8_080, trustProxy: [], maxPaymentBodyBytes: 65_536 },
+      server: {
+        host: '0.0.0.0',
+        port: 8_080,
+        trustProxy: [],
+        maxPaymentBodyBytes: 65_536,
+        maxConnections: 20_000,
+        maxConnectionsPerAddress: 2_000,
+      },
       operatorToken: null,
+      metricsToken: null,
       accounts: {
         apiKeyRequired: false,
         registration: 'once',
         origins: [],
         keyEncryptionSecret: null,
+        previousKeyEncryptionSecret: null,
+        keyEnvironment: 'live',
+        projectsPerMailbox: 20,
+        mailboxesPerDomain: 200,
+        publicMailDomains: expect.arrayContaining(['gmail.com', 'outlook.com']),
         mail: null,
       },
       logLevel: 'info',
@@ -278,6 +291,17 @@ describe('CORS_ACCOUNT_ORIGINS', () => {
       'CORS_ACCOUNT_ORIGINS: must list origins such as https://shop.example, comma separated; http for localhost only',
     ])
   })
+})
+
+describe('TRUST_PROXY of all addresses', () => {
+  it.each(['0.0.0.0/0', '::/0', '10.0.0.0/8, 0.0.0.0/0', '203.0.113.7/0', '::ffff:0.0.0.0/96'])(
+    '%s is a configuration problem that names the variable (A54)',
+    (value) => {
+      expect(problemsOf({ TRUST_PROXY: value })).toEqual([
+        'TRUST_PROXY: must not contain a block of all addresses, such as 0.0.0.0/0',
+      ])
+    },
+  )
 })
 
 describe('TRUST_PROXY', () => {

@@ -5,6 +5,8 @@ export type Command =
   | { readonly verb: 'list'; readonly isJson: boolean }
   | { readonly verb: 'set-tier'; readonly id: string; readonly tier: TierName; readonly isJson: boolean }
   | { readonly verb: 'unrestrict'; readonly id: string; readonly isJson: boolean }
+  | { readonly verb: 'audit'; readonly id: string; readonly isJson: boolean }
+  | { readonly verb: 'reseal'; readonly isJson: boolean }
   | { readonly verb: 'revoke'; readonly id: string; readonly isConfirmed: boolean; readonly isJson: boolean }
 
 export const usage = `Usage: npm run admin -- keys <command>
@@ -12,6 +14,8 @@ export const usage = `Usage: npm run admin -- keys <command>
   keys list [--json]                          every account, oldest first
   keys set-tier <account> <tier> [--json]     ${Object.keys(tiers).join(', ')}
   keys unrestrict <account> [--json]          removes allowedIPs and allowedRef, for owners who locked themselves out
+  keys audit <account> [--json]               its newest 1,000 changes: keys, webhook, restrictions, tier
+  keys reseal [--json]                        after KEY_ENCRYPTION_SECRET was replaced: seals all stored secrets with it
   keys revoke <account> [--yes] [--json]      permanently invalidates its key; asks for confirmation unless --yes
 
 <account> is the id that \`keys list\` shows.`
@@ -41,11 +45,17 @@ export const readCommand = (args: readonly string[]): Command => {
     case 'unrestrict':
       expectCount(rest, 1)
       return { verb, id: readId(rest[0]), isJson }
+    case 'audit':
+      expectCount(rest, 1)
+      return { verb, id: readId(rest[0]), isJson }
+    case 'reseal':
+      expectCount(rest, 0)
+      return { verb, isJson }
     case 'revoke':
       expectCount(rest, 1)
       return { verb, id: readId(rest[0]), isConfirmed, isJson }
     default:
-      throw new UsageError('The commands are list, set-tier, unrestrict and revoke.')
+      throw new UsageError('The commands are list, set-tier, unrestrict, audit, reseal and revoke.')
   }
 }
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../errors.js'
+import { stalls } from '../platform/stallDetector.js'
+import { stalledError } from './stalledRequests.js'
 
 export interface BodyReceiverLimits {
   /** Time for one body to arrive, from the start of reading. */
@@ -27,6 +29,9 @@ interface UnfinishedBody {
 // Size of the first buffer, charged from the start: limits unfinished bodies to 8,192.
 const initialBufferBytes = 4_096
 
+// A later sweep is caused by a stall, not by load.
+const maxDelayMs = 500
+
 // Each chunk costs the same whatever its size: 64 kB in 1-byte chunks take 100 ms. The smallest TCP segments
 // (536 bytes) split 1 MiB into 1,957 chunks.
 const maxChunks = 4_096
@@ -37,15 +42,25 @@ const maxChunks = 4_096
  */
 export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceiverLimits): ReceiveBody => {
   const unfinished = new Set<UnfinishedBody>()
+  const sweepMs = deadlineMs / 20
   let bufferedBytes = 0
   let sweeper: NodeJS.Timeout | null = null
+  let sweptAtMs = 0
 
   /** One timer for all bodies: a timer per body is a measurable cost of a small request. */
   const refuseOverdue = (): void => {
-    const overdueSinceMs = performance.now() - deadlineMs
+    const nowMs = performance.now()
+    const pausedMs = nowMs - sweptAtMs
+    sweptAtMs = nowMs
+    // This process stood still: bytes that have arrived are read before anything is refused.
+    if (pausedMs > 2 * sweepMs + maxDelayMs) return
+    const overdueSinceMs = nowMs - deadlineMs
     for (const body of unfinished) {
       if (body.startedAtMs > overdueSinceMs) break
-      body.refuse(new AppError('REQUEST_TIMEOUT', 'The body did not arrive in time'))
+      const hasStalled = stalls.hasStalled(nowMs - body.startedAtMs)
+      body.refuse(
+        hasStalled ? stalledError() : new AppError('REQUEST_TIMEOUT', 'The body did not arrive in time'),
+      )
     }
     if (unfinished.size > 0 || sweeper === null) return
     clearInterval(sweeper)
@@ -64,7 +79,10 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
 
   const add = (body: UnfinishedBody): void => {
     unfinished.add(body)
-    sweeper ??= setInterval(refuseOverdue, deadlineMs / 20).unref()
+    if (sweeper === null) {
+      sweptAtMs = performance.now()
+      sweeper = setInterval(refuseOverdue, sweepMs).unref()
+    }
     reserve(body, initialBufferBytes)
   }
 

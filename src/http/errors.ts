@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorStatus } from '../errors.js'
 import type { Reason } from '../protocol/reasons.js'
 import { forbidCaching } from './forbidCaching.js'
+import { stalledError, wasCutOffByStall } from './stalledRequests.js'
 
 export interface ErrorBody {
   readonly code: ErrorCode
@@ -32,11 +33,15 @@ export const toAppError = (error: unknown, request: FastifyRequest): AppError =>
     case 'ECONNRESET':
       // If the request is incomplete, the client's connection was reset; otherwise one of ours.
       if (request.raw.complete === false) {
+        if (wasCutOffByStall(request.raw.socket, stallMemoryMs)) return stalledError()
         return new AppError('INVALID_REQUEST', 'The connection closed before the request was complete')
       }
   }
   return new AppError('INTERNAL_ERROR', 'Internal error', { cause: error })
 }
+
+// Longer than the deadline of a request.
+const stallMemoryMs = 20_000
 
 const readErrorCode = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null

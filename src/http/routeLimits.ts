@@ -10,11 +10,17 @@ export interface RouteWindow {
   readonly limit: number
   readonly windowMs: number
   readonly per: LimitScope
+  readonly siteFactor: number
 }
 
-export interface RouteLimits {
+interface RouteWindows {
   readonly anonymous: readonly RouteWindow[]
   readonly keyed: readonly RouteWindow[]
+}
+
+export interface RouteLimits extends RouteWindows {
+  /** Counted after the body was validated; null: none. */
+  readonly validOnly: RouteWindows | null
   readonly countsTierRate: boolean
   /** Whether the route is closed while limits cannot be shared between instances. */
   readonly requiresSharedStore: boolean
@@ -32,18 +38,33 @@ export const findRouteLimits = (
   const names = ['*', `${method === 'HEAD' ? 'GET' : method} ${path}`]
   if (isDashboard) names.push(`${dashboard}*`)
   const rows = table.filter(({ endpoint }) => names.includes(endpoint))
+  const validOnly = rows.filter(({ countsValidOnly }) => countsValidOnly === true)
   return {
-    anonymous: rows.filter(({ appliesTo }) => appliesTo !== 'keyed').map(toWindow),
-    keyed: rows.filter(({ appliesTo }) => appliesTo !== 'anonymous').map(toWindow),
+    ...toWindows(rows.filter(({ countsValidOnly }) => countsValidOnly !== true)),
+    validOnly: validOnly.length === 0 ? null : toWindows(validOnly),
     // Dashboard requests must not use up the rate for payments.
     countsTierRate: !isDashboard,
     requiresSharedStore: sharedOnlyPaths.includes(path),
   }
 }
 
-const toWindow = ({ endpoint, limit, windowMs, per }: RequestLimit): RouteWindow => ({
+const defaultSiteFactor = 8
+
+const toWindows = (rows: readonly RequestLimit[]): RouteWindows => ({
+  anonymous: rows.filter(({ appliesTo }) => appliesTo !== 'keyed').map(toWindow),
+  keyed: rows.filter(({ appliesTo }) => appliesTo !== 'anonymous').map(toWindow),
+})
+
+const toWindow = ({
+  endpoint,
+  limit,
+  windowMs,
+  per,
+  siteFactor = defaultSiteFactor,
+}: RequestLimit): RouteWindow => ({
   prefix: `${endpoint} ${per} `,
   limit,
   windowMs,
   per,
+  siteFactor,
 })

@@ -1,11 +1,14 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { Access } from './auth/access.js'
+import type { KeyScope } from '../protocol/accounts.js'
+import { type Access, findRequiredScope } from './auth/access.js'
 
 export interface ServedRoute {
   readonly method: string
   /** OpenAPI pattern: `/v1/settlements/{id}`. */
   readonly path: string
   readonly access: Access
+  /** That a presented key needs; null: none. */
+  readonly scope: KeyScope | null
   readonly summary: string
   readonly isDocumented: boolean
 }
@@ -44,10 +47,13 @@ const listMethods = ({ url, route }: DeclaredRoute): readonly ServedRoute[] => {
 const describeRoute = (method: string, url: string, { config, schema }: RouteOptions): ServedRoute => {
   const access = config?.access
   if (access === undefined) throw new Error(`${method} ${url} has no config.access`)
+  const scope = findRequiredScope(method, { access, ...config })
+  if (access === 'key' && scope === null) throw new Error(`${method} ${url} has no config.scope`)
   return {
     method,
     path: url.replaceAll(/:([A-Za-z0-9_]+)/g, '{$1}'),
     access,
+    scope,
     summary: schema?.summary ?? '',
     isDocumented: schema?.hide !== true && method !== 'HEAD' && method !== 'OPTIONS',
   }

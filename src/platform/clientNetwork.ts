@@ -2,35 +2,48 @@ import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 const networkBits = 64
+const siteBits = 48
 const unknownClient = 'unknown'
 const maxCached = 10_000
 // The longest IPv6 text has 45 characters, but a zone id can have any length.
 const maxCachedLength = 64
 // Parsing an IPv6 address dominates the cost of rate limiting, and clients repeat.
-const cache = new Map<string, string>()
+const cache = new Map<string, ClientNetworks>()
 
-/**
- * The subject of per-address limits: IPv4 addresses, IPv6 /64 networks (the usual allocation per customer).
- * Unparsable addresses share one subject.
- */
-export const readClientNetwork = (address: string | undefined): string => {
-  if (address === undefined) return unknownClient
+export interface ClientNetworks {
+  /** An IPv4 address, or an IPv6 /64 network (the usual allocation per customer). */
+  readonly network: string
+  /** The IPv6 /48 network around it (the largest usual allocation per customer); null for IPv4. */
+  readonly site: string | null
+}
+
+const unknownNetworks: ClientNetworks = { network: unknownClient, site: null }
+
+/** The subjects of per-address limits. Unparsable addresses share one. */
+export const readClientNetworks = (address: string | undefined): ClientNetworks => {
+  if (address === undefined) return unknownNetworks
   const known = cache.get(address)
   if (known !== undefined) return known
-  if (isIPv4(address)) return cacheNetwork(address, address)
-  return isIPv6(address) ? cacheNetwork(address, readIPv6(address)) : unknownClient
+  if (isIPv4(address)) return cacheNetworks(address, { network: address, site: null })
+  return isIPv6(address) ? cacheNetworks(address, readIPv6(address)) : unknownNetworks
 }
 
-const readIPv6 = (address: string): string => {
+export const readClientNetwork = (address: string | undefined): string => readClientNetworks(address).network
+
+const readIPv6 = (address: string): ClientNetworks => {
   const parsed = ipaddr.IPv6.parse(address)
-  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString()
-  const groups = parsed.parts.slice(0, networkBits / 16)
-  return `${groups.map((group) => group.toString(16)).join(':')}::/${networkBits}`
+  if (parsed.isIPv4MappedAddress()) return { network: parsed.toIPv4Address().toString(), site: null }
+  return { network: writeNetwork(parsed, networkBits), site: writeNetwork(parsed, siteBits) }
 }
 
-const cacheNetwork = (address: string, network: string): string => {
-  if (address.length > maxCachedLength) return network
+const writeNetwork = ({ parts }: ipaddr.IPv6, bits: number): string => {
+  const groups = parts.slice(0, bits / 16)
+  return `${groups.map((group) => group.toString(16)).join(':')}::/${bits}`
+}
+
+const cacheNetworks = (address: string, networks: ClientNetworks): ClientNetworks => {
+  if (address.length > maxCachedLength) return networks
   if (cache.size >= maxCached) cache.clear()
-  cache.set(address, network)
-  return network
+  cache.set(address, networks)
+  return networks
 }

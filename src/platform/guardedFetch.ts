@@ -24,6 +24,9 @@ const maxAnswerBytes = 65_536
 const maxHeaderBytes = 16_384
 const ports = [443, 8_443]
 
+// RFC 6761, section 6.3: always the loopback address.
+const localName = /(?:^|\.)localhost\.?$/i
+
 const notPublic = 'The host has no public address'
 
 class AddressRefusedError extends Error {}
@@ -99,8 +102,11 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
     }
   }
 
+  const findNameProblem = (text: string): string | null =>
+    localName.test(hostOf(new URL(text))) && !isAllowed('127.0.0.1') ? 'must not point to this machine' : null
+
   return {
-    findUrlProblem,
+    findUrlProblem: (text) => findUrlProblem(text) ?? findNameProblem(text),
     post: async (message, stopped): Promise<WebhookResponse> => {
       const problem = findUrlProblem(message.url)
       if (problem !== null) return { status: null, error: `The URL ${problem}` }

@@ -73,7 +73,7 @@ export interface MetricsSettings {
 
 const openStates = ['claimed', 'pending'] as const
 const webhookOutcomes = ['delivered', 'waiting', 'failed'] as const
-const methods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+const methods = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'])
 // From below 1 ms (a rejected body) to 25 s (a settle that waits for its receipt).
 const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 40]
 

@@ -5,36 +5,37 @@ import { createMailer, type MailerSettings } from './mailer.js'
 export interface RegistrationSettings {
   readonly registration: 'once' | 'open' | 'verified'
   readonly apiKeyRequired: boolean
-  /** Required when registration is `verified`. */
+  /** Required when registration is `verified`; otherwise it mails changes to keys. */
   readonly mail: MailerSettings | null
 }
 
 type OpenRegistration =
-  | { readonly mode: 'once' | 'open' }
+  | { readonly mode: 'once' | 'open'; readonly mailer: Mailer | null }
   | { readonly mode: 'verified'; readonly mailer: Mailer }
 
-/** Logs which callers get full API keys; creates the mailer for `verified`. */
+/** Logs which callers get full API keys; creates the mailer if mail is configured. */
 export const openRegistration = (
   { registration: mode, apiKeyRequired, mail }: RegistrationSettings,
   logger: Logger,
 ): OpenRegistration => {
   const fields = { registration: mode, apiKeyRequired }
+  const mailer = mail === null ? null : createMailer(mail, logger)
   switch (mode) {
     case 'once':
       logger.info(
         fields,
         'Registration is once: a full key is shown to the caller that creates it, later only to programs on this machine and with OPERATOR_TOKEN. A proxy on this machine must set X-Forwarded-For.',
       )
-      return { mode }
+      return { mode, mailer }
     case 'open':
       logger.warn(
         fields,
         'Registration is open: every caller is shown the full keys of any e-mail address. Set REGISTRATION=once unless every caller is trusted.',
       )
-      return { mode }
+      return { mode, mailer }
     case 'verified':
-      if (mail === null) throw new Error('REGISTRATION=verified needs SMTP_URL and MAIL_FROM.')
+      if (mailer === null) throw new Error('REGISTRATION=verified needs SMTP_URL and MAIL_FROM.')
       logger.info(fields, 'Registration is verified: keys go by mail.')
-      return { mode, mailer: createMailer(mail, logger) }
+      return { mode, mailer }
   }
 }

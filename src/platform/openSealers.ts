@@ -6,19 +6,26 @@ import type { Secret } from './secret.js'
 export interface SealingSettings {
   /** Null: a generated secret in the data folder. */
   readonly keyEncryptionSecret: Secret | null
+  /** Opens what is not yet sealed again after a rotation. */
+  readonly previousKeyEncryptionSecret: Secret | null
   readonly dataFolder: string
   /** Whether other instances may share the database. */
   readonly isDatabaseShared: boolean
 }
 
 export const openSealers = async (settings: SealingSettings, logger: Logger): Promise<Sealers> => {
-  const { keyEncryptionSecret, dataFolder, isDatabaseShared } = settings
-  if (keyEncryptionSecret !== null) return createSealers(keyEncryptionSecret)
+  const {
+    keyEncryptionSecret,
+    previousKeyEncryptionSecret: previous,
+    dataFolder,
+    isDatabaseShared,
+  } = settings
+  if (keyEncryptionSecret !== null) return createSealers(keyEncryptionSecret, previous)
   if (isDatabaseShared) {
     logger.warn(
       { folder: dataFolder },
       'API keys are encrypted with a secret of this data folder, which no other instance has. Set KEY_ENCRYPTION_SECRET.',
     )
   }
-  return createSealers(await getSealingSecret(dataFolder))
+  return createSealers(await getSealingSecret(dataFolder), previous)
 }

@@ -14,7 +14,7 @@ export interface AccountSettlementFilter {
 
 export interface AccountSettlement {
   readonly settlement: Settlement
-  /** Smallest units, exact decimal string; `0` unless confirmed. */
+  /** Whole smallest units, rounded up; `0` unless confirmed. The ledger keeps the exact fee. */
   readonly fee: string
 }
 

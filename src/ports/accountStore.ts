@@ -1,4 +1,6 @@
+import type { KeyScope } from '../protocol/accounts.js'
 import type { TierName } from '../protocol/tiers.js'
+import type { Actor } from './auditLog.js'
 
 /**
  * One project of one e-mail address. Rotating the key keeps the id, and with it quota, settlements and
@@ -16,6 +18,28 @@ export interface Account {
   readonly allowedIPs: readonly string[] | null
   /** Hosts of Referer or Origin that may use the key; null: no restriction. */
   readonly allowedRef: readonly string[] | null
+  /** Whose quota its settlements use: its own, or on the free tier that of its mailbox. */
+  readonly quotaHolder: string
+}
+
+export interface ApiKey {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly KeyScope[]
+  /** `retiring`: replaced, valid until `expiresAt`. */
+  readonly status: 'active' | 'retiring'
+  /** The key that registration returned, or what replaced it. */
+  readonly isPrimary: boolean
+  readonly createdAt: Date
+  readonly expiresAt: Date | null
+  /** Written with a delay of up to a minute. */
+  readonly lastUsedAt: Date | null
+}
+
+/** An account with the key that authenticated. */
+export interface KeyUse {
+  readonly account: Account
+  readonly key: ApiKey
 }
 
 export interface SealedKey {
@@ -23,32 +47,85 @@ export interface SealedKey {
   readonly sealed: Uint8Array
 }
 
-export interface KeyedAccount {
+export interface KeyedAccount extends SealedKey {
   readonly account: Account
-  readonly sealed: Uint8Array
 }
 
-/** Unique constraints decide races: one account per e-mail and project, one active key per account. */
+export interface Mailbox {
+  /** The same for all spellings of one address. */
+  readonly mailbox: string
+  /** The domain as registered, without subdomains. */
+  readonly domain: string
+}
+
+export interface Registrant {
+  /** Default: a new UUID. Keys are sealed for the account's id, so the caller chooses it. */
+  readonly id?: string
+  readonly email: string
+  readonly project: string
+  /** Null caps: no limit. Absent: the address is its own identity. */
+  readonly identity?: Mailbox & {
+    readonly maxProjects: number | null
+    /** Mailboxes under one registrable domain. */
+    readonly maxMailboxes: number | null
+  }
+}
+
+export interface NewKey extends SealedKey, Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'> {}
+
+export interface Change {
+  /** Default: unknown. */
+  readonly by?: Actor
+}
+
+/** Unique constraints decide races: one account per e-mail and project, one active primary key per account. */
 export interface AccountStore {
-  /** Creates an account with this key, or returns the existing one of the e-mail and project with its own key. */
+  /**
+   * Creates an account with this key, or returns the existing one of the e-mail and project with its own key. Throws
+   * FORBIDDEN if a cap of the mailbox or its domain is reached.
+   */
   register(
-    who: { readonly email: string; readonly project: string },
+    who: Registrant,
     key: SealedKey,
+    change?: Change,
   ): Promise<KeyedAccount & { readonly isNew: boolean }>
-  /** Finds the account by its active key; returns null for unknown, rotated and revoked keys. */
-  findByKey(fingerprint: Uint8Array): Promise<Account | null>
+  /** Finds the account by a valid key; returns null for unknown, rotated, expired and revoked keys. */
+  findByKey(fingerprint: Uint8Array): Promise<KeyUse | null>
   find(id: string): Promise<Account | null>
-  /** Oldest first; case-insensitive. */
+  /** Oldest first, with their primary keys; case-insensitive. */
   listByEmail(email: string): Promise<readonly KeyedAccount[]>
   /** Oldest first. */
   list(): Promise<readonly Account[]>
-  /** Replaces the active key. Returns false if `from` is not the active key (compare-and-swap). */
-  rotate(id: string, from: Uint8Array, key: SealedKey): Promise<boolean>
-  setRestrictions(id: string, restrictions: Pick<Account, 'allowedIPs' | 'allowedRef'>): Promise<void>
+  /**
+   * Replaces a key by one with the same name, scopes and expiry. Returns false if `from` is not an active key
+   * (compare-and-swap). For `graceMs` the old key stays valid, without the scope `manage`.
+   */
+  rotate(
+    id: string,
+    from: Uint8Array,
+    key: SealedKey,
+    change?: Change & { readonly graceMs?: number },
+  ): Promise<boolean>
+  /** Null if the account already has `maxKeys` valid keys. */
+  addKey(
+    id: string,
+    key: NewKey,
+    change: Change & { readonly maxKeys: number },
+  ): Promise<Pick<ApiKey, 'id' | 'createdAt'> | null>
+  /** Valid and expired keys, oldest first; without revoked and rotated ones. */
+  listKeys(id: string): Promise<readonly ApiKey[]>
+  /** `primary`: not revoked, because the primary key can only be rotated. Null if the account has no such key. */
+  revokeKey(id: string, keyId: string, change?: Change): Promise<'revoked' | 'primary' | null>
+  recordKeyUses(uses: ReadonlyMap<string, Date>): Promise<void>
+  setRestrictions(
+    id: string,
+    restrictions: Pick<Account, 'allowedIPs' | 'allowedRef'>,
+    change?: Change,
+  ): Promise<void>
   /** Returns false if the account does not exist. */
-  setTier(id: string, tier: TierName): Promise<boolean>
+  setTier(id: string, tier: TierName, change?: Change): Promise<boolean>
   /** Revokes the account and its keys. Returns false if the account does not exist. */
-  revoke(id: string): Promise<boolean>
-  /** Number of accounts with an active key. */
+  revoke(id: string, change?: Change): Promise<boolean>
+  /** Number of accounts with an active primary key. */
   count(): Promise<number>
 }

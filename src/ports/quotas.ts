@@ -15,18 +15,22 @@ export interface DayUse {
 
 /** Read side of the quotas; `SettlementJournal.claim` does the counting. */
 export interface Quotas {
-  readUse(accountId: string, now: Date): Promise<QuotaUse>
+  readUse(holder: string, now: Date): Promise<QuotaUse>
   /** The last `days` days including today, oldest first; days without settlements are included with 0. */
   listDays(accountId: string, days: number, now: Date): Promise<readonly DayUse[]>
 }
 
 export interface QuotaClaim {
   readonly accountId: string
+  /** Whose quota is charged: the mailbox that free projects share. Default: the account. */
+  readonly holder?: string
   readonly tier: TierName
 }
 
 /** What a claim charges to the quota of its caller. */
 export interface QuotaCharge {
+  /** Default: the caller. */
+  readonly holder?: string
   readonly tier: TierName
   readonly at: Date
 }

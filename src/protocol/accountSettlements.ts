@@ -5,7 +5,7 @@ export const accountSettlementView = settlementView
   .extend({
     fee: z.string().meta({
       description:
-        "Fee of the settlement at the tier's fee rate, in smallest units with exact fractions; `0` " +
+        "Fee of the settlement at the tier's fee rate: a whole number of smallest units, rounded up; `0` " +
         'unless confirmed. Not deducted from the payment',
       examples: ['10'],
     }),

@@ -81,5 +81,67 @@ export const usage = z.object({
 })
 export type Usage = z.infer<typeof usage>
 
+export const keyScopes = ['verify', 'settle', 'read', 'manage'] as const
+const keyScope = z.enum(keyScopes)
+/** `read`: GET requests of the dashboard; `manage`: all others of the dashboard. */
+export type KeyScope = z.infer<typeof keyScope>
+export const keyScopeList = z.array(keyScope)
+
+const namedKey = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  scopes: keyScopeList,
+  status: z
+    .enum(['active', 'retiring', 'expired'])
+    .meta({ description: 'retiring: replaced, and valid until `expiresAt`' }),
+  isPrimary: z.boolean().meta({ description: 'The key of /register and /lookup' }),
+  createdAt: timestamp,
+  expiresAt: timestamp.nullable(),
+  lastUsedAt: timestamp.nullable().meta({ description: 'Up to a minute late; null: never used' }),
+})
+export type NamedKey = z.infer<typeof namedKey>
+
+/** `current` marks the key of the request. */
+export const namedKeyList = z.object({ keys: z.array(namedKey.extend({ current: z.boolean() })) })
+export type NamedKeyList = z.infer<typeof namedKeyList>
+
+export const createdKey = namedKey.extend({
+  apiKey: z.string().meta({ description: 'Shown only in this response' }),
+})
+export type CreatedKey = z.infer<typeof createdKey>
+
+export const revokedKey = z.object({ id: z.uuid(), revoked: z.literal(true) })
+export type RevokedKey = z.infer<typeof revokedKey>
+
+export const auditActions = [
+  'account.registered',
+  'account.revoked',
+  'key.created',
+  'key.revoked',
+  'key.rotated',
+  'restrictions.changed',
+  'tier.changed',
+  'webhook.changed',
+  'webhook.removed',
+  'webhook.secret_rotated',
+] as const
+export const auditAction = z.enum(auditActions)
+export type AuditAction = z.infer<typeof auditAction>
+
+export const auditPage = z.object({
+  entries: z.array(
+    z.object({
+      id: z.uuid(),
+      createdAt: timestamp,
+      action: auditAction,
+      actor: z.string().meta({ description: 'A key by its name and id, `operator` or `registration`' }),
+      address: z.string().nullable().meta({ description: 'Client address; null for operators' }),
+      details: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  nextCursor: z.uuid().optional(),
+})
+export type AuditPage = z.infer<typeof auditPage>
+
 export const rotatedKey = z.object({ apiKey: z.string(), project: z.string(), message: z.string() })
 export type RotatedKey = z.infer<typeof rotatedKey>

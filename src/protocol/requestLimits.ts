@@ -7,6 +7,13 @@ export interface RequestLimit {
   readonly windowMs: number
   readonly per: LimitScope
   readonly appliesTo: 'anonymous' | 'keyed' | 'all'
+  /**
+   * How many times the limit of a /64 network its IPv6 /48 has, for limits per address; default 8. A /48
+   * contains 65,536 of them.
+   */
+  readonly siteFactor?: number
+  /** Counted only after the body was validated, so that malformed bodies do not use it up. */
+  readonly countsValidOnly?: boolean
 }
 
 /** Configurable limits; 0 turns a limit off. */
@@ -49,6 +56,7 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
       windowMs: minuteMs,
       per: 'everyone',
       appliesTo: 'all',
+      countsValidOnly: true,
     },
     // Also with a key: otherwise one key could create any number of others.
     {
@@ -57,6 +65,9 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
       windowMs: hourMs,
       per: 'address',
       appliesTo: 'all',
+      // One site cannot use up the window of everyone.
+      siteFactor: 2,
+      countsValidOnly: true,
     },
   ]
   return [
@@ -67,6 +78,9 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     ...ofKeys('POST /lookup'),
     perAccount('/dashboard/*', 1_000),
     perAccount('POST /dashboard/rotate', 5),
+    perAccount('POST /dashboard/api-keys', 10),
+    perAccount('POST /dashboard/restrictions', 30),
+    perAccount('POST /dashboard/webhook', 30),
     perAccount('POST /dashboard/webhook/test', 5),
     perAccount('GET /dashboard/info', 120),
   ].filter(({ limit }) => limit > 0)

@@ -1,7 +1,11 @@
 import { join } from 'node:path'
+import type { Sealers } from '../platform/sealer.js'
 import type { AccountStore } from '../ports/accountStore.js'
+import type { AuditLog } from '../ports/auditLog.js'
 import { migrationsFolder, type StoreSettings } from './openStores.js'
 import { createAccountStore } from './postgres/accounts/accountStore.js'
+import { createAuditLog } from './postgres/accounts/auditLog.js'
+import { type ResealResult, resealSecrets } from './postgres/accounts/resealSecrets.js'
 import { migrate } from './postgres/database/migrate.js'
 import { openPool } from './postgres/database/pool.js'
 import { findRunningPostgres } from './postgres/embedded/findRunningPostgres.js'
@@ -9,12 +13,15 @@ import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres
 
 export interface OpenAccounts {
   readonly accounts: AccountStore
+  readonly audit: AuditLog
+  reseal(): Promise<ResealResult>
   close(): Promise<void>
 }
 
 /** Opens `databaseUrl`, or the embedded database: connects to a running one, else starts it. */
 export const openAccounts = async (
   settings: Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>,
+  openSealers: () => Promise<Sealers>,
 ): Promise<OpenAccounts> => {
   const { url, stop } = await findDatabase(settings)
   const pool = openPool({ url, maxConnections: 2, onError: () => undefined })
@@ -28,7 +35,12 @@ export const openAccounts = async (
     await close()
     throw error
   }
-  return { accounts: createAccountStore(pool), close }
+  const reseal = async (): Promise<ResealResult> => {
+    const { sealerFor, ...marks } = await openSealers()
+    const sealers = { keys: sealerFor('api-key'), webhookSecrets: sealerFor('webhook-secret') }
+    return await resealSecrets(pool, { ...sealers, ...marks })
+  }
+  return { accounts: createAccountStore(pool), audit: createAuditLog(pool), reseal, close }
 }
 
 const findDatabase = async ({

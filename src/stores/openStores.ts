@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { withSignal } from '../concurrency/deadline.js'
 import type { Secret } from '../platform/secret.js'
 import type { AccountSettlements } from '../ports/accountSettlements.js'
-import type { AccountStore } from '../ports/accountStore.js'
+import type { AccountStore, Mailbox } from '../ports/accountStore.js'
+import type { AuditLog } from '../ports/auditLog.js'
 import type { Clock } from '../ports/clock.js'
 import type { ConfirmedBlocks } from '../ports/confirmedBlocks.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
@@ -19,6 +20,8 @@ import { createDividedRateLimiter } from './memory/dividedRateLimiter.js'
 import { createMemoryRateLimiter } from './memory/rateLimiter.js'
 import { listenForAccountChanges } from './postgres/accounts/accountChanges.js'
 import { createAccountStore } from './postgres/accounts/accountStore.js'
+import { createAuditLog } from './postgres/accounts/auditLog.js'
+import { fillMailboxes } from './postgres/accounts/fillMailboxes.js'
 import { createSealingKeyCheck } from './postgres/accounts/sealingKeyCheck.js'
 import { announceInstance } from './postgres/database/instance.js'
 import { mapDatabaseErrors } from './postgres/database/mapDatabaseErrors.js'
@@ -48,10 +51,15 @@ export interface StoreSettings {
   readonly redisUrl: Secret | null
   /** Identifies the secret that this instance encrypts API keys with. */
   readonly keyCheckValue: Uint8Array
+  /** Of the previous secret; null without one. */
+  readonly previousKeyCheckValue: Uint8Array | null
+  /** For addresses that the migration could not convert. */
+  readonly readMailbox: (email: string) => Mailbox
 }
 
 export interface Stores {
   readonly accounts: AccountStore
+  readonly audit: AuditLog
   readonly journal: SettlementJournal
   readonly confirmedBlocks: ConfirmedBlocks
   readonly overview: SettlementOverview
@@ -97,8 +105,9 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     closers.push(() => pool.end())
     const { applied } = await migrate(pool, migrationsFolder)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
-    const sealing = createSealingKeyCheck(pool, settings.keyCheckValue)
+    const sealing = createSealingKeyCheck(pool, settings.keyCheckValue, settings.previousKeyCheckValue)
     await sealing.check()
+    await fillMailboxes(pool, settings.readMailbox)
     const instance = await announceInstance(pool, logger, { isOnly: settings.databaseUrl === null })
     closers.push(() => instance.close())
     const inProcess = createMemoryRateLimiter({ clock })
@@ -115,6 +124,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
 
     return {
       accounts: createAccountCache(accounts, changes),
+      audit: mapDatabaseErrors(createAuditLog(pool)),
       journal: mapDatabaseErrors(createSettlementJournal(pool, instance)),
       confirmedBlocks: mapDatabaseErrors(createConfirmedBlocks(pool)),
       overview: mapDatabaseErrors(createSettlementOverview(pool)),

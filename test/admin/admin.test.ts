@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -8,8 +9,11 @@ import { composeCore } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
+import { createSealers } from '../../src/platform/sealer.js'
+import { Secret } from '../../src/platform/secret.js'
 import type { Account, AccountStore } from '../../src/ports/accountStore.js'
 import { createAccountStore } from '../../src/stores/postgres/accounts/accountStore.js'
+import { createAuditLog } from '../../src/stores/postgres/accounts/auditLog.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
@@ -47,6 +51,11 @@ describe('npm run admin -- keys', () => {
     const { account } = await accounts.register({ email, project }, { fingerprint, sealed: Buffer.from('x') })
     return account
   }
+  const stores = () => ({
+    accounts,
+    audit: createAuditLog(database.pool()),
+    reseal: async () => ({ keys: 0, webhooks: 0, failed: 0 }),
+  })
   const run = (...words: readonly string[]) => admin(words, { DATABASE_URL: database.url })
 
   beforeAll(async () => {
@@ -90,6 +99,43 @@ describe('npm run admin -- keys', () => {
     expect(await accounts.find(eve.id)).toMatchObject({ allowedIPs: ['192.0.2.1/32'] })
   })
 
+  it('shows the changes of an account, with those of operators', async () => {
+    await run('keys', 'set-tier', ada.id, 'scale')
+    const { code, output } = await run('keys', 'audit', ada.id)
+    expect(code).toBe(0)
+    const [head, newest, oldest] = output.split('\n')
+    expect(head).toMatch(/^TIME +ACTION +ACTOR +ADDRESS +DETAILS$/)
+    expect(newest).toMatch(/tier\.changed +operator +- +\{"to":"scale","from":"free"\}/)
+    expect(oldest).toContain('account.registered')
+    const json = await run('keys', 'audit', eve.id, '--json')
+    expect(JSON.parse(json.output)).toMatchObject([{ action: 'account.registered', accountId: eve.id }])
+  })
+
+  it('encrypts stored keys with a new secret, after which the old one is not needed', async () => {
+    const [oldSecret, newSecret] = ['o'.repeat(32), 'n'.repeat(32)]
+    const sealerOf = (secret: string) => createSealers(new Secret(secret)).sealerFor('api-key')
+    await database.pool().query('truncate accounts, api_keys, sealing_secret')
+    const id = randomUUID()
+    const apiKey = 'a key'
+    const old = sealerOf(oldSecret)
+    const key = { fingerprint: old.fingerprint(apiKey), sealed: old.seal(apiKey, id) }
+    await accounts.register({ id, email: 'ada@example.com', project: 'engine' }, key)
+    const environment = { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: newSecret }
+    const lost = await admin(['keys', 'reseal'], environment)
+    expect(lost).toMatchObject({ code: 1, output: '' })
+    expect(lost.stderr).toContain('1 rows could not be opened')
+
+    const done = await admin(['keys', 'reseal', '--json'], {
+      ...environment,
+      KEY_ENCRYPTION_PREVIOUS_SECRET: oldSecret,
+    })
+    expect(done.stderr).toBe('')
+    expect(JSON.parse(done.output)).toEqual({ keys: 1, webhooks: 0, failed: 0 })
+    const [keyed] = await accounts.listByEmail('ada@example.com')
+    expect(sealerOf(newSecret).open(keyed?.sealed ?? new Uint8Array(), id)).toBe(apiKey)
+    expect((await accounts.findByKey(sealerOf(newSecret).fingerprint(apiKey)))?.account.id).toBe(id)
+  })
+
   it('revokes nothing without confirmation', async () => {
     const unasked = await run('keys', 'revoke', ada.id)
     expect(unasked).toMatchObject({ code: 1, output: '' })
@@ -118,7 +164,7 @@ describe('npm run admin -- keys', () => {
         },
       }
       await runAdmin(['keys', 'revoke', ada.id], terminal, async () => ({
-        accounts,
+        ...stores(),
         close: async () => undefined,
       })).catch(() => undefined)
       expect(questions).toEqual(['Permanently revoke the key of "engine" (ada@example.com)? Type yes: '])
@@ -142,7 +188,7 @@ describe('npm run admin -- keys', () => {
     const opened: string[] = []
     const refused = runAdmin(words, { print: () => undefined, ask: async () => null }, async () => {
       opened.push('opened')
-      return { accounts, close: async () => undefined }
+      return { ...stores(), close: async () => undefined }
     })
     await expect(refused).rejects.toThrow(message)
     expect(opened).toEqual([])

@@ -22,6 +22,9 @@ const documented = z.looseObject({
     ),
   ),
 })
+const methods = z.enum(['GET', 'POST', 'DELETE'])
+const created = z.looseObject({ id: z.string() })
+const audited = z.looseObject({ entries: z.array(z.looseObject({ id: z.string() })) })
 const listed = z.looseObject({ settlements: z.array(z.looseObject({ id: z.string() })) })
 const delivered = z.looseObject({ deliveries: z.array(z.looseObject({ id: z.string() })) })
 
@@ -35,7 +38,7 @@ describe('data of one account', () => {
   let ada: string
   let identifiers: readonly string[]
 
-  const ask = (apiKey: string, method: 'GET' | 'POST', url: string, payload?: object) =>
+  const ask = (apiKey: string, method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
     app.inject({
       method,
       url,
@@ -68,6 +71,10 @@ describe('data of one account', () => {
     ada = await register('ada@example.com', 'engine')
     const accountId = await readAccountId('eve@example.com')
     await ask(eve, 'POST', '/dashboard/webhook', { webhookUrl: 'https://orchard.example/hook' })
+    const further = created.parse(
+      (await ask(eve, 'POST', '/dashboard/api-keys', { name: 'orchard-server' })).json(),
+    )
+    const { entries } = audited.parse((await ask(eve, 'GET', '/dashboard/audit')).json())
 
     const journal = createSettlementJournal(database.pool(), await addInstance(database.pool()))
     const claim = claimOf({ caller: accountId, payer: '0xcustomer-of-eve' })
@@ -81,6 +88,8 @@ describe('data of one account', () => {
     identifiers = [
       ...[accountId, settlement.id, settled?.id ?? '', claim.authorizationId, secretTransaction],
       ...deliveries.map(({ id }) => id),
+      ...[further.id, 'orchard-server'],
+      ...entries.map(({ id }) => id),
       ...['eve@example.com', 'orchard', '0xcustomer-of-eve'],
     ]
     expect(settled?.id).toBe(settlement.id)
@@ -107,7 +116,14 @@ describe('data of one account', () => {
   }
 
   const takeSnapshot = async () => {
-    const tables = ['accounts', 'api_keys', 'webhook_endpoints', 'webhook_deliveries', 'settlements']
+    const tables = [
+      'accounts',
+      'api_keys',
+      'audit_log',
+      'webhook_endpoints',
+      'webhook_deliveries',
+      'settlements',
+    ]
     const rows = await Promise.all(
       tables.map(async (table) => (await database.pool().query(`select * from ${table} order by 1`)).rows),
     )
@@ -119,6 +135,9 @@ describe('data of one account', () => {
     expect(parameters.map(({ path, name }) => `${path} ${name}`)).toContain(
       '/dashboard/webhook/deliveries/{id}/redeliver id',
     )
+    expect(parameters.map(({ path, method, name }) => `${method} ${path} ${name}`)).toEqual(
+      expect.arrayContaining(['delete /dashboard/api-keys/{id} id', 'get /dashboard/audit cursor']),
+    )
     await ask(ada, 'POST', '/dashboard/webhook', { webhookUrl: 'https://engine.example/hook' })
     const before = await takeSnapshot()
     const told: string[] = []
@@ -126,7 +145,7 @@ describe('data of one account', () => {
       for (const identifier of identifiers) {
         const value = encodeURIComponent(identifier)
         const url = place === 'path' ? path.replace(`{${name}}`, value) : `${path}?${name}=${value}`
-        const { body, statusCode } = await ask(ada, method === 'get' ? 'GET' : 'POST', url)
+        const { body, statusCode } = await ask(ada, methods.parse(method.toUpperCase()), url)
         // Errors may repeat the rejected value, but nothing else of Eve's.
         const others = identifiers.filter((each) => each !== identifier)
         if (statusCode >= 500 || others.some((each) => body.includes(each)))
@@ -139,7 +158,7 @@ describe('data of one account', () => {
   })
 
   it('is in no dashboard response to another account', async () => {
-    const pages = ['info', 'keys', 'usage', 'settlements', 'webhook/deliveries']
+    const pages = ['info', 'keys', 'usage', 'settlements', 'webhook/deliveries', 'api-keys', 'audit']
     for (const page of pages) {
       const { statusCode, body } = await ask(ada, 'GET', `/dashboard/${page}`)
       expect(statusCode).toBe(200)

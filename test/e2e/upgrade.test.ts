@@ -4,9 +4,11 @@ import { worlds } from '../demo/worlds/index.js'
 import { openCore } from '../support/core.js'
 import { createCoreClient } from '../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { withoutMailboxes } from '../support/withoutMailboxes.js'
 
 /** The schema before `0007_amounts_and_details.sql`, with rows. */
 const downgrade = `
+  ${withoutMailboxes};
   drop view fee_ledger;
   alter table settlements drop column authorized_amount, drop column settled_amount, drop column gas_used,
     drop column details;

@@ -65,6 +65,12 @@ describe('every route', () => {
       'HEAD /dashboard/settlements dashboard',
       'POST /dashboard/rotate dashboard',
       'POST /dashboard/restrictions dashboard',
+      'GET /dashboard/api-keys dashboard',
+      'HEAD /dashboard/api-keys dashboard',
+      'POST /dashboard/api-keys dashboard',
+      'DELETE /dashboard/api-keys/{id} dashboard',
+      'GET /dashboard/audit dashboard',
+      'HEAD /dashboard/audit dashboard',
       'GET /stats/requests public',
       'HEAD /stats/requests public',
       'GET /stats/settlements public',
@@ -81,6 +87,21 @@ describe('every route', () => {
       'HEAD /api/openapi.json public',
     ])
     expect(listed.filter((line) => line.includes(' /docs') && !line.endsWith(' public'))).toEqual([])
+  })
+
+  it('declares the scope that a key needs (A30)', async () => {
+    const app = testApp()
+    await app.ready()
+    const scopes = app.listRoutes().map(({ method, path, scope }) => `${method} ${path} ${scope}`)
+    expect(scopes.filter((line) => / (?:verify|settle)$/.test(line))).toEqual([
+      'POST /verify verify',
+      'POST /settle settle',
+    ])
+    const dashboard = app.listRoutes().filter(({ path }) => path.startsWith('/dashboard'))
+    expect(dashboard.filter(({ scope }) => scope === null)).toEqual([])
+    for (const { method, scope } of dashboard) {
+      expect(scope).toBe(method === 'GET' || method === 'HEAD' ? 'read' : 'manage')
+    }
   })
 
   it('is in the list, which matches what Fastify prints', async () => {
@@ -155,11 +176,15 @@ describe('every route of the dashboard', () => {
         method: readMethod(method),
         url: path.replace('{id}', '9401b76e-f466-496f-8524-886a61ebf067'),
         headers: { authorization: `Bearer ${knownKey}` },
-        ...(method === 'POST' ? { payload: { allowedIPs: [], allowedRef: [], webhookUrl: '' } } : {}),
+        ...(method === 'POST'
+          ? { payload: { allowedIPs: [], allowedRef: [], webhookUrl: '', name: 'Server' } }
+          : {}),
       })
       // The test account has no webhook.
       const isRefused = /webhook\/(?:test|rotate|deliveries\/)/.test(path)
-      expect(response.statusCode, `${method} ${path}`).toBe(isRefused ? 400 : 200)
+      const isCreated = `${method} ${path}` === 'POST /dashboard/api-keys'
+      const expected = isRefused ? 400 : isCreated ? 201 : 200
+      expect(response.statusCode, `${method} ${path}`).toBe(expected)
       expect(response.headers['cache-control']).toBe('no-store')
     }
   })
@@ -185,4 +210,4 @@ describe('every route of the dashboard', () => {
 })
 
 /** Fastify lists methods as strings. */
-const readMethod = (method: string) => z.enum(['GET', 'HEAD', 'POST']).parse(method)
+const readMethod = (method: string) => z.enum(['GET', 'HEAD', 'POST', 'DELETE']).parse(method)

@@ -7,6 +7,8 @@ const key = { authorization: `Bearer ${knownKey}` }
 const created = accountResponses.registered.created.value
 const known = accountResponses.registeredBefore.known.value
 const email = 'ada@example.com'
+/** For the audit log. */
+const by = { actor: `key Default (${keyOwner.key.id})`, address: '127.0.0.1' }
 
 const register = async (payload: object, answer: typeof created | typeof known = created) => {
   const useCase = vi.fn(async () => answer)
@@ -21,7 +23,7 @@ describe('POST /register', () => {
     expect(response.statusCode).toBe(201)
     expect(response.json()).toEqual(created)
     expect(response.headers['cache-control']).toBe('no-store')
-    expect(useCase).toHaveBeenCalledWith({ email, projectName: 'Report shop' }, 'trusted')
+    expect(useCase).toHaveBeenCalledWith({ email, projectName: 'Report shop' }, 'trusted', '127.0.0.1')
   })
 
   it('responds 200 with the existing key of the project', async () => {
@@ -33,7 +35,7 @@ describe('POST /register', () => {
   it('leaves validation of address and name to the use case', async () => {
     const odd = { email: ' Jürgen@bücher.example\n', projectName: '\u202e 🧾\0' }
     const { useCase } = await register(odd)
-    expect(useCase).toHaveBeenCalledWith(odd, 'trusted')
+    expect(useCase).toHaveBeenCalledWith(odd, 'trusted', '127.0.0.1')
     const refuse = async () => {
       throw new AppError('INVALID_REQUEST', 'email: must be an e-mail address')
     }
@@ -121,7 +123,7 @@ describe('the dashboard', () => {
     })
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual(rotated)
-    expect(rotateKey).toHaveBeenCalledWith(keyOwner, knownKey)
+    expect(rotateKey).toHaveBeenCalledWith(keyOwner, knownKey, { graceSeconds: 0, by })
   })
 
   it('responds 401 to the slower of two concurrent rotations', async () => {
@@ -160,7 +162,7 @@ describe('POST /dashboard/restrictions', () => {
     const { response, useCase } = await restrict(payload)
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual(payload)
-    expect(useCase).toHaveBeenCalledWith(keyOwner, payload)
+    expect(useCase).toHaveBeenCalledWith(keyOwner, payload, by)
   })
 
   it.each([

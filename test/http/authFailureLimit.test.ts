@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../src/errors.js'
 import { maxAuthFailuresPerMinute } from '../../src/http/plugins/authFailureLimit.js'
 import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
 import { createManualClock } from '../support/manualClock.js'
+import { keyOwner, knownKey, testApp } from './support/app.js'
 import { limitedApp } from './support/limitedApp.js'
 
 const minuteMs = 60_000
+
+const wrong = 'a wrong key'
 
 /** Instances that share one limiter, with a count of key lookups each. */
 const open = (instances = 1) => {
@@ -24,7 +28,7 @@ const open = (instances = 1) => {
   const presentMany = async (count: number, options: Parameters<typeof present>[1] = {}) => {
     const statuses: number[] = []
     for (let index = 0; index < count; index += 1) {
-      statuses.push((await present(`presentMany-${index}`, options)).statusCode)
+      statuses.push((await present(wrong, options)).statusCode)
     }
     return statuses
   }
@@ -32,17 +36,17 @@ const open = (instances = 1) => {
 }
 
 describe('unknown keys', () => {
-  it('are looked up at most 30 times per minute and address', async () => {
+  it('are looked up at most 30 times per minute, address and key', async () => {
     const { clock, presentMany, lookedUp, present } = open()
     const statuses = await presentMany(100)
     expect(new Set(statuses.slice(0, maxAuthFailuresPerMinute))).toEqual(new Set([401]))
     expect(new Set(statuses.slice(maxAuthFailuresPerMinute))).toEqual(new Set([429]))
     expect(lookedUp).toHaveLength(maxAuthFailuresPerMinute)
 
-    const barred = await present('another presentMany')
+    const barred = await present(wrong)
     expect(barred.json()).toMatchObject({ code: 'RATE_LIMITED', operationalCode: 'SVC-2005', retryAfter: 60 })
     await clock.advance(minuteMs)
-    expect((await present('another presentMany')).statusCode).toBe(401)
+    expect((await present(wrong)).statusCode).toBe(401)
   })
 
   it('do not block probes', async () => {
@@ -59,23 +63,27 @@ describe('unknown keys', () => {
     expect(lookedUp.length).toBeLessThanOrEqual(maxAuthFailuresPerMinute + 4)
   })
 
-  it('block requests with a key from their address only', async () => {
+  it('are blocked for their address only', async () => {
     const { presentMany, present } = open()
     await presentMany(100, { address: '2001:db8::1' })
-    expect((await present('free', { address: '2001:db8::2' })).statusCode).toBe(429)
-    expect((await present('free', { address: '2001:db8:1::1' })).statusCode).toBe(200)
+    expect((await present(wrong, { address: '2001:db8::2' })).statusCode).toBe(429)
+    expect((await present(wrong, { address: '2001:db8:1::1' })).statusCode).toBe(401)
     expect((await open().presentMany(1, { address: '2001:db8::1' }))[0]).toBe(401)
   })
 
-  it('do not block a recently accepted key', async () => {
+  it('never block a valid key behind the same proxy, nor another wrong one (A54)', async () => {
     const { clock, presentMany, present } = open()
     expect((await present('free')).statusCode).toBe(200)
+    for (let index = 0; index < 100; index += 1) {
+      expect((await present(`guess ${index}`)).statusCode).toBe(401)
+    }
     await presentMany(100)
     expect((await present('free')).statusCode).toBe(200)
-    expect((await present('builder')).statusCode).toBe(429)
+    expect((await present('builder')).statusCode).toBe(200)
+    expect((await present('a key with a typing error')).statusCode).toBe(401)
     await clock.advance(3 * minuteMs)
     await presentMany(100)
-    expect((await present('free')).statusCode).toBe(429)
+    expect((await present('scale')).statusCode).toBe(200)
   })
 
   it('do not count against the anonymous limits of their address', async () => {
@@ -84,6 +92,25 @@ describe('unknown keys', () => {
     await presentMany(1)
     const { headers } = await present('free')
     expect(headers['x-ratelimit-remaining']).toBe('9')
+  })
+})
+
+describe('a valid key without the scope of a route', () => {
+  it('is not blocked for other routes', async () => {
+    const clock = createManualClock()
+    const app = testApp({
+      limits: { limiter: createMemoryRateLimiter({ clock }), clock, table: [] },
+      dashboard: {
+        authenticate: async ({ scope = null }) => {
+          if (scope === 'read') throw new AppError('FORBIDDEN', 'The API key lacks the scope read')
+          return keyOwner
+        },
+      },
+    })
+    const ask = async (url: string) =>
+      (await app.inject({ url, headers: { 'x-api-key': knownKey } })).statusCode
+    for (let request = 0; request < 50; request += 1) expect(await ask('/dashboard/info')).toBe(403)
+    expect(await ask('/supported')).toBe(200)
   })
 })
 

@@ -188,7 +188,11 @@ describe('the use of a key', () => {
 
   it('uses the client address behind trusted proxies', async () => {
     const forwarded = { 'x-forwarded-for': '198.51.100.7' }
-    expect(await useOf(forwarded)).toEqual({ apiKey: knownKey, address: '10.1.2.3', refererHost: null })
+    expect(await useOf(forwarded)).toMatchObject({
+      apiKey: knownKey,
+      address: '10.1.2.3',
+      refererHost: null,
+    })
     expect(await useOf(forwarded, ['10.0.0.0/8'])).toMatchObject({ address: '198.51.100.7' })
   })
 

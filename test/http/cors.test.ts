@@ -105,7 +105,7 @@ describe('a preflight', () => {
       expect(response.statusCode).toBe(204)
       expect(response.headers).toMatchObject({
         'access-control-allow-origin': origin,
-        'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
+        'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
         'access-control-allow-headers': expect.stringContaining('X-API-Key'),
         'access-control-max-age': '86400',
         vary: 'Origin',

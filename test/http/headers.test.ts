@@ -90,3 +90,18 @@ describe('a web page of any origin', () => {
     expect(response.headers['access-control-allow-methods']).toContain('POST')
   })
 })
+
+describe('X-Content-Type-Options', () => {
+  it.each([
+    ['GET', '/supported', 200],
+    ['GET', '/nothing', 404],
+    ['GET', '/%', 400],
+    ['POST', '/verify', 400],
+    ['GET', '/dashboard/info', 401],
+    ['GET', '/metrics', 200],
+  ] as const)('is nosniff on the response to %s %s', async (method, url, status) => {
+    const response = await testApp().inject({ method, url })
+    expect(response.statusCode).toBe(status)
+    expect(response.headers['x-content-type-options']).toBe('nosniff')
+  })
+})

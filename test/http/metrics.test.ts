@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
 import { createMetrics, type MeasuredNetwork } from '../../src/platform/metrics.js'
+import { Secret } from '../../src/platform/secret.js'
 import { type TestAppOptions, testApp, testMetrics } from './support/app.js'
 import { paymentBody, paymentBodyWith } from './support/payment.js'
 
@@ -199,6 +200,35 @@ describe('settlement metrics outside of requests', () => {
     expect(ages).toContain('quittance_settlements_open_oldest_seconds{network="other",state="claimed"} 9')
     metrics.setOpenSettlements([])
     expect((await lines('quittance_settlements_open')).filter((line) => !line.endsWith(' 0'))).toEqual([])
+  })
+})
+
+describe('GET /metrics without limits', () => {
+  it('is computed once a second, however many callers ask (A58)', async () => {
+    const metrics = testMetrics()
+    let scrapes = 0
+    const scrape = metrics.registry.metrics.bind(metrics.registry)
+    metrics.registry.metrics = async () => {
+      scrapes += 1
+      return await scrape()
+    }
+    const app = testApp({ metrics })
+    const responses = await Promise.all(Array.from({ length: 200 }, () => app.inject('/metrics')))
+    expect(responses.every(({ statusCode, body }) => statusCode === 200 && body.length > 0)).toBe(true)
+    expect(scrapes).toBeLessThanOrEqual(2)
+  })
+
+  it('needs METRICS_TOKEN where it is set, and no other route does', async () => {
+    const app = testApp({ metricsToken: new Secret('a-token-for-the-scraper') })
+    const ask = async (authorization?: string) =>
+      await app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } })
+    for (const wrong of [undefined, 'Bearer a-token-for-the-scrapes', 'a-token-for-the-scraper']) {
+      const response = await ask(wrong)
+      expect(response.statusCode).toBe(401)
+      expect(response.json().code).toBe('UNAUTHORIZED')
+    }
+    expect((await ask('Bearer a-token-for-the-scraper')).statusCode).toBe(200)
+    expect((await app.inject('/health')).statusCode).toBe(200)
   })
 })
 

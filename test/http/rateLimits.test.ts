@@ -72,6 +72,9 @@ describe("the specification's request rates", () => {
     ['GET /dashboard/keys', 'free', 1_000, minuteMs, 'all addresses'],
     ['POST /dashboard/rotate', 'free', 5, minuteMs, 'all addresses'],
     ['POST /dashboard/webhook/test', 'free', 5, minuteMs, 'all addresses'],
+    ['POST /dashboard/api-keys', 'free', 10, minuteMs, 'all addresses'],
+    ['POST /dashboard/restrictions', 'free', 30, minuteMs, 'all addresses'],
+    ['POST /dashboard/webhook', 'free', 30, minuteMs, 'all addresses'],
   ]
 
   it.each(rows)(
@@ -111,7 +114,7 @@ describe("the specification's request rates", () => {
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
     )
     expect(untested).toEqual([])
-    expect(table).toHaveLength(11)
+    expect(table).toHaveLength(14)
   })
 
   it('are disabled by 0', async () => {
@@ -311,8 +314,28 @@ describe('addresses', () => {
   })
 })
 
+describe('networks of one IPv6 site (A55)', () => {
+  const inSite = (index: number): string => `2001:db8:1:${index.toString(16)}::1`
+
+  it('cannot use up the registration window of everyone', async () => {
+    const { sendMany } = open()
+    const endpoint = 'POST /register'
+    const statuses = await sendMany(60, (index) => ({ endpoint, address: inSite(index) }))
+    expect(count(statuses, 200)).toBe(10)
+    expect(await sendMany(1, () => ({ endpoint, address: '2001:db8:2::1' }))).toEqual([200])
+    expect(await sendMany(1, () => ({ endpoint }))).toEqual([200])
+  })
+
+  it('have together eight times the anonymous limit of one', async () => {
+    const { sendMany } = open({ figures: { anonymousSettlesPerMinute: 10 } })
+    const endpoint = 'POST /settle'
+    const statuses = await sendMany(200, (index) => ({ endpoint, address: inSite(index) }))
+    expect(count(statuses, 200)).toBe(80)
+  })
+})
+
 describe('one request', () => {
-  it('calls the limiter once for all windows', async () => {
+  it('calls the limiter once for all windows, and once more for those of registration', async () => {
     const questions: (readonly LimitWindow[])[] = []
     const clock = createManualClock()
     const counting = createMemoryRateLimiter({ clock })
@@ -325,12 +348,13 @@ describe('one request', () => {
     }
     const { ask } = open({ limiter, clock })
     await ask({ endpoint: 'POST /register', key: 'free' })
-    expect(questions.map((windows) => windows.map(({ limit }) => limit))).toEqual([[30, 5, 10]])
+    // Registration windows count after the body was validated.
+    expect(questions.map((windows) => windows.map(({ limit }) => limit))).toEqual([[10], [30, 5]])
     await ask({ endpoint: 'POST /register' })
-    expect(questions[1]?.map(({ limit }) => limit)).toEqual([1_000, 30, 5])
+    expect(questions.slice(2).map((windows) => windows.map(({ limit }) => limit))).toEqual([[1_000], [30, 5]])
     await ask({ endpoint: 'GET /dashboard/info', key: 'free' })
-    expect(questions[2]?.map(({ limit }) => limit)).toEqual([1_000, 120])
-    expect(questions).toHaveLength(3)
+    expect(questions[4]?.map(({ limit }) => limit)).toEqual([1_000, 120])
+    expect(questions).toHaveLength(5)
   })
 })
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SettleResponse } from '../../src/usecases/core/useCases.js'
@@ -250,5 +251,96 @@ describe('a server that closes', () => {
     expect(answered).toContain('"success":true')
     expect(answered).toMatch(/connection: close/i)
     await closing
+  })
+})
+
+/** Occupies this process, like a stop of the process or a blocked event loop. */
+const stallFor = (milliseconds: number): void => {
+  const until = performance.now() + milliseconds
+  while (performance.now() < until);
+}
+
+describe('a stall of this process', () => {
+  const receiving = { deadlineMs: 1_000, maxBufferedBytes: 1_048_576 }
+
+  it('is not held against a body that arrived meanwhile', async () => {
+    const port = await start({ receiving })
+    const socket = await open(port)
+    const answer = readAll(socket)
+    const text = request('/verify', payment)
+    socket.write(text.slice(0, -20))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    socket.write(text.slice(-20))
+    stallFor(2_500)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    socket.end()
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it('that cuts a body off is 503 with Retry-After, never 4xx (A59)', async () => {
+    const port = await start({ receiving })
+    const socket = await open(port)
+    const answer = readAll(socket)
+    socket.write(request('/verify', payment).slice(0, -20))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    stallFor(2_500)
+    await pollUntil(() => socket.bytesRead > 0, 'the response')
+    socket.end()
+    const text = await answer
+    expect(text).toMatch(/^HTTP\/1\.1 503 /)
+    expect(text.toLowerCase()).toContain('retry-after: 1')
+  })
+
+  it('that cuts headers off is 503 with Retry-After, never 4xx (A59)', async () => {
+    const port = await start({ requestTimeoutMs: 1_000 })
+    const socket = await open(port)
+    const answer = readAll(socket)
+    socket.write('POST /settle HTTP/1.1\r\nHost: localhost\r\nContent-')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    stallFor(2_500)
+    const text = await answer
+    expect(text).toMatch(/^HTTP\/1\.1 503 /)
+    expect(text.toLowerCase()).toContain('retry-after: 1')
+  })
+})
+
+describe('open connections', () => {
+  const connectMany = async (port: number, count: number) => {
+    const sockets: Socket[] = []
+    for (let index = 0; index < count; index += 1) {
+      const socket = await open(port)
+      socket.on('error', () => undefined)
+      // A paused socket does not notice its end.
+      sockets.push(socket.resume())
+    }
+    return { sockets, countClosed: () => sockets.filter(({ destroyed }) => destroyed).length }
+  }
+  const end = (sockets: readonly Socket[]) => {
+    for (const socket of sockets) socket.destroy()
+  }
+
+  it('are capped per address; a closed one makes room (A60)', async () => {
+    const port = await start({ maxConnectionsPerAddress: 5 })
+    const { sockets, countClosed } = await connectMany(port, 12)
+    await pollUntil(() => countClosed() === 7, 'the refused connections')
+    end(sockets)
+    await pollUntil(() => countClosed() === 12, 'the end of all connections')
+    const isServed = () =>
+      fetch(`http://127.0.0.1:${port}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await pollUntil(isServed, 'room for one more')
+  })
+
+  it('of listed proxies are capped in total only (A60)', async () => {
+    const port = await start({
+      maxConnectionsPerAddress: 2,
+      maxConnections: 6,
+      trustProxy: ['127.0.0.1'],
+    })
+    const { sockets, countClosed } = await connectMany(port, 9)
+    await pollUntil(() => countClosed() === 3, 'the refused connections')
+    end(sockets)
   })
 })

@@ -41,3 +41,38 @@ describe('X-Forwarded-For', () => {
     expect(await findClient(['10.0.0.0/8'], '10.1.2.3', '10.0.0.7, 198.51.100.7')).toBe('198.51.100.7')
   })
 })
+
+describe('a proxy that TRUST_PROXY does not list', () => {
+  const collectWarnings = () => {
+    const warnings: { readonly fields: unknown; readonly message: string }[] = []
+    const logger: Logger = {
+      ...silentLogger,
+      warn: (fields, message) => void warnings.push({ fields, message }),
+    }
+    return { warnings, logger }
+  }
+  const send = (app: ReturnType<typeof testApp>, remoteAddress: string, headers: Record<string, string>) =>
+    app.inject({ url: '/supported', remoteAddress, headers })
+
+  it('is reported once, by its address (A54)', async () => {
+    const { warnings, logger } = collectWarnings()
+    const app = testApp({ logger, trustProxy: ['10.0.0.0/8'] })
+    for (let turn = 0; turn < 3; turn += 1) {
+      await send(app, '192.0.2.1', { 'x-forwarded-for': '198.51.100.7' })
+    }
+    expect(warnings).toEqual([
+      {
+        fields: { peer: '192.0.2.1', hint: expect.stringContaining('TRUST_PROXY') },
+        message: 'proxy.untrusted',
+      },
+    ])
+  })
+
+  it('is not reported for listed proxies and direct clients', async () => {
+    const { warnings, logger } = collectWarnings()
+    const app = testApp({ logger, trustProxy: ['10.0.0.0/8'] })
+    await send(app, '10.1.2.3', { 'x-forwarded-for': '198.51.100.7' })
+    await send(app, '192.0.2.1', {})
+    expect(warnings).toEqual([])
+  })
+})

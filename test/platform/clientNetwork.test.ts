@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readClientNetwork } from '../../src/platform/clientNetwork.js'
+import { readClientNetwork, readClientNetworks } from '../../src/platform/clientNetwork.js'
 
 describe('a client is counted', () => {
   it.each([
@@ -29,5 +29,17 @@ describe('a client is counted', () => {
     '::ffff:999.1.1.1',
   ])('%s as unknown', (address) => {
     expect(readClientNetwork(address)).toBe('unknown')
+  })
+})
+
+describe('an IPv6 client belongs to a site', () => {
+  it.each([
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['2001:db8::1', '2001:db8:0::/48'],
+    ['::ffff:203.0.113.9', null],
+    ['203.0.113.9', null],
+    ['unknown', null],
+  ])('%s to %s', (address, site) => {
+    expect(readClientNetworks(address).site).toBe(site)
   })
 })

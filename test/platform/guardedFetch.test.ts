@@ -134,6 +134,18 @@ describe('the guarded fetch', () => {
       expect(receiver.countConnections()).toBe(0)
     })
 
+    it.each(['localhost', 'LOCALHOST', 'localhost.', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'app.localhost'])(
+      'when a URL of the name %s is set',
+      (host) => {
+        expect(createGuardedFetch().findUrlProblem(`https://${host}/hook`)).toBe(
+          'must not point to this machine',
+        )
+        expect(createGuardedFetch().findUrlProblem(`https://not${host.replace('.', '')}.example/hook`)).toBe(
+          null,
+        )
+      },
+    )
+
     it.each([
       'localhost',
       'LOCALHOST',

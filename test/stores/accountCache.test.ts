@@ -9,6 +9,7 @@ import {
 } from '../../src/stores/postgres/accounts/accountChanges.js'
 import { createAccountStore } from '../../src/stores/postgres/accounts/accountStore.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
+import { apiKeyOf } from '../support/apiKeyOf.js'
 import { createMemoryLogger, type MemoryLogger } from '../support/memoryLogger.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
@@ -87,7 +88,7 @@ describe('two instances that cache accounts', () => {
     const { key, account } = await open()
     const before = theirs.countLookUps()
     for (let turn = 0; turn < 100; turn += 1) {
-      expect(await theirs.accounts.findByKey(key.fingerprint)).toEqual(account)
+      expect((await theirs.accounts.findByKey(key.fingerprint))?.account).toEqual(account)
     }
     expect(theirs.countLookUps()).toBe(before)
   })
@@ -110,7 +111,7 @@ describe('two instances that cache accounts', () => {
     )
     // Earlier than the next heartbeat of its connection, so by notification.
     expect(performance.now() - rotatedAt).toBeLessThan(450)
-    expect(await theirs.accounts.findByKey(fresh.fingerprint)).toMatchObject({ id: account.id })
+    expect(await theirs.accounts.findByKey(fresh.fingerprint)).toMatchObject({ account: { id: account.id } })
   })
 
   it.each([
@@ -126,7 +127,7 @@ describe('two instances that cache accounts', () => {
     const { key } = await open()
     await database.pool().query(sql)
     await pollUntil(async () => {
-      const found = await theirs.accounts.findByKey(key.fingerprint)
+      const found = (await theirs.accounts.findByKey(key.fingerprint))?.account ?? null
       return seen === null ? found === null : found !== null && matches(found, seen)
     }, 'the change')
   })
@@ -167,7 +168,42 @@ describe('the cache', () => {
     createdAt: new Date(0),
     allowedIPs: null,
     allowedRef: null,
+    quotaHolder: 'a',
   } as const
+  const use = { account, key: apiKeyOf() }
+
+  it('does not return a key after its expiry, which no change announces', async () => {
+    const expiresAt = new Date(Date.now() + 40)
+    let lookUps = 0
+    const unused = async () => {
+      throw new Error('Not asked')
+    }
+    const store: AccountStore = {
+      register: unused,
+      find: unused,
+      listByEmail: unused,
+      list: unused,
+      rotate: unused,
+      addKey: unused,
+      listKeys: unused,
+      revokeKey: unused,
+      recordKeyUses: unused,
+      setRestrictions: unused,
+      setTier: unused,
+      revoke: unused,
+      count: unused,
+      findByKey: async () => {
+        lookUps += 1
+        return Date.now() < expiresAt.getTime() ? { account, key: apiKeyOf({ expiresAt }) } : null
+      },
+    }
+    const cache = createAccountCache(store, { isCurrent: () => true, onChange: () => undefined })
+    const { fingerprint } = newKey()
+    expect(await cache.findByKey(fingerprint)).not.toBeNull()
+    expect(await cache.findByKey(fingerprint)).not.toBeNull()
+    expect(lookUps).toBe(1)
+    await pollUntil(async () => (await cache.findByKey(fingerprint)) === null, 'the expiry')
+  })
 
   it('does not keep a read that started before a change and finished after it', async () => {
     const { fingerprint } = newKey()
@@ -186,6 +222,10 @@ describe('the cache', () => {
       listByEmail: unused,
       list: unused,
       rotate: unused,
+      addKey: unused,
+      listKeys: unused,
+      revokeKey: unused,
+      recordKeyUses: unused,
       setRestrictions: unused,
       setTier: unused,
       revoke: unused,
@@ -194,7 +234,7 @@ describe('the cache', () => {
         lookUps += 1
         if (lookUps > 1) return null
         await arrived
-        return account
+        return use
       },
     }
     const cache = createAccountCache(store, {
@@ -206,7 +246,7 @@ describe('the cache', () => {
     const early = cache.findByKey(fingerprint)
     announce(account.id)
     arrive()
-    expect(await early).toBe(account)
+    expect(await early).toBe(use)
     expect(await cache.findByKey(fingerprint)).toBeNull()
   })
 })

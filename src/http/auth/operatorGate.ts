@@ -18,18 +18,23 @@ export const createOperatorGate = (token: Secret | null): OperatorGate => {
       },
     }
   }
-  const expected = digest(token.reveal())
-  const isOperator = ({ headers }: FastifyRequest): boolean => {
-    const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? []
-    // Hashed first: timingSafeEqual needs equal lengths, and digests leak no prefix.
-    return token !== undefined && timingSafeEqual(digest(token), expected)
-  }
+  const isOperator = createTokenCheck(token)
   return {
     isOperator,
     requireOperator: (request) => {
       if (isOperator(request)) return
       throw new AppError('UNAUTHORIZED', 'Operators only: send OPERATOR_TOKEN as Authorization: Bearer')
     },
+  }
+}
+
+/** Whether a request carries the token as `Authorization: Bearer`. */
+export const createTokenCheck = (token: Secret): ((request: FastifyRequest) => boolean) => {
+  const expected = digest(token.reveal())
+  return ({ headers }) => {
+    const [, presented] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? []
+    // Hashed first: timingSafeEqual needs equal lengths, and digests leak no prefix.
+    return presented !== undefined && timingSafeEqual(digest(presented), expected)
   }
 }
 

@@ -21,30 +21,30 @@ const minuteMs = 60_000
 const maxTracked = 10_000
 
 /**
- * Rejects a blocked address before the key lookup, except for credentials accepted within two minutes: clients
- * behind one NAT share addresses. Must be registered before authentication.
+ * Rejects a credential that an address has presented wrongly too often, before the key lookup. Never the address:
+ * clients behind one NAT or proxy share it, and guessing 256 random bits needs no limit. Must be registered before
+ * authentication.
  */
 export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
   (app, { limiter, clock, logger }, done) => {
     const blockedUntilMs = new Map<string, number>()
-    const accepted = new RecentCredentials(clock)
 
-    const readBlockedMs = (address: string): number => {
-      const untilMs = blockedUntilMs.get(address)
+    const readBlockedMs = (pair: string): number => {
+      const untilMs = blockedUntilMs.get(pair)
       if (untilMs === undefined) return 0
       const remainingMs = untilMs - clock.now().getTime()
-      if (remainingMs <= 0) blockedUntilMs.delete(address)
+      if (remainingMs <= 0) blockedUntilMs.delete(pair)
       return remainingMs
     }
 
-    const recordFailure = async (address: string): Promise<void> => {
-      const window = { key: `refused keys ${address}`, limit: maxAuthFailuresPerMinute, windowMs: minuteMs }
+    const recordFailure = async (pair: string): Promise<void> => {
+      const window = { key: `refused keys ${pair}`, limit: maxAuthFailuresPerMinute, windowMs: minuteMs }
       const { windows } = await limiter.take([window])
       if (windows[0]?.remaining !== 0) return
       const [oldest] = blockedUntilMs.keys()
       if (blockedUntilMs.size >= maxTracked && oldest !== undefined) blockedUntilMs.delete(oldest)
       const remainingMs = windows[0].resetsAt.getTime() - clock.now().getTime()
-      blockedUntilMs.set(address, clock.now().getTime() + Math.min(Math.max(remainingMs, 1_000), minuteMs))
+      blockedUntilMs.set(pair, clock.now().getTime() + Math.min(Math.max(remainingMs, 1_000), minuteMs))
     }
 
     app.addHook('onRequest', (request, reply, next) => {
@@ -53,11 +53,11 @@ export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
         next()
         return
       }
-      const address = readClientNetwork(request.ip)
-      const blockedMs = readBlockedMs(address)
-      if (blockedMs > 0 && !accepted.has(credential)) {
+      const pair = `${readClientNetwork(request.ip)} ${hashOf(credential)}`
+      const blockedMs = readBlockedMs(pair)
+      if (blockedMs > 0) {
         next(
-          new AppError('RATE_LIMITED', 'Too many invalid API keys from this address', {
+          new AppError('RATE_LIMITED', 'This API key was refused too often from this address', {
             operationalCode: 'SVC-2005',
             retryAfterSeconds: blockedMs / 1_000,
           }),
@@ -65,10 +65,8 @@ export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
         return
       }
       onResponseEnd(reply, ({ status }) => {
-        if (status < 300) accepted.add(credential)
         if (!isAuthFailure(status, request)) return
-        accepted.delete(credential)
-        recordFailure(address).catch((error: unknown) => logger.warn({ error }, 'refused_keys.count_failed'))
+        recordFailure(pair).catch((error: unknown) => logger.warn({ error }, 'refused_keys.count_failed'))
       })
       next()
     })
@@ -77,9 +75,10 @@ export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
   { name: 'authFailureLimit' },
 )
 
-// A disconnect before authentication counts as a failure; otherwise guessing would be free.
+// A disconnect before authentication counts as a failure. A 403 does not: the key is valid, and a request without the
+// scope or from a wrong address must not block the others of its key.
 const isAuthFailure = (status: number, { account }: FastifyRequest): boolean =>
-  status === 401 || status === 403 || (status === clientClosedRequest && account === null)
+  status === 401 || (status === clientClosedRequest && account === null)
 
 const findCredential = ({ headers }: FastifyRequest): string | null => {
   const { authorization } = headers
@@ -88,41 +87,5 @@ const findCredential = ({ headers }: FastifyRequest): string | null => {
   return `${authorization} ${apiKey}`
 }
 
-/** SHA-256 hashes of credentials accepted in the current or previous minute. */
-class RecentCredentials {
-  readonly #clock: Clock
-  #current = new Set<string>()
-  #previous = new Set<string>()
-  #sinceMs = 0
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  has(credential: string): boolean {
-    this.#rotate()
-    const hash = hashOf(credential)
-    return this.#current.has(hash) || this.#previous.has(hash)
-  }
-
-  add(credential: string): void {
-    this.#rotate()
-    if (this.#current.size < maxTracked) this.#current.add(hashOf(credential))
-  }
-
-  delete(credential: string): void {
-    const hash = hashOf(credential)
-    this.#current.delete(hash)
-    this.#previous.delete(hash)
-  }
-
-  #rotate(): void {
-    const nowMs = this.#clock.now().getTime()
-    if (nowMs - this.#sinceMs < minuteMs) return
-    this.#previous = nowMs - this.#sinceMs < 2 * minuteMs ? this.#current : new Set()
-    this.#current = new Set()
-    this.#sinceMs = nowMs
-  }
-}
-
+/** Never the credential itself: it would be kept in the limiter's store. */
 const hashOf = (credential: string): string => createHash('sha256').update(credential).digest('base64')

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
 import type { DashboardUseCases, PresentedKey } from '../../usecases/dashboard/useCases.js'
-import type { Access } from '../auth/access.js'
+import { type Access, findRequiredScope } from '../auth/access.js'
 import type { OperatorGate } from '../auth/operatorGate.js'
 import { readPresentedKey } from '../auth/presentedKey.js'
 import { isProbe } from '../probes.js'
@@ -29,6 +29,7 @@ export const authentication = fastifyPlugin<AuthenticationOptions>(
         apiKey: apiKey.reveal(),
         address: request.ip,
         refererHost: findRefererHost(request.headers),
+        scope: findRequiredScope(request.method, request.routeOptions.config),
       })
       request.caller = account.id
       request.account = account

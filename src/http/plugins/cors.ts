@@ -34,7 +34,7 @@ const exposedHeaders = [
   'X-PAYMENT-RESPONSE',
 ]
 
-const methods = ['GET', 'HEAD', 'POST', 'OPTIONS']
+const methods = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']
 const maxAgeSeconds = 86_400
 
 const exposed = { 'access-control-expose-headers': exposedHeaders.join(', ') }

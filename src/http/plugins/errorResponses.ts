@@ -6,10 +6,12 @@ import { AppError, errorStatus } from '../../errors.js'
 import { describeError } from '../../platform/scrub.js'
 import type { Logger } from '../../ports/logger.js'
 import { sendError, toAppError, toErrorBody } from '../errors.js'
+import { rememberConnection, stalledError, wasCutOffByStall } from '../stalledRequests.js'
 import { chooseRequestId } from './requestId.js'
 
 export const errorResponses = fastifyPlugin<{ readonly logger: Logger }>(
   (app, { logger }, done) => {
+    app.server.on('connection', rememberConnection)
     app.setErrorHandler((error, request, reply) => {
       const appError = toAppError(error, request)
       if (errorStatus[appError.code] >= 500) logFailure(logger, appError, request)
@@ -57,28 +59,43 @@ const hasRoute = (app: FastifyInstance, method: string, url: string): boolean =>
 
 /** For URLs that the router cannot parse; Fastify runs no hooks for them. */
 export const sendUnroutableError = (error: Error, request: FastifyRequest, reply: FastifyReply): void => {
-  reply.header('x-request-id', request.id).header('access-control-allow-origin', '*')
+  reply
+    .header('x-request-id', request.id)
+    .header('x-content-type-options', 'nosniff')
+    .header('access-control-allow-origin', '*')
   sendError(reply, toAppError(error, request))
 }
 
 /** For invalid HTTP and for requests that did not arrive in time: writes to the socket. */
-export const sendBrokenRequestError = (error: Error & { code?: string }, socket: Socket): void => {
-  if (error.code === 'ECONNRESET' || !socket.writable) return
-  const appError = describeBrokenRequest(error.code)
-  const status = errorStatus[appError.code]
-  const body = JSON.stringify(toErrorBody(appError))
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${chooseRequestId({ headers: {} })}`,
-    'access-control-allow-origin: *',
-    'connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-}
+export const createSendBrokenRequestError =
+  (requestTimeoutMs: number) =>
+  (error: Error & { code?: string }, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return
+    const appError = describeBrokenRequest(
+      error.code,
+      wasCutOffByStall(socket, requestTimeoutMs + maxCheckDelayMs),
+    )
+    const status = errorStatus[appError.code]
+    const body = JSON.stringify(toErrorBody(appError))
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${chooseRequestId({ headers: {} })}`,
+      'access-control-allow-origin: *',
+      'x-content-type-options: nosniff',
+      ...(appError.retryAfterSeconds === null ? [] : [`retry-after: ${appError.retryAfterSeconds}`]),
+      'connection: close',
+    ]
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  }
 
-const describeBrokenRequest = (code: string | undefined): AppError => {
+// Node checks for late requests at an interval.
+const maxCheckDelayMs = 2_000
+
+const describeBrokenRequest = (code: string | undefined, hasStalled: boolean): AppError => {
+  // What arrives of a request that was cut off is late, or no valid HTTP.
+  if (hasStalled && code !== 'HPE_HEADER_OVERFLOW') return stalledError()
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new AppError('REQUEST_TOO_LARGE', 'The URL and headers are too large')

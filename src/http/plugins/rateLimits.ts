@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
-import { readClientNetwork } from '../../platform/clientNetwork.js'
+import { readClientNetworks } from '../../platform/clientNetwork.js'
 import type { Account } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { LimitWindow, RateLimiter, RateLimitResult, WindowState } from '../../ports/rateLimiter.js'
@@ -25,31 +25,45 @@ export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
       const [method = ''] = [route.method].flat()
       const limits = findRouteLimits(dependencies.table, { method, path: route.url })
       if (limits === null) return
-      route.onRequest = [createHook(limits, dependencies), ...[route.onRequest ?? []].flat()]
+      const { validOnly } = limits
+      route.onRequest = [createHook(limits, limits, dependencies), ...[route.onRequest ?? []].flat()]
+      if (validOnly === null) return
+      // Last: after the route's own checks of the body.
+      const counted = createHook(limits, { ...validOnly, countsTierRate: false }, dependencies)
+      route.preHandler = [...[route.preHandler ?? []].flat(), counted]
     })
     done()
   },
   { name: 'rateLimits' },
 )
 
+type CountedWindows = Pick<RouteLimits, 'anonymous' | 'keyed' | 'countsTierRate'>
+
 const createHook =
-  (limits: RouteLimits, { limiter, clock }: RateLimitsDependencies) =>
+  (
+    { requiresSharedStore }: RouteLimits,
+    limits: CountedWindows,
+    { limiter, clock }: RateLimitsDependencies,
+  ) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    if (limits.requiresSharedStore) requireSharedStore(limiter)
+    if (requiresSharedStore) requireSharedStore(limiter)
     const { account } = request
     const windows = account === null ? listAnonymous(limits, request) : listKeyed(limits, request, account)
     if (windows.length === 0) return
     const result = await limiter.take(windows)
     // The store may have failed during this request, which was then counted locally.
-    if (limits.requiresSharedStore) requireSharedStore(limiter)
+    if (requiresSharedStore) requireSharedStore(limiter)
     const index = findTightest(result)
     const window = windows[index]
     const state = result.windows[index]
     if (window === undefined || state === undefined) return
     const resetsAtMs = state.resetsAt.getTime()
-    reply.header('x-ratelimit-limit', window.limit)
-    reply.header('x-ratelimit-remaining', state.remaining)
-    reply.header('x-ratelimit-reset', Math.ceil(resetsAtMs / 1_000))
+    // The headers describe the tightest window of both counts of a request.
+    if (Number(reply.getHeader('x-ratelimit-remaining') ?? Number.POSITIVE_INFINITY) >= state.remaining) {
+      reply.header('x-ratelimit-limit', window.limit)
+      reply.header('x-ratelimit-remaining', state.remaining)
+      reply.header('x-ratelimit-reset', Math.ceil(resetsAtMs / 1_000))
+    }
     if (account !== null) reply.header('x-ratelimit-tier', account.tier)
     if (result.isAllowed) return
     const remainingSeconds = Math.ceil((resetsAtMs - clock.now().getTime()) / 1_000)
@@ -71,21 +85,27 @@ const requireSharedStore = (limiter: RateLimiter): void => {
   )
 }
 
-const listAnonymous = ({ anonymous }: RouteLimits, request: FastifyRequest): readonly LimitWindow[] => {
-  const address = readClientNetwork(request.ip)
-  return anonymous.map((window) => toLimitWindow(window, address))
-}
+const listAnonymous = ({ anonymous }: CountedWindows, request: FastifyRequest): readonly LimitWindow[] =>
+  anonymous.flatMap((window) => toAddressWindows(window, request))
 
 const listKeyed = (
-  { keyed, countsTierRate }: RouteLimits,
+  { keyed, countsTierRate }: CountedWindows,
   request: FastifyRequest,
   { id, tier }: Account,
 ): readonly LimitWindow[] => {
-  const windows = keyed.map((window) =>
-    toLimitWindow(window, window.per === 'account' ? id : readClientNetwork(request.ip)),
+  const windows = keyed.flatMap((window) =>
+    window.per === 'account' ? [toLimitWindow(window, id)] : toAddressWindows(window, request),
   )
   if (countsTierRate) windows.push({ key: `tier ${id}`, limit: tiers[tier].rpmLimit, windowMs: minuteMs })
   return windows
+}
+
+/** IPv6 clients count twice: their /64 network, and the /48 around it with a higher limit. */
+const toAddressWindows = (window: RouteWindow, request: FastifyRequest): readonly LimitWindow[] => {
+  const { network, site } = readClientNetworks(request.ip)
+  const narrow = toLimitWindow(window, network)
+  if (site === null || window.per !== 'address') return [narrow]
+  return [narrow, toLimitWindow({ ...window, limit: window.limit * window.siteFactor }, site)]
 }
 
 const toLimitWindow = ({ prefix, limit, windowMs, per }: RouteWindow, subject: string): LimitWindow => ({

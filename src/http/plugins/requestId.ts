@@ -13,7 +13,7 @@ export const chooseRequestId = ({ headers }: Pick<IncomingMessage, 'headers'>): 
 export const requestId = fastifyPlugin(
   (app, _options, done) => {
     app.addHook('onRequest', (request, reply, next) => {
-      reply.header('x-request-id', request.id)
+      reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
       next()
     })
     done()

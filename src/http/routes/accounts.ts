@@ -17,14 +17,22 @@ export const accountRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = (
   const config = { access: 'public', requiresOperator: () => false } as const
   app.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
 
-  app.post('/register', { schema: registerSchema, config }, async (request, reply) => {
-    const registered = await useCases.register(request.body, readKeyViewer(request))
-    return await reply.code(registered.isNew ? 201 : 200).send(registered)
-  })
+  app.post(
+    '/register',
+    {
+      schema: registerSchema,
+      config,
+      preHandler: async ({ body }) => useCases.checkRegistration(body),
+    },
+    async (request, reply) => {
+      const registered = await useCases.register(request.body, readKeyViewer(request), request.ip)
+      return await reply.code(registered.isNew ? 201 : 200).send(registered)
+    },
+  )
 
   app.post(
     '/lookup',
-    { schema: lookupSchema, config },
+    { schema: lookupSchema, config, preHandler: async ({ body }) => useCases.checkRegistration(body) },
     async (request) => await useCases.lookUp(request.body.email, readKeyViewer(request)),
   )
 

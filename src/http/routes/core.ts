@@ -2,12 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { AppError } from '../../errors.js'
 import type { MeasuredKind, Metrics } from '../../platform/metrics.js'
+import type { Secret } from '../../platform/secret.js'
+import type { Clock } from '../../ports/clock.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
+import { cacheFor } from '../../usecases/cacheFor.js'
 import type { CoreUseCases, SettleResponse } from '../../usecases/core/useCases.js'
-import type { OperatorGate } from '../auth/operatorGate.js'
+import { createTokenCheck, type OperatorGate } from '../auth/operatorGate.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { isClientGone } from '../responseEnd.js'
 import {
@@ -31,11 +34,23 @@ export interface CoreRoutesDependencies {
   readonly maxBodyBytes: number
 }
 
-export const serviceRoutes: FastifyPluginCallbackZod<Pick<CoreRoutesDependencies, 'useCases' | 'metrics'>> = (
+export interface ServiceRoutesDependencies extends Pick<CoreRoutesDependencies, 'useCases' | 'metrics'> {
+  readonly clock: Clock
+  /** Null: /metrics is public. */
+  readonly metricsToken: Secret | null
+}
+
+const metricsMaxAgeMs = 1_000
+
+export const serviceRoutes: FastifyPluginCallbackZod<ServiceRoutesDependencies> = (
   app,
-  { useCases, metrics },
+  { useCases, metrics, clock, metricsToken },
   done,
 ) => {
+  // A scrape costs milliseconds, and the route has no limits.
+  const readMetrics = cacheFor(clock, metricsMaxAgeMs, () => metrics.registry.metrics())
+  const carriesMetricsToken = metricsToken === null ? null : createTokenCheck(metricsToken)
+
   app.get('/health', { schema: healthSchema, config: { access: 'public' } }, async (_request, reply) => {
     forbidCaching(reply)
     return { status: 'ok' as const }
@@ -47,10 +62,13 @@ export const serviceRoutes: FastifyPluginCallbackZod<Pick<CoreRoutesDependencies
     return await reply.code(readiness.status === 'ready' ? 200 : 503).send(readiness)
   })
 
-  app.get('/metrics', { schema: metricsSchema, config: { access: 'public' } }, async (_request, reply) => {
+  app.get('/metrics', { schema: metricsSchema, config: { access: 'public' } }, async (request, reply) => {
     forbidCaching(reply)
+    if (carriesMetricsToken !== null && !carriesMetricsToken(request)) {
+      throw new AppError('UNAUTHORIZED', 'Send METRICS_TOKEN as Authorization: Bearer')
+    }
     reply.type(metrics.registry.contentType)
-    return await metrics.registry.metrics()
+    return await readMetrics()
   })
 
   app.get('/info', { schema: infoSchema, config: { access: 'public' } }, async () => ({
@@ -81,7 +99,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
 
   app.post(
     '/verify',
-    { schema: verifySchema, config: { access: 'key' }, bodyLimit: maxBodyBytes },
+    { schema: verifySchema, config: { access: 'key', scope: 'verify' }, bodyLimit: maxBodyBytes },
     async (request, reply) => {
       const { body, caller } = request
       const kind = readKind(body.paymentRequirements)
@@ -107,7 +125,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
     '/settle',
     {
       schema: settleSchema,
-      config: { access: 'key' },
+      config: { access: 'key', scope: 'settle' },
       bodyLimit: maxBodyBytes,
       // Before the body is read: a malformed key could not be looked up again.
       onRequest: async (request) => {
@@ -158,7 +176,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
 }
 
 const readQuotaClaim = ({ account }: Pick<FastifyRequest, 'account'>): QuotaClaim | null =>
-  account === null ? null : { accountId: account.id, tier: account.tier }
+  account === null ? null : { accountId: account.id, holder: account.quotaHolder, tier: account.tier }
 
 const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({
   scheme,

@@ -1,6 +1,12 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import { getKeyOwner } from '../auth/keyOwner.js'
+import { getKeyOwner, readActor } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
+import {
+  createApiKeySchema,
+  listApiKeysSchema,
+  readAuditSchema,
+  revokeApiKeySchema,
+} from '../schemas/apiKeys.js'
 import {
   accountSettlementsSchema,
   infoSchema,
@@ -48,14 +54,49 @@ export const dashboardRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = 
     { schema: rotateSchema, config: { access: 'dashboard' } },
     async (request) => {
       const { account, apiKey } = getKeyOwner(request)
-      return await useCases.rotateKey(account, apiKey.reveal())
+      const { graceSeconds } = request.query
+      return await useCases.rotateKey(account, apiKey.reveal(), { graceSeconds, by: readActor(request) })
     },
   )
 
   app.post(
     '/dashboard/restrictions',
     { schema: restrictionsSchema, config: { access: 'dashboard' } },
-    async (request) => await useCases.restrict(getKeyOwner(request).account, request.body),
+    async (request) =>
+      await useCases.restrict(getKeyOwner(request).account, request.body, readActor(request)),
+  )
+
+  app.get(
+    '/dashboard/api-keys',
+    { schema: listApiKeysSchema, config: { access: 'dashboard' } },
+    async (request) => await useCases.listApiKeys(getKeyOwner(request).account),
+  )
+
+  app.post(
+    '/dashboard/api-keys',
+    { schema: createApiKeySchema, config: { access: 'dashboard' } },
+    async (request, reply) => {
+      const { name, scopes, expiresAt } = request.body
+      const created = await useCases.createApiKey(
+        getKeyOwner(request).account,
+        { name, scopes, expiresAt: expiresAt === undefined ? null : new Date(expiresAt) },
+        readActor(request),
+      )
+      return await reply.code(201).send(created)
+    },
+  )
+
+  app.delete(
+    '/dashboard/api-keys/:id',
+    { schema: revokeApiKeySchema, config: { access: 'dashboard' } },
+    async (request) =>
+      await useCases.revokeApiKey(getKeyOwner(request).account, request.params.id, readActor(request)),
+  )
+
+  app.get(
+    '/dashboard/audit',
+    { schema: readAuditSchema, config: { access: 'dashboard' } },
+    async (request) => await useCases.readAudit(getKeyOwner(request).account, request.query),
   )
   done()
 }

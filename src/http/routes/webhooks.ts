@@ -1,6 +1,6 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { WebhookUseCases } from '../../usecases/webhooks/useCases.js'
-import { getKeyOwner } from '../auth/keyOwner.js'
+import { getKeyOwner, readActor } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
 import {
   listDeliveriesSchema,
@@ -20,7 +20,7 @@ export const webhookRoutes: FastifyPluginCallbackZod<{ readonly useCases: Webhoo
   const config = { access: 'dashboard' } as const
 
   app.post('/dashboard/webhook', { schema: setWebhookSchema, config }, async (request) =>
-    useCases.setWebhook(getKeyOwner(request).account, request.body.webhookUrl),
+    useCases.setWebhook(getKeyOwner(request).account, request.body.webhookUrl, readActor(request)),
   )
 
   app.post('/dashboard/webhook/test', { schema: testWebhookSchema, config }, async (request) =>
@@ -28,7 +28,7 @@ export const webhookRoutes: FastifyPluginCallbackZod<{ readonly useCases: Webhoo
   )
 
   app.post('/dashboard/webhook/rotate', { schema: rotateWebhookSecretSchema, config }, async (request) =>
-    useCases.rotateSecret(getKeyOwner(request).account),
+    useCases.rotateSecret(getKeyOwner(request).account, readActor(request)),
   )
 
   app.get('/dashboard/webhook/deliveries', { schema: listDeliveriesSchema, config }, async (request) =>

@@ -120,16 +120,19 @@ export const readySchema = {
   },
 } satisfies FastifySchema
 
+const metricsErrors = ['UNAUTHORIZED', ...readErrors] as const satisfies readonly ErrorCode[]
+
 export const metricsSchema = {
   operationId: 'getMetrics',
   tags: ['Service'],
   summary: 'Prometheus metrics',
   description:
     'Prometheus text format: requests and durations, verifications and settlements by network, scheme and ' +
-    'result, open, reorged and lost settlements, signer balances, RPC endpoint health, and process metrics.',
+    'result, open, reorged and lost settlements, signer balances, RPC endpoint health, and process metrics. At most a ' +
+    'second old. Needs `METRICS_TOKEN` as bearer where the operator set it.',
   response: {
     200: text('Prometheus text exposition format.', 'text/plain'),
-    ...describeErrors(readErrors),
+    ...describeErrors(metricsErrors),
   },
   'x-reference': {
     responses: {
@@ -140,7 +143,7 @@ export const metricsSchema = {
             'facilitator_active_requests 1\n',
         },
       },
-      ...exemplifyErrors(readErrors),
+      ...exemplifyErrors(metricsErrors),
     },
   },
 } satisfies FastifySchema

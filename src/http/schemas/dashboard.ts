@@ -83,8 +83,18 @@ export const rotateSchema = {
   tags: ['Accounts'],
   summary: 'Replace my key',
   description:
-    'Returns a new key and invalidates the old one immediately. Tier, quota, webhook, restrictions, settlements and ' +
-    '`Idempotency-Key`s stay with the project. Of concurrent rotations, one succeeds.',
+    'Returns a new key with the name, scopes and expiry of the old one, and invalidates the old one: immediately, or ' +
+    'with `graceSeconds` later (until then without the scope `manage`). Tier, quota, webhook, restrictions, ' +
+    'settlements and `Idempotency-Key`s stay with the project. Of concurrent rotations, one succeeds.',
+  querystring: z.object({
+    graceSeconds: z
+      .string()
+      .regex(/^[0-9]{1,6}$/)
+      .transform(Number)
+      .pipe(z.int().max(604_800))
+      .default(0)
+      .meta({ description: 'How long the old key stays valid, at most 604800 (7 days)', examples: ['3600'] }),
+  }),
   response: { 200: jsonResponse('The new key of the project.', rotatedKey), ...describeErrors(writeErrors) },
   'x-reference': { responses: { 200: accountResponses.rotated, ...exemplifyErrors(writeErrors) } },
 } satisfies FastifySchema

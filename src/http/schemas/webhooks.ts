@@ -58,8 +58,8 @@ export const setWebhookSchema = {
       '`settlement.failed`, `settlement.pending` (once, if it was left open) and `settlement.reorged` (its block was ' +
       'removed by a chain reorganization; it is pending again). The body is `{ id, type, timestamp, data }`; `data` ' +
       'is the settlement as `GET /v1/settlements/{id}` returned it at that moment.',
-    'Messages are signed according to Standard Webhooks with the `secret` in this response, which is shown only once. ' +
-      'Each call creates a new secret. A message without a 2xx response within 10 seconds is retried after 5 s, 30 s, ' +
+    'Messages are signed according to Standard Webhooks with the `secret` in this response. Setting the same URL again ' +
+      'keeps its secret; another URL gets a new one. A message without a 2xx response within 10 seconds is retried after 5 s, 30 s, ' +
       '5 min, 30 min, 2 h, 5 h and 10 h; a 410 response stops all messages until a URL is set again. Redirects are ' +
       'not followed. Messages can arrive more than once (deduplicate by `webhook-id`) and out of order.',
     'HTTPS only, ports 443 and 8443, and only hosts with public addresses. An empty string removes the webhook.',

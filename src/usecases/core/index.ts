@@ -9,8 +9,8 @@ import type { ReadinessCheck } from '../../ports/readinessCheck.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenCount, SettlementOverview } from '../../ports/settlementOverview.js'
-import type { Readiness } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
+import { createCheckReadiness } from './checkReadiness.js'
 import { type ConcurrencyLimitSettings, createConcurrencyLimits } from './concurrencyLimits.js'
 import { createDetectReorgs } from './detectReorgs.js'
 import { createGetSettlement } from './getSettlement.js'
@@ -85,7 +85,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       ...createGetSettlement(journal),
       listSettlements: createListSettlements({ overview, journal, clock }),
       listSupported: createListSupported(registry, dependencies.isServing),
-      checkReadiness: createCheckReadiness(dependencies.checks),
+      checkReadiness: createCheckReadiness(dependencies.checks, clock),
       describeService: () => service,
     },
     jobs: {
@@ -100,21 +100,6 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       },
       purgeIdempotencyKeys: { everyMs: 3_600_000, run: idempotency.purge },
     },
-  }
-}
-
-/** Runs all checks concurrently; a failed check is reported as `unreachable`. */
-export const createCheckReadiness = (checks: readonly ReadinessCheck[]) => async (): Promise<Readiness> => {
-  const results = await Promise.all(
-    checks.map(async (check) => {
-      const result = await check.probe().catch(() => 'unreachable')
-      return { check, result }
-    }),
-  )
-  const isReady = results.every(({ check, result }) => check.accepts.includes(result))
-  return {
-    status: isReady ? 'ready' : 'unready',
-    checks: Object.fromEntries(results.map(({ check, result }) => [check.name, result])),
   }
 }
 

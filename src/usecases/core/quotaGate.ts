@@ -43,9 +43,9 @@ export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateDependencies
     return reading
   }
 
-  return async ({ accountId, tier }) => {
+  return async ({ accountId, holder = accountId, tier }) => {
     const { monthlyQuota } = tiers[tier]
-    if (monthlyQuota < 0 || (await cachedReadOf(accountId)()) < monthlyQuota) return null
+    if (monthlyQuota < 0 || (await cachedReadOf(holder)()) < monthlyQuota) return null
     return new AppError('QUOTA_EXCEEDED', "This month's quota is used up", {
       retryAfterSeconds: secondsUntilNextMonth(clock.now()),
     })

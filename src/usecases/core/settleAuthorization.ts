@@ -2,6 +2,7 @@ import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
+import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { findClaimedPayer } from '../../protocol/claimedPayer.js'
 import type { SettleResult } from '../../protocol/results.js'
@@ -33,6 +34,8 @@ export interface SettleAuthorizationDependencies {
 
 // A row can fail between two reads, or be abandoned after a crash; then the attempt starts again.
 const maxRounds = 4
+
+const chargeOf = ({ accountId, holder = accountId, tier }: QuotaClaim) => ({ holder, tier })
 
 /** Order: find or join an earlier attempt, verify, claim, record, send, close. */
 export const createSettleAuthorization = ({
@@ -109,7 +112,7 @@ export const createSettleAuthorization = ({
     }
     return journal.claim(
       claimed,
-      context.quota === null ? null : { tier: context.quota.tier, at: clock.now() },
+      context.quota === null ? null : { ...chargeOf(context.quota), at: clock.now() },
     )
   }
 

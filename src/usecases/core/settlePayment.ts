@@ -21,7 +21,9 @@ export interface SettlePaymentDependencies {
 
 const retryAfterSeconds = 2
 
-/** With an `Idempotency-Key`, settles at most once and always returns the same response. */
+const isAnonymous = ({ caller }: Pick<SettleRequest, 'caller'>): boolean => caller === 'anonymous'
+
+/** With an `Idempotency-Key`, settles at most once and always returns the same response; refusals are not kept. */
 export const createSettlePayment = ({
   idempotency,
   settleAuthorization,
@@ -77,9 +79,11 @@ export const createSettlePayment = ({
     else if (result.errorReason === 'duplicate_settlement') await saveKeyState(idempotency.forget(idempotent))
     else {
       const reason = readReason(result.errorReason ?? null)
-      // Without a settlement nothing was sent, and what is not final may succeed later under the same key.
       const isFinal = result.settlementId !== undefined && reason !== null && findRemedy(reason).isFinal
-      await saveKeyState(isFinal ? idempotency.fail(idempotent, reason) : idempotency.forget(idempotent))
+      if (isFinal) await saveKeyState(idempotency.fail(idempotent, reason))
+      // Refused before a claim, or for a reason that may pass. A caller's key stays bound to its body.
+      else if (isAnonymous(request)) await saveKeyState(idempotency.forget(idempotent))
+      else await saveKeyState(idempotency.release(idempotent))
     }
     return result
   }
@@ -95,7 +99,10 @@ export const createSettlePayment = ({
     }
 
     // Before the payment is read: a key belongs to one body, also if that body is refused.
-    const idempotent = { caller, key: idempotencyKey, fingerprint: fingerprintRequest(body) }
+    const fingerprint = fingerprintRequest(body)
+    // Strangers share the caller `anonymous`: their keys are scoped by the body, so that none blocks another's.
+    const scope = isAnonymous(request) ? `${caller}:${fingerprint}` : caller
+    const idempotent = { caller: scope, key: idempotencyKey, fingerprint }
     const earlier = await begin(idempotent)
     switch (earlier.state) {
       case 'started':

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+export type KeyEnvironment = 'live' | 'test'
 
 const prefix = 'qtn_sk_'
 const byteCount = 32
@@ -6,19 +9,37 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = BigInt(digits.length)
 // ceil(256 / log2(62)).
 const digitCount = 43
-const form = new RegExp(`^${prefix}[0-9A-Za-z]{${digitCount}}$`)
+// ceil(32 / log2(62)).
+const checksumLength = 6
+const form = new RegExp(
+  `^(?<content>${prefix}(?:live|test)_[0-9A-Za-z]{${digitCount}})(?<checksum>[0-9A-Za-z]{${checksumLength}})$`,
+)
+// Of keys from before environments and checksums.
+const oldForm = new RegExp(`^${prefix}[0-9A-Za-z]{${digitCount}}$`)
 
-export const createApiKey = (): string => {
-  let rest = BigInt(`0x${randomBytes(byteCount).toString('hex')}`)
+/** `qtn_sk_live_` or `qtn_sk_test_`, 256 random bits, and a CRC-32, so that scanners recognize leaked keys. */
+export const createApiKey = (environment: KeyEnvironment = 'live'): string => {
+  const random = BigInt(`0x${randomBytes(byteCount).toString('hex')}`)
+  const content = `${prefix}${environment}_${writeBase62(random, digitCount)}`
+  return `${content}${checksumOf(content)}`
+}
+
+/** Checks format and checksum, so that malformed keys need no lookup. */
+export const isApiKey = (text: string): boolean => {
+  const { content, checksum } = form.exec(text)?.groups ?? {}
+  return content === undefined ? oldForm.test(text) : checksumOf(content) === checksum
+}
+
+export const maskedApiKey = `${prefix}${'*'.repeat(8)}`
+
+const checksumOf = (content: string): string => writeBase62(BigInt(crc32(content)), checksumLength)
+
+const writeBase62 = (value: bigint, length: number): string => {
+  let rest = value
   let text = ''
-  while (text.length < digitCount) {
+  while (text.length < length) {
     text = `${digits[Number(rest % base)]}${text}`
     rest /= base
   }
-  return `${prefix}${text}`
+  return text
 }
-
-/** Checks the format, so that malformed keys need no lookup. */
-export const isApiKey = (text: string): boolean => form.test(text)
-
-export const maskedApiKey = `${prefix}${'*'.repeat(8)}`

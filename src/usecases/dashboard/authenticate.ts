@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.js'
-import type { Account, AccountStore } from '../../ports/accountStore.js'
+import type { AccountStore, KeyUse } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
 import type { Sealer } from '../../ports/sealer.js'
 import { isApiKey } from './apiKey.js'
@@ -10,14 +10,16 @@ export interface AuthenticateDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer
   readonly blocks: AddressBlocks
+  onUse(keyId: string): void
 }
 
 /** Lookup by HMAC: its time reveals nothing about the key. All invalid keys get the same error. */
 export const createAuthenticate =
-  ({ accounts, sealer, blocks }: AuthenticateDependencies): DashboardUseCases['authenticate'] =>
-  async ({ apiKey, address, refererHost }) => {
-    const account = isApiKey(apiKey) ? await find(accounts, sealer.fingerprint(apiKey)) : null
-    if (account === null) throw new AppError('UNAUTHORIZED', 'The API key is not valid')
+  ({ accounts, sealer, blocks, onUse }: AuthenticateDependencies): DashboardUseCases['authenticate'] =>
+  async ({ apiKey, address, refererHost, scope = null }) => {
+    const use = isApiKey(apiKey) ? await find(accounts, sealer.fingerprints(apiKey)) : null
+    if (use === null) throw new AppError('UNAUTHORIZED', 'The API key is not valid')
+    const { account, key } = use
     const { allowedIPs, allowedRef } = account
     if (allowedIPs !== null && !blocks.include(allowedIPs, address)) {
       throw new AppError('FORBIDDEN', 'The API key may not be used from this address')
@@ -25,13 +27,21 @@ export const createAuthenticate =
     if (allowedRef !== null && !isHostAllowed(allowedRef, refererHost)) {
       throw new AppError('FORBIDDEN', 'The API key may not be used from this site')
     }
-    return account
+    if (scope !== null && !key.scopes.includes(scope)) {
+      throw new AppError('FORBIDDEN', `The API key lacks the scope ${scope}`)
+    }
+    onUse(key.id)
+    return { ...account, key }
   }
 
 /** 503 instead of 401: an unavailable database says nothing about the key. */
-const find = async (accounts: AccountStore, fingerprint: Uint8Array): Promise<Account | null> => {
+const find = async (accounts: AccountStore, fingerprints: readonly Uint8Array[]): Promise<KeyUse | null> => {
   try {
-    return await accounts.findByKey(fingerprint)
+    for (const fingerprint of fingerprints) {
+      const use = await accounts.findByKey(fingerprint)
+      if (use !== null) return use
+    }
+    return null
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', 'API keys cannot be looked up at the moment', {
       cause,

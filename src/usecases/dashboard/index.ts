@@ -1,26 +1,36 @@
 import type { AccountSettlements } from '../../ports/accountSettlements.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
+import type { AuditLog } from '../../ports/auditLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
+import type { Mailer } from '../../ports/mailer.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import type { KeyEnvironment } from './apiKey.js'
+import { createApiKeyUseCases } from './apiKeys.js'
 import { createAuthenticate } from './authenticate.js'
 import { createCountKeys } from './countKeys.js'
 import { createListAccountSettlements } from './listAccountSettlements.js'
 import { createListKeys } from './listKeys.js'
 import { createLookUp } from './lookUp.js'
+import type { MailboxCapSettings } from './mailboxCaps.js'
+import { createMailChange, type MailChange } from './mailChange.js'
 import { createMailKeys } from './mailKeys.js'
+import { createReadAudit } from './readAudit.js'
+import { readEmail } from './readEmail.js'
 import { createReadInfo, type ReadInfoDependencies } from './readInfo.js'
+import { readProjectName } from './readProjectName.js'
 import { createReadQuota } from './readQuota.js'
 import { createReadUsage } from './readUsage.js'
 import { createRegister } from './register.js'
 import type { Registration } from './registration.js'
 import { createRestrict } from './restrict.js'
 import { createRotateKey } from './rotateKey.js'
+import { createKeyUseTally } from './tallyKeyUses.js'
 import type { DashboardUseCases } from './useCases.js'
 
 export interface DashboardDependencies {
@@ -30,6 +40,11 @@ export interface DashboardDependencies {
   readonly blocks: AddressBlocks
   readonly limiter: RateLimiter
   readonly registration: Registration
+  /** Null: changes are not mailed. */
+  readonly mailer: Mailer | null
+  readonly audit: AuditLog
+  readonly mailboxCaps: MailboxCapSettings
+  readonly keyEnvironment: KeyEnvironment
   readonly clock: Clock
   readonly logger: Logger
   readonly settlements: AccountSettlements
@@ -39,7 +54,9 @@ export interface DashboardDependencies {
 
 export interface Dashboard {
   readonly useCases: DashboardUseCases
-  readonly jobs: Readonly<Record<never, Job>>
+  readonly jobs: Readonly<Record<'recordKeyUses' | 'purgeAuditLog', Job>>
+  /** For other nouns. */
+  readonly mailChange: MailChange
 }
 
 export const createDashboard = (dependencies: DashboardDependencies): Dashboard => {
@@ -55,26 +72,42 @@ export const createDashboard = (dependencies: DashboardDependencies): Dashboard 
     settlements,
     journal,
     findWebhookUrl,
+    mailer,
+    audit,
+    keyEnvironment,
   } = dependencies
   const { mode } = registration
   const mailKeys =
     registration.mode === 'verified'
       ? createMailKeys({ mailer: registration.mailer, sealer, limiter, logger })
       : null
+  const mailChange =
+    mailer === null ? () => undefined : createMailChange({ mailer, sealer, limiter, clock, logger })
+  const tally = createKeyUseTally(accounts, clock)
   return {
+    mailChange,
     useCases: {
-      authenticate: createAuthenticate({ accounts, sealer, blocks }),
-      register: createRegister({ accounts, quotas, sealer, clock, mode, mailKeys }),
+      authenticate: createAuthenticate({ accounts, sealer, blocks, onUse: tally.onUse }),
+      checkRegistration: ({ email, projectName }) => {
+        readEmail(email)
+        if (projectName !== undefined) readProjectName(projectName)
+      },
+      register: createRegister({ ...dependencies, mode, mailKeys }),
+      ...createApiKeyUseCases({ accounts, sealer, keyEnvironment, mailChange, clock }),
+      readAudit: createReadAudit(audit),
       lookUp: createLookUp({ accounts, sealer, mode, mailKeys }),
       readInfo: createReadInfo({ quotas, clock, findWebhookUrl }),
       readQuota: createReadQuota(quotas, clock),
       listKeys: createListKeys({ accounts, sealer, mode }),
       listSettlements: createListAccountSettlements({ settlements, journal }),
       readUsage: createReadUsage(quotas, clock),
-      rotateKey: createRotateKey(accounts, sealer),
-      restrict: createRestrict(accounts, blocks),
+      rotateKey: createRotateKey({ accounts, sealer, keyEnvironment, mailChange }),
+      restrict: createRestrict(accounts, blocks, mailChange),
       countKeys: createCountKeys(accounts),
     },
-    jobs: {},
+    jobs: {
+      recordKeyUses: { everyMs: 30_000, run: tally.flush },
+      purgeAuditLog: { everyMs: 3_600_000, run: audit.purge },
+    },
   }
 }

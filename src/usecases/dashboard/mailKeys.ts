@@ -1,8 +1,10 @@
-import type { KeyedAccount } from '../../ports/accountStore.js'
+import type { Account, KeyedAccount } from '../../ports/accountStore.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Mailer } from '../../ports/mailer.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Sealer } from '../../ports/sealer.js'
+import { canonicalMailbox } from './canonicalMailbox.js'
+import { openKey } from './openKey.js'
 
 /** Not awaited: response time must not reveal whether an account exists. */
 export type MailKeys = (accounts: readonly KeyedAccount[]) => void
@@ -20,24 +22,22 @@ const mailsPerHour = 5
 const hourMs = 3_600_000
 
 export const createMailKeys = ({ mailer, sealer, limiter, logger }: MailKeysDependencies): MailKeys => {
+  /** Lines of at most 76 characters: longer ones would be encoded as quoted-printable, which splits keys. */
   const writeText = (accounts: readonly KeyedAccount[]): string =>
     [
       'The API keys of this e-mail address were requested.',
       '',
-      ...accounts.map(({ account, sealed }) => `${printProject(account.project)}: ${sealer.open(sealed)}`),
+      ...accounts.map((keyed) => `${describeAccount(keyed.account)}:\n${openKey(sealer, keyed)}`),
       '',
-      'Keep them secret. If you did not request them, ignore this message: no key was shown to the requester.',
+      'Keep them secret. If you did not request them, ignore this message:',
+      'no key was shown to the requester.',
     ].join('\n')
-
-  /** Hashed: the rate limit store must not contain e-mail addresses. */
-  const hashAddress = (address: string): string =>
-    Buffer.from(sealer.fingerprint(address.toLowerCase())).toString('hex')
 
   const mail = async (accounts: readonly KeyedAccount[]): Promise<void> => {
     const active = accounts.filter(({ account }) => account.status === 'active')
     for (const [address, keys] of groupByAddress(active)) {
       const { isAllowed } = await limiter.take([
-        { key: `mail:${hashAddress(address)}`, limit: mailsPerHour, windowMs: hourMs },
+        { key: `mail:${hashMailbox(sealer, address)}`, limit: mailsPerHour, windowMs: hourMs },
       ])
       if (isAllowed) mailer.send({ to: address, subject, text: writeText(keys) })
     }
@@ -47,8 +47,13 @@ export const createMailKeys = ({ mailer, sealer, limiter, logger }: MailKeysDepe
   }
 }
 
-/** Project names are user input: mail clients must not turn them into links. */
-const printProject = (project: string): string => project.replaceAll(/[.:/@\\]+/g, ' ')
+/** Hashed: the rate limit store must not contain e-mail addresses. */
+export const hashMailbox = (sealer: Pick<Sealer, 'fingerprint'>, address: string): string =>
+  Buffer.from(sealer.fingerprint(canonicalMailbox(address).mailbox)).toString('hex')
+
+/** Without the project's name: whoever registers chooses it, and we would mail that text to strangers. */
+const describeAccount = ({ createdAt }: Account): string =>
+  `Project of ${createdAt.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
 const groupByAddress = (accounts: readonly KeyedAccount[]): ReadonlyMap<string, readonly KeyedAccount[]> => {
   const groups = new Map<string, KeyedAccount[]>()

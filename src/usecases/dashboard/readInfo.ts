@@ -14,7 +14,7 @@ export const createReadInfo =
   ({ quotas, clock, findWebhookUrl }: ReadInfoDependencies): DashboardUseCases['readInfo'] =>
   async (account) => {
     const [use, webhookUrl] = await Promise.all([
-      quotas.readUse(account.id, clock.now()),
+      quotas.readUse(account.quotaHolder, clock.now()),
       findWebhookUrl(account.id),
     ])
     const { name, monthlyQuota, rpmLimit, feeRate } = tiers[account.tier]

@@ -6,4 +6,4 @@ import { viewQuota } from './viewQuota.js'
 export const createReadQuota =
   (quotas: Quotas, clock: Clock): DashboardUseCases['readQuota'] =>
   async (account) =>
-    viewQuota(account, await quotas.readUse(account.id, clock.now()))
+    viewQuota(account, await quotas.readUse(account.quotaHolder, clock.now()))

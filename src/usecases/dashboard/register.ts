@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.js'
-import type { AccountStore } from '../../ports/accountStore.js'
+import type { AccountStore, Registrant } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { Sealer } from '../../ports/sealer.js'
-import { createApiKey, maskedApiKey } from './apiKey.js'
+import { createApiKey, type KeyEnvironment, maskedApiKey } from './apiKey.js'
+import { identifyRegistrant, type MailboxCapSettings } from './mailboxCaps.js'
 import type { MailKeys } from './mailKeys.js'
+import { openKey } from './openKey.js'
 import { readEmail } from './readEmail.js'
 import { readProjectName } from './readProjectName.js'
 import { areKeysShown, type Registration } from './registration.js'
@@ -18,36 +21,50 @@ export interface RegisterDependencies {
   readonly clock: Clock
   readonly mode: Registration['mode']
   readonly mailKeys: MailKeys | null
+  readonly mailboxCaps: MailboxCapSettings
+  readonly keyEnvironment: KeyEnvironment
 }
 
 /** Idempotent per e-mail and project: returns the existing account if there is one. */
 export const createRegister = (dependencies: RegisterDependencies): DashboardUseCases['register'] => {
-  const { accounts, quotas, sealer, clock, mode, mailKeys } = dependencies
-  return async (request, viewer) => {
+  const { accounts, quotas, sealer, clock, mode, mailKeys, mailboxCaps, keyEnvironment } = dependencies
+
+  const registerOnce = async (who: Registrant & { readonly id: string }, address: string | null) => {
+    const apiKey = createApiKey(keyEnvironment)
+    const key = { fingerprint: sealer.fingerprint(apiKey), sealed: sealer.seal(apiKey, who.id) }
+    return await accounts.register(who, key, { by: { actor: 'registration', address } })
+  }
+
+  return async (request, viewer, address = null) => {
     const email = readEmail(request.email)
     const project = readProjectName(request.projectName)
-    const apiKey = createApiKey()
-    const registered = await accounts.register(
-      { email, project },
-      { fingerprint: sealer.fingerprint(apiKey), sealed: sealer.seal(apiKey) },
-    )
-    const { account, sealed, isNew } = registered
+    const identity = identifyRegistrant(email, mailboxCaps)
+    const registering = registerOnce({ id: randomUUID(), email, project, identity }, address)
     if (mailKeys !== null) {
-      mailKeys([registered])
+      // A cap would reveal how many projects the address has.
+      const registered = await registering.catch(nullIfCapped)
+      if (registered !== null) mailKeys([registered])
       // Same response for every address: only the e-mail reveals whether the project exists.
       const quota = viewQuota({ tier: 'free' }, unusedMonth(clock.now()))
       return { apiKey: maskedApiKey, projectName: project, quota, isNew: true }
     }
+    const registered = await registering
+    const { account, isNew } = registered
     if (account.status === 'revoked') throw new AppError('FORBIDDEN', 'This project is revoked')
     if (!isNew && !areKeysShown(mode, viewer)) {
       const quota = viewQuota(account, unusedMonth(clock.now()))
       return { apiKey: maskedApiKey, projectName: account.project, quota, isNew }
     }
     return {
-      apiKey: sealer.open(sealed),
+      apiKey: openKey(sealer, registered),
       projectName: account.project,
-      quota: viewQuota(account, await quotas.readUse(account.id, clock.now())),
+      quota: viewQuota(account, await quotas.readUse(account.quotaHolder, clock.now())),
       isNew,
     }
   }
+}
+
+const nullIfCapped = (error: unknown): null => {
+  if (error instanceof AppError && error.code === 'FORBIDDEN') return null
+  throw error
 }

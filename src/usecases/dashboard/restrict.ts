@@ -2,14 +2,16 @@ import { AppError } from '../../errors.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
 import { maxRestrictions } from '../../protocol/accounts.js'
+import { unknownActor } from './actor.js'
 import { normalizeHostName } from './hostName.js'
+import type { MailChange } from './mailChange.js'
 import type { DashboardUseCases } from './useCases.js'
 
 const maxQuotedLength = 60
 
 export const createRestrict =
-  (accounts: AccountStore, blocks: AddressBlocks): DashboardUseCases['restrict'] =>
-  async ({ id }, restrictions) => {
+  (accounts: AccountStore, blocks: AddressBlocks, mailChange: MailChange): DashboardUseCases['restrict'] =>
+  async (account, restrictions, by = unknownActor) => {
     const allowedIPs = readList(restrictions.allowedIPs, {
       name: 'allowedIPs',
       rule: 'must be an IP address or a CIDR block',
@@ -20,10 +22,12 @@ export const createRestrict =
       rule: 'must be a host name, which covers its subdomains',
       normalize: normalizeHostName,
     })
-    await accounts.setRestrictions(id, {
+    const stored = {
       allowedIPs: allowedIPs.length === 0 ? null : allowedIPs,
       allowedRef: allowedRef.length === 0 ? null : allowedRef,
-    })
+    }
+    await accounts.setRestrictions(account.id, stored, { by })
+    mailChange(account, 'restrictions.changed', by)
     return { allowedIPs, allowedRef }
   }
 

@@ -1,13 +1,19 @@
 import type { AccountSettlementFilter } from '../../ports/accountSettlements.js'
-import type { Account } from '../../ports/accountStore.js'
+import type { Account, ApiKey } from '../../ports/accountStore.js'
+import type { Actor } from '../../ports/auditLog.js'
 import type { AccountSettlementPage } from '../../protocol/accountSettlements.js'
 import type {
   AccountInfo,
+  AuditPage,
+  CreatedKey,
   KeyList,
+  KeyScope,
   LookupResult,
+  NamedKeyList,
   Quota,
   RegisterResult,
   Restrictions,
+  RevokedKey,
   RotatedKey,
   Usage,
 } from '../../protocol/accounts.js'
@@ -26,6 +32,26 @@ export interface PresentedKey {
   readonly address: string
   /** Host of Referer or Origin in lower case; null without either. */
   readonly refererHost: string | null
+  /** That the route requires; null or absent: none. */
+  readonly scope?: KeyScope | null
+}
+
+/** An account, and the key that the request carries. */
+export interface KeyHolder extends Account {
+  readonly key: ApiKey
+}
+
+export interface ApiKeyRequest {
+  readonly name: string
+  /** Default: the scopes of the request's key. */
+  readonly scopes?: readonly KeyScope[] | undefined
+  /** Null: never. */
+  readonly expiresAt: Date | null
+}
+
+export interface AuditQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
 }
 
 export interface AccountSettlementsQuery extends Omit<AccountSettlementFilter, 'accountId' | 'after'> {
@@ -33,13 +59,16 @@ export interface AccountSettlementsQuery extends Omit<AccountSettlementFilter, '
 }
 
 export interface DashboardUseCases {
-  /** Throws UNAUTHORIZED for an invalid key, FORBIDDEN if its restrictions exclude the client. */
-  authenticate(use: PresentedKey): Promise<Account>
-  register(request: RegisterRequest, viewer: KeyViewer): Promise<RegisterResult>
+  /** Throws UNAUTHORIZED for an invalid key, FORBIDDEN if its restrictions exclude the client or it lacks the scope. */
+  authenticate(use: PresentedKey): Promise<KeyHolder>
+  /** Throws INVALID_REQUEST. Limits are counted after this check. */
+  checkRegistration(request: Pick<RegisterRequest, 'email'> & Partial<RegisterRequest>): void
+  /** Throws FORBIDDEN if a cap is reached. */
+  register(request: RegisterRequest, viewer: KeyViewer, address?: string | null): Promise<RegisterResult>
   lookUp(email: string, viewer: KeyViewer): Promise<LookupResult>
   readInfo(account: Account): Promise<AccountInfo>
   readQuota(account: Account): Promise<Quota>
-  listKeys(account: Account, viewer: KeyViewer): Promise<KeyList>
+  listKeys(holder: KeyHolder, viewer: KeyViewer): Promise<KeyList>
   readUsage(account: Account): Promise<Usage>
   /** Throws INVALID_REQUEST for a cursor that is not one of the account's own settlements. */
   listSettlements(
@@ -47,7 +76,17 @@ export interface DashboardUseCases {
     query: AccountSettlementsQuery,
   ): Promise<AccountSettlementPage>
   /** Throws UNAUTHORIZED if a concurrent rotation replaced the key first. */
-  rotateKey(account: Account, apiKey: string): Promise<RotatedKey>
-  restrict(account: Account, restrictions: Restrictions): Promise<Restrictions>
+  rotateKey(
+    account: Account,
+    apiKey: string,
+    options?: { readonly graceSeconds?: number; readonly by?: Actor },
+  ): Promise<RotatedKey>
+  /** Throws FORBIDDEN for scopes that the holder's key lacks, INVALID_REQUEST if there are too many keys. */
+  createApiKey(holder: KeyHolder, request: ApiKeyRequest, by?: Actor): Promise<CreatedKey>
+  listApiKeys(holder: KeyHolder): Promise<NamedKeyList>
+  /** Throws NOT_FOUND, or INVALID_REQUEST for the primary key. */
+  revokeApiKey(holder: KeyHolder, keyId: string, by?: Actor): Promise<RevokedKey>
+  readAudit(account: Account, query: AuditQuery): Promise<AuditPage>
+  restrict(account: Account, restrictions: Restrictions, by?: Actor): Promise<Restrictions>
   countKeys(): Promise<number>
 }

@@ -2,14 +2,15 @@ import type { KeyedAccount } from '../../ports/accountStore.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { LookupResult } from '../../protocol/accounts.js'
 import { maskedApiKey } from './apiKey.js'
+import { openKey } from './openKey.js'
 
 export const viewKey = (
-  { account, sealed }: KeyedAccount,
-  sealer: Pick<Sealer, 'open'> | null,
+  keyed: KeyedAccount,
+  sealer: Pick<Sealer, 'open' | 'fingerprints'> | null,
 ): LookupResult['keys'][number] => ({
-  apiKey: sealer === null ? maskedApiKey : sealer.open(sealed),
-  project: account.project,
-  tier: account.tier,
-  status: account.status,
-  createdAt: account.createdAt.toISOString(),
+  apiKey: sealer === null ? maskedApiKey : openKey(sealer, keyed),
+  project: keyed.account.project,
+  tier: keyed.account.tier,
+  status: keyed.account.status,
+  createdAt: keyed.account.createdAt.toISOString(),
 })

@@ -20,12 +20,12 @@ const add = (left: RequestTotals, right: RequestTotals): RequestTotals => ({
   durationMs: left.durationMs + right.durationMs,
 })
 
-/** Only 5xx responses count as failures. */
+/** Every 4xx and 5xx response is a failure, also 499: the client disconnected before the response. */
 export const createRequestTally = (statistics: Pick<Statistics, 'addRequests'>): RequestTally => {
   let pending = none
   return {
     countRequest: ({ status, durationMs }) => {
-      pending = add(pending, { requests: 1, failures: status >= 500 ? 1 : 0, durationMs })
+      pending = add(pending, { requests: 1, failures: status >= 400 ? 1 : 0, durationMs })
     },
     flush: async () => {
       if (pending.requests === 0) return

@@ -1,9 +1,12 @@
 import { AppError } from '../../errors.js'
 import type { Account } from '../../ports/accountStore.js'
+import type { Actor } from '../../ports/auditLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { WebhookEndpoint, WebhookOutbox } from '../../ports/webhookOutbox.js'
 import type { WebhookTransport } from '../../ports/webhookTransport.js'
+import type { AuditAction } from '../../protocol/accounts.js'
+import type { JsonObject } from '../../protocol/jsonObject.js'
 import type { SendWebhook } from './sendWebhook.js'
 
 export interface WebhookDependencies {
@@ -12,7 +15,17 @@ export interface WebhookDependencies {
   readonly sealer: Pick<Sealer, 'seal' | 'open'>
   readonly sendWebhook: SendWebhook
   readonly clock: Clock
+  readonly recordChange: RecordChange
 }
+
+export type WebhookAction = Extract<AuditAction, `webhook.${string}`>
+
+/** Awaited after the change; never rejects. */
+export type RecordChange = (
+  account: Account,
+  change: { readonly action: WebhookAction; readonly details: JsonObject },
+  by: Actor,
+) => Promise<void>
 
 export const noWebhook = (): AppError =>
   new AppError('INVALID_REQUEST', 'No webhook is set: POST /dashboard/webhook sets one')

@@ -2,6 +2,7 @@ import type { Job } from '../../ports/job.js'
 import { createDeliverWebhooks, type DeliverWebhooksDependencies } from './deliverWebhooks.js'
 import type { WebhookDependencies } from './dependencies.js'
 import { createListDeliveries } from './listDeliveries.js'
+import { createRecordChange, type RecordChangeDependencies } from './recordChange.js'
 import { createRedeliver } from './redeliver.js'
 import { createRotateSecret } from './rotateSecret.js'
 import { createSendWebhook } from './sendWebhook.js'
@@ -10,7 +11,8 @@ import { createTestWebhook } from './testWebhook.js'
 import type { WebhookUseCases } from './useCases.js'
 
 export interface WebhooksDependencies
-  extends Omit<WebhookDependencies, 'sendWebhook'>,
+  extends Omit<WebhookDependencies, 'sendWebhook' | 'recordChange'>,
+    RecordChangeDependencies,
     Omit<DeliverWebhooksDependencies, 'sendWebhook'> {}
 
 export interface Webhooks {
@@ -20,7 +22,7 @@ export interface Webhooks {
 
 export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => {
   const sendWebhook = createSendWebhook(dependencies)
-  const shared = { ...dependencies, sendWebhook }
+  const shared = { ...dependencies, sendWebhook, recordChange: createRecordChange(dependencies) }
   return {
     useCases: {
       setWebhook: createSetWebhook(shared),

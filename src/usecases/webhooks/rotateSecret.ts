@@ -1,3 +1,4 @@
+import { unknownActor } from '../dashboard/actor.js'
 import { getEndpoint, noWebhook, type WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './signWebhook.js'
 import type { WebhookUseCases } from './useCases.js'
@@ -10,11 +11,17 @@ export const createRotateSecret =
     outbox,
     sealer,
     clock,
-  }: Pick<WebhookDependencies, 'outbox' | 'sealer' | 'clock'>): WebhookUseCases['rotateSecret'] =>
-  async (account) => {
+    recordChange,
+  }: Pick<
+    WebhookDependencies,
+    'outbox' | 'sealer' | 'clock' | 'recordChange'
+  >): WebhookUseCases['rotateSecret'] =>
+  async (account, by = unknownActor) => {
     const { url } = await getEndpoint(outbox, account)
     const secret = createWebhookSecret()
-    if (!(await outbox.rotateSecret(account.id, sealer.seal(secret), overlapMs))) throw noWebhook()
+    if (!(await outbox.rotateSecret(account.id, sealer.seal(secret, account.id), overlapMs)))
+      throw noWebhook()
+    await recordChange(account, { action: 'webhook.secret_rotated', details: {} }, by)
     const previousSecretUntil = new Date(clock.now().getTime() + overlapMs).toISOString()
     return { webhookUrl: url, secret, previousSecretUntil }
   }

@@ -6,7 +6,7 @@ import { signWebhook } from './signWebhook.js'
 
 export interface SendWebhookDependencies {
   readonly transport: WebhookTransport
-  readonly sealer: Pick<Sealer, 'seal' | 'open'>
+  readonly sealer: Pick<Sealer, 'open'>
   readonly clock: Clock
 }
 
@@ -21,10 +21,10 @@ export type SendWebhook = (
 /** Signs according to Standard Webhooks. Secrets are decrypted only for the attempt. */
 export const createSendWebhook =
   ({ transport, sealer, clock }: SendWebhookDependencies): SendWebhook =>
-  async ({ id, type, data, createdAt }, { url, sealedSecrets }, stopped) => {
+  async ({ id, type, data, createdAt }, { accountId, url, sealedSecrets }, stopped) => {
     const body = JSON.stringify({ id, type, timestamp: createdAt.toISOString(), data })
     const timestampSeconds = Math.floor(clock.now().getTime() / 1_000)
-    const secrets = sealedSecrets.map((sealed) => sealer.open(sealed))
+    const secrets = sealedSecrets.map((sealed) => sealer.open(sealed, accountId))
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'quittance-webhooks',

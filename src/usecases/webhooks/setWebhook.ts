@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.js'
 import { maxWebhookUrlLength } from '../../protocol/webhooks.js'
+import { unknownActor } from '../dashboard/actor.js'
 import type { WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './signWebhook.js'
 import type { WebhookUseCases } from './useCases.js'
@@ -12,16 +13,26 @@ export const createSetWebhook =
     outbox,
     transport,
     sealer,
-  }: Pick<WebhookDependencies, 'outbox' | 'transport' | 'sealer'>): WebhookUseCases['setWebhook'] =>
-  async (account, url) => {
+    recordChange,
+  }: Pick<
+    WebhookDependencies,
+    'outbox' | 'transport' | 'sealer' | 'recordChange'
+  >): WebhookUseCases['setWebhook'] =>
+  async (account, url, by = unknownActor) => {
     if (url === '') {
       await outbox.setEndpoint(account.id, null)
+      await recordChange(account, { action: 'webhook.removed', details: {} }, by)
       return { webhookUrl: '' }
     }
     const problem = findUrlProblem(url) ?? transport.findUrlProblem(url)
     if (problem !== null) throw new AppError('INVALID_REQUEST', `webhookUrl: ${problem}`)
-    const secret = createWebhookSecret()
-    await outbox.setEndpoint(account.id, { url, sealedSecret: sealer.seal(secret) })
+    const known = await outbox.findEndpoint(account.id)
+    const kept = known?.url === url ? known.sealedSecrets[0] : undefined
+    // Retries and redeployments must not invalidate the receiver's secret: only a rotation replaces it.
+    const secret = kept === undefined ? createWebhookSecret() : sealer.open(kept, account.id)
+    if (kept !== undefined && known?.isGone === false) return { webhookUrl: url, secret }
+    await outbox.setEndpoint(account.id, { url, sealedSecret: kept ?? sealer.seal(secret, account.id) })
+    await recordChange(account, { action: 'webhook.changed', details: { host: new URL(url).host } }, by)
     return { webhookUrl: url, secret }
   }
 

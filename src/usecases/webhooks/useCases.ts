@@ -1,4 +1,5 @@
 import type { Account } from '../../ports/accountStore.js'
+import type { Actor } from '../../ports/auditLog.js'
 import type {
   DeliveryPage,
   DeliveryView,
@@ -14,10 +15,10 @@ export interface DeliveriesQuery {
 
 /** All of them are limited to the given account. */
 export interface WebhookUseCases {
-  /** An empty URL removes the webhook. Throws INVALID_REQUEST for a URL that can never be used. */
-  setWebhook(account: Account, url: string): Promise<WebhookSet>
+  /** The same URL keeps its secret. An empty URL removes the webhook. Throws INVALID_REQUEST for a URL that can never be used. */
+  setWebhook(account: Account, url: string, by?: Actor): Promise<WebhookSet>
   testWebhook(account: Account): Promise<WebhookTested>
-  rotateSecret(account: Account): Promise<WebhookRotated>
+  rotateSecret(account: Account, by?: Actor): Promise<WebhookRotated>
   listDeliveries(account: Account, query: DeliveriesQuery): Promise<DeliveryPage>
   /** Throws NOT_FOUND, or INVALID_REQUEST if no webhook is set. */
   redeliver(account: Account, deliveryId: string): Promise<DeliveryView>

@@ -6,13 +6,13 @@ import type { RateLimitsDependencies } from '../../../src/http/plugins/rateLimit
 import { accountResponses } from '../../../src/http/schemas/accountExamples.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
 import type { Secret } from '../../../src/platform/secret.js'
-import type { Account } from '../../../src/ports/accountStore.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import { bodyLimits } from '../../../src/protocol/bodyLimits.js'
 import type { CoreUseCases } from '../../../src/usecases/core/useCases.js'
-import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
+import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { StatsUseCases } from '../../../src/usecases/stats/useCases.js'
 import type { WebhookUseCases } from '../../../src/usecases/webhooks/useCases.js'
+import { apiKeyOf } from '../../support/apiKeyOf.js'
 
 export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases => ({
   verifyPayment: async () => ({ isValid: true, payer: '0x18f77dd01186556F1F745E7847A4686421dEE072' }),
@@ -44,7 +44,7 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
   ...given,
 })
 
-export const keyOwner: Account = {
+export const keyOwner: KeyHolder = {
   id: '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11',
   email: 'ada@example.com',
   project: 'Report shop',
@@ -53,6 +53,8 @@ export const keyOwner: Account = {
   createdAt: new Date('2026-01-01T00:00:00Z'),
   allowedIPs: null,
   allowedRef: null,
+  quotaHolder: '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11',
+  key: apiKeyOf(),
 }
 
 export const knownKey = `qtn_sk_${'0123456789abcdef'.repeat(4)}`
@@ -63,7 +65,22 @@ export const dashboardUseCases = (given: Partial<DashboardUseCases> = {}): Dashb
     if (apiKey === knownKey) return keyOwner
     throw new AppError('UNAUTHORIZED', 'This API key is not valid')
   },
+  checkRegistration: () => undefined,
   register: async () => accountResponses.registered.created.value,
+  createApiKey: async ({ key }, { name }) => ({
+    id: key.id,
+    name,
+    scopes: [...key.scopes],
+    status: 'active',
+    isPrimary: false,
+    createdAt: key.createdAt.toISOString(),
+    expiresAt: null,
+    lastUsedAt: null,
+    apiKey: `${knownKey}11`,
+  }),
+  listApiKeys: async () => ({ keys: [] }),
+  revokeApiKey: async (_holder, id) => ({ id, revoked: true }),
+  readAudit: async () => ({ entries: [] }),
   lookUp: async (email) => ({ email, keys: [] }),
   readInfo: async ({ email, project }) => ({
     ...accountResponses.info.info.value,
@@ -119,6 +136,9 @@ export interface TestAppOptions {
   readonly requestTimeoutMs?: number
   readonly receiving?: BodyReceiverLimits
   readonly operatorToken?: Secret
+  readonly metricsToken?: Secret
+  readonly maxConnections?: number
+  readonly maxConnectionsPerAddress?: number
   readonly accountOrigins?: readonly string[]
   readonly logger?: Logger
   readonly metrics?: Metrics
@@ -152,6 +172,9 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       operatorToken,
       accountOrigins,
       apiKeyRequired,
+      metricsToken: parts.metricsToken ?? null,
+      maxConnections: parts.maxConnections ?? 0,
+      maxConnectionsPerAddress: parts.maxConnectionsPerAddress ?? 0,
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       ...(receiving === undefined ? {} : { receiving }),
     },

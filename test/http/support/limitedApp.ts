@@ -6,7 +6,6 @@ import { errorResponses } from '../../../src/http/plugins/errorResponses.js'
 import { rateLimits } from '../../../src/http/plugins/rateLimits.js'
 import { isProbe } from '../../../src/http/probes.js'
 import { silentLogger } from '../../../src/platform/logger.js'
-import type { Account } from '../../../src/ports/accountStore.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
 import {
@@ -15,6 +14,8 @@ import {
   type RequestLimitSettings,
 } from '../../../src/protocol/requestLimits.js'
 import { type TierName, tiers } from '../../../src/protocol/tiers.js'
+import type { KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
+import { apiKeyOf } from '../../support/apiKeyOf.js'
 
 export interface LimitedAppOptions {
   readonly limiter: RateLimiter
@@ -28,11 +29,12 @@ const routes = [
   ...['POST /verify', 'POST /settle', 'GET /supported', 'GET /tiers', 'POST /v1/intent/:id/execute'],
   ...['GET /health', 'GET /ready', 'GET /metrics', 'GET /docs/', 'POST /register', 'POST /lookup'],
   ...['GET /dashboard/info', 'GET /dashboard/keys', 'POST /dashboard/rotate', 'POST /dashboard/webhook/test'],
+  ...['POST /dashboard/api-keys', 'POST /dashboard/restrictions', 'POST /dashboard/webhook'],
 ] as const
 
 const isTier = (name: string): name is TierName => name in tiers
 
-const accountOf = (key: string, tier: TierName): Account => ({
+const accountOf = (key: string, tier: TierName): KeyHolder => ({
   id: key,
   email: 'dev@example.com',
   project: 'shop',
@@ -41,6 +43,8 @@ const accountOf = (key: string, tier: TierName): Account => ({
   createdAt: new Date(0),
   allowedIPs: null,
   allowedRef: null,
+  quotaHolder: key,
+  key: apiKeyOf(),
 })
 
 /** Replaces authentication: `free`, `free 2`, `scale` … are keys of these tiers; other keys are unknown. */

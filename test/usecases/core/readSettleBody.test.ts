@@ -28,7 +28,7 @@ const setup = () => {
 }
 
 describe('a body', () => {
-  it('that is not a payment is refused before settling, and its Idempotency-Key is free again', async () => {
+  it('that is not a payment is refused before settling, and its Idempotency-Key stays bound to it', async () => {
     const { attempts, noted, settle, request } = setup()
     const body = { ...toyBody(), paymentPayload: {} }
     for (const idempotencyKey of ['key-1', null]) {
@@ -41,7 +41,8 @@ describe('a body', () => {
       })
     }
     expect(attempts).toEqual([])
-    expect(noted).toEqual(['forget'])
+    // Nothing was decided: a retry is judged again.
+    expect(noted).toEqual(['release'])
   })
 
   it('is settled as the payment that it contains', async () => {

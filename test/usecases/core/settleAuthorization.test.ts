@@ -929,7 +929,8 @@ describe('a settlement of an account', () => {
     })
     await attempt(account)
     await attempt({ body: toyBody('nonce-2') })
-    expect(quotas).toEqual([{ tier: 'builder', at: new Date('2026-01-01T00:00:00Z') }, null])
+    const at = new Date('2026-01-01T00:00:00Z')
+    expect(quotas).toEqual([{ holder: account.quota.accountId, tier: 'builder', at }, null])
   })
 
   it('is rejected when the quota is used up, and nothing is sent', async () => {

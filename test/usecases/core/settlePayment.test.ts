@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/platform/clock.js'
-import type { IdempotencyState, IdempotencyStore } from '../../../src/ports/idempotencyStore.js'
+import type {
+  IdempotencyState,
+  IdempotencyStore,
+  IdempotentRequest,
+} from '../../../src/ports/idempotencyStore.js'
 import { findRemedy, isReason, type Reason, reasons } from '../../../src/protocol/reasons.js'
 import type { WirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
@@ -12,26 +16,38 @@ import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createToyScheme, type ToyScript, toyBody } from '../../support/toyScheme.js'
 
-/** A minimal store for the keys of one caller. */
+/** A minimal store. */
 const createKeys = (): IdempotencyStore => {
   const known = new Map<string, { fingerprint: string; answer: IdempotencyState }>()
   return {
-    begin: async ({ key, fingerprint }) => {
+    begin: async (request) => {
+      const { fingerprint } = request
+      const key = nameOf(request)
       const earlier = known.get(key)
       if (earlier !== undefined && earlier.fingerprint !== fingerprint) return { state: 'mismatch' }
-      if (earlier !== undefined) return earlier.answer
+      if (earlier !== undefined && earlier.answer.state !== 'started') return earlier.answer
       known.set(key, { fingerprint, answer: { state: 'running' } })
       return { state: 'started' }
     },
-    answer: async ({ key, fingerprint }, response) =>
-      void known.set(key, { fingerprint, answer: { state: 'answered', response } }),
-    fail: async ({ key, fingerprint }, reason) =>
-      void known.set(key, { fingerprint, answer: { state: 'failed', reason } }),
-    release: async ({ key }) => void known.delete(key),
-    forget: async ({ key }) => void known.delete(key),
+    answer: async (request, response) =>
+      void known.set(nameOf(request), {
+        fingerprint: request.fingerprint,
+        answer: { state: 'answered', response },
+      }),
+    fail: async (request, reason) =>
+      void known.set(nameOf(request), {
+        fingerprint: request.fingerprint,
+        answer: { state: 'failed', reason },
+      }),
+    // Bound to its body; the next request runs again.
+    release: async (request) =>
+      void known.set(nameOf(request), { fingerprint: request.fingerprint, answer: { state: 'started' } }),
+    forget: async (request) => void known.delete(nameOf(request)),
     purge: async () => {},
   }
 }
+
+const nameOf = ({ caller, key }: IdempotentRequest) => `${caller} ${key}`
 
 const setup = (script: ToyScript = {}) => {
   const logger = createMemoryLogger()
@@ -48,8 +64,8 @@ const setup = (script: ToyScript = {}) => {
     }),
     logger,
   })
-  return (body: WirePaymentRequest, idempotencyKey: string | null = null) =>
-    settlePayment({ body, caller: 'anonymous', quota: null, idempotencyKey })
+  return (body: WirePaymentRequest, idempotencyKey: string | null = null, caller = 'anonymous') =>
+    settlePayment({ body, caller, quota: null, idempotencyKey })
 }
 
 /** A body that cannot be fingerprinted. */
@@ -80,12 +96,55 @@ describe.each(unserved)('a payment for an unsupported %s', (_name, body, errorRe
     await expect(settle(unreadable(toyBody()))).rejects.toThrow()
   })
 
-  it('leaves its Idempotency-Key free: nothing was opened', async () => {
+  it('binds the Idempotency-Key of a caller with a key to its body like any other', async () => {
     const settle = setup()
-    const refused = { result: { success: false, errorReason } }
-    expect(await settle(body, 'order-1')).toMatchObject(refused)
-    expect(await settle(body, 'order-1')).toMatchObject(refused)
-    expect(await settle(toyBody(), 'order-1')).toMatchObject({ result: { success: true } })
+    const keyed = (sent: WirePaymentRequest) => settle(sent, 'order-1', 'account-1')
+    expect(await keyed(body)).toMatchObject({ result: { success: false, errorReason } })
+    const other = { ...body, note: 'another' }
+    expect(await rejectionOf(keyed(other))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
+    expect(await rejectionOf(keyed(toyBody()))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
+    // Refused before a claim: nothing was decided, so the same request is judged again.
+    expect(await keyed(body)).toMatchObject({ result: { success: false, errorReason }, isReplayed: false })
+  })
+})
+
+describe('an Idempotency-Key of callers without an API key (A53)', () => {
+  it('is not blocked by what a stranger sent under it, before or after', async () => {
+    const settle = setup()
+    const junk = { ...toyBody(), note: 'junk' }
+    expect(await settle(ofOtherScheme(), 'order-1001')).toMatchObject({ result: { success: false } })
+    expect(await settle({ ...toyBody('nonce-of-a-stranger') }, 'order-1001')).toMatchObject({
+      result: { success: true },
+    })
+    const settled = await settle(toyBody(), 'order-1001')
+    expect(settled).toMatchObject({ result: { success: true }, isReplayed: false })
+    expect(await settle(junk, 'order-1001')).toMatchObject({
+      result: { errorReason: 'duplicate_settlement' },
+    })
+    expect(await settle(toyBody(), 'order-1001')).toEqual({ result: settled.result, isReplayed: true })
+  })
+
+  it('is not remembered after a refusal', async () => {
+    const settle = setup()
+    for (let turn = 0; turn < 3; turn += 1) {
+      const refused = await settle(ofOtherScheme(), 'order-1')
+      expect(refused).toMatchObject({ result: { success: false }, isReplayed: false })
+    }
+  })
+})
+
+describe('an Idempotency-Key of a caller with an API key', () => {
+  it('belongs to one body, and to one caller', async () => {
+    const settle = setup()
+    const first = await settle(toyBody(), 'order-1', 'account-1')
+    expect(first).toMatchObject({ result: { success: true } })
+    expect(await rejectionOf(settle(toyBody('other'), 'order-1', 'account-1'))).toMatchObject({
+      code: 'PAYLOAD_MISMATCH',
+    })
+    expect(await settle(toyBody('other'), 'order-1', 'account-2')).toMatchObject({
+      result: { success: true },
+    })
+    expect(await settle(toyBody(), 'order-1', 'account-1')).toEqual({ ...first, isReplayed: true })
   })
 })
 

@@ -37,7 +37,7 @@ describe('the dashboard with REGISTRATION=open', () => {
         await dashboard.register({ email: ' ada@example.com ', projectName: ' engine ' }, 'stranger'),
       )
       expect(first).toEqual({
-        apiKey: expect.stringMatching(/^qtn_sk_[0-9A-Za-z]{43}$/),
+        apiKey: expect.stringMatching(/^qtn_sk_live_[0-9A-Za-z]{49}$/),
         projectName: 'engine',
         quota: {
           limit: 1_000,
@@ -274,7 +274,11 @@ describe('the dashboard with REGISTRATION=open', () => {
       expect(rotated.project).toBe('engine')
       expect(rotated.apiKey).not.toBe(apiKey)
       await expect(useKey(dashboard, apiKey)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
-      expect(await useKey(dashboard, rotated.apiKey)).toEqual({ ...account, allowedIPs: ['203.0.113.7'] })
+      expect(await useKey(dashboard, rotated.apiKey)).toEqual({
+        ...account,
+        allowedIPs: ['203.0.113.7'],
+        key: { ...account.key, id: expect.any(String), createdAt: expect.any(Date) },
+      })
     })
 
     it('is replaced once by two concurrent rotations; the slower one receives UNAUTHORIZED', async () => {

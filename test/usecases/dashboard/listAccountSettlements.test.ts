@@ -87,17 +87,19 @@ describe("the list of an account's settlements", () => {
     expect(accountSettlementPage.parse(page)).toEqual(page)
   })
 
-  it('has the exact fee of confirmed settlements, and 0 for others', async () => {
+  it('has the fee of confirmed settlements in whole smallest units, rounded up, and 0 for others', async () => {
     await put('ada', { state: 'confirmed', tier: 'enterprise', ageSeconds: 1 })
     await put('ada', { state: 'confirmed', tier: 'free', ageSeconds: 2 })
     await put('ada', { state: 'pending', ageSeconds: 3 })
     await put('ada', { state: 'failed', ageSeconds: 4 })
     const listFees = async () => (await list('ada', { limit: 50 })).settlements.map(({ fee }) => fee)
     await pool.query("update settlements set settled_amount = 1001 where state = 'confirmed'")
-    expect(await listFees()).toEqual(['0.5005', '0', '0', '0'])
+    expect(await listFees()).toEqual(['1', '0', '0', '0'])
     // Closed by an older version that did not store a settled amount.
     await pool.query('update settlements set settled_amount = null, amount = 1003')
-    expect(await listFees()).toEqual(['0.5015', '0', '0', '0'])
+    expect(await listFees()).toEqual(['1', '0', '0', '0'])
+    await pool.query('update settlements set amount = 4002, authorized_amount = 4002')
+    expect(await listFees()).toEqual(['3', '0', '0', '0'])
   })
 
   it('filters by status (claims count as pending), network and time combined', async () => {

@@ -1,15 +1,19 @@
 import { createAddressBlocks } from '../../../src/platform/addressBlocks.js'
 import { createSealers } from '../../../src/platform/sealer.js'
 import { Secret } from '../../../src/platform/secret.js'
-import type { Account, AccountStore } from '../../../src/ports/accountStore.js'
+import type { AccountStore } from '../../../src/ports/accountStore.js'
+import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
+import type { Mailer } from '../../../src/ports/mailer.js'
 import type { Quotas } from '../../../src/ports/quotas.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
+import { createAuditLog } from '../../../src/stores/postgres/accounts/auditLog.js'
 import { createAccountSettlements } from '../../../src/stores/postgres/journal/accountSettlements.js'
 import { createDashboard } from '../../../src/usecases/dashboard/index.js'
+import type { MailboxCapSettings } from '../../../src/usecases/dashboard/mailboxCaps.js'
 import type { Registration } from '../../../src/usecases/dashboard/registration.js'
-import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
+import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -31,17 +35,25 @@ export interface SceneOptions {
   readonly logger?: Logger
   readonly webhookUrl?: string
   readonly accounts?: AccountStore
+  readonly mailer?: Mailer
+  readonly quotas?: Quotas
+  readonly clock?: Clock
+  readonly caps?: Partial<MailboxCapSettings>
 }
 
 export const openDashboard = (database: TestDatabase, options: SceneOptions = {}): DashboardUseCases => {
-  const clock = createManualClock(now)
+  const clock = options.clock ?? createManualClock(now)
   return createDashboard({
     accounts: options.accounts ?? createAccountStore(database.pool()),
-    quotas: quotasOf(options.used ?? 0),
+    quotas: options.quotas ?? quotasOf(options.used ?? 0),
     sealer: createSealers(new Secret('s'.repeat(32))).sealerFor('api-key'),
     blocks: createAddressBlocks(),
     limiter: createMemoryRateLimiter({ clock }),
     registration: options.registration ?? { mode: 'open' },
+    mailer: options.mailer ?? null,
+    audit: createAuditLog(database.pool()),
+    mailboxCaps: { projectsPerMailbox: 0, mailboxesPerDomain: 0, publicMailDomains: [], ...options.caps },
+    keyEnvironment: 'live',
     clock,
     logger: options.logger ?? createMemoryLogger(),
     settlements: createAccountSettlements(database.pool()),
@@ -55,4 +67,5 @@ export const useKey = (
   dashboard: DashboardUseCases,
   apiKey: string,
   from: { readonly address?: string; readonly refererHost?: string | null } = {},
-): Promise<Account> => dashboard.authenticate({ apiKey, address: '203.0.113.7', refererHost: null, ...from })
+): Promise<KeyHolder> =>
+  dashboard.authenticate({ apiKey, address: '203.0.113.7', refererHost: null, ...from })

@@ -212,8 +212,8 @@ describe('deliverWebhooks', () => {
   it('continues with other deliveries if a secret cannot be decrypted, and logs no secret', async () => {
     const sealer = {
       ...turningSealer,
-      open: (bytes: Uint8Array) => {
-        const secret = turningSealer.open(bytes)
+      open: (bytes: Uint8Array, owner: string) => {
+        const secret = turningSealer.open(bytes, owner)
         if (secret === broken) throw new Error('Unsealable')
         return secret
       },
@@ -235,10 +235,49 @@ describe('deliverWebhooks', () => {
 describe('the webhook use cases', () => {
   const account = accountOf('a')
 
-  it('set a webhook with a new secret each time, stored encrypted', async () => {
+  it('keep the secret when the same URL is set again, also after the receiver was gone', async () => {
+    const { outbox, verbs, answer, deliver, audited, mailed } = createWebhookWorld()
+    const url = 'https://a.example/hook'
+    const first = await verbs.setWebhook(account, url)
+    const again = await verbs.setWebhook(account, url)
+    expect(again).toEqual(first)
+    outbox.write('a')
+    answer(() => ({ status: 410, error: null }))
+    await deliver()
+    expect(await outbox.findEndpoint('a')).toMatchObject({ isGone: true })
+    expect(await verbs.setWebhook(account, url)).toEqual(first)
+    expect(await outbox.findEndpoint('a')).toMatchObject({ isGone: false })
+    // Setting it again without effect is no change.
+    expect(audited.map(({ action }) => action)).toEqual(['webhook.changed', 'webhook.changed'])
+    expect(mailed).toEqual(['webhook.changed', 'webhook.changed'])
+  })
+
+  it('keep both secrets of a rotation when the same URL is set again', async () => {
+    const { outbox, verbs, set } = createWebhookWorld()
+    await set('a')
+    const { secret } = await verbs.rotateSecret(account)
+    expect((await verbs.setWebhook(account, 'https://a.example/hook')).secret).toBe(secret)
+    expect((await outbox.findEndpoint('a'))?.sealedSecrets).toHaveLength(2)
+  })
+
+  it('record who changed the webhook and from where, without path and secret', async () => {
+    const { verbs, audited } = createWebhookWorld()
+    const by = { actor: 'key Default (1)', address: '203.0.113.7' }
+    const { secret } = await verbs.setWebhook(account, 'https://a.example/hook?token=1', by)
+    await verbs.rotateSecret(account, by)
+    await verbs.setWebhook(account, '', by)
+    expect(audited).toEqual([
+      { accountId: 'a', action: 'webhook.changed', details: { host: 'a.example' }, ...by },
+      { accountId: 'a', action: 'webhook.secret_rotated', details: {}, ...by },
+      { accountId: 'a', action: 'webhook.removed', details: {}, ...by },
+    ])
+    expect(JSON.stringify(audited)).not.toContain(secret)
+  })
+
+  it('set a webhook with a new secret for each URL, stored encrypted', async () => {
     const { outbox, verbs } = createWebhookWorld()
     const first = await verbs.setWebhook(account, 'https://a.example/hook')
-    const next = await verbs.setWebhook(account, 'https://a.example/hook')
+    const next = await verbs.setWebhook(account, 'https://a.example/other')
     expect(first).toEqual({
       webhookUrl: 'https://a.example/hook',
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),

@@ -1,17 +1,19 @@
-import type { Account } from '../../../src/ports/accountStore.js'
+import type { AuditEntry } from '../../../src/ports/auditLog.js'
 import type { Sealer } from '../../../src/ports/sealer.js'
 import type {
   WebhookMessage,
   WebhookResponse,
   WebhookTransport,
 } from '../../../src/ports/webhookTransport.js'
+import type { KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DeliverWebhooksDependencies } from '../../../src/usecases/webhooks/deliverWebhooks.js'
 import { createWebhooks } from '../../../src/usecases/webhooks/index.js'
+import { apiKeyOf } from '../../support/apiKeyOf.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { createMemoryOutbox } from '../../support/memoryOutbox.js'
 
-export const accountOf = (id: string): Account => ({
+export const accountOf = (id: string): KeyHolder => ({
   id,
   email: `${id}@shop.example`,
   project: 'shop',
@@ -20,6 +22,8 @@ export const accountOf = (id: string): Account => ({
   createdAt: new Date('2026-01-01T00:00:00Z'),
   allowedIPs: null,
   allowedRef: null,
+  quotaHolder: id,
+  key: apiKeyOf(),
 })
 
 /** Reverses the text, so that sealed and plain text differ. */
@@ -62,6 +66,8 @@ export const createWebhookWorld = (
   const { sealer = turningSealer } = given
   const { transport, sent, answer } = createFakeTransport()
   const counted: string[] = []
+  const audited: Omit<AuditEntry, 'id' | 'createdAt'>[] = []
+  const mailed: string[] = []
   const counter = { countWebhook: (outcome: string) => void counted.push(outcome) }
   const { useCases: verbs, jobs } = createWebhooks({
     outbox,
@@ -72,6 +78,8 @@ export const createWebhookWorld = (
     pollMs: 5,
     ...given,
     sealer,
+    audit: { record: async (entry) => void audited.push(entry) },
+    mailChange: (_account, action) => void mailed.push(action),
   })
   const stopping = new AbortController()
   return {
@@ -81,6 +89,8 @@ export const createWebhookWorld = (
     sent,
     answer,
     counted,
+    audited,
+    mailed,
     verbs,
     stopping,
     deliver: () => jobs.deliverWebhooks.run(stopping.signal),

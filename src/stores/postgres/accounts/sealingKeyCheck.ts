@@ -12,10 +12,16 @@ export interface SealingKeyCheck {
 
 const row = z.object({ is_ours: z.boolean() })
 
-export const createSealingKeyCheck = (pool: Pool, keyCheckValue: Uint8Array): SealingKeyCheck => {
+export const createSealingKeyCheck = (
+  pool: Pool,
+  keyCheckValue: Uint8Array,
+  previousKeyCheckValue: Uint8Array | null = null,
+): SealingKeyCheck => {
   let isClaimed = false
   const isOurs = async (): Promise<boolean | null> => {
-    const { rows } = await pool.query('select mark = $1 as is_ours from sealing_secret', [keyCheckValue])
+    const { rows } = await pool.query('select mark = any($1) as is_ours from sealing_secret', [
+      previousKeyCheckValue === null ? [keyCheckValue] : [keyCheckValue, previousKeyCheckValue],
+    ])
     return rows[0] === undefined ? null : row.parse(rows[0]).is_ours
   }
   return {

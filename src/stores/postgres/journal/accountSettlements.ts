@@ -11,7 +11,7 @@ export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
       // `caller <> 'anonymous'` matches the partial index. The cursor is an id: a Date would lose
       // microseconds.
       `select ${settlementColumns}, coalesce(
-           (select f.fee from fee_ledger f where f.settlement_id = s.id), 0)::text as fee
+           (select ceil(f.fee) from fee_ledger f where f.settlement_id = s.id), 0)::text as fee
        from settlements s
        where s.caller = $1 and s.caller <> 'anonymous'
          and ($2::text is null or case s.state when 'claimed' then 'pending' else s.state end = $2)

@@ -39,7 +39,7 @@ export const claimSettlements =
     const distinct = claims.filter((each) => first.get(each.claim.authorizationId) === each)
     const { rows } = await pool.query(
       distinct.some(({ quota }) => quota !== null) ? claimWithQuota : claimWithoutQuota,
-      [...columnsOf(distinct), instance.id],
+      [...columnsOf(distinct), instance.id, distinct.map(readQuotaHolder)],
     )
     const answers = new Map(rows.map(readResult))
     return claims.map((each) => {
@@ -91,6 +91,9 @@ const columnsOf = (claims: readonly ClaimRequest[]): readonly unknown[] => {
     column(({ claim }) => JSON.stringify(claim.details)),
   ]
 }
+
+const readQuotaHolder = ({ claim, quota }: ClaimRequest): string | null =>
+  quota === null ? null : (quota.holder ?? claim.caller)
 
 // Postgres timestamps end in the year 294276; an expiry after 9999 is stored as none.
 const latestTimestamp = Date.UTC(9999, 0, 1)

@@ -3,20 +3,20 @@ import { settlementColumns } from './settlementRow.js'
 const claims = `claims as (
   select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
     $8::text[], $9::text[], $10::numeric[], $11::text[], $12::timestamptz[], $13::date[], $14::numeric[],
-    $15::bigint[], $16::integer[], $17::numeric[], $18::jsonb[]) as c (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
-      pay_to, amount, resource, expires_at, quota_month, fee_rate, quota_limit, arrival, authorized_amount, details)
+    $15::bigint[], $16::integer[], $17::numeric[], $18::jsonb[], $20::text[]) as c (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
+      pay_to, amount, resource, expires_at, quota_month, fee_rate, quota_limit, arrival, authorized_amount, details, quota_holder)
 )`
 
 // Inserted in one global order, so that concurrent statements cannot deadlock.
 const opened = (source: string): string => `opened as (
   insert into settlements as s (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
-    pay_to, amount, resource, expires_at, quota_month, fee_rate, authorized_amount, details, state, owner)
+    pay_to, amount, resource, expires_at, quota_month, fee_rate, authorized_amount, details, quota_holder, state, owner)
   select a.id, a.authorization_id, a.caller, a.fingerprint, a.scheme, a.network, a.asset, a.payer, a.pay_to,
     a.amount, a.resource, a.expires_at, a.quota_month, a.fee_rate,
-    a.authorized_amount, a.details, 'claimed', $19
+    a.authorized_amount, a.details, a.quota_holder, 'claimed', $19
   from ${source} order by a.authorization_id collate "C"
   on conflict (authorization_id) where state <> 'failed' or consumed_by is not null do nothing
-  returning ${settlementColumns}, s.quota_month
+  returning ${settlementColumns}, s.quota_month, s.quota_holder
 )`
 
 /** Returns the rows that were inserted. */
@@ -29,24 +29,24 @@ export const claimWithoutQuota = `
 export const claimWithQuota = `
   with ${claims}, quotas as (
     select q.account_id, q.month, q.used from quota_uses q
-    where (q.account_id, q.month) in (select caller, quota_month from claims where quota_month is not null)
+    where (q.account_id, q.month) in (select quota_holder, quota_month from claims where quota_month is not null)
     order by q.account_id, q.month for update
   ), slots as (
     select a.id, a.quota_limit < 0
-      or q.used + row_number() over (partition by a.caller, a.quota_month order by a.arrival) <= a.quota_limit
+      or q.used + row_number() over (partition by a.quota_holder, a.quota_month order by a.arrival) <= a.quota_limit
       as is_granted
-    from claims a join quotas q on q.account_id = a.caller and q.month = a.quota_month
+    from claims a join quotas q on q.account_id = a.quota_holder and q.month = a.quota_month
     where not exists (select 1 from settlements s
       where s.authorization_id = a.authorization_id and (s.state <> 'failed' or s.consumed_by is not null))
   ), ${opened('claims a left join slots p using (id) where a.quota_month is null or p.is_granted')}, counts as (
-    select caller, quota_month, count(*) as count from opened where quota_month is not null
-    group by caller, quota_month
+    select quota_holder, quota_month, count(*) as count from opened where quota_month is not null
+    group by quota_holder, quota_month
   ), counted as (
     update quota_uses q set used = q.used + c.count from counts c
-    where q.account_id = c.caller and q.month = c.quota_month
+    where q.account_id = c.quota_holder and q.month = c.quota_month
   )
   select a.id as claim_id, o.id is not null as is_opened, a.quota_month is not null and q.month is null as is_uncounted,
     p.is_granted, q.used + coalesce(c.count, 0) < a.quota_limit as has_quota_left, o.*
-  from claims a left join quotas q on q.account_id = a.caller and q.month = a.quota_month
-    left join counts c on c.caller = a.caller and c.quota_month = a.quota_month
+  from claims a left join quotas q on q.account_id = a.quota_holder and q.month = a.quota_month
+    left join counts c on c.quota_holder = a.quota_holder and c.quota_month = a.quota_month
     left join slots p on p.id = a.id left join opened o on o.id = a.id`

@@ -1,7 +1,7 @@
 /** CTE `quotas`: locks quota rows before settlements, as claiming does, to avoid deadlocks. */
 export const lockQuotas = (ids: string): string => `quotas as (
   select 1 from quota_uses q where (q.account_id, q.month) in (
-    select s.caller, s.quota_month from settlements s where s.id in (${ids}) and s.quota_month is not null)
+    select coalesce(s.quota_holder, s.caller), s.quota_month from settlements s where s.id in (${ids}) and s.quota_month is not null)
   order by q.account_id, q.month for update)`
 
 /** Always true; forces the CTE of `lockQuotas` to run first. */
@@ -10,6 +10,6 @@ export const quotasAreLocked = '(select count(*) from quotas) >= 0'
 /** CTE that refunds the quota of failed settlements in a CTE `closed`. */
 export const refundQuota = `refunded as (
   update quota_uses q set used = greatest(0, q.used - f.count) from (
-    select caller, quota_month, count(*) as count from closed
-    where state = 'failed' and quota_month is not null group by caller, quota_month) f
-  where q.account_id = f.caller and q.month = f.quota_month)`
+    select coalesce(quota_holder, caller) as holder, quota_month, count(*) as count from closed
+    where state = 'failed' and quota_month is not null group by holder, quota_month) f
+  where q.account_id = f.holder and q.month = f.quota_month)`

@@ -8,9 +8,9 @@ const use = z.object({ used: z.coerce.number() })
 const dayUse = z.object({ date: z.string(), count: z.coerce.number() })
 
 export const createQuotas = (pool: Pool): Quotas => ({
-  readUse: async (accountId, now) => {
+  readUse: async (holder, now) => {
     const { rows } = await pool.query('select used from quota_uses where account_id = $1 and month = $2', [
-      accountId,
+      holder,
       toMonth(now),
     ])
     return { monthStartsAt: startOfMonth(now), used: rows[0] === undefined ? 0 : use.parse(rows[0]).used }

@@ -46,7 +46,7 @@ describe('accounts in Postgres', () => {
         allowedIPs: null,
         allowedRef: null,
       })
-      expect(await ours.findByKey(key.fingerprint)).toEqual(account)
+      expect((await ours.findByKey(key.fingerprint))?.account).toEqual(account)
       expect(await ours.find(account.id)).toEqual(account)
     })
 
@@ -105,7 +105,7 @@ describe('accounts in Postgres', () => {
       const { account } = await ours.register(who(), old)
       expect(await ours.rotate(account.id, old.fingerprint, fresh)).toBe(true)
       expect(await ours.findByKey(old.fingerprint)).toBeNull()
-      expect(await ours.findByKey(fresh.fingerprint)).toEqual(account)
+      expect((await ours.findByKey(fresh.fingerprint))?.account).toEqual(account)
       const again = await ours.register(who(), newKey())
       expect(Buffer.from(again.sealed)).toEqual(fresh.sealed)
     })
@@ -128,7 +128,7 @@ describe('accounts in Postgres', () => {
       await ours.register(who({ project: 'other' }), second)
       expect(await ours.rotate(account.id, second.fingerprint, newKey())).toBe(false)
       expect(await ours.rotate(randomUUID(), first.fingerprint, newKey())).toBe(false)
-      expect(await ours.findByKey(first.fingerprint)).toEqual(account)
+      expect((await ours.findByKey(first.fingerprint))?.account).toEqual(account)
     })
   })
 
@@ -177,9 +177,11 @@ describe('accounts in Postgres', () => {
     expect(await ours.setTier(account.id, 'scale')).toBe(true)
     expect(await ours.setTier(randomUUID(), 'scale')).toBe(false)
     await ours.rotate(account.id, old.fingerprint, fresh)
-    expect(await ours.findByKey(fresh.fingerprint)).toEqual({
+    expect((await ours.findByKey(fresh.fingerprint))?.account).toEqual({
       ...account,
       tier: 'scale',
+      // Only free projects share the quota of their mailbox.
+      quotaHolder: account.id,
       allowedIPs: ['10.0.0.0/8'],
       allowedRef: ['example.com'],
     })

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { Account, ApiKey, KeyedAccount, KeyUse } from '../../../ports/accountStore.js'
+import { keyScopeList, tierName } from '../../../protocol/accounts.js'
+
+const accountRow = z.object({
+  id: z.string(),
+  email: z.string(),
+  project: z.string(),
+  tier: tierName,
+  status: z.enum(['active', 'revoked']),
+  created_at: z.date(),
+  allowed_ips: z.array(z.string()).nullable(),
+  allowed_ref: z.array(z.string()).nullable(),
+  mailbox_id: z.string().nullable(),
+})
+
+export const accountColumns =
+  'a.id, a.email, a.project, a.tier, a.status, a.created_at, a.allowed_ips, a.allowed_ref, a.mailbox_id'
+
+export const readAccount = (value: unknown): Account => {
+  const row = accountRow.parse(value)
+  return {
+    id: row.id,
+    email: row.email,
+    project: row.project,
+    tier: row.tier,
+    status: row.status,
+    createdAt: row.created_at,
+    allowedIPs: row.allowed_ips,
+    allowedRef: row.allowed_ref,
+    quotaHolder: row.tier === 'free' ? (row.mailbox_id ?? row.id) : row.id,
+  }
+}
+
+const keyRow = z.object({
+  public_id: z.string(),
+  key_name: z.string(),
+  scopes: keyScopeList,
+  key_status: z.enum(['active', 'retiring']),
+  is_primary: z.boolean(),
+  key_created_at: z.date(),
+  expires_at: z.date().nullable(),
+  last_used_at: z.date().nullable(),
+})
+
+export const keyColumns =
+  'k.public_id, k.name as key_name, k.scopes, k.status as key_status, k.is_primary, k.created_at as key_created_at, k.expires_at, k.last_used_at'
+
+export const readKey = (value: unknown): ApiKey => {
+  const row = keyRow.parse(value)
+  return {
+    id: row.public_id,
+    name: row.key_name,
+    scopes: row.scopes,
+    status: row.key_status,
+    isPrimary: row.is_primary,
+    createdAt: row.key_created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+  }
+}
+
+export const readKeyUse = (value: unknown): KeyUse => ({ account: readAccount(value), key: readKey(value) })
+
+const sealedRow = z.object({ fingerprint: z.instanceof(Uint8Array), sealed: z.instanceof(Uint8Array) })
+
+export const readKeyed = (value: unknown): KeyedAccount => ({
+  account: readAccount(value),
+  ...sealedRow.parse(value),
+})
+
+/** The newest primary key: that of a revoked account is revoked. */
+export const joinPrimaryKey = `cross join lateral (
+  select k.fingerprint, k.sealed from api_keys k where k.account_id = a.id and k.is_primary
+  order by k.id desc limit 1) as primary_key`

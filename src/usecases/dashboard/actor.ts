@@ -1,0 +1,3 @@
+import type { Actor } from '../../ports/auditLog.js'
+
+export const unknownActor: Actor = { actor: 'unknown', address: null }

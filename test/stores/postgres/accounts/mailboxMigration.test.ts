@@ -1,0 +1,90 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { migrationsFolder } from '../../../../src/stores/openStores.js'
+import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
+import { fillMailboxes } from '../../../../src/stores/postgres/accounts/fillMailboxes.js'
+import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
+import { canonicalMailbox } from '../../../../src/usecases/dashboard/canonicalMailbox.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { withoutMailboxes } from '../../../support/withoutMailboxes.js'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+const fingerprintOf = (project: string) => createHash('sha256').update(project).digest()
+
+it('accounts and keys of an older version are migrated: same keys, shared mailboxes, summed free quota', async () => {
+  const pool = database.pool()
+  await pool.query(withoutMailboxes)
+  const rows = [
+    { email: 'Ada@Example.com', project: 'one', tier: 'free', used: 10 },
+    { email: 'ada+tag@example.com', project: 'two', tier: 'free', used: 5 },
+    { email: 'ada@example.com', project: 'paid', tier: 'scale', used: 7 },
+    { email: 'bob@shop.example.co.uk', project: 'three', tier: 'free', used: 0 },
+    { email: 'ada@bücher.example', project: 'four', tier: 'free', used: 1 },
+  ]
+  const ids = new Map<string, string>()
+  for (const { email, project, tier, used } of rows) {
+    const id = randomUUID()
+    ids.set(project, id)
+    await pool.query('insert into accounts (id, email, project, tier) values ($1, $2, $3, $4)', [
+      id,
+      email,
+      project,
+      tier,
+    ])
+    await pool.query(
+      "insert into api_keys (account_id, fingerprint, sealed, status) values ($1, $2, 'x', 'rotated')",
+      [id, fingerprintOf(`old ${project}`)],
+    )
+    await pool.query("insert into api_keys (account_id, fingerprint, sealed) values ($1, $2, 'x')", [
+      id,
+      fingerprintOf(project),
+    ])
+    await pool.query(
+      `insert into quota_uses (account_id, month, used)
+       values ($1, date_trunc('month', now() at time zone 'utc')::date, $2)`,
+      [id, used],
+    )
+  }
+
+  expect((await migrate(pool, migrationsFolder)).applied).toHaveLength(1)
+  await fillMailboxes(pool, canonicalMailbox)
+
+  const store = createAccountStore(pool)
+  const find = async (project: string) => {
+    const use = await store.findByKey(fingerprintOf(project))
+    if (use === null) throw new Error(`The key of ${project} was not found`)
+    return use
+  }
+  for (const { project } of rows) {
+    const { account, key } = await find(project)
+    expect(account.id).toBe(ids.get(project))
+    expect(key).toMatchObject({
+      name: 'Default',
+      scopes: ['verify', 'settle', 'read', 'manage'],
+      status: 'active',
+      isPrimary: true,
+      expiresAt: null,
+    })
+    expect(await store.findByKey(fingerprintOf(`old ${project}`))).toBeNull()
+  }
+  const holder = (await find('one')).account.quotaHolder
+  expect((await find('two')).account.quotaHolder).toBe(holder)
+  expect((await find('paid')).account.quotaHolder).toBe(ids.get('paid'))
+  const { rows: used } = await pool.query('select used from quota_uses where account_id = $1', [holder])
+  expect(used).toEqual([{ used: '15' }])
+  const { rows: mailboxes } = await pool.query(
+    'select mailbox, domain from mailboxes order by mailbox collate "C"',
+  )
+  expect(mailboxes).toEqual([
+    { mailbox: 'ada@example.com', domain: 'example.com' },
+    { mailbox: 'ada@xn--bcher-kva.example', domain: 'xn--bcher-kva.example' },
+    { mailbox: 'bob@shop.example.co.uk', domain: 'example.co.uk' },
+  ])
+  // The migration and the service agree about every address.
+  for (const { email } of rows) expect(mailboxes).toContainEqual(canonicalMailbox(email))
+})

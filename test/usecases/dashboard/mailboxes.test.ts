@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Mail, Mailer } from '../../../src/ports/mailer.js'
+import { fillMailboxes } from '../../../src/stores/postgres/accounts/fillMailboxes.js'
+import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
+import { createQuotas } from '../../../src/stores/postgres/quota/quotas.js'
+import { canonicalMailbox } from '../../../src/usecases/dashboard/canonicalMailbox.js'
+import { claimOf } from '../../support/claimOf.js'
+import { addInstance } from '../../support/instances.js'
+import { drainEventLoop } from '../../support/manualClock.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { now, openDashboard, useKey } from './scene.js'
+
+const spellings = [
+  'victim@bücher.example',
+  'Victim+1@bücher.example',
+  'victim+2@xn--bcher-kva.example',
+  'ｖｉｃｔｉｍ@bücher.example',
+  'VICTIM@BÜCHER.example',
+]
+
+/* The number refers to the project's list of attacks on facilitators. */
+
+describe('one mailbox in many spellings (A51)', () => {
+  let database: TestDatabase
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(() =>
+    database.pool().query('truncate accounts, api_keys, mailboxes, quota_uses, settlements cascade'),
+  )
+
+  const createMailbox = () => {
+    const mails: Mail[] = []
+    const mailer: Mailer = { send: (mail) => void mails.push(mail), close: async () => undefined }
+    return { mails, mailer }
+  }
+  const settledDrained = async () => {
+    for (let turn = 0; turn < 20; turn += 1) await drainEventLoop()
+  }
+
+  it('receives five e-mails an hour in total', async () => {
+    const { mails, mailer } = createMailbox()
+    const dashboard = openDashboard(database, { registration: { mode: 'verified', mailer } })
+    for (const email of [...spellings, ...spellings]) {
+      await dashboard.register({ email, projectName: 'engine' }, 'stranger')
+    }
+    await settledDrained()
+    expect(mails).toHaveLength(5)
+  })
+
+  it('has one free quota, which concurrent settlements of all its projects share', async () => {
+    const pool = database.pool()
+    const dashboard = openDashboard(database, { quotas: createQuotas(pool) })
+    const holders = await Promise.all(
+      spellings.map(async (email) => {
+        const { apiKey } = await dashboard.register({ email, projectName: email }, 'stranger')
+        return await useKey(dashboard, apiKey)
+      }),
+    )
+    const [first] = holders
+    if (first === undefined) throw new Error('No account was registered')
+    expect(new Set(holders.map(({ quotaHolder }) => quotaHolder)).size).toBe(1)
+    await pool.query("insert into quota_uses (account_id, month, used) values ($1, '2026-11-01', 997)", [
+      first.quotaHolder,
+    ])
+
+    const journal = createSettlementJournal(pool, await addInstance(pool))
+    const outcomes = await Promise.allSettled(
+      holders.map(({ id, quotaHolder: holder, tier }, index) =>
+        journal.claim(claimOf({ caller: id, authorizationId: `payment ${index}` }), {
+          holder,
+          tier,
+          at: now,
+        }),
+      ),
+    )
+    const opened = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    expect(opened).toHaveLength(3)
+    for (const holder of holders) expect((await dashboard.readInfo(holder)).quota.used).toBe(1_000)
+
+    // A failed settlement gives its transaction back to the mailbox.
+    await journal.close(opened[0]?.id ?? '', { state: 'failed', reason: 'insufficient_funds' })
+    expect((await dashboard.readInfo(first)).quota.used).toBe(999)
+  })
+
+  it('shares no quota with the projects of a paid tier', async () => {
+    const pool = database.pool()
+    const dashboard = openDashboard(database, { quotas: createQuotas(pool) })
+    const { apiKey } = await dashboard.register({ email: 'ada@example.com', projectName: 'one' }, 'stranger')
+    const free = await useKey(dashboard, apiKey)
+    await pool.query("update accounts set tier = 'builder'")
+    expect((await useKey(dashboard, apiKey)).quotaHolder).toBe(free.id)
+    expect(free.quotaHolder).not.toBe(free.id)
+  })
+
+  it('registers a capped number of projects, also concurrently', async () => {
+    const dashboard = openDashboard(database, { caps: { projectsPerMailbox: 3 } })
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, (_none, index) =>
+        dashboard.register(
+          { email: spellings[index % spellings.length] ?? '', projectName: `p${index}` },
+          'stranger',
+        ),
+      ),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'FORBIDDEN' })
+    }
+    const { rows } = await database.pool().query('select email, project from accounts limit 1')
+    // An existing project is returned, not refused.
+    const known = { email: String(rows[0].email), projectName: String(rows[0].project) }
+    expect((await dashboard.register(known, 'stranger')).isNew).toBe(false)
+  })
+
+  it('is told nothing by a cap when registration is verified', async () => {
+    const { mails, mailer } = createMailbox()
+    const dashboard = openDashboard(database, {
+      registration: { mode: 'verified', mailer },
+      caps: { projectsPerMailbox: 1 },
+    })
+    const first = await dashboard.register({ email: 'ada@example.com', projectName: 'one' }, 'stranger')
+    const capped = await dashboard.register({ email: 'ada@example.com', projectName: 'two' }, 'stranger')
+    expect({ ...capped, projectName: 'one' }).toEqual(first)
+    await settledDrained()
+    expect(mails).toHaveLength(1)
+  })
+
+  it('counts against a cap of its domain and subdomains, but not of a public provider', async () => {
+    const dashboard = openDashboard(database, {
+      caps: { mailboxesPerDomain: 3, publicMailDomains: ['gmail.example'] },
+    })
+    const register = async (email: string) => {
+      const registering = dashboard.register({ email, projectName: 'engine' }, 'stranger')
+      return await registering.then(
+        () => 'registered',
+        (error: { code: string }) => error.code,
+      )
+    }
+    const hosts = ['farm.example', 'a.farm.example', 'b.farm.example', 'c.farm.example', 'FARM.example']
+    const farmed = await Promise.all(hosts.map((host, index) => register(`bot${index}@${host}`)))
+    expect(farmed.filter((each) => each === 'registered')).toHaveLength(3)
+    expect(farmed.filter((each) => each === 'FORBIDDEN')).toHaveLength(2)
+    for (let index = 0; index < 5; index += 1) {
+      expect(await register(`person${index}@gmail.example`)).toBe('registered')
+    }
+    expect(await register('ada@other.example')).toBe('registered')
+  })
+
+  it('receives no text that a stranger chose as project name (A52)', async () => {
+    const { mails, mailer } = createMailbox()
+    const dashboard = openDashboard(database, { registration: { mode: 'verified', mailer }, mailer })
+    const projectName = 'Your account is locked, call 0800 555 now'
+    await dashboard.register({ email: 'ada@example.com', projectName }, 'stranger')
+    await dashboard.lookUp('ada@example.com', 'stranger')
+    await settledDrained()
+    expect(mails).toHaveLength(2)
+    for (const { text, subject } of mails) expect(`${subject} ${text}`).not.toMatch(/locked|0800|call/i)
+  })
+
+  it('is filled in for accounts of an older version', async () => {
+    const pool = database.pool()
+    await pool.query(
+      `insert into accounts (id, email, project) values
+         (gen_random_uuid(), 'Ada+1@BÜCHER.example', 'one'), (gen_random_uuid(), 'ada@xn--bcher-kva.example', 'two'),
+         (gen_random_uuid(), 'eve@example.com', 'three')`,
+    )
+    await Promise.all([
+      fillMailboxes(pool, canonicalMailbox),
+      fillMailboxes(database.otherPool(), canonicalMailbox),
+    ])
+    const { rows } = await pool.query(
+      'select m.mailbox, a.project from accounts a join mailboxes m on m.id = a.mailbox_id order by a.project',
+    )
+    expect(rows).toEqual([
+      { mailbox: 'ada@xn--bcher-kva.example', project: 'one' },
+      { mailbox: 'eve@example.com', project: 'three' },
+      { mailbox: 'ada@xn--bcher-kva.example', project: 'two' },
+    ])
+  })
+})
