@@ -1,5 +1,6 @@
 import { cpus, loadavg } from 'node:os'
 import { measureGas } from './measureGas.js'
+import { measureGrowth } from './measureGrowth.js'
 import { measureLimits } from './measureLimits.js'
 import { measureOutage } from './measureOutage.js'
 import { measureQuota } from './measureQuota.js'
@@ -25,6 +26,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   gas: measureGas,
   limits: measureLimits,
   quota: measureQuota,
+  growth: measureGrowth,
   outage: measureOutage,
   solana: measureSolana,
   tron: measureTron,

@@ -8,6 +8,7 @@ export const parts = [
   'gas',
   'limits',
   'quota',
+  'growth',
   'outage',
   'solana',
   'tron',

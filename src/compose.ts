@@ -4,7 +4,7 @@ import type { NetworkHealth } from './chains/chain.js'
 import { listChainChecks } from './chains/common/readinessChecks.js'
 import { openChains } from './chains/openChains.js'
 import { type Config, listFeatures } from './config.js'
-import { listJobs, type NamedJob, startJobs } from './jobs.js'
+import { listJobs, type NamedJob, shareJobs, startJobs } from './jobs.js'
 import { createAddressBlocks } from './platform/addressBlocks.js'
 import { systemClock } from './platform/clock.js'
 import { createGuardedFetch } from './platform/guardedFetch.js'
@@ -132,6 +132,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   })
   const dashboard = createDashboard({
     ...stores,
+    ...stores.views,
     sealer: sealers.sealerFor('api-key'),
     blocks: createAddressBlocks(),
     registration,
@@ -150,6 +151,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     mailChange: dashboard.mailChange,
     transport: webhookTransport,
     sealer: sealers.sealerFor('webhook-secret'),
+    limiter,
     counter: metrics,
     clock,
     logger,
@@ -169,7 +171,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     listNetworks: chains.health,
     reconcileSettlements: (stopped) => runOnce(core.jobs.reconcileSettlements, stopped),
     detectReorgs: (stopped) => runOnce(core.jobs.detectReorgs, stopped),
-    startJobs: () => startJobs(jobs, clock, logger),
+    startJobs: () => startJobs(shareJobs(jobs, stores.jobLeases), clock, logger),
     close: async () => {
       await Promise.all([chains.close(), registration.mailer?.close()])
       await runOnce(stats.jobs.flushRequestStatistics).catch((error: unknown) =>

@@ -124,6 +124,8 @@ const environmentShape = z.object({
   MAIL_FROM: mailSender.optional(),
   DATABASE_URL: secretUrl('postgres:', 'postgresql:').optional(),
   DATABASE_POOL_SIZE: wholeNumber(2, 500).default(20),
+  DATABASE_READ_URL: secretUrl('postgres:', 'postgresql:').optional(),
+  DATABASE_READ_POOL_SIZE: wholeNumber(1, 100).default(5),
   DATA_FOLDER: z.string().default('./data'),
   REDIS_URL: secretUrl('redis:', 'rediss:').optional(),
   RATE_LIMITS: z.enum(['on', 'off'], 'must be on or off').default('on'),
@@ -149,6 +151,7 @@ const environmentShape = z.object({
 
 const listInvalidCombinations = (present: Readonly<Record<string, string>>): readonly string[] => {
   const { API_KEY_REQUIRED, REGISTRATION, KEY_ENCRYPTION_SECRET, DATABASE_URL, SMTP_URL, MAIL_FROM } = present
+  const { DATABASE_READ_URL } = present
   const isRequired = API_KEY_REQUIRED === 'true'
   const isVerified = REGISTRATION === 'verified'
   return [
@@ -160,6 +163,9 @@ const listInvalidCombinations = (present: Readonly<Record<string, string>>): rea
       : []),
     ...(isVerified && MAIL_FROM === undefined
       ? ['MAIL_FROM: must be set when REGISTRATION is verified']
+      : []),
+    ...(DATABASE_READ_URL !== undefined && DATABASE_URL === undefined
+      ? ['DATABASE_URL: must be set when DATABASE_READ_URL is set: the embedded database has no replica']
       : []),
     // A generated secret is local to one instance, so it cannot be used with a shared database.
     ...(isRequired && DATABASE_URL !== undefined && KEY_ENCRYPTION_SECRET === undefined
@@ -212,6 +218,9 @@ export interface Config {
     /** Null: the embedded database in `dataFolder`. */
     readonly databaseUrl: Secret | null
     readonly databasePoolSize: number
+    /** Null: pages that are looked at are read from the database itself. */
+    readonly databaseReadUrl: Secret | null
+    readonly databaseReadPoolSize: number
     readonly dataFolder: string
     /** Null: limits are counted per process. */
     readonly redisUrl: Secret | null
@@ -299,6 +308,8 @@ export const readConfig = (
     stores: {
       databaseUrl: variables.DATABASE_URL ?? null,
       databasePoolSize: variables.DATABASE_POOL_SIZE,
+      databaseReadUrl: variables.DATABASE_READ_URL ?? null,
+      databaseReadPoolSize: variables.DATABASE_READ_POOL_SIZE,
       dataFolder: variables.DATA_FOLDER,
       redisUrl: variables.REDIS_URL ?? null,
     },

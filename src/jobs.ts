@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from './ports/clock.js'
 import type { Job } from './ports/job.js'
+import type { JobLeases } from './ports/jobLeases.js'
 import type { Logger } from './ports/logger.js'
 
 export interface NamedJob extends Job {
@@ -11,6 +12,34 @@ export const listJobs = (
   nouns: readonly { readonly jobs: Readonly<Record<string, Job>> }[],
 ): readonly NamedJob[] =>
   nouns.flatMap(({ jobs }) => Object.entries(jobs).map(([name, job]) => ({ ...job, name })))
+
+// Longer than the pause between the rounds of a job that may be taken over soon, and than its renewals.
+const leaseMs = 15_000
+const renewalMs = 5_000
+// A round that takes longer may hang: then another instance may do the job as well. Its work is claimed row by row, so
+// that two at once do no harm.
+const maxRoundMs = 300_000
+
+/** A shared job runs only where its lease is held; a lease that cannot be read skips the round. */
+export const shareJobs = (jobs: readonly NamedJob[], leases: JobLeases): readonly NamedJob[] =>
+  jobs.map((job) => (job.isShared === true ? { ...job, run: shareRun(job, leases) } : job))
+
+const shareRun =
+  ({ name, everyMs, run }: NamedJob, leases: JobLeases): Job['run'] =>
+  async (stopped) => {
+    const take = (): Promise<boolean> => leases.take(name, everyMs + leaseMs)
+    if (!(await take())) return
+    const givesUpAt = performance.now() + maxRoundMs
+    const renewal = setInterval(() => {
+      // A failed renewal is repeated before the lease expires.
+      if (performance.now() < givesUpAt) take().catch(() => undefined)
+    }, renewalMs)
+    try {
+      await run(stopped)
+    } finally {
+      clearInterval(renewal)
+    }
+  }
 
 /** Returns a function that stops all jobs and waits for them. A job never overlaps itself; its errors are logged. */
 export const startJobs = (jobs: readonly NamedJob[], clock: Clock, logger: Logger): (() => Promise<void>) => {

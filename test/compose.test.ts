@@ -21,10 +21,23 @@ describe('a composed service', () => {
       detectReorgs: 4_000,
       measureOpenSettlements: 5_000,
       purgeIdempotencyKeys: 3_600_000,
+      recordKeyUses: 30_000,
+      purgeAuditLog: 3_600_000,
       flushRequestStatistics: 1_000,
       deliverWebhooks: 500,
       purgeWebhookDeliveries: 3_600_000,
     })
+  })
+
+  it('does once for all instances what depends on the shared database alone', () => {
+    expect(core.jobs.filter(({ isShared }) => isShared === true).map(({ name }) => name)).toEqual([
+      'reconcileSettlements',
+      'detectReorgs',
+      'purgeIdempotencyKeys',
+      'purgeAuditLog',
+      'deliverWebhooks',
+      'purgeWebhookDeliveries',
+    ])
   })
 
   it('runs each of its jobs on an empty database', async () => {

@@ -60,7 +60,14 @@ describe('an empty environment', () => {
         mail: null,
       },
       logLevel: 'info',
-      stores: { databaseUrl: null, databasePoolSize: 20, dataFolder: './data', redisUrl: null },
+      stores: {
+        databaseUrl: null,
+        databasePoolSize: 20,
+        databaseReadUrl: null,
+        databaseReadPoolSize: 5,
+        dataFolder: './data',
+        redisUrl: null,
+      },
       requestLimits: {
         anonymousRequestsPerMinute: 1_000,
         anonymousSettlesPerMinute: 100,
@@ -182,6 +189,7 @@ describe('a value', () => {
       'must be an e-mail address, or a name and one such as Payments <keys@example.com>',
     ],
     ['DATABASE_POOL_SIZE', '1', 'must be between 2 and 500'],
+    ['DATABASE_READ_POOL_SIZE', '0', 'must be between 1 and 100'],
     ['SETTLE_WAIT_SECONDS', '0', 'must be between 1 and 60'],
     ['VERIFY_DEADLINE_SECONDS', '61', 'must be between 1 and 60'],
     ['SETTLES_PER_PAYER_PER_HOUR', '1000000001', 'must be between 0 and 1000000000'],

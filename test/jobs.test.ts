@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { listJobs, startJobs } from '../src/jobs.js'
+import { describe, expect, it, vi } from 'vitest'
+import { listJobs, shareJobs, startJobs } from '../src/jobs.js'
 import { createManualClock, drainEventLoop } from './support/manualClock.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
 
@@ -105,6 +105,78 @@ describe('startJobs', () => {
     await clock.advance(10_000)
     expect(countRuns()).toBe(1)
     expect(clock.countSleepers()).toBe(0)
+  })
+})
+
+describe('shareJobs', () => {
+  const stopped = new AbortController().signal
+  const counted = () => {
+    let rounds = 0
+    const run = async () => {
+      rounds += 1
+    }
+    return { run, count: () => rounds }
+  }
+
+  it('runs a shared job only where its lease is held, and every other job everywhere', async () => {
+    const [shared, own] = [counted(), counted()]
+    const holders = new Map<string, string>()
+    const instances = ['a', 'b', 'c'].map((instance) =>
+      shareJobs(
+        [
+          { name: 'reconcile', everyMs: 2_000, isShared: true, run: shared.run },
+          { name: 'flush', everyMs: 1_000, run: own.run },
+        ],
+        {
+          take: async (job) => {
+            if (!holders.has(job)) holders.set(job, instance)
+            return holders.get(job) === instance
+          },
+        },
+      ),
+    )
+    for (let round = 0; round < 4; round += 1) {
+      for (const jobs of instances) for (const { run } of jobs) await run(stopped)
+    }
+    expect([shared.count(), own.count()]).toEqual([4, 12])
+    expect([...holders.keys()]).toEqual(['reconcile'])
+  })
+
+  it('takes a lease that outlasts the pause between two rounds', async () => {
+    const asked: unknown[] = []
+    const take = async (job: string, leaseMs: number) => {
+      asked.push([job, leaseMs])
+      return true
+    }
+    const { run } = counted()
+    const jobs = shareJobs([{ name: 'purge', everyMs: 3_600_000, isShared: true, run }], { take })
+    for (const job of jobs) await job.run(stopped)
+    expect(asked).toEqual([['purge', 3_615_000]])
+  })
+
+  it('renews the lease during a long round, and no longer after it', async () => {
+    vi.useFakeTimers()
+    try {
+      const slow = gate()
+      let taken = 0
+      const take = async () => {
+        taken += 1
+        return true
+      }
+      const [job] = shareJobs([{ name: 'slow', everyMs: 1, isShared: true, run: () => slow.opened }], {
+        take,
+      })
+      const round = job?.run(stopped)
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(taken).toBeGreaterThanOrEqual(10)
+      slow.open()
+      await round
+      const during = taken
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(taken).toBe(during)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })
 

@@ -8,7 +8,7 @@ export interface ConfirmedBlock {
 }
 
 export interface ConfirmedBlocks {
-  /** Non-final blocks in random order, so that an unreachable network does not starve the others. */
+  /** Non-final blocks in random order, a share for each network: an unreachable one does not starve the others. */
   list(limit: number): Promise<readonly ConfirmedBlock[]>
   /** Marks the block final; its payments are not checked again. */
   markFinal(block: ConfirmedBlock): Promise<void>

@@ -30,6 +30,6 @@ export interface IdempotencyStore {
   release(request: IdempotentRequest): Promise<void>
   /** Deletes the key: nothing was decided. */
   forget(request: IdempotentRequest): Promise<void>
-  /** Deletes records older than the retention. */
-  purge(): Promise<void>
+  /** Deletes records older than the retention, in batches until the signal aborts. */
+  purge(stopped?: AbortSignal): Promise<void>
 }

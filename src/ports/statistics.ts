@@ -16,6 +16,5 @@ export interface SettlementTotals {
 export interface Statistics {
   addRequests(totals: RequestTotals): Promise<void>
   readRequests(): Promise<RequestTotals>
-  /** Full scan of the journal: cache the result. */
   countSettlements(): Promise<SettlementTotals>
 }

@@ -44,9 +44,13 @@ export interface LeasedDelivery extends WebhookDelivery {
 export interface LeaseRequest {
   readonly limit: number
   readonly limitPerAccount: number
-  /** Accounts to skip: their earlier deliveries are still in flight. */
+  /** Accounts to skip: their earlier deliveries are still in flight, or they are leased apart. */
   readonly except: readonly string[]
+  /** Leases only from these accounts. Default: from all. */
+  readonly only?: readonly string[]
   readonly leaseMs: number
+  /** Account id; the accounts take turns from the next one on. Default: from the first. */
+  readonly after?: string
 }
 
 export type AttemptOutcome =
@@ -80,7 +84,7 @@ export interface WebhookOutbox {
   ): Promise<void>
   /** Adds a new secret; the old one stays valid for `overlapMs`. Returns false if the account has no endpoint. */
   rotateSecret(accountId: string, sealedSecret: Uint8Array, overlapMs: number): Promise<boolean>
-  /** Leases due deliveries for `leaseMs`, oldest of each account first. */
+  /** Leases due deliveries for `leaseMs`: the oldest of each account, before the second of any. */
   leaseDue(request: LeaseRequest): Promise<readonly LeasedDelivery[]>
   /** Stores the outcome of an attempt; no-op if the lease was lost. */
   finish(taken: LeasedDelivery, outcome: AttemptOutcome): Promise<void>
@@ -93,6 +97,6 @@ export interface WebhookOutbox {
   ): Promise<readonly WebhookDelivery[]>
   /** Makes the delivery due now and resets its attempts; null if the account has no such delivery. */
   redeliver(accountId: string, deliveryId: string): Promise<WebhookDelivery | null>
-  /** Deletes ended deliveries older than the retention. */
-  purge(): Promise<void>
+  /** Deletes ended deliveries older than the retention, in batches until the signal aborts. */
+  purge(stopped?: AbortSignal): Promise<void>
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { z } from 'zod'
 import { withSignal } from '../concurrency/deadline.js'
 import type { Secret } from '../platform/secret.js'
 import type { AccountSettlements } from '../ports/accountSettlements.js'
@@ -7,6 +8,7 @@ import type { AuditLog } from '../ports/auditLog.js'
 import type { Clock } from '../ports/clock.js'
 import type { ConfirmedBlocks } from '../ports/confirmedBlocks.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
+import type { JobLeases } from '../ports/jobLeases.js'
 import type { Logger } from '../ports/logger.js'
 import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
@@ -24,6 +26,7 @@ import { createAuditLog } from './postgres/accounts/auditLog.js'
 import { fillMailboxes } from './postgres/accounts/fillMailboxes.js'
 import { createSealingKeyCheck } from './postgres/accounts/sealingKeyCheck.js'
 import { announceInstance } from './postgres/database/instance.js'
+import { createJobLeases } from './postgres/database/jobLeases.js'
 import { mapDatabaseErrors } from './postgres/database/mapDatabaseErrors.js'
 import { migrate } from './postgres/database/migrate.js'
 import { openPool } from './postgres/database/pool.js'
@@ -46,6 +49,9 @@ export interface StoreSettings {
   /** Null: the embedded database in `dataFolder`. */
   readonly databaseUrl: Secret | null
   readonly databasePoolSize: number
+  /** For reads that may be slightly out of date, such as a replica; null: the database itself. */
+  readonly databaseReadUrl: Secret | null
+  readonly databaseReadPoolSize: number
   readonly dataFolder: string
   /** Null: limits are counted per process, and idempotency keys live in Postgres only. */
   readonly redisUrl: Secret | null
@@ -56,6 +62,9 @@ export interface StoreSettings {
   /** For addresses that the migration could not convert. */
   readonly readMailbox: (email: string) => Mailbox
 }
+
+/** `read_only`: a standby, or a server that was set to refuse writes. */
+export type DatabaseState = 'ok' | 'read_only'
 
 export interface Stores {
   readonly accounts: AccountStore
@@ -68,15 +77,24 @@ export interface Stores {
   readonly webhooks: WebhookOutbox
   readonly limiter: RateLimiter
   readonly quotas: Quotas
+  /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
+  readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
   readonly accountSettlements: AccountSettlements
   readonly statistics: Statistics
+  readonly jobLeases: JobLeases
   /** Rejects when the database does not answer. */
-  pingDatabase(): Promise<void>
+  pingDatabase(): Promise<DatabaseState>
   close(): Promise<void>
 }
 
 // With its own timeout, so that the connection to a silent server is discarded.
-const ping = { text: 'select 1', query_timeout: 2_000 }
+const ping = {
+  text: `select current_setting('transaction_read_only') = 'on' as is_read_only`,
+  query_timeout: 2_000,
+}
+const pingRows = z.tuple([z.object({ is_read_only: z.boolean() })])
+
+const readTimeoutMs = 2_000
 
 export const migrationsFolder = new URL('../../migrations/', import.meta.url)
 
@@ -103,6 +121,16 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       },
     })
     closers.push(() => pool.end())
+    // Pages that are looked at have connections of their own, and little time.
+    const reads = openPool({
+      url: settings.databaseReadUrl?.reveal() ?? url,
+      maxConnections: settings.databaseReadPoolSize,
+      statementTimeoutMs: readTimeoutMs,
+      onError: (error) => {
+        if (!isClosing) logger.warn({ error }, 'database.connection_lost')
+      },
+    })
+    closers.push(() => reads.end())
     const { applied } = await migrate(pool, migrationsFolder)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
     const sealing = createSealingKeyCheck(pool, settings.keyCheckValue, settings.previousKeyCheckValue)
@@ -127,17 +155,29 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       audit: mapDatabaseErrors(createAuditLog(pool)),
       journal: mapDatabaseErrors(createSettlementJournal(pool, instance)),
       confirmedBlocks: mapDatabaseErrors(createConfirmedBlocks(pool)),
-      overview: mapDatabaseErrors(createSettlementOverview(pool)),
+      overview: mapDatabaseErrors(createSettlementOverview(reads)),
       lanes: mapDatabaseErrors(createSignerLanes(pool, instance)),
       idempotency:
         redis === null ? idempotencyRecord : createIdempotencyLease({ ...redis, record: idempotencyRecord }),
-      webhooks: mapDatabaseErrors(createWebhookOutbox(pool)),
+      webhooks: mapDatabaseErrors({
+        ...createWebhookOutbox(pool),
+        list: createWebhookOutbox(reads).list,
+      }),
       limiter,
       quotas: mapDatabaseErrors(createQuotas(pool)),
-      accountSettlements: mapDatabaseErrors(createAccountSettlements(pool)),
-      statistics: mapDatabaseErrors(createStatistics(pool)),
+      views: {
+        quotas: mapDatabaseErrors(createQuotas(reads)),
+        journal: mapDatabaseErrors(createSettlementJournal(reads, instance)),
+      },
+      accountSettlements: mapDatabaseErrors(createAccountSettlements(reads)),
+      statistics: mapDatabaseErrors({
+        ...createStatistics(reads),
+        addRequests: createStatistics(pool).addRequests,
+      }),
+      jobLeases: mapDatabaseErrors(createJobLeases(pool, instance)),
       pingDatabase: async () => {
-        await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))
+        const { rows } = await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))
+        return pingRows.parse(rows)[0].is_read_only ? 'read_only' : 'ok'
       },
       close,
     }

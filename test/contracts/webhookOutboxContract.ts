@@ -84,6 +84,35 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
       expect(await lease({ limit: 3 })).toHaveLength(3)
     })
 
+    it('leases one delivery of each account before the second of any', async () => {
+      await write(5, 'a')
+      const [own] = await write(1, 'b')
+      const leased = await lease({ limit: 3 })
+      expect(leased.map(({ accountId }) => accountId)).toEqual(['a', 'b', 'a'])
+      expect(leased[1]?.id).toBe(own)
+    })
+
+    it('gives the accounts turns from the one after `after` on', async () => {
+      const accounts = ['a', 'b', 'c', 'd']
+      for (const account of accounts) await outbox.setEndpoint(account, { url, sealedSecret })
+      for (const account of accounts) await write(2, account)
+      const drawn: string[] = []
+      for (let round = 0; round < 4; round += 1) {
+        const after = drawn.at(-1)
+        const leased = await lease({ limit: 2, ...(after === undefined ? {} : { after }) })
+        drawn.push(...leased.map(({ accountId }) => accountId))
+      }
+      expect(drawn).toEqual([...accounts, ...accounts])
+    })
+
+    it('leases only from the given accounts', async () => {
+      await write(2, 'a')
+      const [own] = await write(1, 'b')
+      expect(idsOf(await lease({ only: ['b', 'unknown'] }))).toEqual([own])
+      expect(await lease({ only: ['a'], except: ['a'] })).toEqual([])
+      expect(await lease({ only: [] })).toEqual([])
+    })
+
     it('leases an unfinished delivery again only after its lease expired', async () => {
       const ids = await write(1)
       await lease()

@@ -6,9 +6,30 @@ import { createCoreClient } from '../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { withoutMailboxes } from '../support/withoutMailboxes.js'
 
+/** The schema before `0009_work_tables_and_counters.sql`, with rows. */
+const downgradeWorkTables = `
+  drop trigger settlements_opened on settlements;
+  drop trigger settlements_changed on settlements;
+  drop trigger settlements_truncated on settlements;
+  drop function track_opened_settlements, track_changed_settlements, track_truncated_settlements;
+  drop table open_settlements, unfinal_settlements, settlement_totals, account_days, job_leases;
+  drop index settlements_of_account, settlements_closed_by_network, webhook_deliveries_ready,
+    webhook_deliveries_later, webhook_deliveries_waiting, webhook_deliveries_ended;
+  alter table webhook_deliveries drop column is_ready;
+  create index settlements_open on settlements (created_at) where state in ('claimed', 'pending');
+  create index settlements_unfinal on settlements (network, block_number)
+    where block_hash is not null and not is_final;
+  create index settlements_closed on settlements (state, created_at desc, id desc)
+    where state in ('confirmed', 'failed');
+  create index settlements_by_account on settlements (caller, created_at desc, id desc)
+    where caller <> 'anonymous';
+  create index webhook_deliveries_due on webhook_deliveries (account_id, due_at) where state = 'waiting';
+  delete from schema_migration where number = 9`
+
 /** The schema before `0007_amounts_and_details.sql`, with rows. */
 const downgrade = `
   ${withoutMailboxes};
+  ${downgradeWorkTables};
   drop view fee_ledger;
   alter table settlements drop column authorized_amount, drop column settled_amount, drop column gas_used,
     drop column details;
@@ -54,16 +75,28 @@ describe.each(Object.keys(worlds))('rows of an older version on %s', (family) =>
     const readRow = async () =>
       (await pool.query('select state, authorized_amount, settled_amount, details from settlements')).rows[0]
     const written = await readRow()
+    const countWork = async () =>
+      (
+        await pool.query(
+          `select (select sum(confirmed) from settlement_totals) as confirmed,
+             (select count(*) from open_settlements) as open,
+             (select count(*) from unfinal_settlements) as unfinal`,
+        )
+      ).rows[0]
+    const work = await countWork()
 
     await pool.query(downgrade)
     const upgraded = await open()
     expect(await readRow()).toEqual(written)
     expect(written).toMatchObject({ state: 'confirmed', authorized_amount: '10000', settled_amount: '10000' })
+    expect(await countWork()).toEqual(work)
+    expect(work).toMatchObject({ confirmed: '1', open: '0' })
     await upgraded.close()
 
     await pool.query(`${downgrade}; ${reopen}`)
     const resolving = await open()
     expect(await readRow()).toEqual({ ...written, state: 'pending', settled_amount: null })
+    expect(await countWork()).toEqual({ confirmed: '0', open: '1', unfinal: '0' })
     await createCoreClient(resolving).reconcile()
     expect(await readRow()).toEqual(written)
     expect(await resolving.useCases.core.getSettlement(settlementId)).toMatchObject({

@@ -93,16 +93,25 @@ export const createMemoryOutbox = (clock: Clock): MemoryOutbox => {
       endpoints.set(accountId, { ...found, sealedSecrets, previousUntil: later(overlapMs) })
       return true
     },
-    leaseDue: async ({ limit, limitPerAccount, except, leaseMs }) => {
-      const taken: LeasedDelivery[] = []
+    leaseDue: async ({ limit, limitPerAccount, except, only, after = '', leaseMs }) => {
+      const queues = new Map<string, Row[]>()
       for (const row of rows.values()) {
-        const endpoint = findEndpoint(row.accountId)
-        const isDue = row.dueAt !== null && row.dueAt <= clock.now() && !except.includes(row.accountId)
-        const ofAccount = taken.filter(({ accountId }) => accountId === row.accountId).length
-        if (endpoint === null || !isDue || taken.length >= limit || ofAccount >= limitPerAccount) continue
-        const lease = randomUUID()
-        change(row.id, { lease, dueAt: later(leaseMs) })
-        taken.push({ ...row, lease, endpoint })
+        const isChosen = !except.includes(row.accountId) && (only?.includes(row.accountId) ?? true)
+        if (row.dueAt === null || row.dueAt > clock.now() || !isChosen) continue
+        queues.set(row.accountId, [...(queues.get(row.accountId) ?? []), row])
+      }
+      const accounts = [...queues.keys()].sort()
+      const turns = [...accounts.filter((id) => id > after), ...accounts.filter((id) => id <= after)]
+      const taken: LeasedDelivery[] = []
+      for (let place = 0; place < limitPerAccount; place += 1) {
+        for (const accountId of turns) {
+          const row = queues.get(accountId)?.[place]
+          const endpoint = findEndpoint(accountId)
+          if (row === undefined || endpoint === null || taken.length >= limit) continue
+          const lease = randomUUID()
+          change(row.id, { lease, dueAt: later(leaseMs) })
+          taken.push({ ...row, lease, endpoint })
+        }
       }
       return taken
     },

@@ -1,4 +1,4 @@
-/** Undoes `0009_mailboxes_and_keys.sql`, for tests of its upgrade. */
+/** Undoes `0010_mailboxes_and_keys.sql`, for tests of its upgrade. */
 export const withoutMailboxes = `
   drop table audit_log;
   drop trigger api_keys_announce on api_keys;

@@ -89,16 +89,21 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       describeService: () => service,
     },
     jobs: {
-      reconcileSettlements: { everyMs: 2_000, run: createReconcileSettlements(resolverDependencies) },
+      reconcileSettlements: {
+        everyMs: 2_000,
+        isShared: true,
+        run: createReconcileSettlements(resolverDependencies),
+      },
       detectReorgs: {
         everyMs: 4_000,
+        isShared: true,
         run: createDetectReorgs({ ...resolverDependencies, blocks: dependencies.confirmedBlocks }),
       },
       measureOpenSettlements: {
         everyMs: 5_000,
         run: createMeasureOpenSettlements(overview, counter.setOpenSettlements),
       },
-      purgeIdempotencyKeys: { everyMs: 3_600_000, run: idempotency.purge },
+      purgeIdempotencyKeys: { everyMs: 3_600_000, isShared: true, run: idempotency.purge },
     },
   }
 }

@@ -48,7 +48,7 @@ export interface DashboardDependencies {
   readonly clock: Clock
   readonly logger: Logger
   readonly settlements: AccountSettlements
-  readonly journal: SettlementJournal
+  readonly journal: Pick<SettlementJournal, 'find'>
   readonly findWebhookUrl: ReadInfoDependencies['findWebhookUrl']
 }
 
@@ -107,7 +107,7 @@ export const createDashboard = (dependencies: DashboardDependencies): Dashboard 
     },
     jobs: {
       recordKeyUses: { everyMs: 30_000, run: tally.flush },
-      purgeAuditLog: { everyMs: 3_600_000, run: audit.purge },
+      purgeAuditLog: { everyMs: 3_600_000, isShared: true, run: audit.purge },
     },
   }
 }

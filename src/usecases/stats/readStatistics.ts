@@ -4,7 +4,7 @@ import { cacheFor } from '../cacheFor.js'
 import type { StatsUseCases } from './useCases.js'
 
 const requestsMaxAgeMs = 1_000
-// Public endpoint, and each read scans the whole journal.
+// Public endpoint.
 const settlementsMaxAgeMs = 10_000
 
 export const createReadStatistics = (

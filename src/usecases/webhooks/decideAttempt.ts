@@ -21,12 +21,19 @@ const gone = 410
 export const isDelivered = (status: number | null): status is number =>
   status !== null && status >= 200 && status < 300
 
-/** 2xx: delivered. 410: failed and gone. Otherwise retried until the delays are used up. */
-export const decideAttempt = ({ status, error }: WebhookResponse, attemptsBefore: number): AttemptOutcome => {
+// Spreads the retries of messages that failed together.
+const jitter = 0.1
+
+/** 2xx: delivered. 410: failed and gone. Otherwise retried until the delays are used up. `random`: 0 to 1. */
+export const decideAttempt = (
+  { status, error }: WebhookResponse,
+  attemptsBefore: number,
+  random: number,
+): AttemptOutcome => {
   if (isDelivered(status)) return { state: 'delivered', status, error: null }
   if (status === gone) return { state: 'failed', status, error: null, isGone: true }
-  const retryInMs = retryDelaysMs[attemptsBefore]
-  return retryInMs === undefined
+  const delayMs = retryDelaysMs[attemptsBefore]
+  return delayMs === undefined
     ? { state: 'failed', status, error, isGone: false }
-    : { state: 'waiting', status, error, retryInMs }
+    : { state: 'waiting', status, error, retryInMs: Math.round(delayMs * (1 + jitter * (2 * random - 1))) }
 }

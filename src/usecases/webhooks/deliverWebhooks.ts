@@ -3,6 +3,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { WebhookCounter } from '../../ports/webhookCounter.js'
 import type { LeasedDelivery, WebhookOutbox } from '../../ports/webhookOutbox.js'
 import { decideAttempt } from './decideAttempt.js'
+import { createDeliverySlots } from './deliverySlots.js'
 import type { SendWebhook } from './sendWebhook.js'
 
 export interface DeliverWebhooksDependencies {
@@ -12,24 +13,37 @@ export interface DeliverWebhooksDependencies {
   readonly logger: Logger
   /** Must exceed the longest attempt: after it the delivery counts as abandoned. Default 30 s. */
   readonly leaseMs?: number
-  /** Concurrent attempts; default 128. */
+  /** Concurrent attempts at receivers that answer quickly, or are new; default 128. */
   readonly concurrency?: number
-  /** Concurrent attempts per account; default 4. */
+  /** Concurrent attempts at slow receivers, in addition; default 512. */
+  readonly slowConcurrency?: number
+  /** A receiver that has not answered for this long is slow; default 1 s. */
+  readonly slowAfterMs?: number
+  /** Concurrent attempts per account; default 4. A slow receiver gets one at a time. */
   readonly concurrencyPerAccount?: number
   /** Interval at which new deliveries are leased while others are in flight; default 500 ms. */
   readonly pollMs?: number
+  /** 0 to 1, for the jitter of retries. */
+  readonly random?: () => number
 }
 
-/** A slow receiver delays only its own account. A round ends when nothing is in flight or due. */
+/**
+ * Accounts take turns, and receivers that hang have slots of their own: neither a backlog nor a slow receiver delays the
+ * first attempt for another account. A round ends when nothing is in flight or due.
+ */
 export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies) => {
   const { outbox, sendWebhook, counter, logger, leaseMs = 30_000, pollMs = 500 } = dependencies
-  const { concurrency = 128, concurrencyPerAccount = 4 } = dependencies
+  const { concurrency = 128, slowConcurrency = 512, slowAfterMs = 1_000 } = dependencies
+  const { concurrencyPerAccount = 4, random = Math.random } = dependencies
+  const slots = createDeliverySlots({ quick: concurrency, slow: slowConcurrency, slowAfterMs })
+  /** The account that was drawn last from each share: the next draw begins after it. */
+  const lastDrawn = { quick: '', slow: '' }
 
   const attempt = async (leased: LeasedDelivery, stopped: AbortSignal): Promise<void> => {
     const logFields = { deliveryId: leased.id, type: leased.type, accountId: leased.accountId }
     try {
       const response = await sendWebhook(leased, leased.endpoint, stopped)
-      const outcome = decideAttempt(response, leased.attempts)
+      const outcome = decideAttempt(response, leased.attempts, random())
       await outbox.finish(leased, outcome)
       counter.countWebhook(outcome.state)
       logger.info({ ...logFields, attempt: leased.attempts + 1, ...response }, `webhook.${outcome.state}`)
@@ -45,7 +59,6 @@ export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies)
 
   return async (stopped: AbortSignal): Promise<void> => {
     const sending = new Map<string, Promise<void>>()
-    let inFlight = 0
     /** One controller per attempt: hundreds of listeners on one signal trigger Node's leak warning. */
     const controllers = new Set<AbortController>()
     const stop = () => {
@@ -53,31 +66,46 @@ export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies)
     }
     stopped.addEventListener('abort', stop, { once: true })
 
-    const attemptWithSignal = async (leased: LeasedDelivery): Promise<void> => {
+    const attemptInSlot = async (leased: LeasedDelivery, share: 'quick' | 'slow'): Promise<void> => {
+      const slot = slots.begin(leased.accountId, share)
       const controller = new AbortController()
       controllers.add(controller)
       if (stopped.aborted) controller.abort(stopped.reason)
       await attempt(leased, controller.signal)
       controllers.delete(controller)
+      slots.end(slot)
     }
 
-    const start = (accountId: string, deliveries: readonly LeasedDelivery[]) => {
-      inFlight += deliveries.length
-      const sent = Promise.all(deliveries.map(attemptWithSignal)).then(() => {
-        inFlight -= deliveries.length
-        sending.delete(accountId)
-      })
-      sending.set(accountId, sent)
+    const start = (deliveries: readonly LeasedDelivery[], share: 'quick' | 'slow') => {
+      for (const [accountId, ofAccount] of groupByAccount(deliveries)) {
+        lastDrawn[share] = accountId
+        const sent = Promise.all(ofAccount.map((leased) => attemptInSlot(leased, share))).then(() => {
+          sending.delete(accountId)
+        })
+        sending.set(accountId, sent)
+      }
     }
 
-    /** False if nothing is due and no account was excluded from the query. */
+    /** False if nothing is due, nothing is in flight, and no account was excluded for what was. */
     const leaseMore = async (): Promise<boolean> => {
-      const limit = concurrency - inFlight
-      const except = [...sending.keys()]
-      if (limit <= 0) return true
-      const leased = await outbox.leaseDue({ limit, limitPerAccount: concurrencyPerAccount, except, leaseMs })
-      for (const [accountId, deliveries] of groupByAccount(leased)) start(accountId, deliveries)
-      return leased.length > 0 || except.length > 0
+      slots.moveSlow()
+      const slowAccounts = slots.listSlowAccounts()
+      const wasSending = sending.size > 0
+      const quick = slots.countFree('quick')
+      if (quick > 0) {
+        const except = [...sending.keys(), ...slowAccounts]
+        const limits = { limit: quick, limitPerAccount: concurrencyPerAccount }
+        const request = { ...limits, leaseMs, except, after: lastDrawn.quick }
+        start(await outbox.leaseDue(request), 'quick')
+      }
+      const slow = slots.countFree('slow')
+      if (slow > 0 && slowAccounts.length > 0) {
+        const limits = { limit: slow, limitPerAccount: 1 }
+        const except = [...sending.keys()]
+        const request = { ...limits, leaseMs, except, after: lastDrawn.slow, only: slowAccounts }
+        start(await outbox.leaseDue(request), 'slow')
+      }
+      return sending.size > 0 || wasSending
     }
 
     let pause: Promise<unknown> | null = null
@@ -90,7 +118,7 @@ export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies)
 
     try {
       while (!stopped.aborted && (await leaseMore())) {
-        if (sending.size > 0) await Promise.race([...sending.values(), waitForPoll()])
+        await Promise.race([...sending.values(), waitForPoll()])
       }
     } finally {
       await Promise.all(sending.values())

@@ -3,7 +3,7 @@ import { createDeliverWebhooks, type DeliverWebhooksDependencies } from './deliv
 import type { WebhookDependencies } from './dependencies.js'
 import { createListDeliveries } from './listDeliveries.js'
 import { createRecordChange, type RecordChangeDependencies } from './recordChange.js'
-import { createRedeliver } from './redeliver.js'
+import { createRedeliver, type RedeliverDependencies } from './redeliver.js'
 import { createRotateSecret } from './rotateSecret.js'
 import { createSendWebhook } from './sendWebhook.js'
 import { createSetWebhook } from './setWebhook.js'
@@ -13,7 +13,8 @@ import type { WebhookUseCases } from './useCases.js'
 export interface WebhooksDependencies
   extends Omit<WebhookDependencies, 'sendWebhook' | 'recordChange'>,
     RecordChangeDependencies,
-    Omit<DeliverWebhooksDependencies, 'sendWebhook'> {}
+    Omit<DeliverWebhooksDependencies, 'sendWebhook'>,
+    Pick<RedeliverDependencies, 'limiter'> {}
 
 export interface Webhooks {
   readonly useCases: WebhookUseCases
@@ -33,8 +34,8 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
     },
     jobs: {
       // Polling instead of NOTIFY, which takes a database-wide lock at commit.
-      deliverWebhooks: { everyMs: 500, run: createDeliverWebhooks(shared) },
-      purgeWebhookDeliveries: { everyMs: 3_600_000, run: dependencies.outbox.purge },
+      deliverWebhooks: { everyMs: 500, isShared: true, run: createDeliverWebhooks(shared) },
+      purgeWebhookDeliveries: { everyMs: 3_600_000, isShared: true, run: dependencies.outbox.purge },
     },
   }
 }

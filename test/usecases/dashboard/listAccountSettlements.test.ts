@@ -181,20 +181,4 @@ describe("the list of an account's settlements", () => {
       expect(await createAccountSettlements(pool).list({ accountId: 'ada', after, limit: 50 })).toEqual([])
     })
   })
-
-  it('is read from the index of the account', async () => {
-    await pool.query(
-      `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
-         amount, authorized_amount, state, transaction, closed_at, created_at)
-       select gen_random_uuid(), 'a' || n, case n % 2 when 0 then 'ada' else 'bob' end, 'f', 'exact', 'n', 'a', 'p',
-         'q', 1, 1, 'confirmed', 't', now(), now() - n * interval '1 second' from generate_series(1, 20000) n`,
-    )
-    await pool.query('analyze settlements')
-    const { rows } = await pool.query(
-      `explain select * from settlements s where s.caller = 'ada' and s.caller <> 'anonymous'
-       order by s.created_at desc, s.id desc limit 50`,
-    )
-    expect(JSON.stringify(rows)).toContain('settlements_by_account')
-    expect(JSON.stringify(rows)).not.toContain('Sort')
-  })
 })

@@ -161,6 +161,89 @@ describe('deliverWebhooks', () => {
     expect(sent).toHaveLength(12)
   })
 
+  const names = (count: number) =>
+    Array.from({ length: count }, (_, index) => `hang${String(index).padStart(3, '0')}`)
+
+  it('delivers the first message of a stranger while 400 receivers hang', async () => {
+    const { outbox, sent, answer, set, deliver } = createWebhookWorld({ slowAfterMs: 50 })
+    const hanging = gate<WebhookResponse>()
+    answer(({ url }) => (url.startsWith('https://hang') ? hanging.opened : answerOf(204)))
+    for (const account of names(400)) {
+      await set(account)
+      for (let count = 0; count < 3; count++) outbox.write(account)
+    }
+    const round = deliver()
+    await pollUntil(() => sent.length >= 128, 'receivers to hang')
+    await set('stranger')
+    const { id } = outbox.write('stranger')
+    await pollUntil(() => outbox.get(id).state === 'delivered', 'the message of the stranger')
+    expect(sent.filter(({ url }) => url.startsWith('https://hang')).length).toBeLessThanOrEqual(640)
+    hanging.open(answerOf(204))
+    await round
+  })
+
+  /** Receivers that are known as slow, and hang from now on. */
+  const createSlowWorld = async (accounts: readonly string[], slowConcurrency: number) => {
+    const world = createWebhookWorld({ slowAfterMs: 20, concurrency: 4, slowConcurrency })
+    const { answer, set, outbox, deliver } = world
+    for (const account of accounts) await set(account)
+    for (const account of accounts) outbox.write(account)
+    answer(() => new Promise((resolve) => setTimeout(() => resolve(answerOf(204)), 40)))
+    await deliver()
+    const hanging = gate<WebhookResponse>()
+    world.sent.length = 0
+    answer(({ url }) => (url.startsWith('https://hang') ? hanging.opened : answerOf(204)))
+    for (const account of accounts) for (let count = 0; count < 5; count++) outbox.write(account)
+    return { ...world, hanging }
+  }
+
+  it('sends to receivers known as slow within their own share only, and to each one at a time', async () => {
+    const { outbox, sent, set, deliver, hanging } = await createSlowWorld(names(10), 3)
+    await set('stranger')
+    const round = deliver()
+    for (let count = 0; count < 8; count++) {
+      const { id } = outbox.write('stranger')
+      await pollUntil(() => outbox.get(id).state === 'delivered', 'a message of the stranger')
+    }
+    const slow = sent.filter(({ url }) => url.startsWith('https://hang')).map(({ url }) => url)
+    expect(slow).toHaveLength(3)
+    expect(new Set(slow).size).toBe(3)
+    hanging.open(answerOf(204))
+    await round
+  })
+
+  it('treats a receiver that answers quickly again as any other', async () => {
+    const { sent, answer, deliver, hanging, outbox } = await createSlowWorld(['hang000'], 3)
+    const round = deliver()
+    await pollUntil(() => sent.length === 1, 'the one attempt')
+    hanging.open(answerOf(204))
+    await round
+    sent.length = 0
+    const next = gate<WebhookResponse>()
+    answer(() => next.opened)
+    for (let count = 0; count < 5; count++) outbox.write('hang000')
+    const later = deliver()
+    await pollUntil(() => sent.length === 4, 'as many attempts as others get')
+    next.open(answerOf(204))
+    await later
+    expect(sent).toHaveLength(5)
+  })
+
+  it('spreads retries by up to 10 % around their delay', async () => {
+    for (const [random, delay] of [
+      [0, 4_500],
+      [0.5, 5_000],
+      [1, 5_500],
+    ] as const) {
+      const { clock, outbox, answer, set, deliver } = createWebhookWorld({ random: () => random })
+      await set('a')
+      const { id } = outbox.write('a')
+      answer(() => answerOf(500))
+      await deliver()
+      expect(outbox.get(id).dueAt?.getTime()).toBe(clock.now().getTime() + delay)
+    }
+  })
+
   it('limits concurrent attempts, per account and in total', async () => {
     const { outbox, answer, set, deliver } = createWebhookWorld({ concurrency: 5, concurrencyPerAccount: 3 })
     const underWay = new Map<string, number>()
@@ -358,6 +441,21 @@ describe('the webhook use cases', () => {
     expect(again).toMatchObject({ id: ids[2], status: 'waiting', attempts: 0 })
     await deliver()
     expect(sent.map(({ headers }) => headers['webhook-id'])).toEqual([...ids.toReversed(), ids[2]])
+  })
+
+  it('redeliver at most 60 a minute for each account', async () => {
+    const { clock, verbs, outbox, set } = createWebhookWorld()
+    await set('a')
+    await set('b')
+    const { id } = outbox.write('a')
+    for (let count = 0; count < 60; count++) await verbs.redeliver(account, id)
+    await expect(verbs.redeliver(account, id)).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfterSeconds: 60,
+    })
+    await expect(verbs.redeliver(accountOf('b'), outbox.write('b').id)).resolves.toBeDefined()
+    await clock.advance(60_000)
+    await expect(verbs.redeliver(account, id)).resolves.toBeDefined()
   })
 
   it('never expose data of one account to another', async () => {

@@ -5,6 +5,7 @@ import type {
   WebhookResponse,
   WebhookTransport,
 } from '../../../src/ports/webhookTransport.js'
+import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import type { KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DeliverWebhooksDependencies } from '../../../src/usecases/webhooks/deliverWebhooks.js'
 import { createWebhooks } from '../../../src/usecases/webhooks/index.js'
@@ -75,7 +76,10 @@ export const createWebhookWorld = (
     clock,
     counter,
     logger,
+    limiter: createMemoryRateLimiter({ clock }),
     pollMs: 5,
+    // The middle: no jitter.
+    random: () => 0.5,
     ...given,
     sealer,
     audit: { record: async (entry) => void audited.push(entry) },

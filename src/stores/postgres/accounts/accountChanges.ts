@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Client, type Pool } from 'pg'
+import { Client, Pool } from 'pg'
 import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Logger } from '../../../ports/logger.js'
 
@@ -17,27 +17,38 @@ const pulseMs = 500
 // Bounds how long a silently dropped connection goes unnoticed.
 const maxFreshMs = 2_000
 
-/** Uses a dedicated connection and reconnects without limit. */
+/** Uses two dedicated connections and reconnects without limit. */
 export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChanges => {
   const stopped = new AbortController()
+  // Not sent by the listener itself: behind a pooler in transaction mode it would receive its own notifications and
+  // none of others. There it receives nothing, so that nothing is cached.
+  const pulses = new Pool({ ...pool.options, max: 1, query_timeout: maxFreshMs })
+  pulses.on('error', () => undefined)
+  pulses.on('connect', (client) => void client.on('error', () => undefined))
   const listeners: ((accountId: string) => void)[] = []
   let currentSince = Number.NEGATIVE_INFINITY
   let isListening = true
 
-  /** Rejects when the connection fails or our own notification cannot be sent. */
+  /** Rejects when the connection fails, or our own notifications cannot be sent or do not arrive. */
   const listen = async (client: Client): Promise<void> => {
     let pulse = { id: randomUUID(), sentAt: performance.now() }
+    let receivedAt = performance.now()
     client.on('notification', ({ payload = '' }) => {
-      if (payload === pulse.id) currentSince = pulse.sentAt
-      else for (const listener of listeners) listener(payload)
+      if (payload !== pulse.id) {
+        for (const listener of listeners) listener(payload)
+        return
+      }
+      currentSince = pulse.sentAt
+      receivedAt = performance.now()
+      if (!isListening) logger.info({}, 'accounts.listener_restored')
+      isListening = true
     })
     await client.connect()
     await client.query(`listen ${channel}`)
-    if (!isListening) logger.info({}, 'accounts.listener_restored')
-    isListening = true
     do {
       pulse = { id: randomUUID(), sentAt: performance.now() }
-      await client.query('select pg_notify($1, $2)', [channel, pulse.id])
+      await pulses.query('select pg_notify($1, $2)', [channel, pulse.id])
+      if (performance.now() - receivedAt > maxFreshMs) throw new Error('No notification arrives')
     } while (await sleep(pulseMs, stopped.signal))
   }
 
@@ -65,6 +76,7 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
     close: async () => {
       stopped.abort()
       await running
+      await pulses.end()
     },
   }
 }

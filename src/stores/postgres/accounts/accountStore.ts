@@ -17,8 +17,8 @@ import { registerAccount, sameEmail } from './registerAccount.js'
 
 const unknownActor: Actor = { actor: 'unknown', address: null }
 
+// Not a named statement: a pooler in transaction mode may not know it on another connection.
 const byKey = {
-  name: 'find account by key',
   text: `select ${accountColumns}, ${keyColumns} from api_keys k join accounts a on a.id = k.account_id
     where k.fingerprint = $1 and k.status in ('active', 'retiring') and a.status = 'active'
       and (k.expires_at is null or k.expires_at > now())`,

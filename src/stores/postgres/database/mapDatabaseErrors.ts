@@ -25,8 +25,9 @@ export const databaseUnavailable = (cause?: unknown): AppError =>
     retryAfterSeconds: 1,
   })
 
-// SQLSTATE classes: connection, access, resources, shutdown, I/O, timeouts, deadlock.
-const outageStates = /^(08|28|3D|40|53|57|58|25P03)/
+// SQLSTATE classes: connection, access, resources, shutdown, I/O, timeouts, deadlock. 25006: a server that has become
+// a standby or refuses writes; its connection is closed, so that the next one may reach the primary.
+const outageStates = /^(08|28|3D|40|53|57|58|25P03|25006)/
 
 const isOutage = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false

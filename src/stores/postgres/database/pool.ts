@@ -5,24 +5,28 @@ export interface PoolOptions {
   readonly maxConnections: number
   /** Called for an idle connection that broke; the pool replaces it. */
   readonly onError: (error: Error) => void
+  /** Also bounds the wait for a free connection. Default 10 s, and 5 s for the connection. */
+  readonly statementTimeoutMs?: number
 }
 
 // Longer than a vanished process can hold a lane's row lock, so that waiters acquire it.
-const statementTimeoutMs = 10_000
+const defaultStatementTimeoutMs = 10_000
+const connectionTimeoutMs = 5_000
 const idleTransactionTimeoutMs = 30_000
 
 /** Every wait has a deadline. int8 and numeric arrive as strings: amounts exceed a JavaScript number. */
-export function openPool({ url, maxConnections, onError }: PoolOptions): Pool {
+export function openPool({ url, maxConnections, onError, statementTimeoutMs }: PoolOptions): Pool {
+  const timeoutMs = statementTimeoutMs ?? defaultStatementTimeoutMs
   const pool = new Pool({
     connectionString: url,
     application_name: 'quittance',
     max: maxConnections,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: Math.min(connectionTimeoutMs, timeoutMs),
     idleTimeoutMillis: 30_000,
-    statement_timeout: statementTimeoutMs,
+    statement_timeout: timeoutMs,
     idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
     // `statement_timeout` acts in the server; this one covers a silent server.
-    query_timeout: statementTimeoutMs + 2_000,
+    query_timeout: timeoutMs + 2_000,
     keepAlive: true,
   })
   pool.on('error', (error: Error & { client?: unknown }) => {

@@ -6,19 +6,58 @@ import { readSettlement, settlementColumns } from './settlementRow.js'
 
 const row = z.object({ network: z.string(), scheme: z.string(), number: z.string(), hash: z.string() })
 
-const isInBlock = 'network = $1 and block_number = $2 and block_hash = $3 and not is_final'
+// An array, because a join may be planned as a scan of the journal while the size of the small table is unknown.
+const inBlock = `s.id = any(array(select u.settlement_id from unfinal_settlements u
+  where u.network = $1 and u.block_number = $2 and u.block_hash = $3))`
+// Postgres checks this again after waiting for a row lock.
+const isStillInBlock = 's.network = $1 and s.block_number = $2 and s.block_hash = $3 and not s.is_final'
+
+/** The first block of network `n` that `condition` admits, from one index entry. */
+const firstBlock = (condition: string): string =>
+  `select u.network, u.block_number, u.block_hash, u.scheme from unfinal_settlements u
+   where u.network = n.network and ${condition} order by u.network, u.block_number, u.block_hash limit 1`
+
+/** Blocks of network `n` that `condition` admits, in order: one index entry for each block. */
+const listOf = (condition: string): string => `
+  with recursive block as (
+    (${firstBlock(condition)})
+    union all
+    select next.* from block b cross join lateral (
+      ${firstBlock(`(u.block_number, u.block_hash) > (b.block_number, b.block_hash) and ${condition}`)}) next
+  ) select * from block`
+
+// Each network gets its share, from a random block on and then from its first: the cost is that of the limit,
+// however many payments or blocks are not final.
+const listBlocks = `
+  with recursive network as (
+    (select u.network from unfinal_settlements u order by u.network limit 1)
+    union all
+    select (select u.network from unfinal_settlements u where u.network > n.network order by u.network limit 1)
+    from network n where n.network is not null
+  ), start as (
+    select n.network, least(e.first, e.last) + floor(random() * (e.last - e.first + 1))::bigint as block_number
+    from network n cross join lateral (
+      select min(u.block_number) as first, max(u.block_number) as last
+      from unfinal_settlements u where u.network = n.network) e
+    where n.network is not null
+  ), share as (
+    select ceil($1::numeric / greatest(1, count(*)))::integer as size from start
+  )
+  select listed.network, listed.scheme, listed.block_number::text as number, listed.block_hash as hash
+  from start n cross join share cross join lateral (
+    select * from (
+      select * from (${listOf('u.block_number >= n.block_number')}) later
+      union all
+      select * from (${listOf('u.block_number < n.block_number')}) earlier
+    ) around limit share.size) listed
+  order by random() limit $1`
 
 const valuesOf = ({ network, block }: ConfirmedBlock) => [network, block.number.toString(), block.hash]
 
 /** Each transition is one statement over all payments of a block. */
 export const createConfirmedBlocks = (pool: Pool): ConfirmedBlocks => ({
   list: async (limit) => {
-    const { rows } = await pool.query(
-      `select network, min(scheme) as scheme, block_number::text as number, block_hash as hash
-       from settlements where block_hash is not null and not is_final
-       group by network, block_number, block_hash order by random() limit $1`,
-      [limit],
-    )
+    const { rows } = await pool.query(listBlocks, [limit])
     return rows.map((value) => {
       const { network, scheme, number, hash } = row.parse(value)
       return { network, scheme, block: { number: BigInt(number), hash } }
@@ -26,14 +65,18 @@ export const createConfirmedBlocks = (pool: Pool): ConfirmedBlocks => ({
   },
 
   markFinal: async (block) => {
-    await pool.query(`update settlements set is_final = true where ${isInBlock}`, valuesOf(block))
+    await pool.query(
+      `update settlements s set is_final = true where ${inBlock} and ${isStillInBlock}`,
+      valuesOf(block),
+    )
   },
 
   reopen: async (block) => {
     const { rows } = await pool.query(
       // Row locks in id order prevent deadlocks. `transactions` misses replacements recorded since the
       // confirmation.
-      `with orphaned as (select id from settlements where ${isInBlock} order by id for update),
+      `with orphaned as (
+         select s.id from settlements s where ${inBlock} and ${isStillInBlock} order by s.id for update),
        reopened as (update settlements s set state = 'pending', closed_at = null, owner = null, block_number = null,
          block_hash = null, settled_amount = null, gas_used = null,
          transactions = array(

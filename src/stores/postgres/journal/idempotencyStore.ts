@@ -7,10 +7,13 @@ import type {
 } from '../../../ports/idempotencyStore.js'
 import { type Reason, readReason } from '../../../protocol/reasons.js'
 import { type Instance, isOwned } from '../database/instance.js'
+import { purgeInBatches } from '../database/purgeInBatches.js'
 import { retryInBackground } from '../database/retryInBackground.js'
 
 const isExpired = "r.created_at < now() - interval '24 hours'"
 const isRunning = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`
+
+const maxPurged = 5_000
 
 const nameOf = ({ caller, key }: IdempotentRequest): string => `${caller} ${key}`
 
@@ -121,8 +124,15 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
           [request.caller, request.key, instance.id],
         ),
       ),
-    purge: async () => {
-      await pool.query(`delete from idempotent_requests r where ${isExpired} and not ${isRunning}`)
-    },
+    purge: (stopped) =>
+      purgeInBatches(stopped, async () => {
+        const { rowCount } = await pool.query(
+          `delete from idempotent_requests where (caller, key) in (
+             select r.caller, r.key from idempotent_requests r where ${isExpired} and not ${isRunning}
+             order by r.created_at limit $1)`,
+          [maxPurged],
+        )
+        return rowCount === maxPurged
+      }),
   }
 }

@@ -18,6 +18,8 @@ import { readSettlement, settlementColumns } from './settlementRow.js'
 import { storeBroadcast } from './storeBroadcast.js'
 
 const isOpen = "state in ('claimed', 'pending')"
+// An array, because a join may be planned as a scan of the journal while the size of the small table is unknown.
+const isListedOpen = 'id = any(array(select settlement_id from open_settlements))'
 
 /** Every transition is one statement that names the state it leaves. */
 export const createSettlementJournal = (pool: Pool, instance: Instance): SettlementJournal => {
@@ -140,8 +142,8 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
 
     listOrphaned: (limit) =>
       select(
-        `s.state in ('claimed', 'pending') and (s.owner is null or not ${isOwned('s.owner', 's.created_at')})
-         order by random() limit $1`,
+        `s.${isListedOpen} and s.${isOpen}
+         and (s.owner is null or not ${isOwned('s.owner', 's.created_at')}) order by random() limit $1`,
         [limit],
       ),
   }

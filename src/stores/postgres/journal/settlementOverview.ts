@@ -1,14 +1,29 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { SettlementFilter, SettlementOverview } from '../../../ports/settlementOverview.js'
+import type { SettlementOverview } from '../../../ports/settlementOverview.js'
+import { newestSettlements } from './newestSettlements.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
-// Literals, so that each query uses its partial index.
-const statusConditions: Readonly<Record<SettlementFilter['status'], string>> = {
-  pending: "s.state in ('claimed', 'pending')",
-  confirmed: "s.state = 'confirmed'",
-  failed: "s.state = 'failed'",
-}
+// The cursor is an id: a Date would lose microseconds.
+const bounds = `($1::text is null or s.network = $1) and ($2::timestamptz is null or s.created_at >= $2)
+  and ($3::uuid is null or (s.created_at, s.id) < ((select created_at from settlements where id = $3), $3))`
+
+// An array, because a join may be planned as a scan of the journal while the size of the small table is unknown.
+const isListedOpen = 's.id = any(array(select settlement_id from open_settlements))'
+
+const openPage = `page as (
+  select s.id, s.created_at from settlements s
+  where ${isListedOpen} and s.state in ('claimed', 'pending') and ${bounds} order by s.created_at desc, s.id desc limit $4)`
+
+/** A literal status matches the partial index. */
+const closedPage = (status: 'confirmed' | 'failed', isOfOneNetwork: boolean): string =>
+  newestSettlements({
+    scope: `s.state = '${status}'`,
+    states: [status],
+    network: isOfOneNetwork ? '$1' : null,
+    bounds,
+    limit: '$4',
+  })
 
 const openCount = z.object({
   network: z.string(),
@@ -19,14 +34,11 @@ const openCount = z.object({
 
 export const createSettlementOverview = (pool: Pool): SettlementOverview => ({
   list: async ({ status, network, since, after, limit }) => {
+    const page = status === 'pending' ? openPage : closedPage(status, network !== undefined)
     const { rows } = await pool.query(
-      // The cursor is an id: a Date would lose microseconds.
-      `select ${settlementColumns} from settlements s
-       where ${statusConditions[status]} and ($1::text is null or s.network = $1)
-         and ($2::timestamptz is null or s.created_at >= $2)
-         and ($3::uuid is null or (s.created_at <= (select created_at from settlements where id = $3)
-           and (s.created_at, s.id) < ((select created_at from settlements where id = $3), $3)))
-       order by s.created_at desc, s.id desc limit $4`,
+      `with recursive ${page}
+       select ${settlementColumns} from page join settlements s on s.id = page.id
+       order by page.created_at desc, page.id desc`,
       [network ?? null, since ?? null, after ?? null, limit],
     )
     return rows.map(readSettlement)
@@ -34,9 +46,9 @@ export const createSettlementOverview = (pool: Pool): SettlementOverview => ({
 
   countOpen: async () => {
     const { rows } = await pool.query(
-      `select network, state, count(*) as count,
-         extract(epoch from now() - min(created_at))::float8 as oldest_seconds
-       from settlements where state in ('claimed', 'pending') group by network, state`,
+      `select s.network, s.state, count(*) as count,
+         extract(epoch from now() - min(s.created_at))::float8 as oldest_seconds
+       from settlements s where ${isListedOpen} and s.state in ('claimed', 'pending') group by s.network, s.state`,
     )
     return rows.map((value) => {
       const { oldest_seconds: oldestSeconds, ...rest } = openCount.parse(value)

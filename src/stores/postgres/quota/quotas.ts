@@ -18,13 +18,10 @@ export const createQuotas = (pool: Pool): Quotas => ({
 
   listDays: async (accountId, days, now) => {
     const { rows } = await pool.query(
-      // `caller <> 'anonymous'` matches the partial index.
-      `select to_char(d.day, 'YYYY-MM-DD') as date, count(s.id) as count
+      `select to_char(d.day, 'YYYY-MM-DD') as date, coalesce(a.count, 0) as count
        from generate_series($2::date - ($3::integer - 1), $2::timestamp, interval '1 day') as d (day)
-         left join settlements s on s.caller = $1 and s.caller <> 'anonymous' and s.state <> 'failed'
-           and s.created_at >= d.day at time zone 'utc'
-           and s.created_at < (d.day + interval '1 day') at time zone 'utc'
-       group by d.day order by d.day`,
+         left join account_days a on a.account_id = $1 and a.day = d.day::date
+       order by d.day`,
       [accountId, toDay(now), days],
     )
     return rows.map((value) => dayUse.parse(value))

@@ -35,9 +35,8 @@ export const createStatistics = (pool: Pool): Statistics => ({
 
   countSettlements: async () => {
     const { rows } = await pool.query(
-      `select count(*) filter (where state = 'confirmed') as confirmed,
-         count(*) filter (where state = 'failed') as failed,
-         count(*) filter (where state in ('claimed', 'pending')) as pending from settlements`,
+      `select sum(confirmed) as confirmed, sum(failed) as failed,
+         sum(opened) - sum(confirmed) - sum(failed) as pending from settlement_totals`,
     )
     return settlementTotals.parse(rows[0])
   },

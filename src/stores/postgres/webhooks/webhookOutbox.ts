@@ -1,11 +1,73 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { AttemptOutcome, WebhookOutbox } from '../../../ports/webhookOutbox.js'
+import { purgeInBatches } from '../database/purgeInBatches.js'
 import { uuidForm } from '../database/uuidForm.js'
 import { insertEvents } from './webhookEvents.js'
 import { deliveryColumns, endpointColumns, readDelivery, readEndpoint } from './webhookRow.js'
 
 const retention = "interval '30 days'"
+
+const maxReadied = 5_000
+const maxPurged = 5_000
+
+/** Makes ready what has become due, also what a dead instance had leased. */
+const makeReady = `
+  with due as (
+    select id from webhook_deliveries where state = 'waiting' and not is_ready and due_at <= now()
+    order by due_at limit $1 for update skip locked
+  )
+  update webhook_deliveries d set is_ready = true from due where d.id = due.id`
+
+const isReady = "d.state = 'waiting' and d.is_ready"
+
+const nextAccount = (condition: string): string =>
+  `select d.account_id from webhook_deliveries d where ${isReady} and ${condition} order by d.account_id limit 1`
+
+/** Accounts with ready deliveries that `condition` admits, in order: one index entry for each. */
+const listAccounts = (condition: string): string => `
+  with recursive account (account_id) as (
+    (${nextAccount(condition)})
+    union all
+    select next.account_id from account a cross join lateral (
+      ${nextAccount(`d.account_id > a.account_id and ${condition}`)}) next
+  ) select account_id from account where account_id <> all($3)`
+
+// One delivery of each account before the second of any. With a cursor the accounts take turns, so that many failing
+// endpoints do not starve others; the cost is that of the limit, not of the number of endpoints.
+const allAccounts = `
+  select * from (${listAccounts('d.account_id > $5')} limit $1) later
+  union all
+  select * from (${listAccounts('d.account_id <= $5')} limit $1) earlier
+  limit $1`
+
+const someAccounts = `
+  select account_id from unnest($6::text[]) as a (account_id)
+  where account_id <> all($3) and exists (
+    select 1 from webhook_deliveries d where ${isReady} and d.account_id = a.account_id and d.due_at <= now())
+  order by account_id <= $5, account_id limit $1`
+
+const leaseFrom = (accounts: string): string => `
+  with accounts as (
+    select account_id, row_number() over () as turn from (${accounts}) a
+  ), heads as (
+    -- An event that was written while its endpoint was removed stays where it is.
+    select h.id, a.turn, h.place from accounts a join webhook_endpoints using (account_id) cross join lateral (
+      select d.id, row_number() over (order by d.due_at) as place from (
+        select d.id, d.due_at from webhook_deliveries d
+        where ${isReady} and d.account_id = a.account_id and d.due_at <= now()
+        order by d.due_at limit $2 for update skip locked) d) h
+    order by h.place, a.turn limit $1
+  ), leased as (
+    update webhook_deliveries d set lease = gen_random_uuid(), is_ready = false,
+      due_at = now() + $4 * interval '1 millisecond'
+    from heads where d.id = heads.id returning d.*, heads.turn, heads.place
+  )
+  select ${deliveryColumns}, d.lease, ${endpointColumns}
+  from leased d join webhook_endpoints e on e.account_id = d.account_id order by d.place, d.turn`
+
+const leaseFromAll = leaseFrom(allAccounts)
+const leaseFromSome = leaseFrom(someAccounts)
 
 const leasedRow = z.looseObject({ lease: z.string() })
 
@@ -54,25 +116,12 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
     return rowCount === 1
   },
 
-  leaseDue: async ({ limit, limitPerAccount, except, leaseMs }) => {
-    const { rows } = await pool.query(
-      // Per endpoint: a backlog does not slow the query. In random order: failing endpoints do not starve
-      // others.
-      `with due as (
-         select d.id from webhook_endpoints e cross join lateral (
-           select id from webhook_deliveries
-           where account_id = e.account_id and state = 'waiting' and due_at <= now()
-           order by due_at limit $2 for update skip locked) d
-         where e.account_id <> all($3) order by random() limit $1
-       ), leased as (
-         update webhook_deliveries d set lease = gen_random_uuid(),
-           due_at = now() + $4 * interval '1 millisecond'
-         from due where d.id = due.id returning d.*
-       )
-       select ${deliveryColumns}, d.lease, ${endpointColumns}
-       from leased d join webhook_endpoints e on e.account_id = d.account_id order by d.created_at, d.id`,
-      [limit, limitPerAccount, except, leaseMs],
-    )
+  leaseDue: async ({ limit, limitPerAccount, except, only, after = '', leaseMs }) => {
+    await pool.query(makeReady, [maxReadied])
+    const { rows } = await pool.query(only === undefined ? leaseFromAll : leaseFromSome, [
+      ...[limit, limitPerAccount, except, leaseMs, after],
+      ...(only === undefined ? [] : [only]),
+    ])
     return rows.map((row) => ({
       ...readDelivery(row),
       lease: leasedRow.parse(row).lease,
@@ -82,7 +131,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
 
   finish: async ({ id, lease, accountId, endpoint }, outcome) => {
     await pool.query(
-      `update webhook_deliveries set state = $3, attempts = attempts + 1, lease = null,
+      `update webhook_deliveries set state = $3, attempts = attempts + 1, lease = null, is_ready = false,
          due_at = now() + $4 * interval '1 millisecond', last_status = $5, last_error = $6, last_attempt_at = now()
        where id = $1 and lease = $2`,
       [id, lease, outcome.state, retryInMs(outcome), outcome.status, outcome.error],
@@ -100,7 +149,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
 
   returnToQueue: async ({ id, lease }) => {
     await pool.query(
-      'update webhook_deliveries set lease = null, due_at = now() where id = $1 and lease = $2',
+      'update webhook_deliveries set lease = null, due_at = now(), is_ready = true where id = $1 and lease = $2',
       [id, lease],
     )
   },
@@ -122,6 +171,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
     const { rows } = await pool.query(
       // A delivery in flight keeps its lease, so that it is not sent twice.
       `update webhook_deliveries d set state = 'waiting', attempts = 0,
+         is_ready = not (lease is not null and due_at > now()),
          due_at = case when lease is not null and due_at > now() then due_at else now() end
        where id = $1 and account_id = $2 returning ${deliveryColumns}`,
       [deliveryId, accountId],
@@ -129,11 +179,16 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
     return rows[0] === undefined ? null : readDelivery(rows[0])
   },
 
-  purge: async () => {
-    await pool.query(
-      `delete from webhook_deliveries where state <> 'waiting' and created_at < now() - ${retention}`,
-    )
-  },
+  purge: (stopped) =>
+    purgeInBatches(stopped, async () => {
+      const { rowCount } = await pool.query(
+        `delete from webhook_deliveries where id in (
+           select id from webhook_deliveries where state <> 'waiting' and created_at < now() - ${retention}
+           order by created_at limit $1)`,
+        [maxPurged],
+      )
+      return rowCount === maxPurged
+    }),
 })
 
 const retryInMs = (outcome: AttemptOutcome): number | null =>

@@ -40,6 +40,13 @@ describe('a store with mapped database errors', () => {
 
   const outages: readonly (readonly [string, () => Promise<unknown>])[] = [
     [
+      'the server has become read-only',
+      async () => {
+        await pool.query('set default_transaction_read_only = on')
+        await store().ask('create table refused ()')
+      },
+    ],
+    [
       'connections are refused',
       async () => {
         await network.refuse()

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ConfirmedBlock, ConfirmedBlocks } from '../../../../src/ports/confirmedBlocks.js'
 import type {
   BlockReference,
@@ -16,6 +16,7 @@ import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
+import { findWorkDifferences } from '../../../support/workTables.js'
 
 const network = 'eip155:84532'
 const lane: Lane = { network, signer: '0x1111111111111111111111111111111111111111' }
@@ -47,6 +48,8 @@ describe('confirmed blocks', () => {
     ours = await addInstance(pool)
     journal = createSettlementJournal(pool, ours)
   })
+
+  afterEach(async () => expect(await findWorkDifferences(pool)).toEqual([]))
 
   const open = async (changes: Partial<SettlementClaim> = {}): Promise<Settlement> => {
     const settlement = await journal.claim(claimOf(changes))

@@ -17,6 +17,7 @@ import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
+import { findWorkDifferences } from '../../../support/workTables.js'
 
 const network = 'eip155:84532'
 const lane: Lane = { network, signer: '0x1111111111111111111111111111111111111111' }
@@ -283,6 +284,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
           used: `${laneRecords}`,
           orphans: '0',
         })
+        expect(await findWorkDifferences(pool)).toEqual([])
       }),
       { numRuns: 50 },
     )
@@ -368,6 +370,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
           const lanes = await countLaneRecords()
           expect(lanes?.next).toBe(lanes?.used)
           expect(lanes?.orphans).toBe('0')
+          expect(await findWorkDifferences(pool)).toEqual([])
         }
       }),
       { numRuns: 40 },

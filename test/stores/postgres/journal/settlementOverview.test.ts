@@ -105,24 +105,6 @@ describe('the overview of settlements', () => {
       await journal.close(newer, { state: 'confirmed', transaction: 'tx' })
       expect(await list({ after: newer })).toEqual([older])
     })
-
-    it('uses the partial index for failed settlements', async () => {
-      await pool.query(
-        `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
-           amount, authorized_amount, state, transaction, closed_at, created_at)
-         select gen_random_uuid(), 'a' || n, 'c', 'f', 'exact', 'n', 'a', 'p', 'q', 1, 1, 'confirmed', 't', now(),
-           now() - n * interval '1 second' from generate_series(1, 20000) n`,
-      )
-      await put('failed')
-      await pool.query('analyze settlements')
-      for (const state of ['confirmed', 'failed']) {
-        const { rows } = await pool.query(
-          `explain select * from settlements s where s.state = '${state}' and (null::text is null or s.network = null)
-           order by s.created_at desc, s.id desc limit 50`,
-        )
-        expect(JSON.stringify(rows)).toContain('settlements_closed')
-      }
-    })
   })
 
   describe('countOpen', () => {

@@ -522,7 +522,16 @@ describe('quotas', () => {
   describe('days', () => {
     const putOn = async (at: string, caller = 'ada') => {
       const settlement = await claim({ caller })
-      await pool.query('update settlements set created_at = $2 where id = $1', [settlement.id, at])
+      // Opened again at that time: a settlement never moves to another day.
+      const { rows } = await pool.query(
+        'delete from settlements s where id = $1 returning to_jsonb(s) as row',
+        [settlement.id],
+      )
+      await pool.query(
+        `insert into settlements select * from jsonb_populate_record(
+           null::settlements, $1::jsonb || jsonb_build_object('created_at', $2::text))`,
+        [JSON.stringify(rows[0]?.row), at],
+      )
       return settlement
     }
 
@@ -564,22 +573,6 @@ describe('quotas', () => {
       await putOn('2026-05-17T10:00:00Z', 'bob')
       await journal.close(id, { state: 'failed', reason: 'insufficient_funds' })
       expect((await quotas.listDays('ada', 1, now)).at(-1)).toEqual({ date: '2026-05-17', count: 1 })
-    })
-
-    it('are counted with the account index', async () => {
-      await pool.query(
-        `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to,
-           amount, authorized_amount, state, transaction, closed_at, created_at)
-         select gen_random_uuid(), 'a' || n, case n % 100 when 0 then 'ada' else 'anonymous' end, 'f', 'exact', 'n',
-           'a', 'p', 'q', 1, 1, 'confirmed', 't', now(), timestamptz '2026-05-17' - n * interval '1 minute'
-         from generate_series(1, 20000) n`,
-      )
-      await pool.query('analyze settlements')
-      const { rows } = await pool.query(
-        `explain select count(*) from settlements s where s.caller = 'ada' and s.caller <> 'anonymous'
-         and s.created_at >= '2026-05-16'`,
-      )
-      expect(JSON.stringify(rows)).toContain('settlements_by_account')
     })
   })
 

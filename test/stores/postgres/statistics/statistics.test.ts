@@ -8,6 +8,7 @@ import { createStatistics } from '../../../../src/stores/postgres/statistics/sta
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { findWorkDifferences } from '../../../support/workTables.js'
 
 describe('statistics in Postgres', () => {
   let database: TestDatabase
@@ -65,5 +66,28 @@ describe('statistics in Postgres', () => {
     }
     const counts = await createStatistics(database.pool()).countSettlements()
     expect(counts).toEqual({ confirmed: 3, failed: 1, pending: 2 })
+  })
+
+  it('count every settlement of concurrent statements and instances once', async () => {
+    const journals = await Promise.all(
+      [database.pool(), database.otherPool()].map(async (pool) =>
+        createSettlementJournal(pool, await addInstance(pool)),
+      ),
+    )
+    const settle = async (at: number) => {
+      const [journal] = at % 2 === 0 ? journals : journals.toReversed()
+      const caller = `account ${at % 3}`
+      const claimed = await journal?.claim(claimOf({ caller }), { tier: 'enterprise', at: new Date() })
+      if (at % 4 === 0) return
+      const closing =
+        at % 4 === 1
+          ? ({ state: 'failed', reason: 'insufficient_funds' } as const)
+          : ({ state: 'confirmed', transaction: `t${at}`, block: { number: 7n, hash: '0x7' } } as const)
+      await journal?.close(claimed?.id ?? '', closing)
+    }
+    await Promise.all(Array.from({ length: 400 }, (_, at) => settle(at)))
+    const counts = await createStatistics(database.pool()).countSettlements()
+    expect(counts).toEqual({ confirmed: 200, failed: 100, pending: 100 })
+    expect(await findWorkDifferences(database.pool())).toEqual([])
   })
 })

@@ -230,4 +230,28 @@ describe('the webhook outbox', () => {
     expect(old).toBeDefined()
     expect(idsOf(await ours.list('a', { limit: 9 }))).toEqual([waiting])
   })
+
+  it('leaves an event alone that was written while its endpoint was removed', async () => {
+    const [id] = await write(1, 'without an endpoint')
+    const [own] = await write(1, 'a')
+    expect(idsOf(await take())).toEqual([own])
+    const { rows } = await pool.query('select lease, is_ready from webhook_deliveries where id = $1', [id])
+    expect(rows).toEqual([{ lease: null, is_ready: true }])
+  })
+
+  it('deletes expired deliveries in batches, and stops between two of them on shutdown', async () => {
+    await pool.query(
+      `insert into webhook_deliveries (account_id, type, data, state, due_at, created_at)
+       select 'a', 'settlement.confirmed', '{}', 'delivered', null, now() - interval '31 days'
+       from generate_series(1, 12000)`,
+    )
+    const count = async () => (await pool.query('select 1 from webhook_deliveries')).rowCount
+    const stopping = new AbortController()
+    const purge = ours.purge(stopping.signal)
+    stopping.abort()
+    await purge
+    expect(await count()).toBe(7_000)
+    await ours.purge()
+    expect(await count()).toBe(0)
+  })
 })

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Core } from '../../src/compose.js'
+import { openCore } from '../support/core.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+
+describe('background work of three instances', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+
+  interface Running {
+    readonly core: Core
+    stop(): Promise<void>
+  }
+  const start = async (): Promise<Running> => {
+    const core = await openCore({ databaseUrl: database.url })
+    const stopJobs = core.startJobs()
+    return {
+      core,
+      stop: async () => {
+        await stopJobs()
+        await core.close()
+      },
+    }
+  }
+  const listHolders = async () =>
+    (await database.pool().query<{ job: string; holder: string }>('select job, holder from job_leases')).rows
+  const listInstances = async () =>
+    (await database.pool().query<{ id: string }>('select id from instances')).rows.map(({ id }) => id)
+
+  it('is done by one of them, and by another one once that one is gone', async () => {
+    const first = await start()
+    await pollUntil(async () => (await listHolders()).length === 5, 'the leases of all shared jobs')
+    const others = [await start(), await start()]
+    const [holder] = [...new Set((await listHolders()).map((each) => each.holder))]
+    expect((await listHolders()).every((each) => each.holder === holder)).toBe(true)
+    expect(await listInstances()).toHaveLength(3)
+
+    await first.stop()
+    const isTaken = (job: string) => async () => {
+      const taken = (await listHolders()).find((each) => each.job === job)
+      return taken !== undefined && taken.holder !== holder && (await listInstances()).includes(taken.holder)
+    }
+    for (const job of ['reconcileSettlements', 'detectReorgs', 'deliverWebhooks']) {
+      await pollUntil(isTaken(job), `${job} to be taken over`)
+    }
+    await Promise.all(others.map((other) => other.stop()))
+  })
+})

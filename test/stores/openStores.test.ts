@@ -1,0 +1,157 @@
+import type { Pool } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import { Secret } from '../../src/platform/secret.js'
+import { openStores, type Stores } from '../../src/stores/openStores.js'
+import { listStoreChecks } from '../../src/stores/readinessChecks.js'
+import { createCheckReadiness } from '../../src/usecases/core/checkReadiness.js'
+import { canonicalMailbox } from '../../src/usecases/dashboard/canonicalMailbox.js'
+import { claimOf } from '../support/claimOf.js'
+import { insertJournalRows } from '../support/journalRows.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+
+/** Every fee that is listed takes a minute. */
+const makeListingsSlow = `
+  create or replace view fee_ledger as
+  select id as settlement_id, caller as account_id, network, asset, amount, fee_rate,
+    (select amount::numeric from pg_sleep(60)) as fee, closed_at as accrued_at from settlements`
+
+const withinMs = 1_000
+
+describe('the stores', () => {
+  let database: TestDatabase
+  let pool: Pool
+  let stores: Stores
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+  })
+  afterAll(() => database.drop())
+
+  const open = (databaseReadUrl: string | null = null) =>
+    openStores(
+      {
+        databaseUrl: new Secret(database.url),
+        databasePoolSize: 20,
+        databaseReadUrl: databaseReadUrl === null ? null : new Secret(databaseReadUrl),
+        databaseReadPoolSize: 5,
+        dataFolder: '/nonexistent',
+        redisUrl: null,
+        keyCheckValue: Buffer.from('key'),
+        previousKeyCheckValue: null,
+        readMailbox: canonicalMailbox,
+      },
+      systemClock,
+      silentLogger,
+    )
+  const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const startedAt = performance.now()
+    await work()
+    return performance.now() - startedAt
+  }
+
+  describe('while one tenant floods slow pages', () => {
+    let pages: readonly Promise<unknown>[]
+
+    beforeEach(async () => {
+      await insertJournalRows(pool, {
+        count: 100,
+        columns: { caller: `'eve'`, fee_rate: '0', quota_month: `'2026-01-01'` },
+      })
+      await pool.query(makeListingsSlow)
+      stores = await open()
+      pages = Array.from({ length: 60 }, () =>
+        stores.accountSettlements.list({ accountId: 'eve', limit: 10 }).catch((error: unknown) => error),
+      )
+      await pollUntil(async () => {
+        const { rows } = await pool.query("select 1 from pg_stat_activity where wait_event = 'PgSleep'")
+        return rows.length >= 5
+      }, 'slow pages')
+    })
+    afterEach(async () => {
+      await Promise.all(pages)
+      await stores.close()
+    })
+
+    it('payments of others are claimed, recorded and closed without delay', async () => {
+      const took = await timeOf(async () => {
+        const claimed = await stores.journal.claim(claimOf({ caller: 'ada' }), {
+          tier: 'free',
+          at: new Date(),
+        })
+        if (claimed === null) throw new Error('The authorization has a row already')
+        await stores.journal.recorderFor(claimed.id).record({ transaction: claimed.id, bytes: 'bytes' })
+        await stores.journal.close(claimed.id, { state: 'confirmed', transaction: claimed.id })
+      })
+      expect(took).toBeLessThan(withinMs)
+    })
+
+    it('quotas, lanes and idempotency keys of others are served without delay', async () => {
+      const took = await timeOf(async () => {
+        await stores.quotas.readUse('ada', new Date())
+        await stores.lanes.advance({ network: 'eip155:1', signer: '0x1' }, 0)
+        await stores.idempotency.begin({ caller: 'ada', key: 'key', fingerprint: 'f' })
+      })
+      expect(took).toBeLessThan(withinMs)
+    })
+
+    it('each page ends after a few seconds', async () => {
+      const took = await timeOf(() => Promise.all(pages))
+      expect(took).toBeLessThan(6_000)
+      for (const page of await Promise.all(pages)) {
+        expect(page).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 })
+      }
+    })
+  })
+
+  it('read pages from DATABASE_READ_URL, and everything else from DATABASE_URL', async () => {
+    const replica = await createTestDatabase()
+    stores = await open(replica.url)
+    try {
+      const claimed = await stores.journal.claim(claimOf({ caller: 'ada' }), { tier: 'free', at: new Date() })
+      const list = () => stores.accountSettlements.list({ accountId: 'ada', limit: 1_000 })
+      expect(await list()).toEqual([])
+      expect((await stores.overview.countOpen()).map(({ count }) => count)).toEqual([])
+      expect(await stores.statistics.countSettlements()).toEqual({ confirmed: 0, failed: 0, pending: 0 })
+      expect((await stores.quotas.readUse('ada', new Date())).used).toBeGreaterThan(0)
+      expect((await stores.views.quotas.readUse('ada', new Date())).used).toBe(0)
+      expect(await stores.journal.find(claimed?.id ?? '')).toMatchObject({ state: 'claimed' })
+    } finally {
+      await stores.close()
+      await replica.drop()
+    }
+  })
+
+  it('of a database that has turned read-only are unavailable, and /ready says so', async () => {
+    stores = await open()
+    // One per question: answers are kept for a second.
+    const checkReadiness = () => createCheckReadiness(listStoreChecks(stores), systemClock)()
+    expect(await checkReadiness()).toEqual({ status: 'ready', checks: { database: 'ok', store: 'ok' } })
+    const name = new URL(database.url).pathname.slice(1)
+    await pool.query(`alter database "${name}" set default_transaction_read_only = on`)
+    await pool.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = $1',
+      [name],
+    )
+    await pollUntil(
+      async () => (await checkReadiness()).checks.database === 'read_only',
+      'readiness to change',
+    )
+    expect((await checkReadiness()).status).toBe('unready')
+    await expect(stores.journal.claim(claimOf())).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      retryAfterSeconds: 1,
+    })
+    await pool.query(`set default_transaction_read_only = off`)
+    await pool.query(`alter database "${name}" reset default_transaction_read_only`)
+    await pollUntil(async () => {
+      // A refused statement closes its connection, so that the next one may reach the primary.
+      await stores.journal.claim(claimOf()).catch(() => undefined)
+      return (await checkReadiness()).status === 'ready'
+    }, 'the service to recover')
+    await stores.close()
+  })
+})

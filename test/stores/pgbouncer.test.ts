@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import { Secret } from '../../src/platform/secret.js'
+import { openStores, type Stores } from '../../src/stores/openStores.js'
+import { canonicalMailbox } from '../../src/usecases/dashboard/canonicalMailbox.js'
+import { claimOf } from '../support/claimOf.js'
+import { findPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pgbouncer.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { recordInLane } from '../support/recordInLane.js'
+
+const program = await findPgBouncer()
+
+describe.skipIf(program === null)('two instances behind PgBouncer in transaction mode', () => {
+  let database: TestDatabase
+  let pooler: TestPgBouncer
+  let ours: Stores
+  let theirs: Stores
+
+  beforeAll(async () => {
+    if (program === null) return
+    database = await createTestDatabase()
+    pooler = await startPgBouncer(program, database.url)
+    const open = () =>
+      openStores(
+        {
+          databaseUrl: new Secret(pooler.urlOf(database.url)),
+          databasePoolSize: 10,
+          databaseReadUrl: null,
+          databaseReadPoolSize: 5,
+          dataFolder: '/nonexistent',
+          redisUrl: null,
+          keyCheckValue: Buffer.from('key'),
+          previousKeyCheckValue: null,
+          readMailbox: canonicalMailbox,
+        },
+        systemClock,
+        silentLogger,
+      )
+    ours = await open()
+    theirs = await open()
+  })
+  afterAll(async () => {
+    await ours.close()
+    await theirs.close()
+    await pooler.stop()
+    await database.drop()
+  })
+
+  const lane = { network: 'eip155:84532', signer: '0x1111111111111111111111111111111111111111' }
+  const take = (stores: Stores, at: number) => (at % 2 === 0 ? stores : stores === ours ? theirs : ours)
+
+  it('settle concurrently, with quota, lanes and gapless nonces', async () => {
+    await ours.lanes.advance(lane, 0)
+    const settle = async (at: number) => {
+      const { journal, lanes } = take(ours, at)
+      const claimed = await journal.claim(claimOf({ caller: 'ada' }), { tier: 'builder', at: new Date() })
+      if (claimed === null) throw new Error('The authorization has a row already')
+      const sign = async (nonce: number) => ({ transaction: `0x${nonce}`, bytes: `bytes ${nonce}` })
+      await recordInLane({ journal, lanes }, claimed.id, { lane, sign })
+      return await journal.close(claimed.id, { state: 'confirmed', transaction: '0x0' })
+    }
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, at) => settle(at)))
+    expect(answers).toEqual(answers.map(() => true))
+    expect(await ours.lanes.readNext(lane)).toBe(60)
+    expect((await theirs.quotas.readUse('ada', new Date())).used).toBe(60)
+    expect(await ours.statistics.countSettlements()).toEqual({ confirmed: 60, failed: 0, pending: 0 })
+  })
+
+  it('run idempotent requests once, and hold a job lease on one of them', async () => {
+    const request = { caller: 'ada', key: 'key', fingerprint: 'f' }
+    expect(await ours.idempotency.begin(request)).toEqual({ state: 'started' })
+    expect(await theirs.idempotency.begin(request)).toEqual({ state: 'running' })
+    expect(await ours.jobLeases.take('reconcile', 60_000)).toBe(true)
+    expect(await theirs.jobLeases.take('reconcile', 60_000)).toBe(false)
+  })
+
+  it('never accept a key after another instance has revoked it', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const fingerprint = randomBytes(32)
+      const { account } = await ours.accounts.register(
+        { email: 'ada@example.com', project: `project ${round}` },
+        { fingerprint, sealed: Buffer.from('sealed') },
+      )
+      for (let read = 0; read < 5; read += 1) {
+        expect(await theirs.accounts.findByKey(fingerprint)).toMatchObject({
+          account: { id: account.id },
+        })
+        await new Promise((resolve) => setTimeout(resolve, 60))
+      }
+      await ours.accounts.revoke(account.id)
+      expect(await theirs.accounts.findByKey(fingerprint)).toBeNull()
+    }
+  })
+})

@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createAccountSettlements } from '../../../../src/stores/postgres/journal/accountSettlements.js'
+import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
+import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import { createSettlementOverview } from '../../../../src/stores/postgres/journal/settlementOverview.js'
+import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
+import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
+import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
+import { addInstance } from '../../../support/instances.js'
+import { insertJournalRows, openColumns } from '../../../support/journalRows.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+const pages = z.tuple([z.object({ pages: z.coerce.number() })])
+
+/** Pages of 8 kB are counted instead of time: the same on every machine. */
+describe('with thirty times as many rows', () => {
+  let database: TestDatabase
+  /** One connection: the statistics of a statement are complete once its own connection has written them. */
+  let pool: Pool
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+  })
+  afterAll(async () => {
+    await pool.end()
+    await database.drop()
+  })
+
+  const readPages = async (): Promise<number> => {
+    await pool.query('select pg_stat_force_next_flush()')
+    const { rows } = await pool.query(
+      `select sum(heap_blks_read + heap_blks_hit + coalesce(idx_blks_read, 0) + coalesce(idx_blks_hit, 0)) as pages
+       from pg_statio_user_tables`,
+    )
+    return pages.parse(rows)[0].pages
+  }
+  const countPages = async (work: () => Promise<unknown>): Promise<number> => {
+    // The first run may set hint bits.
+    await work()
+    const before = await readPages()
+    await work()
+    return (await readPages()) - before
+  }
+
+  const start = async (): Promise<void> => {
+    await pool.query(
+      'truncate settlements, broadcasts, broadcast_settlements, instances, webhook_endpoints, webhook_deliveries, idempotent_requests',
+    )
+  }
+  const settle = async (): Promise<void> => {
+    await pool.query('vacuum analyze settlements')
+  }
+  const small = 1_000
+  const large = 30_000
+
+  /** Pages that `work` reads with a small and with a large journal. */
+  const compare = async (fill: (count: number) => Promise<void>, work: () => Promise<unknown>) => {
+    const counted: number[] = []
+    for (const count of [small, large]) {
+      await start()
+      await fill(count)
+      await settle()
+      counted.push(await countPages(work))
+    }
+    const [few = 0, many = 0] = counted
+    return { few, many }
+  }
+  /** An index may become one level deeper. */
+  const expectNoGrowth = ({ few, many }: { readonly few: number; readonly many: number }) =>
+    expect(many, `${few} pages of the small journal, ${many} of the large one`).toBeLessThan(few * 1.5 + 50)
+
+  const listWorkTables = async () =>
+    (
+      await pool.query<{ relname: string }>(
+        "select relname from pg_class where relname in ('open_settlements', 'unfinal_settlements')",
+      )
+    ).rows
+
+  const closed = (count: number) => insertJournalRows(pool, { count })
+
+  it('the public statistics read as much', async () => {
+    expectNoGrowth(await compare(closed, () => createStatistics(pool).countSettlements()))
+  })
+
+  it('a round of reconciliation reads as much', async () => {
+    const journal = createSettlementJournal(pool, await addInstance(pool))
+    const fill = async (count: number) => {
+      await closed(count)
+      await insertJournalRows(pool, { count: 20, columns: openColumns })
+    }
+    expectNoGrowth(await compare(fill, () => journal.listOrphaned(200)))
+    expect(await journal.listOrphaned(200)).toHaveLength(20)
+  })
+
+  it('the first round of reconciliation after many settlements were opened and closed reads as much', async () => {
+    const journal = createSettlementJournal(pool, await addInstance(pool))
+    const read: number[] = []
+    for (const count of [small, large]) {
+      await start()
+      await insertJournalRows(pool, { count, columns: openColumns })
+      await pool.query(
+        "update settlements set state = 'confirmed', closed_at = now() where state in ('claimed', 'pending')",
+      )
+      // Autovacuum reaches a small table every minute, the journal after a fraction of all its rows.
+      for (const { relname } of await listWorkTables()) await pool.query(`vacuum ${relname}`)
+      const before = await readPages()
+      await journal.listOrphaned(200)
+      read.push((await readPages()) - before)
+    }
+    const [few = 0, many = 0] = read
+    expectNoGrowth({ few, many })
+  })
+
+  it('the metrics and the list of open settlements read as much', async () => {
+    const overview = createSettlementOverview(pool)
+    const fill = async (count: number) => {
+      await closed(count)
+      await insertJournalRows(pool, { count: 20, columns: openColumns })
+    }
+    expectNoGrowth(await compare(fill, () => overview.countOpen()))
+    expectNoGrowth(await compare(fill, () => overview.list({ status: 'pending', limit: 50 })))
+  })
+
+  it('marking a block final and reopening one read as much', async () => {
+    const blocks = createConfirmedBlocks(pool)
+    const blockOf = (number: bigint) => ({
+      network: 'eip155:84532',
+      scheme: 'exact',
+      block: { number, hash: `0x${String(number).padStart(64, '0')}` },
+    })
+    const fill = async (count: number) => {
+      await closed(count)
+      await insertJournalRows(pool, { count: 100, columns: { is_final: 'false' } })
+    }
+    let number = 0n
+    expectNoGrowth(
+      await compare(fill, async () => {
+        number = number === 4n ? 1n : number + 1n
+        await (number % 2n === 0n ? blocks.markFinal(blockOf(number)) : blocks.reopen(blockOf(number)))
+      }),
+    )
+  })
+
+  it('the reorg check reads as much with thirty times as many unfinal payments in as many blocks', async () => {
+    const blocks = createConfirmedBlocks(pool)
+    const fill = (count: number) =>
+      insertJournalRows(pool, {
+        count,
+        columns: {
+          is_final: 'false',
+          block_number: 'n % 50',
+          block_hash: `'0x' || lpad((n % 50)::text, 64, '0')`,
+        },
+      })
+    expectNoGrowth(await compare(fill, () => blocks.list(500)))
+    expect(await blocks.list(500)).toHaveLength(50)
+  })
+
+  it('the reorg check of a round reads as much with thirty times as many unfinal blocks', async () => {
+    const blocks = createConfirmedBlocks(pool)
+    const fill = (count: number) => insertJournalRows(pool, { count, columns: { is_final: 'false' } })
+    expectNoGrowth(await compare(fill, () => blocks.list(40)))
+  })
+
+  it('the days of an account read as much', async () => {
+    const fill = (count: number) =>
+      insertJournalRows(pool, {
+        count,
+        columns: { caller: `'ada'`, created_at: `now() - n * interval '10 milliseconds'` },
+      })
+    expectNoGrowth(await compare(fill, () => createQuotas(pool).listDays('ada', 7, new Date())))
+  })
+
+  const mixed = (caller: string) => async (count: number) => {
+    await insertJournalRows(pool, { count, columns: { caller } })
+    // Old rows of another network: what a filter for it finds stands behind all others.
+    await insertJournalRows(pool, {
+      count: 20,
+      columns: {
+        caller,
+        network: `'solana:devnet'`,
+        state: `'failed'`,
+        settled_amount: 'null',
+        block_number: 'null',
+        block_hash: 'null',
+        is_final: 'false',
+        created_at: `now() - interval '1 day' - n * interval '1 second'`,
+      },
+    })
+  }
+  const filters = [
+    {},
+    { status: 'confirmed' },
+    { status: 'failed' },
+    { status: 'pending' },
+    { network: 'solana:devnet' },
+    { network: 'eip155:84532', status: 'failed' },
+    { since: new Date(Date.now() - 60_000) },
+  ] as const
+
+  it.each(filters)(
+    'the dashboard of an account reads as much for the filter %j, on every page',
+    async (filter) => {
+      const settlements = createAccountSettlements(pool)
+      const list = (after?: string) => settlements.list({ accountId: 'ada', limit: 20, ...filter, after })
+      expectNoGrowth(await compare(mixed(`'ada'`), () => list()))
+      const { rows } = await pool.query<{ id: string }>(
+        'select id from settlements order by created_at offset $1 limit 1',
+        [large / 2],
+      )
+      const deep = await countPages(() => list(rows[0]?.id))
+      expect(deep).toBeLessThan(1_000)
+    },
+  )
+
+  it.each([
+    { status: 'confirmed' },
+    { status: 'failed' },
+    { status: 'failed', network: 'eip155:84532' },
+    { status: 'confirmed', network: 'solana:devnet' },
+  ] as const)('the list of operators reads as much for the filter %j', async (filter) => {
+    const overview = createSettlementOverview(pool)
+    expectNoGrowth(await compare(mixed(`'anonymous'`), () => overview.list({ limit: 20, ...filter })))
+  })
+
+  const lease = () =>
+    createWebhookOutbox(pool).leaseDue({ limit: 128, limitPerAccount: 4, except: [], leaseMs: 30_000 })
+
+  it('the webhook poll reads as much, with more endpoints and with more deliveries for later', async () => {
+    const fill = async (count: number) => {
+      await pool.query(
+        `insert into webhook_endpoints (account_id, url, sealed_secret)
+         select 'account ' || n, 'https://a.example/', '\\x00' from generate_series(1, ${count}) n`,
+      )
+      await pool.query(
+        `insert into webhook_deliveries (account_id, type, data, due_at, is_ready)
+         select 'account ' || n, 'settlement.confirmed', '{}', now() + interval '1 hour', false
+         from generate_series(1, ${count}) n`,
+      )
+      await pool.query('vacuum analyze webhook_endpoints')
+      await pool.query('vacuum analyze webhook_deliveries')
+    }
+    expectNoGrowth(await compare(fill, lease))
+  })
+
+  it('a purge that finds nothing reads as much', async () => {
+    const outbox = createWebhookOutbox(pool)
+    const idempotency = createIdempotencyStore(pool, await addInstance(pool))
+    const fill = async (count: number) => {
+      await pool.query(
+        `insert into webhook_deliveries (account_id, type, data, state, due_at)
+         select 'account ' || n, 'settlement.confirmed', '{}', 'delivered', null from generate_series(1, ${count}) n`,
+      )
+      await pool.query(
+        `insert into idempotent_requests (caller, key, fingerprint, state, response)
+         select 'a', 'key-' || n, 'f', 'answered', '{}' from generate_series(1, ${count}) n`,
+      )
+      await pool.query('vacuum analyze webhook_deliveries')
+      await pool.query('vacuum analyze idempotent_requests')
+    }
+    expectNoGrowth(
+      await compare(fill, async () => {
+        await outbox.purge()
+        await idempotency.purge()
+      }),
+    )
+  })
+
+  it('the lookups of one settlement read as much', async () => {
+    const journal = createSettlementJournal(pool, await addInstance(pool))
+    expectNoGrowth(
+      await compare(closed, async () => {
+        await journal.find(randomUUID())
+        await journal.findOpen('none')
+        await journal.listByTransaction('eip155:84532', '0x7')
+      }),
+    )
+  })
+})

@@ -1,0 +1,68 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { JobLeases } from '../../../../src/ports/jobLeases.js'
+import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
+import { createJobLeases } from '../../../../src/stores/postgres/database/jobLeases.js'
+import { addInstance, killInstance } from '../../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+describe('job leases', () => {
+  let database: TestDatabase
+  let pool: Pool
+  let ours: JobLeases
+  let theirs: JobLeases
+  let ourInstance: Instance
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    pool = database.pool()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    await pool.query('truncate instances, job_leases')
+    ourInstance = await addInstance(pool)
+    ours = createJobLeases(pool, ourInstance)
+    theirs = createJobLeases(database.otherPool(), await addInstance(pool))
+  })
+
+  it('are granted to one instance, which keeps the job, and per job', async () => {
+    expect(await ours.take('reconcile', 60_000)).toBe(true)
+    expect(await theirs.take('reconcile', 60_000)).toBe(false)
+    expect(await ours.take('reconcile', 60_000)).toBe(true)
+    expect(await theirs.take('purge', 60_000)).toBe(true)
+  })
+
+  it('are granted to exactly one of many concurrent instances', async () => {
+    const leases = await Promise.all(
+      Array.from({ length: 12 }, async (_, index) =>
+        createJobLeases(index % 2 === 0 ? pool : database.otherPool(), await addInstance(pool)),
+      ),
+    )
+    const answers = await Promise.all(leases.map((each) => each.take('reconcile', 60_000)))
+    expect(answers.filter((isHeld) => isHeld)).toHaveLength(1)
+  })
+
+  it('pass to another instance when the holder is dead', async () => {
+    await ours.take('reconcile', 3_600_000)
+    await killInstance(pool, ourInstance)
+    expect(await theirs.take('reconcile', 60_000)).toBe(true)
+    await pool.query('update instances set seen_at = now()')
+    expect(await ours.take('reconcile', 60_000)).toBe(false)
+  })
+
+  it('pass to another instance when the holder is alive but has not renewed them', async () => {
+    await ours.take('reconcile', 60_000)
+    await pool.query("update job_leases set expires_at = expires_at - interval '60 seconds'")
+    expect(await theirs.take('reconcile', 60_000)).toBe(true)
+    expect(await ours.take('reconcile', 60_000)).toBe(false)
+  })
+
+  it('write nothing where another instance holds the job', async () => {
+    await ours.take('reconcile', 60_000)
+    const read = async () =>
+      (await pool.query('select xmin::text, xmax::text, expires_at from job_leases')).rows
+    const before = await read()
+    await theirs.take('reconcile', 60_000)
+    expect(await read()).toEqual(before)
+  })
+})
