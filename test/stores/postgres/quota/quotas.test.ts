@@ -262,13 +262,20 @@ describe('quotas', () => {
       expect(await readUsed('ada')).toBe(1)
     })
 
-    it('is refunded once when the block is orphaned and the payment fails', async () => {
+    it('stays when the block is orphaned and the payment fails: its transaction cost gas', async () => {
       const settlement = await claim()
       await claim()
       await confirm(settlement)
       await createConfirmedBlocks(pool).reopen(paidIn(settlement.id))
       const closings = [journal, theirJournal, journal].map((each) => each.close(settlement.id, failed))
       expect((await Promise.all(closings)).filter(Boolean)).toHaveLength(1)
+      expect(await readUsed('ada')).toBe(2)
+    })
+
+    it('stays when a recorded transaction reverts (A43)', async () => {
+      const settlement = await claim()
+      await journal.recorderFor(settlement.id).record({ transaction: '0xreverted', bytes: '0x' })
+      await journal.close(settlement.id, { ...failed, transaction: '0xreverted' })
       expect(await readUsed('ada')).toBe(1)
     })
 
