@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { addLimits } from './addLimits.js'
+import { describeWebhooks } from './webhooks.js'
 
 export type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>
 
@@ -49,13 +50,15 @@ export const finishDocument = (document: unknown) => {
   const described = mapValues(paths, (operations, path) =>
     addLimits(mapValues(operations, describeOperation), path),
   )
-  const schemas = pickReferenced(described, components.schemas)
+  const webhooks = describeWebhooks()
+  const schemas = pickReferenced({ described, webhooks }, components.schemas)
   const finished = {
     openapi,
     info,
     servers,
     tags,
     paths: described,
+    webhooks,
     components: { ...components, schemas },
   }
   // Serialized and parsed again, because YAML would print a shared object as anchor and alias.

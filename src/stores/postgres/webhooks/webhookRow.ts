@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { WebhookDelivery, WebhookEndpoint } from '../../../ports/webhookOutbox.js'
-import { describeReason, isReason } from '../../../protocol/reasons.js'
+import { isReason } from '../../../protocol/reasons.js'
+import { refusalFields } from '../../../protocol/results.js'
 
 const endpointRow = z.object({
   account_id: z.string(),
@@ -58,5 +59,6 @@ export const readDelivery = (value: unknown): WebhookDelivery => {
 const withSentence = (data: z.infer<typeof deliveryRow>['data']) => {
   const { errorReason } = data
   if (errorReason === undefined || !isReason(errorReason)) return data
-  return { ...data, errorMessage: describeReason(errorReason) }
+  const { message: errorMessage, operationalCode, retryable } = refusalFields(errorReason)
+  return { ...data, errorMessage, ...(operationalCode === undefined ? {} : { operationalCode }), retryable }
 }

@@ -80,17 +80,27 @@ describe('settlement events', () => {
     expect(JSON.stringify(event)).not.toMatch(/bytes of|someone|authorization|fingerprint/)
   })
 
-  it('contain the reason of a failure and its message', async () => {
+  it('contain the resource, and the Idempotency-Key of the request that received the success', async () => {
+    const resource = 'https://shop.example/report'
+    const settlement = await claimAndRecord('0x1', { resource })
+    await journal.close(settlement.id, { state: 'confirmed', transaction: '0x1' }, `key:${caller}:order-1:2`)
+    const [event] = await listEvents()
+    expect(event?.data).toMatchObject({ resource, idempotencyKey: 'order-1:2' })
+  })
+
+  it('contain the reason of a failure, its message, its operational code and whether it is retryable', async () => {
     const settlement = await claimAndRecord('0x1')
 
     await journal.close(settlement.id, { state: 'failed', reason: 'settlement_displaced' })
 
     const [event] = await listEvents()
     expect(event?.type).toBe('settlement.failed')
-    expect(event?.data).toEqual(await view(settlement))
-    expect(event?.data).toMatchObject({
+    expect(event?.data).toEqual({
+      ...(await view(settlement)),
       errorReason: 'settlement_displaced',
       errorMessage: expect.any(String),
+      operationalCode: 'SVC-3002',
+      retryable: true,
     })
   })
 

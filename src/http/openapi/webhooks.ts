@@ -1,0 +1,79 @@
+const events = {
+  'settlement.confirmed': 'The payment is proven: the recipient has the funds.',
+  'settlement.failed': 'The payment failed permanently: no funds moved, and by this settlement none will.',
+  'settlement.pending': 'A settlement was left open; at most once per settlement.',
+  'settlement.reorged': 'The chain dropped the block of the payment; it is pending again.',
+} as const
+
+const header = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+})
+
+const describeEvent = (type: string, description: string) => ({
+  post: {
+    operationId: type.replace(/\.(.)/, (_dot, letter: string) => letter.toUpperCase()),
+    tags: ['Webhooks'],
+    summary: type,
+    description,
+    security: [],
+    parameters: [
+      header('webhook-id', 'The same for every delivery of the event'),
+      header('webhook-timestamp', 'Unix time in seconds'),
+      header(
+        'webhook-signature',
+        'Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret',
+      ),
+    ],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              id: { type: 'string', description: 'The header `webhook-id`' },
+              type: { type: 'string', const: type },
+              timestamp: { type: 'string', format: 'date-time' },
+              data: {
+                allOf: [
+                  { $ref: '#/components/schemas/Settlement' },
+                  {
+                    type: 'object',
+                    properties: {
+                      resource: {
+                        type: 'string',
+                        description: 'URL of what was paid for, where the payment names it',
+                      },
+                      idempotencyKey: {
+                        type: 'string',
+                        description: 'Of the request that received the success',
+                      },
+                      operationalCode: { $ref: '#/components/schemas/OperationalCode' },
+                      retryable: {
+                        type: 'boolean',
+                        description: 'With a reason: whether the same request may succeed later',
+                      },
+                    },
+                  },
+                ],
+              },
+            },
+            required: ['id', 'type', 'timestamp', 'data'],
+          },
+        },
+      },
+    },
+    responses: {
+      '2XX': { description: 'Received. Any other response is retried for about 17 hours.' },
+      '410': { description: 'Ends all deliveries until a URL is set again.' },
+    },
+  },
+})
+
+/** The `webhooks` section of the document. */
+export const describeWebhooks = () =>
+  Object.fromEntries(Object.entries(events).map(([type, text]) => [type, describeEvent(type, text)]))
