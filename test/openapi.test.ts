@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { createConfig, lint } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -140,13 +142,30 @@ describe('every route', () => {
   )
 })
 
+describe('a strict linter', () => {
+  it('has no problem with the document', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] })
+    const problems = await lint({
+      ref: fileURLToPath(new URL('../openapi/openapi.yaml', import.meta.url)),
+      config,
+    })
+    // Probes take no input and have no limits: no request to them is refused.
+    const isProbe = ({ ruleId, location }: (typeof problems)[number]) =>
+      ruleId === 'operation-4xx-response' &&
+      /^#\/paths\/~1(health|ready)\/get/.test(location[0]?.pointer ?? '')
+    expect(
+      problems.filter((problem) => !isProbe(problem)).map(({ ruleId, message }) => `${ruleId}: ${message}`),
+    ).toEqual([])
+  }, 30_000)
+})
+
 describe('security requirements', () => {
   const eitherHeader = [{ bearer: [] }, { header: [] }]
   const expected = {
     dashboard: eitherHeader,
     key: [{}, ...eitherHeader],
     operator: [{ operator: [] }],
-    public: undefined,
+    public: [],
   } as const
   const operator = { operator: [] }
   /** Routes that serve operators too. */

@@ -79,7 +79,8 @@ const describeOperation = (operation: Operation) => {
     tags,
     summary,
     description,
-    ...(security === undefined ? {} : { security }),
+    // An empty list: no credentials.
+    security: security ?? [],
     ...(parameters === undefined ? {} : { parameters }),
     ...(requestBody === undefined
       ? {}

@@ -12,6 +12,7 @@ import {
   supported,
   verifyResult,
 } from '../../protocol/results.js'
+import { tiers } from '../../protocol/tiers.js'
 import { wirePaymentRequest } from '../../protocol/wire.js'
 import {
   infoResponse,
@@ -178,12 +179,7 @@ export const tiersSchema = {
   'x-reference': {
     responses: {
       200: {
-        free: {
-          summary: 'One of the plans',
-          value: {
-            tiers: { free: { name: 'Free', monthlyQuota: 1_000, rpmLimit: 10, feeRate: 0, priceCents: 0 } },
-          },
-        },
+        tiers: { summary: 'All plans', value: { tiers } },
       },
       ...exemplifyErrors(readErrors),
     },
