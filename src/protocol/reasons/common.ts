@@ -1,0 +1,63 @@
+import type { ReasonEntry } from './reasonEntry.js'
+
+export const commonReasons = {
+  invalid_network: { message: 'This facilitator does not support the network', remedy: 'fix_request' },
+  invalid_x402_version: { message: 'The protocol version must be 1 or 2', remedy: 'fix_request' },
+  accepted_requirements_mismatch: {
+    message: 'What the client accepted differs from the payment requirements',
+    remedy: 'fix_request',
+  },
+  unsupported_asset: {
+    message: 'This facilitator does not settle the asset on this network',
+    remedy: 'fix_request',
+  },
+  self_payment: { message: 'The payer and the recipient are the same address', remedy: 'fix_request' },
+  asset_not_deployed_contract: {
+    message: 'The address of the asset has no contract code',
+    remedy: 'retry_later',
+  },
+  unsupported_payload_type: {
+    message: 'This facilitator does not settle this form of authorization',
+    remedy: 'fix_request',
+  },
+  invalid_payment_amount: { message: 'The amount must be at least one smallest unit', remedy: 'fix_request' },
+  duplicate_settlement: {
+    message: 'This authorization was already settled for another request',
+    remedy: 'do_not_deliver',
+  },
+  settlement_pending: {
+    message: 'The transaction was sent and its outcome is not known yet; ask again, do not pay again',
+    remedy: 'await_settlement',
+  },
+  settlement_abandoned: {
+    message: 'The settlement was abandoned before anything was sent; retry the payment',
+    operationalCode: 'SVC-3002',
+    remedy: 'retry_later',
+  },
+  settlement_displaced: {
+    message: 'The transaction was replaced by another one; retry the payment',
+    operationalCode: 'SVC-3002',
+    remedy: 'retry_later',
+  },
+  authorization_expired_unsettled: {
+    message: 'The authorization expired on chain without having been executed',
+    operationalCode: 'SVC-1011',
+    remedy: 'new_payment',
+  },
+  asset_mismatch: {
+    message: 'The asset of the signed transfer differs from the required asset',
+    remedy: 'new_payment',
+  },
+  recipient_mismatch: { message: 'The recipient of the signed transfer is not payTo', remedy: 'new_payment' },
+  insufficient_amount: { message: 'The signed amount is lower than the amount', remedy: 'new_payment' },
+  authorization_expired: {
+    message: 'The signed transfer has expired, or would before it could be settled',
+    operationalCode: 'SVC-1011',
+    remedy: 'new_payment',
+  },
+  transaction_failed: {
+    message: 'The transaction was executed on chain and the recipient was not credited',
+    operationalCode: 'SVC-3002',
+    remedy: 'new_payment',
+  },
+} as const satisfies Readonly<Record<string, ReasonEntry>>

@@ -1,0 +1,59 @@
+import type { ReasonEntry } from './reasonEntry.js'
+
+export const evmReasons = {
+  invalid_exact_evm_nonce_already_used: {
+    message: 'The authorization was used or cancelled on chain',
+    operationalCode: 'SVC-3002',
+    remedy: 'new_payment',
+  },
+  invalid_exact_evm_token_name_mismatch: {
+    message: "extra.name is not the name of the token's EIP-712 domain",
+    operationalCode: 'SVC-1006',
+    remedy: 'fix_request',
+  },
+  invalid_exact_evm_token_version_mismatch: {
+    message: "extra.version is not the version of the token's EIP-712 domain",
+    operationalCode: 'SVC-1006',
+    remedy: 'fix_request',
+  },
+  invalid_exact_evm_missing_eip712_domain: {
+    message: "extra.name and extra.version of the token's EIP-712 domain are required",
+    remedy: 'fix_request',
+  },
+  invalid_exact_evm_eip3009_not_supported: {
+    message: 'The token has no transferWithAuthorization (EIP-3009)',
+    remedy: 'fix_request',
+  },
+  invalid_exact_evm_payload_undeployed_smart_wallet: {
+    message: "The payer's smart wallet is not deployed, and this facilitator does not deploy wallets",
+    remedy: 'retry_later',
+  },
+  eip6492_factory_not_allowed: {
+    message: "The factory of the payer's smart wallet is not on the allow-list",
+    remedy: 'fix_request',
+  },
+  smart_wallet_deployment_failed: {
+    message: "The payer's smart wallet cannot be deployed as described",
+    remedy: 'retry_later',
+  },
+  token_paused: { message: 'The token is paused', remedy: 'retry_later' },
+  account_blocked: { message: 'The token blocks the payer or the recipient', remedy: 'retry_later' },
+  invalid_exact_evm_transfer_event_mismatch: {
+    message: 'The token would not credit the recipient with the exact value',
+    remedy: 'retry_later',
+  },
+  gas_limit_exceeded: {
+    message: 'The gas of the transfer exceeds the maximum of this facilitator',
+    remedy: 'retry_later',
+  },
+  invalid_exact_evm_transaction_simulation_failed: {
+    message: 'The transfer fails when it is simulated',
+    operationalCode: 'SVC-3002',
+    remedy: 'retry_later',
+  },
+  invalid_exact_evm_transaction_failed: {
+    message: 'The transaction was mined but the transfer failed',
+    operationalCode: 'SVC-3002',
+    remedy: 'retry_later',
+  },
+} as const satisfies Readonly<Record<string, ReasonEntry>>

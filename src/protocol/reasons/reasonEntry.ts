@@ -1,0 +1,28 @@
+import type { OperationalCode } from '../operationalCodes.js'
+
+/**
+ * What the caller can do about a reason. `isFinal`: the same request can never succeed; any other reason may disappear
+ * with the state of the chain, so that the same request can succeed later.
+ */
+export const remedies = {
+  fix_request: { isFinal: true, advice: 'Correct the request or the payment requirements' },
+  new_payment: { isFinal: true, advice: 'Ask the payer for a new payment' },
+  fund_payer: { isFinal: false, advice: 'Fund the payer, then send the same request again' },
+  retry_later: { isFinal: false, advice: 'Send the same request again once the cause is gone' },
+  await_settlement: {
+    isFinal: false,
+    advice: 'Send the same request again, or poll the settlement; do not ask for another payment',
+  },
+  do_not_deliver: {
+    isFinal: false,
+    advice: 'Do not deliver: another request has this payment',
+  },
+} as const
+
+export type Remedy = keyof typeof remedies
+
+export interface ReasonEntry {
+  readonly message: string
+  readonly operationalCode?: OperationalCode
+  readonly remedy: Remedy
+}
