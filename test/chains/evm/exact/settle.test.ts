@@ -479,11 +479,11 @@ describe('an Idempotency-Key', () => {
     expect(await first).toMatchObject({ result: { success: true } })
   })
 
-  it('is PAYLOAD_MISMATCH with another payload', async () => {
+  it('of an account is PAYLOAD_MISMATCH with another payload', async () => {
     const service = await scene.open()
     const [one, other] = [await scene.plan(), await scene.plan()]
-    await service.settleWithKey(one.body, 'order-4')
-    expect(await rejectionOf(service.settleWithKey(other.body, 'order-4'))).toMatchObject({
+    await service.settleWithKey(one.body, 'order-4', 'account-1')
+    expect(await rejectionOf(service.settleWithKey(other.body, 'order-4', 'account-1'))).toMatchObject({
       code: 'PAYLOAD_MISMATCH',
     })
     expect(await service.settle(other.body)).toMatchObject({ success: true })
