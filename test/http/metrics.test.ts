@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { createMetrics, type MeasuredNetwork } from '../../src/platform/metrics.js'
+import { createMetrics } from '../../src/platform/metrics.js'
+import type { MeasuredNetwork } from '../../src/platform/networkGauges.js'
 import { Secret } from '../../src/platform/secret.js'
 import { type TestAppOptions, testApp, testMetrics } from './support/app.js'
 import { paymentBody, paymentBodyWith } from './support/payment.js'

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { createAddressBlocks } from './addressBlocks.js'
+import { Secret } from './secret.js'
+
+export const secretUrl = (...protocols: readonly string[]) =>
+  z
+    .string()
+    .refine(
+      (text) => {
+        try {
+          return protocols.includes(new URL(text).protocol)
+        } catch {
+          return false
+        }
+      },
+      `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    )
+    .transform((text) => new Secret(text))
+
+export const cidrBlocks = z.string().transform((text, context) => {
+  const { normalize } = createAddressBlocks()
+  // No hop counts: a client can forge them by adding a header.
+  const blocks = text.split(',').map((part) => normalize(part.trim()))
+  const valid = blocks.filter((block) => block !== null)
+  if (valid.length < blocks.length) {
+    context.addIssue({ code: 'custom', message: 'must list addresses or CIDR blocks, comma separated' })
+    return z.NEVER
+  }
+  // Fastify refuses it too: every client could then choose its own address.
+  if (valid.some((block) => block.endsWith('/0'))) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must not contain a block of all addresses, such as 0.0.0.0/0',
+    })
+    return z.NEVER
+  }
+  return valid
+})
+
+/** As browsers send it: lower case, no default port, no path. `*` is rejected although it is valid in a URL host. */
+const isOrigin = (text: string): boolean => {
+  if (!URL.canParse(text) || text.includes('*')) return false
+  const { origin, protocol, hostname } = new URL(text)
+  return origin === text && (protocol === 'https:' || (protocol === 'http:' && hostname === 'localhost'))
+}
+
+export const pageOrigins = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine(
+    (origins) => origins.every(isOrigin),
+    'must list origins such as https://shop.example, comma separated; http for localhost only',
+  )
+
+export const visibleText = (minimum: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^[\\x21-\\x7e]{${minimum},}$`), `must be ${minimum} or more visible ASCII characters`)
+    .transform((text) => new Secret(text))
+
+export const mailSender = z
+  .string()
+  .regex(
+    /^(?:[^\p{C}<>"@]{1,100} <[^\s\p{C}<>"@]+@[^\s\p{C}<>"@]+>|[^\s\p{C}<>"@]+@[^\s\p{C}<>"@]+)$/u,
+    'must be an e-mail address, or a name and one such as Payments <keys@example.com>',
+  )
+
+export const defaultPublicMailDomains = [
+  ...[
+    'aol.com',
+    'fastmail.com',
+    'gmail.com',
+    'gmx.de',
+    'gmx.net',
+    'googlemail.com',
+    'hotmail.com',
+    'icloud.com',
+  ],
+  ...['live.com', 'mail.ru', 'me.com', 'naver.com', 'outlook.com', 'proton.me', 'protonmail.com', 'qq.com'],
+  ...['web.de', 'yahoo.com', 'yandex.ru', '163.com'],
+]
+
+export const domainNames = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim().toLowerCase()))
+  .refine(
+    (names) => names.every((name) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(name)),
+    'must list domains such as gmail.com, comma separated',
+  )
