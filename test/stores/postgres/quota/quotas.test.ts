@@ -78,7 +78,7 @@ describe('quotas', () => {
   })
   const countHeld = async (caller: string): Promise<number> => {
     const { rows } = await pool.query<{ count: string }>(
-      "select count(*) from settlements where caller = $1 and state <> 'failed'",
+      "select count(*) from settlements where caller = $1 and (state <> 'failed' or transaction is not null)",
       [caller],
     )
     return Number(rows[0]?.count)
