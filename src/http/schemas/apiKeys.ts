@@ -2,6 +2,7 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { auditPage, createdKey, keyScopes, namedKeyList, revokedKey } from '../../protocol/accounts.js'
+import { pageQuery, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const readErrors = [
@@ -87,10 +88,7 @@ export const revokeApiKeySchema = {
     'Invalidates the key immediately, also one that is retiring after a rotation. The primary key cannot be revoked, ' +
     'only rotated.',
   params: z.object({
-    id: z
-      .uuid()
-      .transform((text) => text.toLowerCase())
-      .meta({ examples: [keyExample.id] }),
+    id: uuidText.meta({ examples: [keyExample.id] }),
   }),
   response: { 200: jsonResponse('The key is revoked.', revokedKey), ...describeErrors(revokeErrors) },
   'x-reference': {
@@ -108,20 +106,7 @@ export const readAuditSchema = {
   description:
     'Every change to keys, webhook, restrictions and tier of the project, newest first: when, by which key or ' +
     'operator, and from which address. Kept for 400 days.',
-  querystring: z.object({
-    limit: z
-      .string()
-      .regex(/^[1-9][0-9]{0,2}$/)
-      .transform(Number)
-      .pipe(z.int().min(1).max(200))
-      .default(50)
-      .meta({ description: 'Page size, 1 to 200; default 50', examples: ['50'] }),
-    cursor: z
-      .uuid()
-      .transform((text) => text.toLowerCase())
-      .optional()
-      .meta({ description: '`nextCursor` of the previous page' }),
-  }),
+  querystring: pageQuery,
   response: { 200: jsonResponse('A page of changes.', auditPage), ...describeErrors(pageErrors) },
   'x-reference': {
     responses: {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parameters } from './examples.js'
+import { pageLimit, uuidText } from './page.js'
 
 const fields = z.object({
   network: z
@@ -36,18 +37,10 @@ const fields = z.object({
       description: 'For lists: created at or after this time',
       examples: ['2026-01-01T00:00:00Z'],
     }),
-  limit: z
-    .string()
-    .regex(/^[1-9][0-9]{0,2}$/)
-    .transform(Number)
-    .pipe(z.int().min(1).max(200))
+  limit: pageLimit
     .optional()
     .meta({ description: 'For lists: page size, 1 to 200; default 50', examples: ['50'] }),
-  cursor: z
-    .uuid()
-    .transform((text) => text.toLowerCase())
-    .optional()
-    .meta({ description: 'For lists: `nextCursor` of the previous page' }),
+  cursor: uuidText.optional().meta({ description: 'For lists: `nextCursor` of the previous page' }),
 })
 
 type Fields = z.infer<typeof fields>

@@ -10,6 +10,7 @@ import {
   webhookTested,
 } from '../../protocol/webhooks.js'
 import { parameters } from './examples.js'
+import { pageQuery, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const readErrors = [
@@ -129,20 +130,7 @@ export const listDeliveriesSchema = {
   tags: ['Webhooks'],
   summary: 'List webhook deliveries',
   description: 'Deliveries of the last 30 days, newest first, with the latest response to each.',
-  querystring: z.object({
-    limit: z
-      .string()
-      .regex(/^[1-9][0-9]{0,2}$/)
-      .transform(Number)
-      .pipe(z.int().min(1).max(200))
-      .default(50)
-      .meta({ description: 'Page size, 1 to 200; default 50', examples: ['50'] }),
-    cursor: z
-      .uuid()
-      .transform((text) => text.toLowerCase())
-      .optional()
-      .meta({ description: '`nextCursor` of the previous page' }),
-  }),
+  querystring: pageQuery,
   response: { 200: jsonResponse('A page of deliveries.', deliveryPage), ...describeErrors(readErrors) },
   'x-reference': {
     responses: {
@@ -163,10 +151,7 @@ export const redeliverSchema = {
     'Schedules the message for immediate delivery to the current URL with the same `webhook-id`. Failures are retried ' +
     'like those of a new message.',
   params: z.object({
-    id: z
-      .uuid()
-      .transform((text) => text.toLowerCase())
-      .meta({ examples: [deliveryExample.id] }),
+    id: uuidText.meta({ examples: [deliveryExample.id] }),
   }),
   response: { 200: jsonResponse('The delivery, now due.', deliveryView), ...describeErrors(itemErrors) },
   'x-reference': {

@@ -51,7 +51,7 @@ export const createMailKeys = ({ mailer, sealer, limiter, logger }: MailKeysDepe
 export const hashMailbox = (sealer: Pick<Sealer, 'fingerprint'>, address: string): string =>
   Buffer.from(sealer.fingerprint(canonicalMailbox(address).mailbox)).toString('hex')
 
-/** Without the project's name: whoever registers chooses it, and we would mail that text to strangers. */
+/** Without the project's name: a registration may name any address, so that the text would reach strangers. */
 const describeAccount = ({ createdAt }: Account): string =>
   `Project of ${createdAt.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 

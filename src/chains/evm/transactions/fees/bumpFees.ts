@@ -1,3 +1,4 @@
+import { larger } from '../../abi/bigints.js'
 import type { Fees } from './fees.js'
 
 interface FeeOffer {
@@ -24,5 +25,3 @@ const readOffer = (fees: Fees): FeeOffer =>
 
 // 12.5 % more, rounded up: geth demands 10 % more of either price, and a wei more than zero.
 const raise = (price: bigint): bigint => (price === 0n ? 1n : (price * 9n + 7n) / 8n)
-
-const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)

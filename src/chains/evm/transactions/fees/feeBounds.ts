@@ -1,3 +1,4 @@
+import { larger, smaller } from '../../abi/bigints.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import { findMedian, type Market } from './market.js'
 
@@ -70,6 +71,3 @@ export const createFeeBounds = ({
     },
   }
 }
-
-const smaller = (left: bigint, right: bigint): bigint => (left < right ? left : right)
-const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)

@@ -1,5 +1,6 @@
 import { RpcError } from '../../../nodes/endpoint.js'
 import { readRateLimit } from '../../../nodes/readRateLimit.js'
+import { smaller } from '../../abi/bigints.js'
 import type { Log, LogFilter, Rpc } from '../../rpc/rpc.js'
 
 // A longer search goes on in the reconciler's next round.
@@ -83,5 +84,3 @@ const findBlockBefore = async (rpc: Rpc, seconds: bigint, at: bigint): Promise<b
   }
   return older
 }
-
-const smaller = (left: bigint, right: bigint): bigint => (left < right ? left : right)
