@@ -100,8 +100,8 @@ describe.concurrent('a network', () => {
 
   it('with a gas price above the cap is not offered until it falls', async () => {
     const proxy = await scene.openProxy()
-    const dear = { kind: 'tamper', change: () => ({ baseFeePerGas: ['0x174876e801'] }) } as const
-    proxy.setFault('eth_feeHistory', dear)
+    const expensive = { kind: 'tamper', change: () => ({ baseFeePerGas: ['0x174876e801'] }) } as const
+    proxy.setFault('eth_feeHistory', expensive)
     const service = await scene.open({
       rpcUrls: [proxy.url],
       environment: { [`EVM_MAX_FEE_GWEI_${scene.chain.chainId}`]: '100' },

@@ -26,12 +26,12 @@ afterEach(async () => {
 })
 afterAll(() => scene.close())
 
-const dearTip = 100_000n * 1_000_000_000n
+const highTip = 100_000n * 1_000_000_000n
 const mostTip = 3n * 1_000_000_000n
 
 /** A node that names 100,000 gwei, as its own suggestion and as what others tip. */
-const nameDearTip = (proxy: RpcProxy) => {
-  const tip = `0x${dearTip.toString(16)}`
+const nameHighTip = (proxy: RpcProxy) => {
+  const tip = `0x${highTip.toString(16)}`
   proxy.setFault('eth_maxPriorityFeePerGas', { kind: 'tamper', change: () => tip })
   proxy.setFault('eth_feeHistory', {
     kind: 'tamper',
@@ -62,15 +62,15 @@ const getStuck = async (options: EngineOptions) => {
   await eventually(async () => ((await listRecorded(sending)).length > 0 ? true : null))
   const [bytes = '0x'] = await listRecorded(sending)
   const { maxFeePerGas = 0n } = parseTransaction(bytes)
-  const mineDear = async () => {
+  const mineExpensive = async () => {
     await control.setNextBaseFee(maxFeePerGas * 2n)
     await control.mine()
   }
-  await mineDear()
+  await mineExpensive()
   await sending.maintenance.check()
   await sending.maintenance.check()
   clock.shift(31_000)
-  await mineDear()
+  await mineExpensive()
   const end = async () => {
     await control.dropAllTransactions()
     await control.setNextBaseFee(1_000_000_000n)
@@ -85,7 +85,7 @@ const getStuck = async (options: EngineOptions) => {
 describe('A44: a node that names a tip of 100,000 gwei', () => {
   it('does not make a payment cost more: it settles at a bounded tip', async () => {
     const proxy = await scene.openProxy()
-    nameDearTip(proxy)
+    nameHighTip(proxy)
     const service = await scene.open({ rpcUrls: [proxy.url] })
     const { body, payTo } = await scene.plan()
     const { success, transaction } = await service.settle(body)
@@ -100,7 +100,7 @@ describe('A44: a node that names a tip of 100,000 gwei', () => {
   it('does not make a replacement cost more', async () => {
     const proxy = await scene.openProxy()
     const { sending, end } = await getStuck({ url: proxy.url })
-    nameDearTip(proxy)
+    nameHighTip(proxy)
     await sending.maintenance.check()
     const [, replacement = '0x'] = await listRecorded(sending)
     const { maxPriorityFeePerGas = 0n } = parseTransaction(replacement)

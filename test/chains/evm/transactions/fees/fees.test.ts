@@ -171,8 +171,8 @@ describe('a node that names too high a price', () => {
   })
 
   it('does not make us tip more than twice the base fee, or 3 gwei where that is less', async () => {
-    const dear = openOracle(namesTip(100_000 * gwei))
-    expect(await dear.oracle.read()).toMatchObject({ maxPriorityFeePerGas: 3n * BigInt(gwei) })
+    const high = openOracle(namesTip(100_000 * gwei))
+    expect(await high.oracle.read()).toMatchObject({ maxPriorityFeePerGas: 3n * BigInt(gwei) })
     const { oracle } = openOracle({
       ...namesTip(100_000 * gwei),
       eth_feeHistory: () => history([20 * gwei, 20 * gwei], [100_000 * gwei]),

@@ -239,22 +239,22 @@ describe('a stuck transaction', () => {
     const settling = await settleApart(sending, count)
     const [offered] = (await listRecorded(sending)).map(({ bytes }) => parseTransaction(bytes))
     const highest = offered?.maxFeePerGas ?? 0n
-    const mineDear = async () => {
+    const mineExpensive = async () => {
       await control.setNextBaseFee(highest * 3n)
       await control.mine()
     }
-    await mineDear()
+    await mineExpensive()
     expect(await client.getTransactionCount({ address: signerOf(sending).address })).toBe(0)
-    return { sending, settling, clock, mineDear, highest }
+    return { sending, settling, clock, mineExpensive, highest }
   }
 
   it('is replaced by the same call at a higher price, and the settlement reports the replacement', async () => {
-    const { sending, settling, clock, mineDear } = await getStuck(3)
+    const { sending, settling, clock, mineExpensive } = await getStuck(3)
     await sending.maintenance.check()
     await sending.maintenance.check()
     expect(await listRecorded(sending)).toHaveLength(3)
     clock.shift(31_000)
-    await mineDear()
+    await mineExpensive()
     await sending.maintenance.check()
     const recorded = await listRecorded(sending)
     expect(recorded.map(({ nonce }) => nonce)).toEqual([0, 0, 1, 1, 2, 2])
@@ -277,11 +277,11 @@ describe('a stuck transaction', () => {
 
   it('has its replacement recorded before it is sent: nodes receive only recorded transactions', async () => {
     const proxy = await scene.openProxy()
-    const { sending, settling, clock, mineDear } = await getStuck(1, { url: proxy.url })
+    const { sending, settling, clock, mineExpensive } = await getStuck(1, { url: proxy.url })
     await sending.maintenance.check()
     await sending.maintenance.check()
     clock.shift(31_000)
-    await mineDear()
+    await mineExpensive()
     proxy.clearCalls()
     await sending.maintenance.check()
     const recorded = new Set((await listRecorded(sending)).map(({ bytes }) => bytes))
@@ -308,15 +308,15 @@ describe('a stuck transaction', () => {
     })
     expect(outcome).toMatchObject({ state: 'pending' })
     const [stuck] = await listRecorded(sending)
-    const mineDear = async () => {
+    const mineExpensive = async () => {
       await control.setNextBaseFee((parseTransaction(stuck?.bytes ?? '0x').maxFeePerGas ?? 0n) * 3n)
       await control.mine()
     }
-    await mineDear()
+    await mineExpensive()
     await sending.maintenance.check()
     await sending.maintenance.check()
     clock.shift(31_000)
-    await mineDear()
+    await mineExpensive()
     await sending.maintenance.check()
     await control.mine()
     const { broadcasts = [] } = (await sending.journal.find(id)) ?? {}
@@ -328,7 +328,7 @@ describe('a stuck transaction', () => {
   })
 
   it('is not bumped repeatedly while the chain mines no blocks', async () => {
-    const { sending, settling, clock, mineDear } = await getStuck()
+    const { sending, settling, clock, mineExpensive } = await getStuck()
     await sending.maintenance.check()
     await sending.maintenance.check()
     for (const _round of range(5)) {
@@ -336,7 +336,7 @@ describe('a stuck transaction', () => {
       await sending.maintenance.check()
     }
     expect(await listRecorded(sending)).toHaveLength(1)
-    await mineDear()
+    await mineExpensive()
     await sending.maintenance.check()
     expect(await listRecorded(sending)).toHaveLength(2)
     await scene.chain.control.mine()
@@ -365,18 +365,18 @@ describe('a stuck transaction', () => {
   }, 40_000)
 
   it("is not replaced by an instance without the lane's lease", async () => {
-    const { sending, settling, clock, mineDear } = await getStuck()
+    const { sending, settling, clock, mineExpensive } = await getStuck()
     await sending.maintenance.check()
     const other = await open({ clock, signers: sending.signers })
     for (const _round of range(3)) {
       clock.shift(31_000)
-      await mineDear()
+      await mineExpensive()
       await other.maintenance.check()
     }
     expect(await listRecorded(sending)).toHaveLength(1)
     await killInstance(scene.database.pool(), sending.instance)
     await other.maintenance.check()
-    await mineDear()
+    await mineExpensive()
     await other.maintenance.check()
     const [, replacement] = await listRecorded(sending)
     expect(replacement).toBeDefined()
