@@ -1,0 +1,87 @@
+import type { Installation, Transfer } from '../admin/runAdmin.js'
+import { type Config, readConfig } from '../config.js'
+import { version } from '../platform/version.js'
+import { openAccounts } from '../stores/openAccounts.js'
+import { migrationsFolder } from '../stores/openStores.js'
+import { createSealingKeyCheck } from '../stores/postgres/accounts/sealingKeyCheck.js'
+import { checkBackup, restoreBackup } from '../stores/postgres/backup/restoreBackup.js'
+import { writeBackup } from '../stores/postgres/backup/writeBackup.js'
+import { migrate } from '../stores/postgres/database/migrate.js'
+import { openAdminDatabase } from '../stores/postgres/openAdminDatabase.js'
+import { checkInstallation } from './checkInstallation.js'
+import { findSealers, openConfiguredSealers, sealingKeyFile } from './findSealers.js'
+import { listSettings } from './listSettings.js'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const createInstallation = (environment: Environment): Installation => {
+  const read = (): Config => readConfig(environment)
+  return {
+    listTiers: () => Object.keys(read().tiers.table),
+    openStores: () => {
+      const config = read()
+      return openAccounts({ ...config.stores, tiers: config.tiers }, () => openConfiguredSealers(config))
+    },
+    check: () => checkInstallation(environment),
+    listSettings: () => listSettings(environment),
+    backUp: (file) => backUp(read(), file),
+    restore: (file) => restore(read(), file),
+  }
+}
+
+const nameSealingKey = (config: Config): string =>
+  config.accounts.keyEncryptionSecret === null
+    ? `the file ${sealingKeyFile(config)}`
+    : 'KEY_ENCRYPTION_SECRET'
+
+const backUp = async (config: Config, file: string): Promise<Transfer> => {
+  const { pool, close } = await openAdminDatabase(config.stores, { creates: false })
+  try {
+    const { rows, bytes } = await writeBackup(pool, {
+      file,
+      migrationsFolder,
+      version,
+      createdAt: new Date(),
+    })
+    return {
+      file,
+      rows,
+      advice: [
+        `${bytes} bytes. The file holds e-mail addresses, encrypted API keys and signed transactions: protect it as you protect the database.`,
+        `Keep ${nameSealingKey(config)} separately: without it the API keys and webhook secrets in this backup cannot be used.`,
+      ],
+    }
+  } finally {
+    await close()
+  }
+}
+
+const restore = async (config: Config, file: string): Promise<Transfer> => {
+  // Before a database is created or opened.
+  await checkBackup(file, migrationsFolder)
+  const { pool, close } = await openAdminDatabase(config.stores, { creates: true })
+  try {
+    await migrate(pool, migrationsFolder)
+    const rows = await restoreBackup(pool, { file, migrationsFolder })
+    const sealers = await findSealers(config)
+    const isOpened =
+      sealers !== null &&
+      (await createSealingKeyCheck(pool, sealers.keyCheckValue, sealers.previousKeyCheckValue)
+        .check()
+        .then(
+          () => true,
+          () => false,
+        ))
+    const needed = `Before the start: set KEY_ENCRYPTION_SECRET to the secret of the backed up service, or copy its file key-encryption-secret to ${sealingKeyFile(config)}.`
+    return {
+      file,
+      rows,
+      advice: [
+        ...(rows.sealing_secret === 0 || isOpened ? [] : [needed]),
+        'What was settled after the backup is not in it. Do not start the service that wrote the backup beside this one: both would use the same signers.',
+      ],
+    }
+  } finally {
+    await close()
+  }
+}

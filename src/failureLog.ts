@@ -1,0 +1,92 @@
+import type { Logger } from './ports/logger.js'
+
+export interface FailureLogOptions {
+  readonly logger: Logger
+  readonly level?: 'warn' | 'error'
+  /** Of every line about a failure. */
+  readonly event: string
+  /** Of the line after the failures; null: recovery cannot be observed. */
+  readonly recovered: string | null
+  /** Between two lines about one key; default 30 s. */
+  readonly everyMs?: number
+  /** Monotonic. */
+  readonly now?: () => number
+}
+
+/** One failure that repeats is one incident, not a line for each time. */
+export interface FailureLog {
+  /**
+   * The first failure of a key is logged with all fields. Further ones are counted: `failures` and `forSeconds` appear in
+   * one line per interval.
+   */
+  failed(key: string, fields: Readonly<Record<string, unknown>>): void
+  /** One line, only if failures of the key were logged. One that recovers and fails again within the interval is silent. */
+  succeeded(key: string): void
+}
+
+interface Incident {
+  readonly named: Readonly<Record<string, unknown>>
+  startedAt: number
+  loggedAt: number
+  failures: number
+  isOver: boolean
+  hasLine: boolean
+}
+
+const defaultEveryMs = 30_000
+
+// Keys come from configuration; the bound is for defects.
+const maxIncidents = 1_000
+
+export const createFailureLog = ({
+  logger,
+  level = 'warn',
+  event,
+  recovered,
+  everyMs = defaultEveryMs,
+  now = () => performance.now(),
+}: FailureLogOptions): FailureLog => {
+  const incidents = new Map<string, Incident>()
+
+  const begin = (key: string, fields: Readonly<Record<string, unknown>>, at: number) => {
+    const { error: _error, ...named } = fields
+    incidents.delete(key)
+    const [oldest] = incidents.keys()
+    if (incidents.size >= maxIncidents && oldest !== undefined) incidents.delete(oldest)
+    incidents.set(key, { named, startedAt: at, loggedAt: at, failures: 1, isOver: false, hasLine: true })
+    logger[level](fields, event)
+  }
+
+  return {
+    failed: (key, fields) => {
+      const at = now()
+      const incident = incidents.get(key)
+      if (incident === undefined) return begin(key, fields, at)
+      const isQuiet = at - incident.loggedAt < everyMs
+      if (incident.isOver) {
+        if (!isQuiet) return begin(key, fields, at)
+        incident.startedAt = at
+        incident.failures = 0
+        incident.isOver = false
+        incident.hasLine = false
+      }
+      incident.failures += 1
+      if (isQuiet) return
+      incident.loggedAt = at
+      incident.hasLine = true
+      logger[level]({ ...fields, ...describeLength(incident, at) }, event)
+    },
+    succeeded: (key) => {
+      const incident = incidents.get(key)
+      if (incident === undefined || incident.isOver) return
+      incident.isOver = true
+      if (!incident.hasLine || recovered === null) return
+      logger.info({ ...incident.named, ...describeLength(incident, now()) }, recovered)
+    },
+  }
+}
+
+const describeLength = ({ failures, startedAt }: Incident, at: number) => ({
+  failures,
+  forSeconds: Math.round((at - startedAt) / 1_000),
+})

@@ -1,0 +1,77 @@
+export type Invocation =
+  | { readonly kind: 'serve' }
+  | { readonly kind: 'admin'; readonly args: readonly string[] }
+  | { readonly kind: 'deploy'; readonly network: string; readonly isDryRun: boolean }
+  | { readonly kind: 'help' | 'adminHelp' | 'deployHelp' | 'version' }
+
+export const help = `Usage: npm start [-- option]          runs the facilitator
+       npm run admin -- <command>      manages accounts; --help lists the commands
+       npm run deploy -- --network …   deploys the batch contract; --help explains it
+
+Options:
+  -h, --help       shows this text
+  -v, --version    shows the version
+
+Settings are environment variables, or lines of a file .env in this folder: .env.example lists them all.
+Nothing is required to start. To settle USDC on Base:
+
+  EVM_PRIVATE_KEY=0x... EVM_RPC_URL_8453=https://... npm start`
+
+export const deployHelp = `Usage: npm run deploy -- --network <id> [--dry-run]
+
+Deploys what the network lacks of quittance's contracts, paid by the first key of EVM_PRIVATE_KEY, through the endpoints
+that the service uses. The addresses are the same on every network. Run again, it sends nothing.
+
+  --network <id>   such as eip155:8453
+  --dry-run        shows what it would cost, and sends nothing`
+
+/** Not understood: exit code 2, as POSIX utilities do. */
+export class CommandLineError extends Error {
+  constructor(problem: string) {
+    super(`${problem}\nnpm start -- --help shows what can be given. Settings are environment variables.`)
+    this.name = 'CommandLineError'
+  }
+}
+
+const helpFlags = ['--help', '-h']
+
+/** Throws `CommandLineError`. */
+export const readCommandLine = (args: readonly string[]): Invocation => {
+  const [first, ...rest] = args
+  if (first === undefined) return { kind: 'serve' }
+  if (first === 'admin') {
+    return rest.some((word) => helpFlags.includes(word))
+      ? { kind: 'adminHelp' }
+      : { kind: 'admin', args: rest }
+  }
+  if (first === 'deploy') return readDeploy(rest)
+  if (args.some((word) => helpFlags.includes(word))) return { kind: 'help' }
+  if (first === '--version' || first === '-v') return { kind: 'version' }
+  throw new CommandLineError(
+    first.startsWith('-')
+      ? `Unknown option '${nameOf(first)}'.`
+      : `Unknown command '${nameOf(first)}': there are admin and deploy.`,
+  )
+}
+
+const readDeploy = (args: readonly string[]): Invocation => {
+  if (args.some((word) => helpFlags.includes(word))) return { kind: 'deployHelp' }
+  let network: string | null = null
+  let isDryRun = false
+  const words = args.flatMap((word) => (word.startsWith('--network=') ? word.split(/=(.*)/s, 2) : [word]))
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? ''
+    if (word === '--dry-run') isDryRun = true
+    else if (word === '--network') {
+      at += 1
+      network = words[at] ?? null
+    } else throw new CommandLineError(`Unknown option '${nameOf(word)}'.`)
+  }
+  if (network === null || !/^[a-z0-9-]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(network)) {
+    throw new CommandLineError('--network must be a CAIP-2 identifier, such as eip155:8453.')
+  }
+  return { kind: 'deploy', network, isDryRun }
+}
+
+/** Without its value, which may be a secret, and without what controls a terminal. */
+const nameOf = (word: string): string => (word.split('=')[0] ?? '').replaceAll(/\p{C}/gu, '').slice(0, 60)
