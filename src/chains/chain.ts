@@ -39,6 +39,8 @@ export interface ChainContext {
   readonly lanes: SignerLanes
   /** Shared by all instances, so that hourly budgets hold across them. */
   readonly limiter: RateLimiter
+  /** Share of a settlement's cost that a payment must be worth where the operator sets no minimum; 0: none. */
+  readonly minPaymentGasShare: number
 }
 
 export interface OpenChain {
@@ -52,6 +54,19 @@ export interface ChainModule<Settings> {
   open(settings: Settings, context: ChainContext): Promise<OpenChain>
 }
 
+/** Of the contracts of ours that a network can have. */
+export interface Deployment {
+  /** CAIP-2 identifier. */
+  readonly network: string
+  /** Computes what it would cost, and sends nothing. */
+  readonly isDryRun: boolean
+  /** For the operator; holds no secrets. */
+  print(line: string): void
+}
+
+/** Deploys what is missing; throws `DeploymentError`. */
+export type Deploy = (deployment: Deployment) => Promise<void>
+
 /** Parsed settings, or every problem found. Null settings: the family is not configured. */
 export type SettingsReading<Settings> =
   | { readonly settings: Settings | null }
@@ -62,6 +77,8 @@ export interface ChainFamily<Settings> {
   readonly namespace: string
   readSettings(environment: Readonly<Record<string, string>>): SettingsReading<Settings>
   load(): Promise<ChainModule<Settings>>
+  /** Only where a network can have contracts of ours. */
+  loadDeploy?(): Promise<{ deploy(settings: Settings, deployment: Deployment): Promise<void> }>
 }
 
 /** A `ChainFamily` without its settings type, so that all families fit in one list. */
@@ -71,7 +88,8 @@ export interface AnyChainFamily {
   prepare(
     environment: Readonly<Record<string, string>>,
   ):
-    | { readonly open: ((context: ChainContext) => Promise<OpenChain>) | null }
+    | { readonly open: null }
+    | { readonly open: (context: ChainContext) => Promise<OpenChain>; readonly deploy?: Deploy }
     | { readonly problems: readonly string[] }
 }
 
@@ -82,11 +100,15 @@ export const defineChain = <Settings>(family: ChainFamily<Settings>): AnyChainFa
     if ('problems' in reading) return reading
     const { settings } = reading
     if (settings === null) return { open: null }
+    const { loadDeploy } = family
     return {
       open: async (context) => {
         const module = await family.load()
         return await module.open(settings, context)
       },
+      ...(loadDeploy === undefined
+        ? {}
+        : { deploy: async (deployment: Deployment) => (await loadDeploy()).deploy(settings, deployment) }),
     }
   },
 })

@@ -1,9 +1,10 @@
 import type { Logger } from '../ports/logger.js'
-import type { AnyChainFamily, ChainContext, NetworkHealth, OpenChain } from './chain.js'
+import type { ChainContext, Deploy, NetworkHealth, OpenChain } from './chain.js'
 
 export interface EnabledChain {
   readonly namespace: string
-  readonly open: NonNullable<Extract<ReturnType<AnyChainFamily['prepare']>, { open: unknown }>['open']>
+  readonly open: (context: ChainContext) => Promise<OpenChain>
+  readonly deploy?: Deploy
 }
 
 export interface OpenChains extends Pick<OpenChain, 'schemes' | 'health' | 'close'> {

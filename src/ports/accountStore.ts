@@ -117,11 +117,12 @@ export interface AccountStore {
   /** `primary`: not revoked, because the primary key can only be rotated. Null if the account has no such key. */
   revokeKey(id: string, keyId: string, change?: Change): Promise<'revoked' | 'primary' | null>
   recordKeyUses(uses: ReadonlyMap<string, Date>): Promise<void>
+  /** Changes only the lists that are given. Returns both as they are now; null if the account does not exist. */
   setRestrictions(
     id: string,
-    restrictions: Pick<Account, 'allowedIPs' | 'allowedRef'>,
+    restrictions: Partial<Pick<Account, 'allowedIPs' | 'allowedRef'>>,
     change?: Change,
-  ): Promise<void>
+  ): Promise<Pick<Account, 'allowedIPs' | 'allowedRef'> | null>
   /** Returns false if the account does not exist. */
   setTier(id: string, tier: TierName, change?: Change): Promise<boolean>
   /** Revokes the account and its keys. Returns false if the account does not exist. */

@@ -1,4 +1,4 @@
-import type { TierName } from '../protocol/tiers.js'
+import type { TierTerms } from '../protocol/tiers.js'
 
 export interface QuotaUse {
   /** 00:00 UTC on the first day of the month. */
@@ -24,13 +24,13 @@ export interface QuotaClaim {
   readonly accountId: string
   /** Whose quota is charged: the mailbox that free projects share. Default: the account. */
   readonly holder?: string
-  readonly tier: TierName
+  readonly tier: TierTerms
 }
 
 /** What a claim charges to the quota of its caller. */
 export interface QuotaCharge {
   /** Default: the caller. */
   readonly holder?: string
-  readonly tier: TierName
+  readonly tier: TierTerms
   readonly at: Date
 }

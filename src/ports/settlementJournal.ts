@@ -26,6 +26,8 @@ export interface SettlementClaim {
   readonly caller: string
   /** SHA-256 of the canonical request body; identical for a retry of the same request. */
   readonly fingerprint: string
+  /** SHA-256 of the canonical proof, for settlements of accounts; null or absent: only the same body is a retry. */
+  readonly proofFingerprint?: string | null
 }
 
 export interface Settlement extends SettlementClaim {

@@ -17,7 +17,8 @@ export interface WebhookDelivery {
   /** `data` of the body: a snapshot taken when the event happened. */
   readonly data: unknown
   readonly createdAt: Date
-  readonly state: 'waiting' | 'delivered' | 'failed'
+  /** `stored`: there was no active webhook; only in the feed. */
+  readonly state: 'waiting' | 'delivered' | 'failed' | 'stored'
   /** Finished attempts since the event was written or last redelivered. */
   readonly attempts: number
   /** When the next attempt is due, or the lease of the current one expires; null if neither. */
@@ -74,7 +75,7 @@ export type AttemptOutcome =
  * behind `enqueue`. Each delivery is leased by one instance at a time; leases of dead instances expire.
  */
 export interface WebhookOutbox {
-  /** No-op if the account has no active webhook. */
+  /** For the feed only if the account has no active webhook; no-op for `anonymous`. */
   enqueue(event: OutboxEvent): Promise<void>
   findEndpoint(accountId: string): Promise<WebhookEndpoint | null>
   /** Sets URL and a new secret; null removes both and all waiting deliveries. */
@@ -90,10 +91,14 @@ export interface WebhookOutbox {
   finish(taken: LeasedDelivery, outcome: AttemptOutcome): Promise<void>
   /** Releases the lease of an unfinished attempt; the delivery is due at once. */
   returnToQueue(taken: LeasedDelivery): Promise<void>
-  /** Newest first; `before` is the last id of the previous page. */
+  /** Newest first, without what was never due; `before` is the last id of the previous page. */
   list(
     accountId: string,
-    page: { readonly limit: number; readonly before?: string | undefined },
+    page: {
+      readonly limit: number
+      readonly before?: string | undefined
+      readonly state?: WebhookDelivery['state'] | undefined
+    },
   ): Promise<readonly WebhookDelivery[]>
   /** Makes the delivery due now and resets its attempts; null if the account has no such delivery. */
   redeliver(accountId: string, deliveryId: string): Promise<WebhookDelivery | null>

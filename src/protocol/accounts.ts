@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import { type TierName, tiers } from './tiers.js'
 
 /* Responses of the key and dashboard endpoints, with the field names of the specification. */
 
-const tierNames = Object.keys(tiers).filter((name): name is TierName => name in tiers)
-export const tierName = z.enum(tierNames)
+export const tierName = z.string().meta({ description: 'A name of `GET /tiers`', examples: ['free'] })
 const timestamp = z.iso.datetime()
 
 export const quota = z.object({
@@ -54,6 +52,14 @@ export const restrictions = z.object({
   allowedRef: z.array(z.string()),
 })
 export type Restrictions = z.infer<typeof restrictions>
+
+/** Absent: unchanged. Null and an empty list: no restriction. */
+export interface RestrictionsChange {
+  readonly allowedIPs?: readonly string[] | null | undefined
+  readonly allowedRef?: readonly string[] | null | undefined
+  /** Also sets an `allowedIPs` that excludes the address of the request. */
+  readonly force?: boolean | undefined
+}
 
 export const accountInfo = z.object({
   tier: tierName,

@@ -9,6 +9,7 @@ const address = /^[\x21-\x7e]{1,256}$/
  */
 export const findClaimedPayer = (proof: unknown): string | null => {
   if (!isFields(proof)) return null
-  const { from } = isFields(proof.authorization) ? proof.authorization : proof
+  const form = [proof.authorization, proof.permit2Authorization].find(isFields)
+  const { from } = form ?? proof
   return typeof from === 'string' && address.test(from) ? from : null
 }

@@ -6,6 +6,7 @@ import { canonicalNetwork } from './network.js'
 import { type PayloadShape, payloadShape } from './payload.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
 import type { Reason } from './reasons.js'
+import { normalizeSignedTransaction } from './signedTransaction.js'
 import type { WirePaymentRequest, WireRequirements } from './wire.js'
 
 /* Normalizes version 1, the flat shape and version 2 into one `Payment`. */
@@ -55,7 +56,7 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
     version,
     callerNetwork,
     requirements,
-    proof: nestFlatProof(payload.payload),
+    proof: normalizeSignedTransaction(nestFlatProof(payload.payload)),
     resource: readResource(payload, body.paymentRequirements),
     settleAmount: readUint256(body.settleAmount),
     usageDetails: body.usageDetails ?? null,

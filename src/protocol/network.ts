@@ -1,5 +1,8 @@
-/** Network names of other ecosystems and their CAIP-2 identifiers. Responses repeat the name that the caller used. */
-const aliases: Readonly<Record<string, string>> = {
+/**
+ * Network names of other ecosystems and their CAIP-2 identifiers: all are accepted, and all are announced in
+ * `/supported`. Responses repeat the name that the caller used.
+ */
+export const networkAliases: Readonly<Record<string, string>> = {
   ethereum: 'eip155:1',
   sepolia: 'eip155:11155111',
   base: 'eip155:8453',
@@ -34,7 +37,9 @@ const aliases: Readonly<Record<string, string>> = {
   'celo-sepolia': 'eip155:11142220',
   radius: 'eip155:723487',
   'radius-testnet': 'eip155:72344',
+  'skale-base': 'eip155:1187947933',
   solana: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  'solana-mainnet-beta': 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
   'solana-devnet': 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
   ton: 'ton:mainnet',
   'ton-mainnet': 'ton:mainnet',
@@ -48,14 +53,24 @@ const aliases: Readonly<Record<string, string>> = {
   'tron:0x94a9059e': 'tron:shasta',
 }
 
-const knownNames = new Map(Object.entries(aliases))
+const knownNames = new Map(Object.entries(networkAliases))
 
 /** Unknown names are returned unchanged. */
 export const canonicalNetwork = (name: string): string => knownNames.get(name) ?? name
 
-export const findLegacyNetworkName = (network: string): string | null => {
-  for (const [name, identifier] of knownNames) {
-    if (identifier === network && !name.includes(':')) return name
-  }
-  return null
+export interface NetworkAlias {
+  readonly name: string
+  /** Protocol version whose clients use such names: 1 for short names, 2 for CAIP-2 forms. */
+  readonly version: 1 | 2
 }
+
+const aliasesByNetwork = new Map<string, NetworkAlias[]>()
+for (const [name, network] of knownNames) {
+  const listed = aliasesByNetwork.get(network) ?? []
+  listed.push({ name, version: name.includes(':') ? 2 : 1 })
+  aliasesByNetwork.set(network, listed)
+}
+
+/** Every other name of a CAIP-2 identifier, the most common first. */
+export const listNetworkAliases = (network: string): readonly NetworkAlias[] =>
+  aliasesByNetwork.get(network) ?? []

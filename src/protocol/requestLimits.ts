@@ -41,7 +41,17 @@ export const sharedOnlyPaths: readonly string[] = ['/register', '/lookup']
 const minuteMs = 60_000
 const hourMs = 3_600_000
 
-/** Keyed callers are also limited by the rate of their tier, except on the dashboard. */
+/**
+ * Endpoints with a count of their own against the rate of the tier: verify and settle of one sale do not share it.
+ * Other endpoints share one count, at the anonymous rate at least. The dashboard has limits of its own.
+ */
+export const tierRatedEndpoints: readonly string[] = [
+  'POST /verify',
+  'POST /settle',
+  'POST /v1/intent/:id/execute',
+]
+
+/** Keyed callers are also limited by the rate of their tier. */
 export const listRequestLimits = (figures: RequestLimitSettings): readonly RequestLimit[] => {
   const perAddress = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'anonymous' }

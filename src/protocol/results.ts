@@ -131,18 +131,26 @@ export const supported = z
         x402Version: z.int().meta({ description: 'The same number, for x402 clients' }),
         t402Version: z.int().meta({ description: 'The same number, for t402 clients' }),
         scheme: z.string(),
-        network: z.string().meta({ description: 'CAIP-2 identifier; in version 1 the short name' }),
+        network: z.string().meta({
+          description:
+            'A name that is accepted in requests: in version 2 a CAIP-2 identifier or another form of it, in version 1 a short name',
+        }),
         extra: z
           .record(z.string(), z.unknown())
           .optional()
           .meta({ description: 'What a client needs to know to sign, such as a fee payer' }),
+        minimumPayments: z.record(z.string(), z.string()).optional().meta({
+          description:
+            'Lowest payments by asset, in smallest units; absent where there are none. They may follow the price of gas',
+        }),
       }),
     ),
     extensions: z
       .array(z.string())
       .meta({ description: 'Protocol extensions that this instance implements' }),
     signers: z.record(z.string(), z.array(z.string())).meta({
-      description: 'Signer addresses that send settlements, by family (`eip155:*`)',
+      description:
+        'Signer addresses that send settlements, by family (`eip155:*`), under every namespace of its networks',
     }),
   })
   .meta({ id: 'Supported' })

@@ -34,11 +34,15 @@ export const webhookRotated = z
   .meta({ id: 'WebhookRotated' })
 export type WebhookRotated = z.infer<typeof webhookRotated>
 
+export const deliveryStatus = z.enum(['waiting', 'delivered', 'failed', 'stored']).meta({
+  description: '`stored`: written while there was no active webhook, never sent; it can be redelivered',
+})
+
 export const deliveryView = z
   .object({
     id: z.string().meta({ description: "The event's id: the header `webhook-id` of every attempt" }),
     type: z.string().meta({ examples: ['settlement.confirmed'] }),
-    status: z.enum(['waiting', 'delivered', 'failed']),
+    status: deliveryStatus,
     attempts: z.int().meta({ description: 'Since the event, or since the last redelivery' }),
     createdAt: z.iso.datetime(),
     nextAttemptAt: z.iso.datetime().optional(),
@@ -62,3 +66,21 @@ export const deliveryPage = z
   })
   .meta({ id: 'WebhookDeliveryPage' })
 export type DeliveryPage = z.infer<typeof deliveryPage>
+
+export const eventPage = z
+  .object({
+    events: z
+      .array(
+        z.object({
+          id: z.string().meta({ description: 'The header `webhook-id` of its deliveries' }),
+          type: z.string().meta({ examples: ['settlement.confirmed'] }),
+          timestamp: z.iso.datetime(),
+          data: z.unknown().meta({ description: 'The settlement at the time of the event' }),
+        }),
+      )
+      .meta({ description: 'Oldest first; each is the body of a webhook message' }),
+    cursor: z.string().meta({ description: 'For the next request, also if there were no events' }),
+    hasMore: z.boolean().meta({ description: 'Whether more events are available now' }),
+  })
+  .meta({ id: 'EventPage' })
+export type EventPage = z.infer<typeof eventPage>

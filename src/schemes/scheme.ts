@@ -7,7 +7,7 @@ export interface Kind {
   readonly scheme: string
   readonly network: string
   /** What clients need in order to sign, such as the fee payer. */
-  readonly extra?: Readonly<Record<string, unknown>>
+  readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A payer's mistake is a value, never an exception. */
@@ -63,12 +63,25 @@ export interface SettleOptions {
   readonly caller?: string | null
 }
 
+/** What requirements in one asset need beside payee and amount. */
+export interface AssetTerms {
+  readonly asset: string
+  /** Null if unknown. */
+  readonly decimals: number | null
+  /** What clients need in order to sign. */
+  readonly extra: Readonly<Record<string, unknown>>
+}
+
 export interface Scheme {
   readonly kind: Kind
   /** Our addresses that may send or co-sign on this network. */
   readonly signers: readonly string[]
+  /** Lowest payments by asset, in smallest units; they may follow the price of gas. */
+  listMinimums?(): Readonly<Record<string, string>>
   /** Whether a text has the form of an address of the network; `payTo` and `asset` must. */
   isAddress(text: string): boolean
+  /** Null asset: the network's first token. Null if it is not settled. Throws only if the chain is unavailable. */
+  describeAsset(asset: string | null): Promise<AssetTerms | null>
   /** Authorization id, from the payload alone; null if the payload is unreadable. */
   identify(payment: Payment): string | null
   /** Throws only if the chain is unavailable or `isAwaited` is false. Has no deadline of its own. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalNetwork, findLegacyNetworkName } from '../../src/protocol/network.js'
+import { canonicalNetwork, listNetworkAliases, networkAliases } from '../../src/protocol/network.js'
 
 describe('canonicalNetwork', () => {
   it.each([
@@ -28,6 +28,9 @@ describe('canonicalNetwork', () => {
     ['stable-testnet', 'eip155:2201'],
     ['solana', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'],
     ['solana-devnet', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+    // Faremeter adds these.
+    ['solana-mainnet-beta', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'],
+    ['skale-base', 'eip155:1187947933'],
     // x402-rs adds these.
     ['xdc', 'eip155:50'],
     ['xrpl-evm', 'eip155:1440000'],
@@ -84,21 +87,43 @@ describe('canonicalNetwork', () => {
   })
 })
 
-describe('findLegacyNetworkName', () => {
+describe('listNetworkAliases', () => {
+  const listNames = (network: string, version: 1 | 2) =>
+    listNetworkAliases(network)
+      .filter((alias) => alias.version === version)
+      .map(({ name }) => name)
+
   it.each([
-    ['eip155:1', 'ethereum'],
-    ['eip155:8453', 'base'],
-    ['eip155:84532', 'base-sepolia'],
-    ['eip155:10', 'optimism'],
-    ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', 'solana'],
-    ['ton:mainnet', 'ton'],
-    ['ton:testnet', 'ton-testnet'],
-  ])('names %s %s', (network, name) => {
-    expect(findLegacyNetworkName(network)).toBe(name)
-    expect(canonicalNetwork(name)).toBe(network)
+    ['eip155:1', ['ethereum']],
+    ['eip155:8453', ['base', 'base-mainnet']],
+    ['eip155:84532', ['base-sepolia']],
+    ['eip155:10', ['optimism']],
+    ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', ['solana', 'solana-mainnet-beta']],
+    ['ton:mainnet', ['ton', 'ton-mainnet']],
+    ['ton:testnet', ['ton-testnet']],
+    ['tron:mainnet', []],
+  ])('lists the short names of %s for version 1: %j', (network, names) => {
+    expect(listNames(network, 1)).toEqual(names)
   })
 
-  it.each(['tron:mainnet', 'near:mainnet', 'eip155:31337', 'base', ''])('has no name for %j', (network) => {
-    expect(findLegacyNetworkName(network)).toBeNull()
+  it.each([
+    ['ton:mainnet', ['ton:-239', 'tvm:-239']],
+    ['ton:testnet', ['ton:-3', 'tvm:-3']],
+    ['tron:nile', ['tron:0xcd8690dc']],
+    ['eip155:8453', []],
+  ])('lists the other CAIP-2 forms of %s for version 2: %j', (network, names) => {
+    expect(listNames(network, 2)).toEqual(names)
+  })
+
+  it('lists every accepted name, and no other', () => {
+    const networks = [...new Set(Object.values(networkAliases))]
+    const listed = networks.flatMap((network) =>
+      listNetworkAliases(network).map(({ name }) => [name, network]),
+    )
+    expect(Object.fromEntries(listed)).toEqual(networkAliases)
+  })
+
+  it.each(['near:mainnet', 'eip155:31337', 'base', ''])('has no names for %j', (network) => {
+    expect(listNetworkAliases(network)).toEqual([])
   })
 })

@@ -45,6 +45,7 @@ const operational = [
     code: 'SVC-1006',
     meaning: 'Invalid signature (wrong signer, chain id mismatch, typed data mismatch)',
     reasons: [
+      'invalid_permit2_signature',
       'invalid_exact_evm_payload_signature',
       'invalid_exact_evm_token_name_mismatch',
       'invalid_exact_evm_token_version_mismatch',
@@ -61,6 +62,7 @@ const operational = [
       'settle_exact_svm_block_height_exceeded',
       'authorization_expired_unsettled',
       'authorization_expired',
+      'permit2_deadline_expired',
     ],
   },
   {
@@ -80,6 +82,8 @@ const operational = [
       'invalid_exact_evm_nonce_already_used',
       'invalid_exact_evm_transaction_simulation_failed',
       'invalid_exact_evm_transaction_failed',
+      'permit2_invalid_nonce',
+      'permit2_simulation_failed',
       'invalid_exact_svm_transaction_simulation_failed',
       'invalid_exact_svm_transaction_failed',
       'settlement_abandoned',

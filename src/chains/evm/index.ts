@@ -6,4 +6,5 @@ export const evm = defineChain({
   namespace: 'eip155',
   readSettings: readEvmSettings,
   load: () => import('./open.js'),
+  loadDeploy: () => import('./deploy.js'),
 })

@@ -2,6 +2,7 @@
 export interface KnownToken {
   readonly symbol: string
   readonly address: `0x${string}`
+  readonly decimals: number
 }
 
 export interface KnownNetwork {
@@ -14,11 +15,13 @@ export interface KnownNetwork {
   /** Blocks with this many blocks on top count as final. */
   readonly finalityDepth: number
   readonly isTestnet: boolean
+  /** Coarse price of the native coin in USD, for the minimum payment only; null: no default minimum. */
+  readonly coinUsd: number | null
   readonly tokens: readonly KnownToken[]
 }
 
-const usdc = (address: `0x${string}`): KnownToken => ({ symbol: 'USDC', address })
-const usdt0 = (address: `0x${string}`): KnownToken => ({ symbol: 'USDT0', address })
+const usdc = (address: `0x${string}`): KnownToken => ({ symbol: 'USDC', address, decimals: 6 })
+const usdt0 = (address: `0x${string}`): KnownToken => ({ symbol: 'USDT0', address, decimals: 6 })
 
 /** Prices of gas that are believed without a comparison, in wei. */
 export interface PlausibleFees {
@@ -27,6 +30,9 @@ export interface PlausibleFees {
 }
 
 const gwei = 1_000_000_000n
+
+// Rounded, from 2025.
+const etherUsd = 3_000
 
 /** For built-in networks: their coins are expensive. */
 export const plausibleFees: PlausibleFees = { maxFeePerGas: 100n * gwei, maxPriorityFeePerGas: 3n * gwei }
@@ -46,6 +52,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 2_000,
     finalityDepth: 64,
     isTestnet: false,
+    coinUsd: etherUsd,
     tokens: [usdc('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48')],
   },
   {
@@ -55,6 +62,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 500,
     finalityDepth: 64,
     isTestnet: false,
+    coinUsd: etherUsd,
     tokens: [
       usdc('0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'),
       usdt0('0x01bFF41798a0BcF287b996046Ca68b395DbC1071'),
@@ -67,6 +75,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 500,
     finalityDepth: 64,
     isTestnet: false,
+    coinUsd: etherUsd,
     tokens: [usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913')],
   },
   {
@@ -76,6 +85,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 250,
     finalityDepth: 256,
     isTestnet: false,
+    coinUsd: etherUsd,
     tokens: [
       usdc('0xaf88d065e77c8cC2239327C5EDb3A432268e5831'),
       usdt0('0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'),
@@ -88,6 +98,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 500,
     finalityDepth: 128,
     isTestnet: false,
+    coinUsd: etherUsd,
     tokens: [
       usdc('0x2D270e6886d130D724215A266106e6832161EAEd'),
       usdt0('0x0200C29006150606B650577BBE7B6248F58470c1'),
@@ -100,6 +111,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 500,
     finalityDepth: 64,
     isTestnet: false,
+    coinUsd: 1,
     tokens: [usdt0('0x779Ded0c9e1022225f8E0630b35a9b54bE713736')],
   },
   {
@@ -109,6 +121,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 500,
     finalityDepth: 64,
     isTestnet: true,
+    coinUsd: null,
     tokens: [usdc('0x036CbD53842c5426634e7929541eC2318f3dCF7e')],
   },
   {
@@ -118,6 +131,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 2_000,
     finalityDepth: 64,
     isTestnet: true,
+    coinUsd: null,
     tokens: [usdc('0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238')],
   },
   {
@@ -127,6 +141,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 250,
     finalityDepth: 256,
     isTestnet: true,
+    coinUsd: null,
     tokens: [usdc('0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d')],
   },
   {
@@ -136,6 +151,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     pollIntervalMs: 500,
     finalityDepth: 64,
     isTestnet: true,
+    coinUsd: null,
     tokens: [usdc('0x5fd84259d66Cd46123540766Be93DFE6D43130D7')],
   },
 ]

@@ -1,8 +1,14 @@
 import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
+import { combineExactMethods } from './combineExactMethods.js'
+import { batchSettler } from './contracts/batchSettler.js'
+import { createContractPresence } from './contracts/contractPresence.js'
 import { highestGasCap } from './exact/call.js'
 import { createExactScheme } from './exact/scheme.js'
+import { createTransferBatch } from './exact/transferBatch.js'
+import { createPermit2Presence } from './exactPermit2/presence.js'
+import { createPermit2Method } from './exactPermit2/scheme.js'
 import { createMonitoredNetwork, WrongChainError } from './monitoredNetwork.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
@@ -56,7 +62,7 @@ const openNetwork = async (
   signers: Signers,
   context: ChainContext,
 ) => {
-  const { clock, lanes, limiter, logger } = context
+  const { clock, lanes, limiter, logger, minPaymentGasShare } = context
   const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
   const rpc = createRpc(network.network, endpoints, logger)
   if (network.usesPublicRpc) {
@@ -79,9 +85,13 @@ const openNetwork = async (
   const monitor = createNetworkMonitor(monitored, logger)
   const tokens = createTokenRegistry(network, rpc)
   const multicall = createMulticallPresence(rpc)
+  const transferBatch = createTransferBatch(createContractPresence(rpc, batchSettler))
   await monitor.check()
   if (monitor.health().isRpcReachable) {
-    await multicall.ask()
+    const [hasBatchContract] = await Promise.all([transferBatch.isDeployed(), multicall.ask()])
+    if (!hasBatchContract) {
+      logger.info({ network: network.network }, 'network.batch_contract_missing: run npm run deploy')
+    }
     await reportTokens(network, tokens, context)
   }
 
@@ -101,10 +111,17 @@ const openNetwork = async (
     signers,
     canPay,
     multicall,
+    batchContracts: [transferBatch],
     expiryMarginSeconds,
     crossCheckAmount,
   })
-  const schemes = [createExactScheme({ family, network, rpc, tokens, engine, clock })]
+  const dependencies = { family, network, rpc, tokens, engine, clock, minPaymentGasShare }
+  const exact = combineExactMethods({
+    eip3009: createExactScheme(dependencies),
+    permit2: createPermit2Method(dependencies),
+    presence: createPermit2Presence(rpc, network.chainId),
+  })
+  const schemes = [exact]
   return { schemes, monitor, maintenance }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { decimalNumber } from '../../platform/decimalNumber.js'
 import { Secret } from '../../platform/secret.js'
 import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
@@ -9,6 +10,7 @@ import {
   smallestUnits,
   splitList,
 } from '../common/familySettings.js'
+import type { MinimumPaymentSettings } from '../common/minimumPayment.js'
 import {
   findKnownNetwork,
   type KnownNetwork,
@@ -49,6 +51,7 @@ export interface EvmNetworkSettings {
   readonly maxPriorityFeePerGas: bigint | null
   /** What bounds both where the operator does not. */
   readonly plausibleFees: PlausibleFees
+  readonly minimumPayment: MinimumPaymentSettings
 }
 
 export interface EvmSettings {
@@ -169,6 +172,8 @@ const networkShapes = {
   EVM_GAS_BUDGET_GWEI_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(500_000_000),
   EVM_MAX_FEE_GWEI: gwei.optional(),
   EVM_MAX_TIP_GWEI: gwei.optional(),
+  EVM_MIN_PAYMENT: smallestUnits(78).optional(),
+  EVM_COIN_USD: decimalNumber(1_000_000).optional(),
 }
 
 const networkShape = z.object(networkShapes)
@@ -261,5 +266,10 @@ const assembleNetwork = (
     maxFeePerGas: reading.EVM_MAX_FEE_GWEI ?? null,
     maxPriorityFeePerGas: reading.EVM_MAX_TIP_GWEI ?? null,
     plausibleFees: known === null ? plausibleFeesElsewhere : plausibleFees,
+    minimumPayment: {
+      fixed: reading.EVM_MIN_PAYMENT ?? null,
+      coinUsd: reading.EVM_COIN_USD ?? known?.coinUsd ?? null,
+      stablecoins: (known?.tokens ?? []).map(({ address: asset, decimals }) => ({ asset, decimals })),
+    },
   }
 }

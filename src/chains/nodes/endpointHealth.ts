@@ -1,3 +1,4 @@
+import { createFailureLog } from '../../failureLog.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Endpoint } from './endpoint.js'
 import { readRateLimit } from './readRateLimit.js'
@@ -75,6 +76,10 @@ export const createEndpointHealth = ({
   readonly time: HealthTime
 }): EndpointHealth => {
   const logFields = { network: identity.network, host: name }
+  const logOf = (event: string) =>
+    createFailureLog({ logger, event, recovered: 'rpc.recovered', now: time.monotonicMs })
+  const timeouts = logOf('rpc.timed_out')
+  const rateLimits = logOf('rpc.rate_limited')
   let isProven = false
   let wrongChain: string | null = null
   let failures = 0
@@ -104,7 +109,14 @@ export const createEndpointHealth = ({
     isRateLimited = rateLimit !== null && rateLimit.retryAfterMs !== null
     // It may come back serving another chain.
     if (rateLimit === null) isProven = false
-    logger.warn({ ...logFields, error, pauseMs }, rateLimit === null ? 'rpc.timed_out' : 'rpc.rate_limited')
+    const failure = { ...logFields, error, pauseMs }
+    if (rateLimit === null) timeouts.failed(name, failure)
+    else rateLimits.failed(name, failure)
+  }
+
+  const onRecovery = () => {
+    timeouts.succeeded(name)
+    rateLimits.succeeded(name)
   }
 
   const onChain = (reportedChain: string) => {
@@ -131,6 +143,7 @@ export const createEndpointHealth = ({
       const proof = await identity.prove(endpoint)
       onChain(proof.chain)
       onHead(proof.head)
+      onRecovery()
       latencyMs = smooth(latencyMs, time.monotonicMs() - startedAtMs)
     } catch (error) {
       onFailure(startedAtMs, error)
@@ -153,7 +166,9 @@ export const createEndpointHealth = ({
       Math.min(Math.max((averageMs ?? maxTimeoutMs) * timeoutFactor, minTimeoutMs), maxTimeoutMs),
     onAnswer: (startedAtMs) => {
       averageMs = smooth(averageMs, time.monotonicMs() - startedAtMs)
-      if (startedAtMs >= failedAtMs) failures = 0
+      if (startedAtMs < failedAtMs || failures === 0) return
+      failures = 0
+      onRecovery()
     },
     onFailure,
     onTimeout: () => {

@@ -35,7 +35,7 @@ const openNetwork = async (
   family: SolanaSettings,
   network: SolanaNetworkSettings,
   feePayers: FeePayers,
-  { clock, limiter, logger }: ChainContext,
+  { clock, limiter, logger, minPaymentGasShare }: ChainContext,
 ) => {
   const { maxComputeUnits, maxPriorityFeeLamports, lowBalanceSettlements } = family
   const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
@@ -78,6 +78,7 @@ const openNetwork = async (
     limiter,
     clock,
     canPay: balances.canPay,
+    minPaymentGasShare,
   })
   return { scheme, monitor }
 }

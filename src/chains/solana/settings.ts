@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { decimalNumber } from '../../platform/decimalNumber.js'
 import { Secret } from '../../platform/secret.js'
 import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
@@ -9,6 +10,7 @@ import {
   smallestUnits,
   splitList,
 } from '../common/familySettings.js'
+import type { MinimumPaymentSettings } from '../common/minimumPayment.js'
 import { readAddress } from './encoding/base58.js'
 import { readKeyBytes, splitKeys } from './encoding/privateKey.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
@@ -24,6 +26,7 @@ export interface SolanaNetworkSettings {
   readonly pollIntervalMs: number
   /** Upper bound of fees, in lamports. */
   readonly feeBudgetLamportsPerHour: number
+  readonly minimumPayment: MinimumPaymentSettings
 }
 
 export interface SolanaSettings {
@@ -99,6 +102,8 @@ const networkShapes = {
   SOLANA_TOKENS: tokens.optional(),
   SOLANA_POLL_INTERVAL_MS: wholeNumber(10, 60_000).default(400),
   SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(1_000_000_000),
+  SOLANA_MIN_PAYMENT: smallestUnits(20).optional(),
+  SOLANA_COIN_USD: decimalNumber(1_000_000).optional(),
 }
 
 const networkShape = z.object(networkShapes)
@@ -197,5 +202,10 @@ const assembleNetwork = (
     acceptsAnyToken: acceptsAny,
     pollIntervalMs: reading.SOLANA_POLL_INTERVAL_MS,
     feeBudgetLamportsPerHour: reading.SOLANA_FEE_BUDGET_LAMPORTS_PER_HOUR,
+    minimumPayment: {
+      fixed: reading.SOLANA_MIN_PAYMENT ?? null,
+      coinUsd: reading.SOLANA_COIN_USD ?? known?.coinUsd ?? null,
+      stablecoins: (known?.tokens ?? []).map(({ mint: asset, decimals }) => ({ asset, decimals })),
+    },
   }
 }

@@ -5,6 +5,7 @@ import { createSignerBalances } from '../common/signerBalances.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
 import { readRelayAccount } from './transactions/relayAccount.js'
+import { typicalNanoTon } from './transactions/relayMessage.js'
 import type { RelayWallet } from './transactions/relayWallets.js'
 
 interface MonitoredTonNetwork extends MonitoredNetwork {
@@ -13,8 +14,6 @@ interface MonitoredTonNetwork extends MonitoredNetwork {
   findLowestBalance(): string | null
 }
 
-// Net cost of a relayed payment: most of the attached TON returns.
-const typicalNanoTon = 45_000_000n
 const executionNanoTon = 60_000_000n
 
 export const createMonitoredNetwork = (

@@ -1,6 +1,7 @@
 interface KnownToken {
   readonly symbol: string
   readonly master: string
+  readonly decimals: number
 }
 
 export interface KnownNetwork {
@@ -11,6 +12,8 @@ export interface KnownNetwork {
   readonly zeroState: string
   readonly publicRpcUrl: string
   readonly isTestnet: boolean
+  /** Coarse price of TON in USD, for the minimum payment only; null: no default minimum. */
+  readonly coinUsd: number | null
   readonly tokens: readonly KnownToken[]
 }
 
@@ -22,8 +25,14 @@ export const knownNetworks: readonly KnownNetwork[] = [
     zeroState: 'F6OpKZKqvqeFp6CQmFomXNMfMj2EnaUSOXN+Mh+wVWk=',
     publicRpcUrl: 'https://toncenter.com/api/v2/jsonRPC',
     isTestnet: false,
+    // Rounded, from 2025.
+    coinUsd: 2,
     tokens: [
-      { symbol: 'USDT', master: '0:b113a994b5024a16719f69139328eb759596c38a25f59028b146fecdc3621dfe' },
+      {
+        symbol: 'USDT',
+        master: '0:b113a994b5024a16719f69139328eb759596c38a25f59028b146fecdc3621dfe',
+        decimals: 6,
+      },
     ],
   },
   {
@@ -32,6 +41,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     zeroState: 'gj+B8wb/AmlPk1z1AhVI484rhrUpgSr2oSFIh56VoSg=',
     publicRpcUrl: 'https://testnet.toncenter.com/api/v2/jsonRPC',
     isTestnet: true,
+    coinUsd: null,
     tokens: [],
   },
 ]

@@ -33,7 +33,7 @@ const openNetwork = async (
   family: TonSettings,
   network: TonNetworkSettings,
   key: RelayKey,
-  { clock, lanes, limiter, logger }: ChainContext,
+  { clock, lanes, limiter, logger, minPaymentGasShare }: ChainContext,
 ) => {
   const { rpcTimeoutMs, expiryMarginSeconds } = family
   const headers = network.apiKey === null ? {} : { 'x-api-key': network.apiKey }
@@ -78,6 +78,7 @@ const openNetwork = async (
     clock,
     canPay,
     findLowestBalance,
+    minPaymentGasShare,
   })
   const close = async () => {
     await Promise.all([monitor.close(), maintenance.close(), queue.close()])

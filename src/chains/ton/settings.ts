@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { decimalNumber } from '../../platform/decimalNumber.js'
 import { Secret } from '../../platform/secret.js'
 import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
@@ -9,6 +10,7 @@ import {
   smallestUnits,
   splitList,
 } from '../common/familySettings.js'
+import type { MinimumPaymentSettings } from '../common/minimumPayment.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
 export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zeroState'> {
@@ -23,6 +25,7 @@ export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zer
   readonly pollIntervalMs: number
   /** Upper bound of nanoTON attached by relaying and burnt for its fees. */
   readonly relayBudgetPerHour: number
+  readonly minimumPayment: MinimumPaymentSettings
 }
 
 /** Bounds in nanoTON of what a relayed jetton transfer attaches and forwards; it is the facilitator's money. */
@@ -100,6 +103,8 @@ const networkShapes = {
   TON_TOKENS: tokens.optional(),
   TON_POLL_INTERVAL_MS: wholeNumber(10, 60_000).default(1_000),
   TON_RELAY_BUDGET_NANOTON_PER_HOUR: wholeNumber(1, 1_000_000_000_000_000).default(50_000_000_000),
+  TON_MIN_PAYMENT: smallestUnits(78).optional(),
+  TON_COIN_USD: decimalNumber(1_000_000).optional(),
 }
 
 const networkShape = z.object(networkShapes)
@@ -177,5 +182,10 @@ const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): TonNetwo
     acceptsAnyToken: reading.TON_TOKENS?.acceptsAny ?? false,
     pollIntervalMs: reading.TON_POLL_INTERVAL_MS,
     relayBudgetPerHour: reading.TON_RELAY_BUDGET_NANOTON_PER_HOUR,
+    minimumPayment: {
+      fixed: reading.TON_MIN_PAYMENT ?? null,
+      coinUsd: reading.TON_COIN_USD ?? known.coinUsd,
+      stablecoins: known.tokens.map(({ master: asset, decimals }) => ({ asset, decimals })),
+    },
   }
 }

@@ -35,7 +35,7 @@ export const open = async (settings: TronSettings, context: ChainContext): Promi
 const openNetwork = async (
   family: TronSettings,
   network: TronNetworkSettings,
-  { clock, limiter, logger }: ChainContext,
+  { clock, limiter, logger, minPaymentGasShare }: ChainContext,
 ) => {
   const rpc = createRpc(network, { timeoutMs: family.rpcTimeoutMs, logger })
   const sponsor =
@@ -56,6 +56,7 @@ const openNetwork = async (
     expiryMarginSeconds,
     crossCheckAmount,
     clock,
+    minPaymentGasShare,
   })
   return { scheme, monitor, sponsor }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { decimalNumber } from '../../platform/decimalNumber.js'
 import { Secret } from '../../platform/secret.js'
 import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
@@ -9,6 +10,7 @@ import {
   smallestUnits,
   splitList,
 } from '../common/familySettings.js'
+import type { MinimumPaymentSettings } from '../common/minimumPayment.js'
 import { findKnownNetwork, type KnownNetwork, type KnownToken, knownNetworks } from './networks.js'
 
 export interface TronNetworkSettings {
@@ -23,6 +25,7 @@ export interface TronNetworkSettings {
   /** Upper bound of a payment's fee_limit, in sun. */
   readonly maxFeeLimit: bigint
   readonly pollIntervalMs: number
+  readonly minimumPayment: MinimumPaymentSettings
 }
 
 export interface SponsorSettings {
@@ -81,6 +84,8 @@ const networkShapes = {
   TRON_TOKENS: tokens.optional(),
   TRON_MAX_FEE_LIMIT: wholeNumber(1, 15_000).default(1_000),
   TRON_POLL_INTERVAL_MS: wholeNumber(10, 60_000).default(1_000),
+  TRON_MIN_PAYMENT: smallestUnits(78).optional(),
+  TRON_COIN_USD: decimalNumber(1_000_000).optional(),
 }
 
 const networkShape = z.object(networkShapes)
@@ -149,6 +154,11 @@ const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): readonly
       knownTokens: known.tokens,
       maxFeeLimit: BigInt(reading.TRON_MAX_FEE_LIMIT) * BigInt(sunPerTrx),
       pollIntervalMs: reading.TRON_POLL_INTERVAL_MS,
+      minimumPayment: {
+        fixed: reading.TRON_MIN_PAYMENT ?? null,
+        coinUsd: reading.TRON_COIN_USD ?? known.coinUsd,
+        stablecoins: known.tokens.map(({ contract: asset, decimals }) => ({ asset, decimals })),
+      },
     },
   ]
 }

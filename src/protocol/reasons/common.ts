@@ -20,7 +20,17 @@ export const commonReasons = {
     message: 'This facilitator does not settle this form of authorization',
     remedy: 'fix_request',
   },
+  invalid_sender_address: { message: 'The payer is not an address of this network', remedy: 'fix_request' },
+  unsupported_asset_transfer_method: {
+    message: 'This facilitator does not settle this asset transfer method under the scheme exact',
+    remedy: 'fix_request',
+  },
   invalid_payment_amount: { message: 'The amount must be at least one smallest unit', remedy: 'fix_request' },
+  // Retryable: the minimum follows the price of gas.
+  payment_below_minimum: {
+    message: 'The payment is lower than the minimum of this facilitator on the network',
+    remedy: 'retry_later',
+  },
   duplicate_settlement: {
     message: 'This authorization was already settled for another request',
     remedy: 'do_not_deliver',

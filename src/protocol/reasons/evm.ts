@@ -56,4 +56,48 @@ export const evmReasons = {
     operationalCode: 'SVC-3002',
     remedy: 'retry_later',
   },
+  invalid_permit2_spender: {
+    message: "The spender of the Permit2 authorization is not x402's proxy for exact payments",
+    remedy: 'new_payment',
+  },
+  invalid_permit2_recipient_mismatch: {
+    message: 'The recipient of the Permit2 authorization is not payTo',
+    remedy: 'new_payment',
+  },
+  invalid_permit2_signature: {
+    message: "The signature is not the payer's for this Permit2 authorization",
+    operationalCode: 'SVC-1006',
+    remedy: 'new_payment',
+  },
+  permit2_token_mismatch: {
+    message: 'The token of the Permit2 authorization is not the required asset',
+    remedy: 'new_payment',
+  },
+  permit2_amount_mismatch: {
+    message: 'The amount of the Permit2 authorization is not exactly the required amount',
+    remedy: 'new_payment',
+  },
+  permit2_deadline_expired: {
+    message: 'The Permit2 authorization has expired, or would before it could be settled',
+    operationalCode: 'SVC-1011',
+    remedy: 'new_payment',
+  },
+  permit2_not_yet_valid: {
+    message: 'The Permit2 authorization is not valid yet',
+    remedy: 'retry_later',
+  },
+  permit2_invalid_nonce: {
+    message: 'The nonce of the Permit2 authorization was used or invalidated on chain',
+    operationalCode: 'SVC-3002',
+    remedy: 'new_payment',
+  },
+  permit2_allowance_required: {
+    message: 'The payer must approve Permit2 for the token first, by at least the amount',
+    remedy: 'retry_later',
+  },
+  permit2_simulation_failed: {
+    message: 'The transfer by Permit2 fails when it is simulated',
+    operationalCode: 'SVC-3002',
+    remedy: 'retry_later',
+  },
 } as const satisfies Readonly<Record<string, ReasonEntry>>

@@ -14,7 +14,7 @@ export const solanaReasons = {
     remedy: 'new_payment',
   },
   invalid_exact_svm_fee_payer_mismatch: {
-    message: "The transaction's fee payer is not extra.feePayer",
+    message: 'extra.feePayer is not an account of this facilitator',
     remedy: 'new_payment',
   },
   invalid_exact_svm_payload_excessive_signers: {

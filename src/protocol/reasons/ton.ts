@@ -11,7 +11,7 @@ export const tonReasons = {
     remedy: 'new_payment',
   },
   invalid_exact_tvm_payload_valid_until_too_far: {
-    message: 'The authorization is valid for longer than maxTimeoutSeconds',
+    message: 'The authorization is valid for longer than maxTimeoutSeconds, and for more than five minutes',
     remedy: 'new_payment',
   },
   authorization_mismatch: {

@@ -10,7 +10,6 @@ export const tronReasons = {
     message: 'The signed transaction is too short to be a transfer',
     remedy: 'fix_request',
   },
-  invalid_sender_address: { message: 'The payer is not an address of this network', remedy: 'fix_request' },
   invalid_recipient_address: {
     message: 'The recipient is not an address of this network',
     remedy: 'fix_request',

@@ -22,6 +22,7 @@ import type { RpcProxy } from '../../support/rpcProxy.js'
 import {
   eventually,
   openScene,
+  openSlow,
   type PaymentPlan,
   planPayment,
   quickFinality,
@@ -61,24 +62,6 @@ const expectRefused = async (service: Service, body: unknown, reason: string): P
   expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
   expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
   expect(await countSent(service)).toBe(0)
-}
-
-/** A service whose sends are delayed, so that the chain can change between estimate and inclusion. */
-const openSlow = async (environment: Readonly<Record<string, string>> = {}) => {
-  const proxy = await scene.openProxy()
-  const service = await scene.open({
-    rpcUrls: [proxy.url],
-    environment: { ...quickFinality(scene), ...environment },
-  })
-  const settleAfter = async (body: unknown, meanwhile: () => Promise<unknown>) => {
-    const before = proxy.count('eth_sendRawTransaction')
-    proxy.setFault('eth_sendRawTransaction', { kind: 'delay', milliseconds: 600 })
-    const settling = service.settle(body)
-    await eventually(() => (proxy.count('eth_sendRawTransaction') > before ? true : null))
-    await meanwhile()
-    return await settling
-  }
-  return { proxy, service, settleAfter }
 }
 
 /** Executes a payment from another account; returns the transaction hash. */
@@ -257,7 +240,7 @@ describe('A5: a payer who revokes the payment', () => {
   })
 
   it('by cancelling before our transaction is mined fails, with proof', async () => {
-    const { settleAfter, service } = await openSlow()
+    const { settleAfter, service } = await openSlow(scene)
     const wallet = createEoa()
     const { body, payTo } = await scene.plan({ wallet })
     const { nonce } = body.paymentPayload.payload.authorization
@@ -270,7 +253,7 @@ describe('A5: a payer who revokes the payment', () => {
   })
 
   it('by moving the balance before our transaction is mined fails', async () => {
-    const { settleAfter, service } = await openSlow()
+    const { settleAfter, service } = await openSlow(scene)
     const wallet = createEoa()
     const { body, payTo } = await scene.plan({ wallet })
     const answer = await settleAfter(body, () => sweep(wallet, 1n))
@@ -298,7 +281,7 @@ describe('A9: a token that does not revert on a used authorization', () => {
 
   it('settles once, although a second transaction would succeed', async () => {
     const { token, environment } = await open()
-    const { settleAfter, service } = await openSlow(environment)
+    const { settleAfter, service } = await openSlow(scene, environment)
     const { body, payTo } = await planPayment(scene.chain, token, { balance: 50_000n })
     let theirs = ''
     const answer = await settleAfter(body, async () => {
@@ -372,7 +355,7 @@ describe('A11: a token that burns gas', () => {
 
   it('above the cap only after the simulation is refused by the estimate', async () => {
     const token = await deployTestToken(scene.chain, 'GasBurnerToken', [0n])
-    const { proxy, service } = await openSlow({ [variable('EVM_TOKENS')]: '*' })
+    const { proxy, service } = await openSlow(scene, { [variable('EVM_TOKENS')]: '*' })
     const { body } = await planPayment(scene.chain, token)
     proxy.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 400 })
     const settling = service.settle(body)
@@ -384,7 +367,7 @@ describe('A11: a token that burns gas', () => {
 
   it('only after the estimate burns at most the estimate plus 20 %', async () => {
     const token = await deployTestToken(scene.chain, 'GasBurnerToken', [0n])
-    const { settleAfter, service } = await openSlow({ [variable('EVM_TOKENS')]: '*' })
+    const { settleAfter, service } = await openSlow(scene, { [variable('EVM_TOKENS')]: '*' })
     const address = service.signers[0]?.address ?? '0x'
     const { body, payTo } = await planPayment(scene.chain, token)
     const before = await scene.chain.client.getBalance({ address })
@@ -615,7 +598,7 @@ describe('A14: gas spent without a payment', () => {
 
 describe('A15: front-running by a third party', () => {
   it("returns success once, with the third party's transaction", async () => {
-    const { settleAfter, service } = await openSlow()
+    const { settleAfter, service } = await openSlow(scene)
     const { body, payTo } = await scene.plan({ balance: 50_000n })
     let theirs = ''
     const answer = await settleAfter(body, async () => {
@@ -645,7 +628,7 @@ describe('A15: front-running by a third party', () => {
   })
 
   it('with one payment and two used authorizations in one transaction earns one success', async () => {
-    const { settleAfter, service } = await openSlow()
+    const { settleAfter, service } = await openSlow(scene)
     const { chain } = scene
     const wallet = createEoa()
     const payTo = randomAddress()

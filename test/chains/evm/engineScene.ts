@@ -1,4 +1,7 @@
 import type { Address } from 'viem'
+import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
+import { createContractPresence } from '../../../src/chains/evm/contracts/contractPresence.js'
+import { createTransferBatch } from '../../../src/chains/evm/exact/transferBatch.js'
 import { createRpc, type Rpc } from '../../../src/chains/evm/rpc/rpc.js'
 import {
   type EvmNetworkSettings,
@@ -140,6 +143,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
     canPay,
     pool: { ...pool, countFreeSlots: () => (isShut ? 0 : pool.countFreeSlots()) },
     multicall: createMulticallPresence(rpc),
+    batchContracts: [createTransferBatch(createContractPresence(rpc, batchSettler))],
     expiryMarginSeconds: family.expiryMarginSeconds,
     crossCheckAmount: family.crossCheckAmount,
   })

@@ -181,6 +181,24 @@ export const readOneBlockLater = async (
   return await core.useCases.core.getSettlement(settlementId)
 }
 
+/** A service whose sends are delayed, so that the chain can change between estimate and inclusion. */
+export const openSlow = async (scene: Scene, environment: Readonly<Record<string, string>> = {}) => {
+  const proxy = await scene.openProxy()
+  const service = await scene.open({
+    rpcUrls: [proxy.url],
+    environment: { ...quickFinality(scene), ...environment },
+  })
+  const settleAfter = async (body: unknown, meanwhile: () => Promise<unknown>) => {
+    const before = proxy.count('eth_sendRawTransaction')
+    proxy.setFault('eth_sendRawTransaction', { kind: 'delay', milliseconds: 600 })
+    const settling = service.settle(body)
+    await eventually(() => (proxy.count('eth_sendRawTransaction') > before ? true : null))
+    await meanwhile()
+    return await settling
+  }
+  return { proxy, service, settleAfter }
+}
+
 /** Asks until the answer is not null; fails after the deadline. */
 export const eventually = <T>(ask: () => Promise<T | null> | T | null, deadlineMs = 5_000): Promise<T> =>
   pollUntil(ask, 'an answer', deadlineMs)

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { readAddress } from '../../../src/chains/evm/abi/address.js'
+import { knownNetworks } from '../../../src/chains/evm/networks.js'
 import { evmVariables, readEvmSettings, wellKnownFactories } from '../../../src/chains/evm/settings.js'
 
 const key = `0x${'1a'.repeat(32)}`
@@ -235,4 +237,43 @@ it('warns below 100 settlements by default', () => {
   const environment = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453' }
   expect(read(environment).lowBalanceSettlements).toBe(100)
   expect(read({ ...environment, EVM_LOW_RUNWAY_SETTLES: '7' }).lowBalanceSettlements).toBe(7)
+})
+
+describe('the minimum payment of EVM settings', () => {
+  const minimumOf = (environment: Readonly<Record<string, string>>, id: number) =>
+    read({ EVM_PRIVATE_KEY: key, EVM_NETWORKS: String(id), ...environment }).networks[0]?.minimumPayment
+
+  it.each(knownNetworks.map((network) => [network.name, network] as const))(
+    'of %s follows the gas only on a main network, for its known tokens',
+    (_name, { chainId: id, isTestnet, tokens }) => {
+      const minimum = minimumOf({}, id)
+      expect(minimum?.fixed).toBeNull()
+      expect(minimum?.coinUsd === null).toBe(isTestnet)
+      // Compared with addresses in EIP-55 form.
+      const assets = tokens.map(({ address }) => ({ asset: readAddress(address), decimals: 6 }))
+      expect(minimum?.stablecoins).toEqual(assets)
+    },
+  )
+
+  it('is off on a network that is not built in', () => {
+    const environment = { EVM_RPC_URL_137: 'https://node.example' }
+    expect(minimumOf(environment, 137)).toEqual({ fixed: null, coinUsd: null, stablecoins: [] })
+  })
+
+  it('is what the operator sets, with the price of the coin', () => {
+    const environment = { EVM_MIN_PAYMENT_84532: '500', EVM_COIN_USD_84532: '2500.5' }
+    expect(minimumOf(environment, 84_532)).toMatchObject({ fixed: 500n, coinUsd: 2_500.5 })
+    expect(minimumOf({ EVM_MIN_PAYMENT_8453: '0' }, 8_453)).toMatchObject({ fixed: 0n, coinUsd: 3_000 })
+  })
+
+  it.each([
+    ['EVM_MIN_PAYMENT_8453', '0.5'],
+    ['EVM_COIN_USD_8453', '-1'],
+    ['EVM_COIN_USD_8453', '1e3'],
+    ['EVM_COIN_USD_8453', '1.1234567'],
+    ['EVM_COIN_USD_8453', '1000001'],
+  ])('rejects %s=%s', (name, value) => {
+    const environment = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453', [name]: value }
+    expect(problemsOf(environment)).toEqual([expect.stringContaining(`${name}: must be`)])
+  })
 })

@@ -3,6 +3,7 @@ import { base58 } from '@scure/base'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { knownNetworks } from '../../../src/chains/solana/networks.js'
 import { readSolanaSettings, solanaVariables } from '../../../src/chains/solana/settings.js'
 import { createFeePayers } from '../../../src/chains/solana/transactions/feePayers.js'
 import { Secret } from '../../../src/platform/secret.js'
@@ -118,5 +119,29 @@ describe('the Solana settings', () => {
     const printed = `${inspect(settings, { depth: 9 })}${JSON.stringify(settings, (_, value) => (typeof value === 'bigint' ? `${value}` : value))}`
     expect(printed).not.toContain(key)
     expect(printed).not.toContain('secretpath')
+  })
+})
+
+describe('the minimum payment of Solana settings', () => {
+  const minimumOf = (environment: Readonly<Record<string, string>>) =>
+    read({ SOLANA_PRIVATE_KEY: key, ...environment }).networks[0]?.minimumPayment
+
+  it('follows the fee on mainnet, for its known mints', () => {
+    expect(minimumOf({})).toMatchObject({ fixed: null, coinUsd: 150 })
+    expect(minimumOf({})?.stablecoins).toEqual(
+      knownNetworks[0]?.tokens.map(({ mint: asset }) => ({ asset, decimals: 6 })),
+    )
+  })
+
+  it.each([
+    ['devnet', { SOLANA_NETWORKS: 'devnet' }],
+    ['a cluster that is not built in', { [`SOLANA_RPC_URL_${ownCluster}`]: 'http://node.example' }],
+  ])('is off on %s', (_cluster, environment) => {
+    expect(minimumOf(environment)).toMatchObject({ fixed: null, coinUsd: null })
+  })
+
+  it('is what the operator sets, with the price of SOL', () => {
+    const environment = { SOLANA_MIN_PAYMENT_mainnet: '500', SOLANA_COIN_USD_mainnet: '90.5' }
+    expect(minimumOf(environment)).toMatchObject({ fixed: 500n, coinUsd: 90.5 })
   })
 })

@@ -51,13 +51,20 @@ export const openTonHarness = async (form: PaymentForm): Promise<SchemeHarness> 
   const lanes = createMemoryLanes()
   const settings = readSettings({ ...tonEnvironment(chain, proxy.url), TON_RPC_TIMEOUT_MS: '1000' })
   const limiter = createMemoryRateLimiter({ clock: systemClock })
-  const opened = await open(settings, { clock: systemClock, logger: silentLogger, lanes, limiter })
+  const opened = await open(settings, {
+    clock: systemClock,
+    logger: silentLogger,
+    lanes,
+    limiter,
+    minPaymentGasShare: 0.1,
+  })
   const [scheme] = opened.schemes
   if (scheme === undefined) throw new Error('No scheme was opened')
 
   return {
     scheme,
     otherNetwork: 'ton:mainnet',
+    ignoredFields: ['tonAmount', 'validUntil', 'seqno', 'queryId'].map((field) => `authorization.${field}`),
     plan: async () => {
       const wallet = await chain.createPayer()
       const payTo = randomAddress()

@@ -92,3 +92,22 @@ describe('the TON settings', () => {
     )
   })
 })
+
+describe('the minimum payment of TON settings', () => {
+  const minimumOf = (environment: Readonly<Record<string, string>>) =>
+    readSettings({ ...withMnemonic, ...environment }).networks[0]?.minimumPayment
+
+  it('follows the cost of relaying on mainnet, for USDT', () => {
+    const asset = '0:b113a994b5024a16719f69139328eb759596c38a25f59028b146fecdc3621dfe'
+    expect(minimumOf({})).toEqual({ fixed: null, coinUsd: 2, stablecoins: [{ asset, decimals: 6 }] })
+  })
+
+  it('is off on testnet', () => {
+    expect(minimumOf({ TON_NETWORKS: 'testnet' })).toEqual({ fixed: null, coinUsd: null, stablecoins: [] })
+  })
+
+  it('is what the operator sets, with the price of TON', () => {
+    const environment = { TON_MIN_PAYMENT_mainnet: '500', TON_COIN_USD_mainnet: '1.5' }
+    expect(minimumOf(environment)).toMatchObject({ fixed: 500n, coinUsd: 1.5 })
+  })
+})

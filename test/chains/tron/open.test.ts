@@ -69,6 +69,38 @@ describe('a TRON network', () => {
     const view = await service.core.useCases.core.getSettlement(result.settlementId ?? '')
     expect(view).toMatchObject({ status: 'confirmed' })
   })
+
+  it('keeps a large payment pending while one of two endpoints is down', async () => {
+    const proxy = await scene.openProxy()
+    const service = await scene.open({
+      url: `${scene.chain.url},${proxy.url}`,
+      environment: { TRON_CROSS_CHECK_AMOUNT: '10000', SETTLE_WAIT_SECONDS: '2' },
+    })
+    proxy.setFault('*', { kind: 'refuse' })
+    await pollUntil(
+      async () => service.core.listNetworks().some(({ endpoints }) => endpoints.some(({ isUp }) => !isUp)),
+      'the endpoint to count as down',
+    )
+    const { body, payTo } = await scene.plan()
+    const result = await service.settle(body)
+    expect(result).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    expect(await scene.chain.balanceOf(scene.token, payTo)).toBe(10_000n)
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    proxy.clearFaults()
+    await pollUntil(async () => {
+      await service.reconcile()
+      const view = await service.core.useCases.core.getSettlement(result.settlementId ?? '')
+      return view?.status === 'confirmed'
+    }, 'the payment to be confirmed')
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('confirms a large payment on its only configured endpoint', async () => {
+    const service = await scene.open({ environment: { TRON_CROSS_CHECK_AMOUNT: '10000' } })
+    const { body } = await scene.plan()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
 })
 
 describe('the API key of a provider', () => {

@@ -32,7 +32,13 @@ export const openScheme = async (
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
   const lanes = createMemoryLanes()
   const limiter = createMemoryRateLimiter({ clock })
-  const opened = await open(reading.settings, { clock, logger: silentLogger, lanes, limiter })
+  const opened = await open(reading.settings, {
+    clock,
+    logger: silentLogger,
+    lanes,
+    limiter,
+    minPaymentGasShare: 0.1,
+  })
   const [scheme] = opened.schemes
   if (scheme === undefined) throw new Error('No scheme was opened')
   return {

@@ -98,3 +98,29 @@ describe('the TRON settings', () => {
     for (const secret of ['secret-path', 'key-of-the-provider', '1111']) expect(printed).not.toContain(secret)
   })
 })
+
+describe('the minimum payment of TRON settings', () => {
+  const minimumOf = (environment: Readonly<Record<string, string>>) =>
+    read(environment)?.networks[0]?.minimumPayment
+
+  it('follows the cost of delegating energy on mainnet, for USDT', () => {
+    expect(minimumOf({ TRON_RPC_URL_mainnet: url })).toEqual({
+      fixed: null,
+      coinUsd: 0.3,
+      stablecoins: [{ asset: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', decimals: 6 }],
+    })
+  })
+
+  it.each(['nile', 'shasta'])('is off on %s', (network) => {
+    const environment = { [`TRON_RPC_URL_${network}`]: url }
+    expect(minimumOf(environment)).toMatchObject({ fixed: null, coinUsd: null })
+  })
+
+  it('is what the operator sets, with the price of TRX', () => {
+    const environment = { TRON_MIN_PAYMENT_nile: '500', TRON_COIN_USD_nile: '0.25' }
+    expect(minimumOf({ TRON_RPC_URL_nile: url, ...environment })).toMatchObject({
+      fixed: 500n,
+      coinUsd: 0.25,
+    })
+  })
+})

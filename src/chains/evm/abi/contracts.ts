@@ -26,3 +26,9 @@ export const multicallAbi = parseAbi([
 
 /** Same address on nearly every EVM chain (multicall3.com). */
 export const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11'
+
+/**
+ * The deterministic deployment proxy, at one address on nearly every EVM chain: calldata is a salt of 32 bytes and init
+ * code, which it deploys by CREATE2 (github.com/Arachnid/deterministic-deployment-proxy).
+ */
+export const deploymentProxy = '0x4e59b44847b379578588920cA78FbF26c0B4956C'

@@ -45,12 +45,9 @@ export const readWord = (data: Hex | null | undefined): bigint | null =>
  * Transfers between two reads of the recipient's balance, for tokens that are not listed: detects transfer
  * fees and transfers without effect.
  */
-export const planCreditProbe = (asset: Hex, payTo: Hex, transfer: Hex): ContractCall => {
+export const planCreditProbe = (asset: Hex, payTo: Hex, { to, data }: ContractCall): ContractCall => {
   const balance = { target: asset, data: encodeBalanceCall(payTo) }
-  return {
-    to: multicallAddress,
-    data: encodeAggregate([balance, { target: asset, data: transfer }, balance]),
-  }
+  return { to: multicallAddress, data: encodeAggregate([balance, { target: to, data }, balance]) }
 }
 
 /** By how much the recipient's balance grew in a probe, or null when that is unknown. */

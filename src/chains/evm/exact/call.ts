@@ -46,7 +46,7 @@ export const planTransfer = (
     gasCap: isEcdsa ? ecdsaGasCap : contractGasCap,
     deploysWallet: false,
     isBatchable: isListed && isEcdsa,
-    probe: isListed ? null : planCreditProbe(address, authorization.to, data),
+    probe: isListed ? null : planCreditProbe(address, authorization.to, { to: address, data }),
   }
 }
 

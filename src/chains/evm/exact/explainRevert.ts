@@ -58,7 +58,7 @@ export const findContradiction = (
 export const isNotYetValid = (failure: CallFailure): boolean => notYetValid.test(readRevertText(failure))
 
 /** From the revert data, else from the node's message; one short line. */
-const readRevertText = ({ data, message }: CallFailure): string => {
+export const readRevertText = ({ data, message }: CallFailure): string => {
   const text = (data === null ? null : decodeRevertData(data)) ?? message
   // Untrusted text of a contract or a node: printable, short, without URLs.
   return text

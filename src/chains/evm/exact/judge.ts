@@ -124,7 +124,7 @@ const isUse = ({ topics }: Log, nonce: Hex, { from }: ExpectedTransfer): boolean
   topics[1]?.toLowerCase() === pad(from).toLowerCase() &&
   topics[2]?.toLowerCase() === nonce.toLowerCase()
 
-const isTransfer = (log: Log, { asset, from, to, value }: ExpectedTransfer): boolean =>
+export const isTransfer = (log: Log, { asset, from, to, value }: ExpectedTransfer): boolean =>
   isSameAddress(log.address, asset) &&
   log.topics[0] === transferTopic &&
   log.topics[1]?.toLowerCase() === pad(from).toLowerCase() &&

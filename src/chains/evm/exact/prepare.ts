@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
-import type { Refusal } from '../../../schemes/scheme.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
+import { type Preparation, type Preparer, toRefusal } from '../exactMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
 import { type PayerSignature, readSignature } from '../signatures/signature.js'
@@ -19,23 +19,13 @@ export interface Prepared {
   readonly call: SettlementCall
 }
 
-export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
-
-/** Structure, checks, signature form, wallet: everything except simulation. */
-export interface Preparer {
-  /** Minimum remaining validity, in seconds. */
-  prepare(payment: Payment, marginSeconds: number): Promise<Preparation>
-  /** Checks again: only the time for ECDSA, everything for contract wallets, whose state may have changed. */
-  prepareAgain(prepared: Prepared, marginSeconds: number): Promise<Preparation>
-}
-
 export const createPreparer = (dependencies: {
   readonly family: EvmSettings
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
   readonly tokens: TokenRegistry
   readonly clock: Clock
-}): Preparer => {
+}): Preparer<Prepared> => {
   const { family, network, rpc, tokens, clock } = dependencies
   const callDependencies = { rpc, network: network.network }
 
@@ -56,7 +46,7 @@ export const createPreparer = (dependencies: {
 
   const readSeconds = () => BigInt(Math.floor(clock.now().getTime() / 1_000))
 
-  const prepare = async (payment: Payment, marginSeconds: number): Promise<Preparation> => {
+  const prepare = async (payment: Payment, marginSeconds: number): Promise<Preparation<Prepared>> => {
     const reading = readExactProof(payment.proof)
     if ('problem' in reading) {
       return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
@@ -109,6 +99,3 @@ export const createPreparer = (dependencies: {
 
 const isListed = (factories: readonly Hex[], factory: Hex): boolean =>
   factories.some((allowed) => isSameAddress(allowed, factory))
-
-export const toRefusal = (payer: Hex | null, { reason, message }: RevertReason): Refusal =>
-  message === undefined ? { isValid: false, payer, reason } : { isValid: false, payer, reason, message }

@@ -1,51 +1,16 @@
-import type { Clock } from '../../../ports/clock.js'
-import type { Authorized, Scheme } from '../../../schemes/scheme.js'
+import type { Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
-import type { Rpc } from '../rpc/rpc.js'
-import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
-import type { TokenRegistry } from '../tokens/tokenRegistry.js'
-import type { TransactionEngine } from '../transactions/engine.js'
+import { createEvmMinimum, createExactMethod, type ExactDependencies } from '../exactMethod.js'
+import type { Token } from '../tokens/tokenRegistry.js'
 import { readJudge } from './judge.js'
 import { formatAuthorizationId, readExactProof } from './payload.js'
-import { createPreparer, type Prepared, toRefusal } from './prepare.js'
-
-export interface ExactDependencies {
-  readonly family: EvmSettings
-  readonly network: EvmNetworkSettings
-  readonly rpc: Rpc
-  readonly tokens: TokenRegistry
-  readonly engine: TransactionEngine
-  readonly clock: Clock
-}
+import { createPreparer, type Prepared } from './prepare.js'
 
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
-  const { family, network, rpc, engine } = dependencies
-  const { prepare, prepareAgain } = createPreparer(dependencies)
-
-  const authorize = (prepared: Prepared): Authorized => {
-    const { payer, id, amount, deadline } = prepared.call
-    return {
-      isValid: true,
-      payer,
-      authorizationId: id,
-      authorizedAmount: amount,
-      amount,
-      expiresAt: toDate(deadline),
-      details: { nonce: prepared.candidate.authorization.nonce },
-      settle: async (recorder, options) => {
-        const preparation = await prepareAgain(prepared, family.expiryMarginSeconds)
-        if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
-        return await engine.settle(preparation.prepared.call, recorder, options)
-      },
-    }
-  }
-
-  return {
-    kind: { scheme: 'exact', network: network.network },
-    signers: engine.signers,
-
-    isAddress: (text) => readAddress(text) !== null,
-
+  const { network, tokens, engine } = dependencies
+  const minimum = createEvmMinimum(dependencies)
+  const method = createExactMethod<Prepared>(dependencies, minimum, {
+    ...createPreparer(dependencies),
     identify: (payment) => {
       const reading = readExactProof(payment.proof)
       const asset = readAddress(payment.requirements.asset)
@@ -53,27 +18,53 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const { from, nonce } = reading.proof.authorization
       return formatAuthorizationId({ network: network.network, asset, from, nonce })
     },
+    describe: ({ candidate }) => ({ nonce: candidate.authorization.nonce }),
+    readJudge,
+  })
 
-    verify: async (payment, { isAwaited, isForSettle = false }) => {
-      const preparation = await prepare(payment, isForSettle ? family.expiryMarginSeconds : 0)
-      if ('refused' in preparation) return preparation.refused
-      if (!isAwaited()) throw new Error('The caller is gone')
-      const { call } = preparation.prepared
-      const reason = await engine.simulate(call)
-      return reason === null ? authorize(preparation.prepared) : toRefusal(call.payer, reason)
+  const defaultAsset = network.tokens[0]?.address
+
+  /**
+   * Domain of the default token, for clients that sign with the kind's. No published server copies it onto another
+   * token: those of `exact` ignore the kind's `extra` on EVM. Undefined until the chain was read.
+   */
+  const describeDefaultDomain = () => {
+    if (defaultAsset === undefined) return undefined
+    const token = tokens.peek(defaultAsset)
+    // Read for a later caller; failures are retried.
+    if (token === null) tokens.find(defaultAsset).catch(() => undefined)
+    return token === null ? undefined : domainOf(token)
+  }
+
+  return {
+    ...method,
+    kind: {
+      scheme: 'exact',
+      network: network.network,
+      get extra() {
+        return describeDefaultDomain()
+      },
     },
+    signers: engine.signers,
+    listMinimums: () =>
+      minimum.list(
+        network.tokens.map(({ address }) => readAddress(address) ?? address),
+        engine.findTypicalCost(),
+      ),
 
-    resolve: async (settlement, signal) =>
-      await engine.resolve(settlement, readJudge(rpc, settlement), signal),
+    isAddress: (text) => readAddress(text) !== null,
+
+    describeAsset: async (asset) => {
+      const address = readAddress(asset ?? defaultAsset)
+      const finding = address === null ? null : await tokens.find(address)
+      if (finding === null || 'refusedAs' in finding) return null
+      const { token } = finding
+      return { asset: asset ?? token.address, decimals: token.decimals, extra: domainOf(token) ?? {} }
+    },
 
     getBlockStatus: engine.getBlockStatus,
   }
 }
 
-// The latest instant that a Date can hold; authorizations may be valid for longer.
-const latestInstantMs = 8_640_000_000_000_000n
-
-const toDate = (seconds: bigint): Date => {
-  const instantMs = seconds * 1_000n
-  return new Date(Number(instantMs < latestInstantMs ? instantMs : latestInstantMs))
-}
+const domainOf = ({ domain }: Token): Record<'name' | 'version', string> | undefined =>
+  domain === null ? undefined : { name: domain.name, version: domain.version }

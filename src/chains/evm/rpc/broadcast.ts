@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
+import { createFailureLog } from '../../../failureLog.js'
 import type { Logger } from '../../../ports/logger.js'
 import { broadcastToAll } from '../../nodes/broadcastToAll.js'
 import { RpcError } from '../../nodes/endpoint.js'
@@ -12,6 +13,13 @@ export const createBroadcast = (
   pool: EndpointPool,
   { network, logger, time }: { readonly network: string; readonly logger: Logger; readonly time: HealthTime },
 ): ((bytes: Hex) => Promise<SendAnswer>) => {
+  const refusals = createFailureLog({
+    logger,
+    event: 'rpc.send_refused',
+    recovered: null,
+    now: time.monotonicMs,
+  })
+
   const sendTo = async (health: EndpointHealth, bytes: Hex): Promise<SendAnswer> => {
     const startedAtMs = time.monotonicMs()
     try {
@@ -22,7 +30,10 @@ export const createBroadcast = (
       const isBusy = readRateLimit(error) !== null
       if (isBusy) health.onFailure(startedAtMs, error)
       const answer = readSendFailure(error)
-      if (answer !== 'entered') logger.warn({ network, host: health.name, answer, error }, 'rpc.send_refused')
+      const kind = error instanceof RpcError ? error.code : 'silent'
+      if (answer !== 'entered') {
+        refusals.failed(`${health.name} ${answer} ${kind}`, { network, host: health.name, answer, error })
+      }
       // A send without answer says little about the endpoint: probe it.
       if (!isBusy && !(error instanceof RpcError)) void health.probe()
       return answer

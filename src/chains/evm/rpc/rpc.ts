@@ -22,11 +22,13 @@ import {
   quantityShape,
   type Receipt,
   receiptShape,
+  type Transaction,
+  transactionShape,
 } from './wireShapes.js'
 
 export type { EndpointReport } from '../../nodes/endpointPool.js'
 export type { SendAnswer } from './sendAnswer.js'
-export type { Block, FeeHistory, Log, Receipt } from './wireShapes.js'
+export type { Block, FeeHistory, Log, Receipt, Transaction } from './wireShapes.js'
 
 export interface CallRequest {
   readonly from?: Hex
@@ -70,10 +72,11 @@ export interface Rpc {
   getChainId(endpoint?: Endpoint): Promise<number>
   getCode(address: Hex): Promise<Hex>
   getBalance(address: Hex): Promise<bigint>
-  /** Mined transactions of an account, up to a block. */
-  getTransactionCount(address: Hex, at: 'latest' | bigint): Promise<number>
+  /** Transactions of an account, up to a block; `pending`: with those that a node still holds. */
+  getTransactionCount(address: Hex, at: 'latest' | 'pending' | bigint): Promise<number>
   getBlock(at: 'latest' | bigint, endpoint?: Endpoint): Promise<Block | null>
   getReceipt(transaction: Hex, endpoint?: Endpoint): Promise<Receipt | null>
+  getTransaction(transaction: Hex): Promise<Transaction | null>
   /** All receipts of a block; null when the node does not have the block. Not every node has the method. */
   getBlockReceipts(at: bigint): Promise<readonly Receipt[] | null>
   getLogs(filter: LogFilter): Promise<readonly Log[]>
@@ -184,6 +187,8 @@ const createReads = (network: string, ask: Ask): Reads => {
       endpoint === undefined
         ? ask('eth_getTransactionReceipt', [transaction], receiptShape.nullable())
         : endpoint.request('eth_getTransactionReceipt', [transaction], receiptShape.nullable()),
+    getTransaction: (transaction) =>
+      ask('eth_getTransactionByHash', [transaction], transactionShape.nullable()),
     getBlockReceipts: (at) =>
       ask('eth_getBlockReceipts', [numberToHex(at)], z.array(receiptShape).nullable()),
     getLogs: ({ address, topics, fromBlock, toBlock }) =>

@@ -34,6 +34,14 @@ export const blockShape = z.object({
   transactions: z.array(hexShape).nullish(),
 })
 
+export const transactionShape = z.object({
+  hash: hexShape,
+  /** Null: it creates a contract. */
+  to: hexShape.nullable(),
+  /** Calldata. */
+  input: hexShape,
+})
+
 /**
  * Fees of recent blocks, oldest first; the last base fee is that of the next block. Optional: an answer of
  * another form counts as missing.
@@ -50,6 +58,7 @@ export const feeHistoryShape = z
 export type Log = z.infer<typeof logShape>
 /** A transaction's receipt; `status` is true when the transaction did not revert. */
 export type Receipt = z.infer<typeof receiptShape>
+export type Transaction = z.infer<typeof transactionShape>
 /** A block's header; `timestamp` in Unix seconds. */
 export type Block = z.infer<typeof blockShape>
 /** Fees of recent blocks, in wei per gas. */

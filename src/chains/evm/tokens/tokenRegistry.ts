@@ -29,6 +29,8 @@ export type TokenFinding =
 /** The configured tokens, and any other if the operator allows it. */
 export interface TokenRegistry {
   find(address: Hex): Promise<TokenFinding>
+  /** A configured token that was read already, else null. */
+  peek(address: Hex): Token | null
 }
 
 // Bounds the cache of tokens from untrusted requests; deployed contracts do not move.
@@ -38,13 +40,15 @@ const maxUnlistedTokens = 1_000
 export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): TokenRegistry => {
   const offered = new Map(settings.tokens.map((token) => [token.address.toLowerCase(), token]))
   const known = new Map<string, Promise<TokenFinding>>()
+  const read = new Map<string, Token>()
 
-  const read = async (address: Hex, setting: TokenSetting | undefined): Promise<TokenFinding> => {
+  const readFinding = async (address: Hex, setting: TokenSetting | undefined): Promise<TokenFinding> => {
     if ((await rpc.getCode(address)) === '0x') return { refusedAs: 'asset_not_deployed_contract' }
     return { token: await readToken(rpc, settings.chainId, address, setting) }
   }
 
   return {
+    peek: (address) => read.get(address.toLowerCase()) ?? null,
     find: async (address) => {
       const key = address.toLowerCase()
       const setting = offered.get(key)
@@ -52,7 +56,7 @@ export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): Tok
       const cached = known.get(key)
       if (cached !== undefined) return await cached
 
-      const finding = read(address, setting)
+      const finding = readFinding(address, setting)
       if (setting === undefined && known.size >= maxUnlistedTokens + offered.size) {
         const oldest = [...known.keys()].find((candidate) => !offered.has(candidate))
         if (oldest !== undefined) known.delete(oldest)
@@ -62,6 +66,7 @@ export const createTokenRegistry = (settings: EvmNetworkSettings, rpc: Rpc): Tok
         const found = await finding
         // A missing contract may be deployed later.
         if ('refusedAs' in found) known.delete(key)
+        else if (setting !== undefined) read.set(key, found.token)
         return found
       } catch (error) {
         known.delete(key)

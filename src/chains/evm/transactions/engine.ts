@@ -2,18 +2,24 @@ import { withSignal } from '../../../concurrency/deadline.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { BlockStatus, Outcome, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
+import { type BatchContract, isBatch } from './batching/batchContract.js'
+import { createMulticallBatch } from './batching/multicallBatch.js'
 import type { SendCallsDependencies } from './batching/sendCalls.js'
+import { typicalGas } from './fees/gasBalances.js'
 import { getBlockStatus } from './receipts/blockStatus.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 import { resolveSettlement } from './resolve.js'
 import { createSettle } from './settle.js'
 import type { RevertReason, SettlementCall, SettlementJudge } from './settlementCall.js'
+import type { MulticallPresence } from './simulation/multicallPresence.js'
 import { createSimulator } from './simulation/simulator.js'
 import { createSubmit } from './submit.js'
 
 export interface TransactionEngine {
   /** The accounts that send. */
   readonly signers: readonly string[]
+  /** What a typical settlement costs at the last known price, in wei; null before the first reading. */
+  findTypicalCost(): bigint | null
   /** Why the call of `settle` fails in the latest state; null when it succeeds. */
   simulate(call: SettlementCall): Promise<RevertReason | null>
   /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
@@ -24,6 +30,9 @@ export interface TransactionEngine {
 }
 
 export interface EngineDependencies extends SendCallsDependencies {
+  readonly multicall: MulticallPresence
+  /** Of the schemes, in order of preference; Multicall3 makes what they cannot. */
+  readonly batchContracts: readonly BatchContract[]
   /** From this amount on, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
 }
@@ -31,7 +40,8 @@ export interface EngineDependencies extends SendCallsDependencies {
 export const createTransactionEngine = (dependencies: EngineDependencies): TransactionEngine => {
   const { network, rpc, signers, canPay, fees, multicall, clock, crossCheckAmount } = dependencies
   const simulator = createSimulator(rpc, multicall)
-  const submit = createSubmit(dependencies)
+  const batchContracts = [...dependencies.batchContracts, createMulticallBatch(multicall)]
+  const submit = createSubmit({ ...dependencies, batchContracts })
   const settle = createSettle({ ...dependencies, submit })
 
   const policyFor = (amount: bigint): ReceiptPolicy => ({
@@ -41,6 +51,10 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
 
   return {
     signers: signers.addresses,
+    findTypicalCost: () => {
+      const price = fees.findPrice()
+      return price === null ? null : price * typicalGas
+    },
     simulate: async (call) => {
       const sender = signers.choose(call, canPay)
       if (sender === null) throw networkUnavailable(network.network)
@@ -53,6 +67,7 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
         ...policyFor(settlement.amount),
         finalityDepth: network.finalityDepth,
         now: clock.now(),
+        isBatch: (bytes: string) => isBatch(bytes, batchContracts),
       }
       return withSignal(resolveSettlement(rpc, settlement, judge, policy), signal)
     },

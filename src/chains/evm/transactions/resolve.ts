@@ -1,9 +1,9 @@
 import type { Hex } from 'viem'
 import type { Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
+import { passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import { asHex } from '../abi/words.js'
 import type { Block, Receipt, Rpc } from '../rpc/rpc.js'
-import { isBatch } from './batching/batch.js'
 import { findReceipt, type ReceiptPolicy } from './receipts/findReceipt.js'
 import { areAllNoncesUsed, areReplacedExternally } from './receipts/usedNonces.js'
 import type { ExecutionQuery, Judgement, SettlementJudge } from './settlementCall.js'
@@ -67,7 +67,7 @@ const failureOf = (
   failure: { readonly judgement: Judgement; readonly isShared: boolean; readonly isUnused: boolean },
 ) => {
   const { judgement, isShared, isUnused } = failure
-  // A call that reverts inside Multicall3 leaves no event and does not revert the transaction.
+  // A call that reverts inside a batch leaves no event and does not revert the transaction.
   const hasReverted = judgement === 'reverted' || (isShared && isUnused)
   if (!hasReverted) return reasons.unpaid
   return isUnused ? reasons.reverted : reasons.void
@@ -77,6 +77,8 @@ export interface ResolvePolicy extends ReceiptPolicy {
   /** Blocks with this many on top are final. */
   readonly finalityDepth: number
   readonly now: Date
+  /** Whether recorded bytes carry several payments. */
+  isBatch(bytes: string): boolean
 }
 
 /** What the chain shows of a settlement, and bytes to rebroadcast meanwhile. */
@@ -106,33 +108,38 @@ const proveFailure = async (
   rpc: Rpc,
   settlement: Settlement,
   judge: SettlementJudge,
-  { confirmations, isCrossChecked, finalityDepth, now }: ResolvePolicy,
+  { confirmations, isCrossChecked, finalityDepth, now, isBatch }: ResolvePolicy,
 ): Promise<Outcome> => {
   const final = {
     confirmations: Math.max(confirmations, finalityDepth + 1),
     isCrossChecked: false,
     finalityDepth,
     now,
+    isBatch,
   }
   const pending = { state: 'pending', transaction: newestOf(settlement).transaction } as const
   const { outcome } = await examine(rpc, settlement, judge, final)
   if (outcome.state !== 'failed') return pending
   const witnesses = rpc.listWitnesses()
-  const needsAll = isCrossChecked && rpc.endpoints.length > 1
-  if (witnesses.length < 2) return needsAll ? pending : outcome
-
-  const views = witnesses.map((witness) => examine(rpc.viewOf(witness), settlement, judge, final))
-  const findings = await Promise.allSettled(views)
-  const isAgreed = findings.every((finding) => {
-    if (finding.status === 'fulfilled' && finding.value.outcome.state === 'failed') return true
-    return !needsAll && !(finding.status === 'fulfilled' && isContradiction(finding.value))
-  })
-  return isAgreed ? outcome : pending
+  const votes =
+    witnesses.length < 2
+      ? []
+      : await Promise.all(
+          witnesses.map((witness) =>
+            examine(rpc.viewOf(witness), settlement, judge, final).then(voteOnFailure, (): Vote => 'unknown'),
+          ),
+        )
+  const isProven = isCrossChecked
+    ? passesCrossCheck({ votes, configured: rpc.endpoints.length, outcome: 'failure' })
+    : !votes.includes('contradicts')
+  return isProven ? outcome : pending
 }
 
-/** Paid, or still to be mined. An endpoint without the evidence, such as old logs, contradicts nothing. */
-const isContradiction = ({ outcome, resend }: Finding): boolean =>
-  outcome.state === 'confirmed' || resend !== null
+/** Paid, or still to be mined, contradicts. An endpoint without the evidence, such as old logs, does not. */
+const voteOnFailure = ({ outcome, resend }: Finding): Vote => {
+  if (outcome.state === 'failed') return 'confirms'
+  return outcome.state === 'confirmed' || resend !== null ? 'contradicts' : 'unknown'
+}
 
 const newestOf = ({ broadcasts }: Settlement): SignedTransaction => {
   const newest = broadcasts.at(-1)
@@ -156,7 +163,7 @@ const examine = async (
   for (const broadcast of broadcasts) {
     const receipt = await findReceipt(view, asHex(broadcast.transaction), policy)
     if (receipt === null) continue
-    const own = { receipt, isShared: isBatch(broadcast.bytes) }
+    const own = { receipt, isShared: policy.isBatch(broadcast.bytes) }
     const { outcome } = await concludeReceipt(view, own, judge, search)
     if (outcome.state !== 'failed') return certainly(outcome)
     mined.push(broadcast)

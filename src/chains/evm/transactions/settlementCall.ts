@@ -32,7 +32,7 @@ export interface SettlementCall extends ContractCall {
   /** Unix seconds; the contract rejects the call from this block time on. */
   readonly deadline: bigint
   /**
-   * Whether Multicall3 may execute the call with others: any `msg.sender` is accepted, and while the payer
+   * Whether a batch contract may execute the call with others: any `msg.sender` is accepted, and while the payer
    * has no code, only contracts run that the operator configured.
    */
   readonly isBatchable: boolean

@@ -40,9 +40,12 @@ const feePayerIsOurs: Rule<Candidate> = ({ transaction, terms }) =>
     ? null
     : 'invalid_exact_svm_fee_payer_not_managed_by_facilitator'
 
-const feePayerMatchesExtra: Rule<Candidate> = ({ transaction, requirements }) => {
+// Servers of version 1 read /supported for every request, so that the paid one may name the next of our fee payers.
+const namedFeePayerIsOurs: Rule<Candidate> = ({ requirements, terms }) => {
   const { feePayer } = requirements.extra
-  return feePayer == null || feePayer === transaction.keys[0] ? null : 'invalid_exact_svm_fee_payer_mismatch'
+  return feePayer == null || terms.feePayers.some((ours) => ours === feePayer)
+    ? null
+    : 'invalid_exact_svm_fee_payer_mismatch'
 }
 
 // Each signature costs us 5,000 lamports.
@@ -150,7 +153,7 @@ const openingChecks: readonly Rule<Candidate>[] = [
   asksForAmount,
   usesNoLookupTables,
   feePayerIsOurs,
-  feePayerMatchesExtra,
+  namedFeePayerIsOurs,
   hasTwoSigners,
   hasAllowedInstructionCount,
   limitsComputeUnits,

@@ -1,4 +1,5 @@
 import type { Outcome } from '../../../schemes/scheme.js'
+import { canCrossCheck, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
 
@@ -6,8 +7,6 @@ export interface StatusPolicy {
   /** Above the cross-check amount: success needs a second endpoint, failure every healthy one. */
   readonly isCrossChecked: boolean
 }
-
-const minWitnesses = 2
 
 /** Voted for by more than two thirds of the stake. */
 const isConfirmed = ({ confirmationStatus }: Status): boolean =>
@@ -41,23 +40,20 @@ export const judgeStatus = async (
   return { state: 'confirmed', transaction, block: { number: BigInt(status.slot), hash } }
 }
 
-/**
- * True if the endpoints agree, or only one is configured. A success needs two of them; a failure all that are healthy,
- * and two at least.
- */
 const isAgreedOn = async (rpc: Rpc, transaction: string, expected: Status): Promise<boolean> => {
-  if (rpc.endpoints.length < minWitnesses) return true
-  const agreements = await Promise.all(
-    rpc.listWitnesses().map(async (endpoint) => {
+  const configured = rpc.endpoints.length
+  if (!canCrossCheck(configured)) return true
+  const votes = await Promise.all(
+    rpc.listWitnesses().map(async (endpoint): Promise<Vote> => {
       // Not every endpoint has the ledger's history; every one has its newest 300 slots.
       const [status] = await rpc
         .getStatuses([transaction], { endpoint, searchesHistory: true })
         .catch(() => rpc.getStatuses([transaction], { endpoint }))
         .catch(() => [null])
-      if (status == null || !isDecisive(status)) return false
-      return status.slot === expected.slot && hasFailed(status) === hasFailed(expected)
+      if (status == null || !isDecisive(status)) return 'unknown'
+      const isSame = status.slot === expected.slot && hasFailed(status) === hasFailed(expected)
+      return isSame ? 'confirms' : 'contradicts'
     }),
   )
-  const needed = hasFailed(expected) ? Math.max(agreements.length, minWitnesses) : minWitnesses
-  return agreements.filter((agrees) => agrees).length >= needed
+  return passesCrossCheck({ votes, configured, outcome: hasFailed(expected) ? 'failure' : 'success' })
 }

@@ -1,6 +1,7 @@
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { Refusal } from '../../../schemes/scheme.js'
+import { describeForeignMethod } from '../../../schemes/transferMethod.js'
 import { readAddress } from '../encoding/base58.js'
 import type { SolanaNetworkSettings } from '../settings.js'
 import { checkTransaction, type Terms } from './checks.js'
@@ -26,6 +27,8 @@ export type Prepare = (payment: Payment) => Preparation
 export const createPrepare =
   (network: SolanaNetworkSettings, terms: Terms): Prepare =>
   (payment) => {
+    const foreign = describeForeignMethod(payment, ownMethod)
+    if (foreign !== null) return refused(null, 'unsupported_asset_transfer_method', foreign)
     const text = payment.proof.transaction
     if (typeof text !== 'string') {
       return refused(null, 'invalid_payload_structure', 'payload.transaction: must be base64')
@@ -50,6 +53,8 @@ export const createPrepare =
     return { prepared }
   }
 
+const ownMethod = { names: ['default'], fields: ['transaction'] } as const
+
 /** Owner of the tokens that any transfer moves; without one the second signer, which is not the fee payer. */
 const findPayer = ({ instructions, keys, requiredSignatures }: Transaction): string | null => {
   const transfer = instructions.map(readTransfer).find((each) => each !== null)
@@ -73,5 +78,5 @@ const refused = (payer: string | null, reason: Reason, message?: string): Prepar
   refused: toRefusal(payer, reason, message),
 })
 
-const isOffered = ({ tokens, acceptsAnyToken }: SolanaNetworkSettings, asset: string): boolean =>
+export const isOffered = ({ tokens, acceptsAnyToken }: SolanaNetworkSettings, asset: string): boolean =>
   readAddress(asset) !== null && (acceptsAnyToken || tokens.includes(asset))

@@ -4,17 +4,19 @@ import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Authorized, Outcome, Refusal, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { createHourlyBudget } from '../../common/hourlyBudget.js'
+import { createMinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { readAddress } from '../encoding/base58.js'
+import { isKnownMint } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from '../settings.js'
 import { getBlockStatus } from '../transactions/blockStatus.js'
 import type { FeePayers } from '../transactions/feePayers.js'
-import { countFee } from '../transactions/fees.js'
+import { baseFee, countFee } from '../transactions/fees.js'
 import type { Submit } from '../transactions/submit.js'
 import { decodeTransaction } from './decode.js'
 import type { FailureReason } from './explainFailure.js'
-import { formatAuthorizationId, type Prepare, type Prepared, toRefusal } from './prepare.js'
+import { formatAuthorizationId, isOffered, type Prepare, type Prepared, toRefusal } from './prepare.js'
 import { resolveSettlement } from './resolve.js'
 import type { Simulate, Simulated } from './simulate.js'
 
@@ -30,7 +32,11 @@ export interface ExactDependencies {
   readonly clock: Clock
   /** Whether a fee payer can pay for the next settlement. */
   readonly canPay: (address: string) => boolean
+  readonly minPaymentGasShare: number
 }
+
+// Of SOL.
+const coinDecimals = 9
 
 // Longer after the verification, a settlement is simulated again.
 const maxReuseMs = 1_000
@@ -43,6 +49,12 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     purpose: 'fee',
     key: `fees:${network.network}`,
     limit: network.feeBudgetLamportsPerHour,
+  })
+  const minimum = createMinimumPayment({
+    network: network.network,
+    settings: network.minimumPayment,
+    gasShare: dependencies.minPaymentGasShare,
+    coinDecimals,
   })
   let nextFeePayer = 0
 
@@ -118,8 +130,17 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return { scheme: 'exact', network: network.network, extra: { feePayer: chooseFeePayer() } }
     },
     signers: feePayers.addresses,
+    listMinimums: () => minimum.list(network.tokens, baseFee),
 
     isAddress: (text) => readAddress(text) !== null,
+
+    describeAsset: async (asset) => {
+      const named = asset ?? network.tokens[0]
+      if (named === undefined || !isOffered(network, named)) return null
+      // Every known stablecoin has 6 decimals.
+      const decimals = isKnownMint(network.reference, named) ? 6 : null
+      return { asset: named, decimals, extra: { feePayer: chooseFeePayer() } }
+    },
 
     identify: ({ proof }) => {
       const transaction = typeof proof.transaction === 'string' ? decodeTransaction(proof.transaction) : null
@@ -129,6 +150,14 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     verify: async (payment, { isAwaited, isForSettle = false }) => {
       const preparation = prepare(payment)
       if ('refused' in preparation) return preparation.refused
+      const { transaction, transfer } = preparation.prepared
+      const tooLow = minimum.refuse({
+        asset: payment.requirements.asset,
+        amount: transfer.amount,
+        cost: countFee(transaction),
+        isForSettle,
+      })
+      if (tooLow !== null) return toRefusal(transfer.authority, tooLow.reason, tooLow.message)
       if (!isAwaited()) throw new Error('The caller is gone')
       const verified = await simulateNow(preparation.prepared)
       if (isForSettle && verified.failure === null && isTooLate(verified)) {

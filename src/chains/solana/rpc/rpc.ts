@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { createFailureLog } from '../../../failureLog.js'
 import type { Logger } from '../../../ports/logger.js'
 import { broadcastToAll } from '../../nodes/broadcastToAll.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
@@ -58,6 +59,13 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
   const pool = createEndpointPool(endpoints, { identity: identifySolana(network), logger, time })
   const ask = createReader(pool, { network, logger, time })
 
+  const refusals = createFailureLog({
+    logger,
+    event: 'rpc.send_refused',
+    recovered: null,
+    now: time.monotonicMs,
+  })
+
   const sendTo = async ({ endpoint, name }: EndpointHealth, bytes: string): Promise<boolean> => {
     try {
       // Already simulated; preflight would also refuse a transaction that the node has processed.
@@ -66,7 +74,8 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
       await endpoint.request('sendTransaction', [bytes, options], z.unknown())
       return true
     } catch (error) {
-      logger.warn({ network, host: name, error }, 'rpc.send_refused')
+      const kind = error instanceof RpcError ? error.code : 'silent'
+      refusals.failed(`${name} ${kind}`, { network, host: name, error })
       return false
     }
   }

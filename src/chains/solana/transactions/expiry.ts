@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { readClock } from '../rpc/clock.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -12,13 +13,8 @@ interface RecordedTransaction {
   readonly isCrossChecked: boolean
 }
 
-/** `lost`: in none of the node's blocks and in none that can follow. */
-type Vote = 'lost' | 'alive' | 'unknown'
-
 // Allowance for clock differences and for the time until finality.
 const slackMs = 30_000
-
-const minWitnesses = 2
 
 /**
  * Proves that a transaction can no longer land. On one endpoint: a finalized block after the recording in
@@ -30,32 +26,31 @@ export const hasExpired = async (rpc: Rpc, recorded: RecordedTransaction, now: D
   const votes = await Promise.all(
     rpc.listWitnesses().map((endpoint) => checkEndpoint(endpoint, recorded).catch((): Vote => 'unknown')),
   )
-  if (!votes.includes('lost') || votes.includes('alive')) return false
+  if (!votes.includes('confirms') || votes.includes('contradicts')) return false
   if (!recorded.isCrossChecked) return true
-  return (
-    votes.every((vote) => vote === 'lost') && votes.length >= Math.min(minWitnesses, rpc.endpoints.length)
-  )
+  return passesCrossCheck({ votes, configured: rpc.endpoints.length, outcome: 'failure' })
 }
 
 const validityShape = inContext(z.boolean())
 
+/** `confirms`: in none of the node's blocks and in none that can follow. `contradicts`: may still land. */
 const checkEndpoint = async (
   endpoint: Endpoint,
   { transaction, blockhash, recordedAfter }: RecordedTransaction,
 ): Promise<Vote> => {
   const clock = await readClock(endpoint, 'finalized')
   // Earlier, the node may not know the blockhash yet.
-  if (clock.timestamp * 1_000 < recordedAfter.getTime() + slackMs) return 'alive'
+  if (clock.timestamp * 1_000 < recordedAfter.getTime() + slackMs) return 'contradicts'
   const params = [blockhash, { commitment: 'finalized', minContextSlot: clock.slot }]
   const { value: isUsable, context } = await endpoint.request('isBlockhashValid', params, validityShape)
-  if (isUsable) return 'alive'
+  if (isUsable) return 'contradicts'
   if (context.slot < clock.slot || !(await hasLedgerSince(endpoint, recordedAfter))) return 'unknown'
   // Queried last: every block in which the transaction could have landed is known by now.
   const statusParams = [[transaction], { searchTransactionHistory: true }]
   const statuses = await endpoint.request('getSignatureStatuses', statusParams, statusesShape)
   // A load balancer may have answered from a node that is behind.
   if (statuses.context.slot < clock.slot) return 'unknown'
-  return statuses.value[0] === null ? 'lost' : 'alive'
+  return statuses.value[0] === null ? 'confirms' : 'contradicts'
 }
 
 /** Only a node that still has the blocks of that time can deny the transaction. */

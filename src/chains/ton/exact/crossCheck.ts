@@ -1,4 +1,5 @@
 import type { Outcome } from '../../../schemes/scheme.js'
+import { canCrossCheck, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { JudgeDependencies } from './judge.js'
 import { type Resolution, type ResolveQuery, resolvePayment } from './resolve.js'
 
@@ -9,33 +10,33 @@ export interface CrossCheckDependencies extends JudgeDependencies {
   readonly crossCheckAmount: bigint
 }
 
-const minWitnesses = 2
-
-/**
- * From `crossCheckAmount` on, if two endpoints are configured, `confirmed` needs two that agree, and `failed` all that
- * respond, at least two.
- */
+/** Every configured endpoint is asked: one that does not respond counts as unreachable. */
 export const resolveCrossChecked = async (
   dependencies: CrossCheckDependencies,
   query: ResolveQuery,
 ): Promise<Resolution> => {
   const { witnesses, crossCheckAmount } = dependencies
   const resolution = await resolvePayment(dependencies, query)
-  const isLarge = query.amount >= crossCheckAmount && witnesses.length >= minWitnesses
-  if (!isLarge || resolution.outcome.state === 'pending') return resolution
-  const outcomes = await Promise.all(witnesses.map((witness) => resolveAlone(witness, query)))
-  const responding = outcomes.filter((outcome) => outcome !== null)
-  const agreeing = responding.filter(({ state }) => state === resolution.outcome.state).length
-  const needed =
-    resolution.outcome.state === 'failed' ? Math.max(responding.length, minWitnesses) : minWitnesses
-  if (agreeing >= needed) return resolution
+  const { state } = resolution.outcome
+  const configured = witnesses.length
+  const isLarge = query.amount >= crossCheckAmount && canCrossCheck(configured)
+  if (!isLarge || state === 'pending') return resolution
+  const votes = await Promise.all(witnesses.map((witness) => voteOn(state, witness, query)))
+  const outcome = state === 'failed' ? 'failure' : 'success'
+  if (passesCrossCheck({ votes, configured, outcome })) return resolution
   return { outcome: { state: 'pending', transaction: query.transaction }, isWorthSending: false }
 }
 
-const resolveAlone = async (witness: JudgeDependencies, query: ResolveQuery): Promise<Outcome | null> => {
+const voteOn = async (
+  expected: Outcome['state'],
+  witness: JudgeDependencies,
+  query: ResolveQuery,
+): Promise<Vote> => {
   try {
-    return (await resolvePayment(witness, query)).outcome
+    const { state } = (await resolvePayment(witness, query)).outcome
+    if (state === 'pending') return 'unknown'
+    return state === expected ? 'confirms' : 'contradicts'
   } catch {
-    return null
+    return 'unreachable'
   }
 }

@@ -1,6 +1,6 @@
-import type { Address } from '@ton/core'
+import type { Address, Cell } from '@ton/core'
 import type { Reason } from '../../../protocol/reasons.js'
-import { readCell } from '../encoding/cells.js'
+import { readAddress, readCell } from '../encoding/cells.js'
 import { type JettonTransfer, readJettonTransfer } from '../tokens/jettonTransfer.js'
 import { readExternalMessage, readInternalMessage, type WalletMessage } from '../wallets/walletMessage.js'
 import { readWalletRequest, type WalletRequest } from '../wallets/walletRequest.js'
@@ -27,13 +27,16 @@ export const decodePayment = (proof: ExactProof): Decoding => {
   const isSponsored = isSponsoredProof(proof)
   const boc = isSponsored ? proof.settlementBoc : proof.signedBoc
   const cell = readCell(boc)
-  const message = cell && (isSponsored ? readInternalMessage(cell) : readExternalMessage(cell))
-  if (message === null) return { refusedAs: 'invalid_boc_format' }
-  const { wallet } = message
-  const request = readWalletRequest(message.body)
-  if (request === null) return { refusedAs: 'invalid_exact_tvm_payload_w5_actions', wallet }
+  if (cell === null) return { refusedAs: 'invalid_boc_format' }
+  const reading = isSponsored
+    ? readRequest(readInternalMessage(cell))
+    : readClientPaid(cell, proof.authorization.from)
+  if ('refusedAs' in reading) return reading
+  const { message, request } = reading
   const transfer = readJettonTransfer(request.message.body)
-  if (transfer === null) return { refusedAs: 'invalid_exact_tvm_payload_jetton_transfer', wallet }
+  if (transfer === null) {
+    return { refusedAs: 'invalid_exact_tvm_payload_jetton_transfer', wallet: message.wallet }
+  }
   return {
     decoded: {
       message,
@@ -45,6 +48,33 @@ export const decodePayment = (proof: ExactProof): Decoding => {
       size: Math.ceil((boc.length * 3) / 4),
     },
   }
+}
+
+type RequestReading =
+  | { readonly message: WalletMessage; readonly request: WalletRequest }
+  | { readonly refusedAs: Reason; readonly wallet?: Address }
+
+const readRequest = (message: WalletMessage | null): RequestReading => {
+  if (message === null) return { refusedAs: 'invalid_boc_format' }
+  const request = readWalletRequest(message.body)
+  return request === null
+    ? { refusedAs: 'invalid_exact_tvm_payload_w5_actions', wallet: message.wallet }
+    : { message, request }
+}
+
+/**
+ * An external message, or the signed body alone, which is wrapped for `from`: its signature binds it to that wallet's
+ * key. The external reading comes first: random signature bits can look like the head of a message, but then its body
+ * is no request.
+ */
+const readClientPaid = (cell: Cell, from: string): RequestReading => {
+  const reading = readRequest(readExternalMessage(cell))
+  if ('request' in reading) return reading
+  const request = readWalletRequest(cell)
+  if (request === null) return reading
+  const wallet = readAddress(from)
+  if (wallet === null) return { refusedAs: 'invalid_sender_address' }
+  return { message: { wallet, init: null, body: cell }, request }
 }
 
 const isSponsoredProof = (proof: ExactProof): proof is SponsoredProof => 'settlementBoc' in proof

@@ -3,6 +3,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { Refusal } from '../../../schemes/scheme.js'
+import { describeForeignMethod } from '../../../schemes/transferMethod.js'
 import { readAddress } from '../encoding/cells.js'
 import { knownNetworks } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -71,6 +72,8 @@ export const createPrepare = (dependencies: {
   return async (payment, { marginSeconds, beforeAsking }) => {
     const reading = readExactProof(payment.proof)
     const claimed = readClaimedPayer(payment.proof)
+    const foreign = describeForeignMethod(payment, ownMethod)
+    if (foreign !== null) return toRefusal(claimed, 'unsupported_asset_transfer_method', foreign)
     if ('problem' in reading) return toRefusal(claimed, 'invalid_payload_structure', reading.problem)
     const decoding = decodePayment(reading.proof)
     if ('refusedAs' in decoding) return toRefusal(decoding.wallet ?? claimed, decoding.refusedAs)
@@ -96,6 +99,8 @@ export const createPrepare = (dependencies: {
     return { prepared: { decoded, payer, asset, isDeployed: answer.isDeployed } }
   }
 }
+
+const ownMethod = { names: ['default'], fields: ['signedBoc', 'settlementBoc'] } as const
 
 const toRefusal = (payer: Address | null, reason: Reason, message?: string): Preparation => ({
   refused: {

@@ -1,13 +1,17 @@
+import type { Address } from '@ton/core'
 import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Authorized, Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
+import { createMinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { readAddress } from '../encoding/cells.js'
+import { knownNetworks } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
 import type { JettonRegistry } from '../tokens/jettonRegistry.js'
+import { typicalNanoTon } from '../transactions/relayMessage.js'
 import type { RelayQueue } from '../transactions/relayQueue.js'
 import type { RelayWallet } from '../transactions/relayWallets.js'
 import { writeExternalMessage } from '../wallets/walletMessage.js'
@@ -35,6 +39,7 @@ export interface ExactDependencies {
   readonly canPay: (signer: string) => boolean
   /** The relay wallet with the lowest balance; receives excess TON. */
   readonly findLowestBalance: () => string | null
+  readonly minPaymentGasShare: number
 }
 
 interface Sent {
@@ -51,8 +56,22 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const prepare = createPrepare({ ...dependencies, relays: wallets.map(({ address }) => address) })
   const tracing = { rpc, jettons, findRequests, witnesses, crossCheckAmount: family.crossCheckAmount }
   const watching = { ...tracing, clock, pollIntervalMs: network.pollIntervalMs }
+  const minimum = createMinimumPayment({
+    network: network.network,
+    settings: network.minimumPayment,
+    gasShare: dependencies.minPaymentGasShare,
+    coinDecimals,
+  })
   /** Settlements in progress: a second settlement of one authorization shares its outcome. */
   const underWay = new Map<string, Promise<Outcome>>()
+
+  const describeKind = () => ({
+    areFeesSponsored: true,
+    responseDestination: dependencies.findLowestBalance(),
+  })
+
+  const isKnownJetton = (master: Address): boolean =>
+    knownNetworks.some(({ tokens }) => tokens.some((token) => readAddress(token.master)?.equals(master)))
 
   const identify = ({ proof }: Payment): string | null => {
     const reading = readExactProof(proof)
@@ -155,11 +174,25 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       network: network.network,
       // Response destinations for the excess of the TON that we attach.
       get extra() {
-        return { areFeesSponsored: true, responseDestination: dependencies.findLowestBalance() }
+        return describeKind()
       },
     },
     signers: wallets.map(({ signer }) => signer),
+    // Of relayed payments: for the others the payer pays.
+    listMinimums: () =>
+      minimum.list(
+        network.tokens.map((token) => readAddress(token)?.toRawString() ?? token),
+        typicalNanoTon,
+      ),
     isAddress: (text) => readAddress(text) !== null,
+
+    describeAsset: async (asset) => {
+      const named = asset ?? network.tokens[0]
+      const master = named === undefined ? null : readAddress(named)
+      if (named === undefined || master === null || !jettons.isOffered(master)) return null
+      const decimals = isKnownJetton(master) ? 6 : null
+      return { asset: named, decimals, extra: describeKind() }
+    },
 
     identify,
 
@@ -172,7 +205,15 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       })
       if ('refused' in preparation) return preparation.refused
       const { prepared } = preparation
-      if (prepared.decoded.isSponsored && !wallets.some(({ signer }) => canPay(signer))) {
+      const { payer, asset, decoded } = prepared
+      const tooLow = minimum.refuse({
+        asset: asset.toRawString(),
+        amount: decoded.transfer.amount,
+        cost: decoded.isSponsored ? typicalNanoTon : null,
+        isForSettle,
+      })
+      if (tooLow !== null) return { isValid: false, payer: payer.toRawString(), ...tooLow }
+      if (decoded.isSponsored && !wallets.some(({ signer }) => canPay(signer))) {
         throw networkUnavailable(network.network)
       }
       return authorize(payment, prepared)
@@ -184,6 +225,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     getBlockStatus: async () => 'final',
   }
 }
+
+// Of TON.
+const coinDecimals = 9
 
 const identityOf = ({ decoded: { message, request } }: Pick<Prepared, 'decoded'>): SignedIdentity => ({
   wallet: message.wallet,

@@ -19,6 +19,9 @@ const executionNanoTon = 6_000_000n
 export const sumAttachedNanoTon = ({ decoded }: Prepared): bigint =>
   decoded.request.message.nanoTon + executionNanoTon
 
+/** Net cost of a relayed payment: most of the attached TON returns. */
+export const typicalNanoTon = 45_000_000n
+
 // Upper bounds of fees, in nanoTON: importing and executing a message of the relay wallet, and forwarding one payment of
 // up to 4 KB.
 const messageFeeNanoTon = 5_000_000n

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { encodeTransaction } from '../../../protocol/signedTransaction.js'
 
 const signedShape = z.object({
   txID: z.string().regex(/^[0-9a-f]{64}$/),
@@ -14,13 +15,5 @@ export interface EncodedTransaction {
 /** Serializes a transaction that tronweb built and signed: raw_data, then the signature. */
 export const encodeSigned = (signed: unknown): EncodedTransaction => {
   const { txID, raw_data_hex: raw, signature } = signedShape.parse(signed)
-  return { transaction: txID, bytes: `${encodeField(1, raw)}${encodeField(2, signature[0].toLowerCase())}` }
-}
-
-const encodeField = (number: number, hex: string): string => {
-  const head = [(number << 3) | 2]
-  for (let left = hex.length / 2; ; left >>= 7) {
-    if (left < 0x80) return `${Buffer.from([...head, left]).toString('hex')}${hex}`
-    head.push((left & 0x7f) | 0x80)
-  }
+  return { transaction: txID, bytes: encodeTransaction(raw, [signature[0].toLowerCase()]) }
 }

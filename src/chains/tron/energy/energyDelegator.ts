@@ -42,6 +42,10 @@ const typicalEnergyPerPayment = 65_000
 // Upper bound of a delegation or an undelegation with its result.
 const delegationBytes = 300
 
+/** Upper bound in sun of what delegations and undelegations burn; the energy itself comes back. */
+export const countDelegationCost = (transactions: number, bandwidthPrice: number): number =>
+  transactions * delegationBytes * bandwidthPrice
+
 // Longer than any payment: a delegation this old was left by a process that ended.
 const orphanedAfterMs = 180_000
 
@@ -84,7 +88,7 @@ export const createEnergyDelegator = (
   /** Counts transactions as if our account had no free bandwidth left. */
   const spendBandwidth = async (transactions: number, caller: string | null) => {
     const { bandwidthPrice } = await readPrices()
-    return await bandwidthBudget.spend(transactions * delegationBytes * bandwidthPrice, caller)
+    return await bandwidthBudget.spend(countDelegationCost(transactions, bandwidthPrice), caller)
   }
 
   const waitForInclusion = async (transaction: string, signal: AbortSignal): Promise<void> => {

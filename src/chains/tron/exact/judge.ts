@@ -1,4 +1,5 @@
 import type { Outcome } from '../../../schemes/scheme.js'
+import { canCrossCheck, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { type TronAddress, toWord } from '../encoding/address.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -58,8 +59,7 @@ export const toJudgeQuery = (transfer: SignedTransfer, crossCheckAmount: bigint)
 
 /**
  * Outcome that a receipt proves. `confirmed` once in a block, with the block's id, because it can be
- * orphaned. `failed` only when the block is solid: after a reorg the transaction might succeed. Above the cross-check
- * amount a second endpoint must report the success, and every healthy one the failure.
+ * orphaned. `failed` only when the block is solid: after a reorg the transaction might succeed.
  */
 export const resolveReceipt = async (
   rpc: Rpc,
@@ -72,7 +72,7 @@ export const resolveReceipt = async (
     const solid = await rpc.findReceipt(transaction, 'walletsolidity')
     const isProven = solid !== null && judgeReceipt(solid, expected) === judgement
     if (!isProven) return { state: 'pending', transaction }
-    if (isCrossChecked && !(await isDeniedByAll(rpc, transaction, expected))) {
+    if (isCrossChecked && !(await isAgreedOn(rpc, 'failure', { transaction, expected }))) {
       return { state: 'pending', transaction }
     }
     return {
@@ -81,7 +81,7 @@ export const resolveReceipt = async (
       transaction,
     }
   }
-  if (isCrossChecked && !(await isConfirmedTwice(rpc.listWitnesses(), transaction, expected))) {
+  if (isCrossChecked && !(await isAgreedOn(rpc, 'success', { transaction, expected }))) {
     return { state: 'pending', transaction }
   }
   const header = await rpc.findHeader(receipt.blockNumber)
@@ -90,38 +90,35 @@ export const resolveReceipt = async (
   return { state: 'confirmed', transaction, block: { number: BigInt(header.number), hash: header.id } }
 }
 
-/** True if at least two endpoints report the payment, or only one is available. */
-const isConfirmedTwice = async (
-  witnesses: readonly Endpoint[],
-  transaction: string,
-  expected: ExpectedTransfer,
+/** By the receipt in the newest block for a success, in a solid block for a failure. */
+const isAgreedOn = async (
+  rpc: Rpc,
+  outcome: 'success' | 'failure',
+  query: ReceiptQuery,
 ): Promise<boolean> => {
-  if (witnesses.length < minWitnesses) return true
-  const reports = await Promise.all(
-    witnesses.map((endpoint) => judgeAt(endpoint, '/wallet', { transaction, expected })),
+  const configured = rpc.endpoints.length
+  if (!canCrossCheck(configured)) return true
+  const view = outcome === 'success' ? '/wallet' : '/walletsolidity'
+  const votes = await Promise.all(
+    rpc.listWitnesses().map(async (endpoint): Promise<Vote> => {
+      const judgement = await judgeAt(endpoint, view, query)
+      if (judgement === null) return 'unknown'
+      return (judgement === 'paid') === (outcome === 'success') ? 'confirms' : 'contradicts'
+    }),
   )
-  return reports.filter((report) => report === 'paid').length >= minWitnesses
+  return passesCrossCheck({ votes, configured, outcome })
 }
 
-/** True if every healthy endpoint, and two at least where two are configured, has it unpaid in a solid block. */
-const isDeniedByAll = async (rpc: Rpc, transaction: string, expected: ExpectedTransfer): Promise<boolean> => {
-  const witnesses = rpc.listWitnesses()
-  const reports = await Promise.all(
-    witnesses.map((endpoint) => judgeAt(endpoint, '/walletsolidity', { transaction, expected })),
-  )
-  return (
-    reports.length >= Math.min(minWitnesses, rpc.endpoints.length) &&
-    reports.every((report) => report === 'failed' || report === 'unpaid')
-  )
+interface ReceiptQuery {
+  readonly transaction: string
+  readonly expected: ExpectedTransfer
 }
-
-const minWitnesses = 2
 
 /** By the receipt of one endpoint; null if it has none or does not respond. */
 const judgeAt = async (
   endpoint: Endpoint,
   view: '/wallet' | '/walletsolidity',
-  { transaction, expected }: { readonly transaction: string; readonly expected: ExpectedTransfer },
+  { transaction, expected }: ReceiptQuery,
 ): Promise<Judgement | null> => {
   try {
     const body = { value: transaction }

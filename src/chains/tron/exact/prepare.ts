@@ -1,6 +1,7 @@
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Refusal } from '../../../schemes/scheme.js'
+import { describeForeignMethod } from '../../../schemes/transferMethod.js'
 import { formatAddress, type TronAddress } from '../encoding/address.js'
 import type { TronNetworkSettings } from '../settings.js'
 import { type FailedCheck, findFailedCheck } from './checks.js'
@@ -19,7 +20,13 @@ export const createPrepare = (
 ): Prepare => {
   const { acceptsAnyToken, maxFeeLimit } = network
   const isOffered = (contract: TronAddress) => acceptsAnyToken || offered.has(contract)
-  return ({ proof: untrusted, requirements }, marginMs) => {
+  return (payment, marginMs) => {
+    const { proof: untrusted, requirements } = payment
+    const foreign = describeForeignMethod(payment, ownMethod)
+    if (foreign !== null) {
+      const refusal = { reason: 'unsupported_asset_transfer_method', message: foreign } as const
+      return { refused: toRefusal(readClaimedPayer(untrusted), refusal) }
+    }
     const reading = readExactProof(untrusted)
     if ('reason' in reading) {
       const payer = readClaimedPayer(untrusted)
@@ -32,6 +39,8 @@ export const createPrepare = (
     return broken === null ? { transfer } : { refused: toRefusal(transfer.owner, broken) }
   }
 }
+
+const ownMethod = { names: ['default'], fields: ['signedTransaction'] } as const
 
 export const toRefusal = (payer: TronAddress | null, broken: FailedCheck): Refusal => ({
   isValid: false,

@@ -20,9 +20,7 @@ export const resolveSettlement = async (
 
   const receipt = await rpc.findReceipt(transaction)
   if (receipt !== null) return await resolveReceipt(rpc, receipt, toJudgeQuery(transfer, crossCheckAmount))
-  // An outage must not leave one endpoint as the only proof that a large payment failed.
-  const minWitnesses = transfer.value >= crossCheckAmount ? Math.min(2, rpc.endpoints.length) : 1
-  if (await hasExpired(transfer, rpc.listWitnesses(), minWitnesses)) {
+  if (await hasExpired(rpc, { ...transfer, isCrossChecked: transfer.value >= crossCheckAmount })) {
     return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
   }
   await rpc.send(bytes)

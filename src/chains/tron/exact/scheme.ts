@@ -2,8 +2,9 @@ import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
+import { createMinimumPayment } from '../../common/minimumPayment.js'
 import { formatAddress, readAddress } from '../encoding/address.js'
-import type { EnergyDelegator, Undelegate } from '../energy/energyDelegator.js'
+import { countDelegationCost, type EnergyDelegator, type Undelegate } from '../energy/energyDelegator.js'
 import { createPriceCache } from '../rpc/prices.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TronNetworkSettings } from '../settings.js'
@@ -26,7 +27,14 @@ export interface ExactDependencies {
   /** From this amount, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
   readonly clock: Clock
+  readonly minPaymentGasShare: number
 }
+
+// Of TRX.
+const coinDecimals = 6
+
+// In sun per byte, since 2021; until the first payment is verified.
+const usualBandwidthPrice = 1_000
 
 /** TRC-20 transfers that the payer signed and we broadcast. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
@@ -35,20 +43,39 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const offered = new Set(network.tokens.map(readAddress).filter((token) => token !== null))
   const prepare = createPrepare(network, offered, clock)
   const readPrices = createPriceCache(rpc, clock)
+  const minimum = createMinimumPayment({
+    network: network.network,
+    settings: network.minimumPayment,
+    gasShare: dependencies.minPaymentGasShare,
+    coinDecimals,
+  })
+  let bandwidthPrice = usualBandwidthPrice
 
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
   const withEnergy = (state: ChainState) => ({ ...state, maxDelegable: sponsor?.maxDelegable() ?? 0 })
+
+  // A delegation, and the undelegation that follows.
+  const findDelegationCost = () => (sponsor === null ? null : BigInt(countDelegationCost(2, bandwidthPrice)))
+
+  /** Null for a payer with enough energy, or one that lacks more than we delegate. */
+  const findCost = (state: ChainState): bigint | null => {
+    bandwidthPrice = state.prices.bandwidthPrice
+    return needsDelegation(state) ? findDelegationCost() : null
+  }
+
+  const needsDelegation = (state: ChainState): boolean => {
+    const shortfall = findShortfall(state)
+    return sponsor !== null && shortfall > 0 && shortfall <= sponsor.maxDelegable()
+  }
 
   /** Delegates the energy that the payer lacks, before anything is recorded; null if none is needed. */
   const delegateEnergy = async (
     state: ChainState,
     { waitUntil, caller = null }: SettleOptions,
   ): Promise<Undelegate | null> => {
-    const shortfall = findShortfall(state)
-    if (sponsor === null || shortfall === 0 || shortfall > sponsor.maxDelegable()) {
-      return null
-    }
-    return await sponsor.delegate({ receiver: state.transfer.owner, energy: shortfall, caller }, waitUntil)
+    if (sponsor === null || !needsDelegation(state)) return null
+    const energy = findShortfall(state)
+    return await sponsor.delegate({ receiver: state.transfer.owner, energy, caller }, waitUntil)
   }
 
   // No repeated checks: a transfer that the payer broadcast meanwhile is paid, not
@@ -98,8 +125,19 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   return {
     kind: { scheme: 'exact', network: network.network, extra: describeKind(network, sponsor) },
     signers: sponsor === null ? [] : [sponsor.address],
+    // Of payments that need our energy, unless the operator sets one for all.
+    listMinimums: () => minimum.list(network.tokens, findDelegationCost()),
 
     isAddress: (text) => readAddress(text) !== null,
+
+    describeAsset: async (asset) => {
+      const named = asset ?? network.tokens[0]
+      const contract = readAddress(named)
+      if (named === undefined || contract === null) return null
+      if (!network.acceptsAnyToken && !offered.has(contract)) return null
+      const known = network.knownTokens.find((token) => readAddress(token.contract) === contract)
+      return { asset: named, decimals: known?.decimals ?? null, extra: {} }
+    },
 
     identify: ({ proof }) => {
       const reading = readExactProof(proof)
@@ -114,6 +152,13 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const state = await readChainState(rpc, transfer, readPrices)
       const broken = findFailedStateCheck(withEnergy(state))
       if (broken !== null) return toRefusal(transfer.owner, broken)
+      const tooLow = minimum.refuse({
+        asset: formatAddress(transfer.contract),
+        amount: transfer.value,
+        cost: findCost(state),
+        isForSettle,
+      })
+      if (tooLow !== null) return toRefusal(transfer.owner, tooLow)
       return {
         isValid: true,
         payer: formatAddress(transfer.owner),

@@ -1,3 +1,4 @@
+import { createFailureLog } from '../../../failureLog.js'
 import type { Logger } from '../../../ports/logger.js'
 import { broadcastToAll } from '../../nodes/broadcastToAll.js'
 import { RpcError } from '../../nodes/endpoint.js'
@@ -26,6 +27,13 @@ export const createBroadcast = (
   pool: EndpointPool,
   { network, logger, time }: { readonly network: string; readonly logger: Logger; readonly time: HealthTime },
 ): ((bytes: string) => Promise<SendAnswer>) => {
+  const timeouts = createFailureLog({
+    logger,
+    event: 'rpc.send_timed_out',
+    recovered: null,
+    now: time.monotonicMs,
+  })
+
   const sendTo = async (health: EndpointHealth, bytes: string): Promise<SendAnswer> => {
     const startedAtMs = time.monotonicMs()
     const logFields = { network, host: health.name }
@@ -38,7 +46,7 @@ export const createBroadcast = (
     } catch (error) {
       const isRateLimited = readRateLimit(error) !== null
       if (isRateLimited) health.onFailure(startedAtMs, error)
-      logger.warn({ ...logFields, error }, 'rpc.send_timed_out')
+      timeouts.failed(health.name, { ...logFields, error })
       // A lost broadcast response does not prove that the node is down: probe it.
       if (!isRateLimited && !(error instanceof RpcError)) void health.probe()
       return isRateLimited ? 'refused' : 'unknown'

@@ -1,24 +1,35 @@
+import { passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
+import type { Rpc } from '../rpc/rpc.js'
 import { headerShape, receiptShapeOf } from '../rpc/wireShapes.js'
+
+interface RecordedTransfer {
+  readonly transaction: string
+  /** Unix ms. */
+  readonly expiration: number
+  readonly isCrossChecked: boolean
+}
 
 // A load balancer may mix nodes, of which one is behind.
 const slackMs = 30_000
 
 /**
  * Proves that a transaction can no longer land: a block accepts only transactions that expire after its
- * parent's time, so none can follow a solid block at or after the expiration. Every endpoint must report such
- * a solid block first, and then that it does not know the transaction. False with fewer than `minWitnesses` endpoints.
+ * parent's time, so none can follow a solid block at or after the expiration. Every healthy endpoint must report such
+ * a solid block first, and then that it does not know the transaction.
  */
 export const hasExpired = async (
-  { transaction, expiration }: { readonly transaction: string; readonly expiration: number },
-  witnesses: readonly Endpoint[],
-  minWitnesses: number,
+  rpc: Rpc,
+  { transaction, expiration, isCrossChecked }: RecordedTransfer,
 ): Promise<boolean> => {
-  if (witnesses.length < minWitnesses) return false
-  const confirmations = await Promise.all(
-    witnesses.map((endpoint) => confirmsExpiry(endpoint, transaction, expiration).catch(() => false)),
+  const votes = await Promise.all(
+    rpc.listWitnesses().map(async (endpoint): Promise<Vote> => {
+      const isConfirmed = await confirmsExpiry(endpoint, transaction, expiration).catch(() => false)
+      return isConfirmed ? 'confirms' : 'unknown'
+    }),
   )
-  return confirmations.every((isExpired) => isExpired)
+  if (votes.length === 0 || votes.some((vote) => vote !== 'confirms')) return false
+  return !isCrossChecked || passesCrossCheck({ votes, configured: rpc.endpoints.length, outcome: 'failure' })
 }
 
 const confirmsExpiry = async (

@@ -1,29 +1,19 @@
 import { type Hex, parseTransaction } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { deployToy, type Toy } from '../../../support/evm/toyCall.js'
-import { killInstance } from '../../../support/instances.js'
 import type { RpcProxy } from '../../../support/rpcProxy.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
-import { type EngineOptions, openToy, type ToySending } from '../engineScene.js'
-import { eventually, openScene, type Scene } from '../scene.js'
+import type { EngineOptions, ToySending } from '../engineScene.js'
+import { eventually } from '../scene.js'
+import { openToyScene, type ToyScene } from '../toyScene.js'
 
 /* The numbers are those of the project's list of attacks on facilitators. */
 
-let scene: Scene
-let toy: Toy
-const opened: ToySending[] = []
+let scene: ToyScene
 
 beforeAll(async () => {
-  scene = await openScene()
-  toy = await deployToy(scene.chain)
+  scene = await openToyScene()
 })
-afterEach(async () => {
-  for (const sending of opened.splice(0)) {
-    await sending.close()
-    await killInstance(scene.database.pool(), sending.instance)
-  }
-  await scene.reset()
-})
+afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
 const highTip = 100_000n * 1_000_000_000n
@@ -54,11 +44,10 @@ const listRecorded = async ({ signers }: Pick<ToySending, 'signers'>): Promise<r
 /** Recorded, sent, and too cheap for every block from now on; replaced when the lanes are checked next. */
 const getStuck = async (options: EngineOptions) => {
   const clock = shiftedClock()
-  const sending = await openToy(scene, toy, { clock, ...options })
-  opened.push(sending)
+  const sending = await scene.openToy({ clock, ...options })
   const { control } = scene.chain
   await control.setAutomine(false)
-  const settling = sending.settle(await toy.plan())
+  const settling = sending.settle(await scene.toy.plan())
   await eventually(async () => ((await listRecorded(sending)).length > 0 ? true : null))
   const [bytes = '0x'] = await listRecorded(sending)
   const { maxFeePerGas = 0n } = parseTransaction(bytes)

@@ -1,34 +1,18 @@
 import { parseTransaction } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { deployToy, type Toy } from '../../../support/evm/toyCall.js'
-import { killInstance } from '../../../support/instances.js'
-import { type EngineOptions, openToy, type ToySending } from '../engineScene.js'
-import { eventually, openScene, type Scene } from '../scene.js'
+import type { ToySending } from '../engineScene.js'
+import { eventually } from '../scene.js'
+import { openToyScene, type ToyScene } from '../toyScene.js'
 
 /* The numbers are those of the project's list of attacks on facilitators. */
 
-let scene: Scene
-let toy: Toy
-const opened: ToySending[] = []
+let scene: ToyScene
 
 beforeAll(async () => {
-  scene = await openScene()
-  toy = await deployToy(scene.chain)
+  scene = await openToyScene()
 })
-afterEach(async () => {
-  for (const sending of opened.splice(0)) {
-    await sending.close()
-    await killInstance(scene.database.pool(), sending.instance)
-  }
-  await scene.reset()
-})
+afterEach(() => scene.reset())
 afterAll(() => scene.close())
-
-const open = async (options?: EngineOptions): Promise<ToySending> => {
-  const sending = await openToy(scene, toy, options)
-  opened.push(sending)
-  return sending
-}
 
 const wrongCount = 100_000_000
 const wrong = { kind: 'tamper', change: () => `0x${wrongCount.toString(16)}` } as const
@@ -50,11 +34,11 @@ const countFillers = async (signer: string): Promise<number> => {
 describe('A45: a node that reports a wrong nonce', () => {
   it('moves a lane by a bounded step where no other endpoint agrees', async () => {
     const proxy = await scene.openProxy()
-    const sending = await open({ url: proxy.url })
-    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    const sending = await scene.openToy({ url: proxy.url })
+    expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
     proxy.setFault('eth_sendRawTransaction', nonceTooLow, { times: 1 })
     proxy.setFault('eth_getTransactionCount', wrong, { times: 1 })
-    const settling = sending.settle(await toy.plan())
+    const settling = sending.settle(await scene.toy.plan())
     await eventually(() => (proxy.count('eth_sendRawTransaction') >= 3 ? true : null))
     expect(await sending.lanes.readNext(laneOf(sending))).toBeLessThan(200)
 
@@ -63,19 +47,19 @@ describe('A45: a node that reports a wrong nonce', () => {
       await scene.chain.control.waitForAutomine()
     }
     expect(await settling).toMatchObject({ state: 'confirmed' })
-    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
     expect(await countFillers(laneOf(sending).signer)).toBeLessThan(100)
   })
 
   it('does not move a lane at all where two endpoints agree on another', async () => {
     const liar = await scene.openProxy()
-    const sending = await open({ url: `${liar.url},${scene.chain.url}` })
-    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    const sending = await scene.openToy({ url: `${liar.url},${scene.chain.url}` })
+    expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
     liar.setFault('eth_getTransactionCount', wrong)
     await sending.lanes.advance(laneOf(sending), 0)
     // Another program used the nonce: the lane goes on with the one that both endpoints have reached.
     await scene.chain.control.setNonce(laneOf(sending).signer, 7)
-    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
     expect(await sending.lanes.readNext(laneOf(sending))).toBe(8)
   })
 
@@ -109,12 +93,12 @@ describe('A45: a node that reports a wrong nonce', () => {
   }, 40_000)
 
   it('burns no more gas for fillers than the budget of the network', async () => {
-    const sending = await open({
+    const sending = await scene.openToy({
       environment: { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '400000' },
     })
     await scene.chain.control.mine(60)
     await sending.lanes.advance(laneOf(sending), 60)
-    const settling = sending.settle(await toy.plan(), { waitUntil: AbortSignal.timeout(3_000) })
+    const settling = sending.settle(await scene.toy.plan(), { waitUntil: AbortSignal.timeout(3_000) })
     await eventually(async () => ((await sending.lanes.readNext(laneOf(sending))) === 61 ? true : null))
     for (let round = 0; round < 6; round++) await sending.maintenance.check()
     expect(await settling).toMatchObject({ state: 'pending' })
@@ -124,11 +108,11 @@ describe('A45: a node that reports a wrong nonce', () => {
   })
 
   it('does not move a lane back behind a payment that is confirmed', async () => {
-    const sending = await open()
+    const sending = await scene.openToy()
     const lane = laneOf(sending)
     await scene.chain.control.setNonce(lane.signer, 500)
     await sending.lanes.advance(lane, 500)
-    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
     expect(await sending.lanes.rewindNonce(lane, 5, 128)).toBe(false)
     expect(await sending.lanes.readNext(lane)).toBe(501)
   })

@@ -25,10 +25,11 @@ export const openSending = async (scene: Scene, options: EngineOptions = {}): Pr
   const { family, network, rpc, engine } = open
   const tokens = createTokenRegistry(network, rpc)
   const clock = options.clock ?? systemClock
-  const scheme = createExactScheme({ family, network, rpc, tokens, engine, clock })
+  const dependencies = { family, network, rpc, tokens, clock, minPaymentGasShare: 0.1 }
+  const scheme = createExactScheme({ ...dependencies, engine })
   // What the chain would refuse must reach the send, so verification skips the simulation.
   const sending = createExactScheme({
-    ...{ family, network, rpc, tokens, clock },
+    ...dependencies,
     engine: { ...engine, simulate: async () => null },
   })
   const opened = withScheme<Pick<PlannedPayment, 'body'>>(open, {

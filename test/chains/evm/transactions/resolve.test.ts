@@ -1,7 +1,6 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { createRpc, type Log, type Receipt, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
-import { planBatch } from '../../../../src/chains/evm/transactions/batching/batch.js'
 import { resolveSettlement } from '../../../../src/chains/evm/transactions/resolve.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import type { SignedTransaction } from '../../../../src/ports/settlementJournal.js'
@@ -10,6 +9,7 @@ import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 import { readToyJudge, toyAbi, toyClaim, toyReasons } from '../../../support/evm/toyCall.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { settlement } from '../../../support/memoryJournal.js'
+import { isSharedByAny, multicall } from '../batchContracts.js'
 import { createFakeEndpoint } from '../rpc/fakeEndpoint.js'
 
 /* Settlements with several transactions: what each proves. */
@@ -42,7 +42,7 @@ const sign = async (
   price = 1_000n,
 ): Promise<SignedTransaction> => {
   const call = { to: toy, data: randomHex(4) } as const
-  const { to, data } = payments === 1 ? call : planBatch(Array.from({ length: payments }, () => call))
+  const { to, data } = payments === 1 ? call : multicall.plan(Array.from({ length: payments }, () => call))
   const bytes = await account.signTransaction({
     chainId: 84_532,
     nonce: number,
@@ -125,7 +125,8 @@ const resolve = async (broadcasts: readonly SignedTransaction[], world: World) =
   const claim = toyClaim(network, toy, terms)
   expect(claim.expiresAt).toEqual(expiresAt)
   const row = settlement({ ...claim, createdAt, state: 'pending', broadcasts })
-  const policy = { confirmations: 1, isCrossChecked: false, finalityDepth, now: world.now ?? createdAt }
+  const now = world.now ?? createdAt
+  const policy = { confirmations: 1, isCrossChecked: false, finalityDepth, now, isBatch: isSharedByAny }
   return { outcome: await resolveSettlement(rpc, row, readToyJudge(rpc, row), policy), sent }
 }
 
@@ -322,7 +323,7 @@ describe('a failure that one endpoint proves', () => {
       state: 'pending',
       broadcasts: [alone],
     })
-    const policy = { confirmations: 1, isCrossChecked, finalityDepth, now: createdAt }
+    const policy = { confirmations: 1, isCrossChecked, finalityDepth, now: createdAt, isBatch: isSharedByAny }
     return await resolveSettlement(rpc, row, readToyJudge(first, row), policy)
   }
   const paid: Partial<Rpc> = {

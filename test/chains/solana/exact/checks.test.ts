@@ -60,9 +60,9 @@ const rows: readonly Row[] = [
     plan: () => ({ feePayer: Keypair.generate() }),
   },
   {
-    rule: 'the fee payer is extra.feePayer',
+    rule: 'extra.feePayer is ours',
     reason: 'invalid_exact_svm_fee_payer_mismatch',
-    plan: () => ({ extra: { feePayer: scene.chain.feePayers[1]?.publicKey.toBase58() } }),
+    plan: () => ({ extra: { feePayer: randomKey().toBase58() } }),
   },
   {
     rule: 'only fee payer and payer must sign',
@@ -325,6 +325,16 @@ describe('checks of exact on Solana', () => {
     expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
     expect(scene.chain.holdingOf(payTo)).toBe(0n)
+  })
+
+  it('accepts each of our fee payers for extra.feePayer, which round robin changes between two requests', async () => {
+    const [first, second] = scene.chain.feePayers
+    if (first === undefined || second === undefined) throw new Error('The scene has two fee payers')
+    const extra = { feePayer: first.publicKey.toBase58() }
+    const { body, payTo } = scene.plan({ feePayer: second, extra })
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
   })
 
   it('refuses a frozen token account as account_blocked', async () => {

@@ -45,7 +45,13 @@ const openHarness = async (): Promise<SchemeHarness> => {
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
   const limiter = createMemoryRateLimiter({ clock: systemClock })
-  const opened = await open(reading.settings, { clock: systemClock, logger: silentLogger, lanes, limiter })
+  const opened = await open(reading.settings, {
+    clock: systemClock,
+    logger: silentLogger,
+    lanes,
+    limiter,
+    minPaymentGasShare: 0.1,
+  })
   const [scheme] = opened.schemes
   if (scheme === undefined) throw new Error('No scheme was opened')
 

@@ -104,10 +104,6 @@ describe('shared cells', () => {
               to: '',
               jettonMaster: '',
               jettonAmount: '0',
-              tonAmount: '0',
-              validUntil: 0,
-              seqno: 0,
-              queryId: '0',
             },
           }),
       ]

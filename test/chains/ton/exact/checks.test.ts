@@ -95,8 +95,12 @@ const rows: readonly Row[] = [
   },
   { title: 'an expired message', plan: () => ({ validUntil: now() - 5 }), reason: 'authorization_expired' },
   {
-    title: 'an expiry beyond maxTimeoutSeconds',
-    plan: () => ({ validUntil: now() + 120 }),
+    title: 'an expiry after five minutes, as wallets choose it',
+    plan: () => ({ validUntil: now() + 300 }),
+  },
+  {
+    title: 'an expiry beyond maxTimeoutSeconds and five minutes',
+    plan: () => ({ validUntil: now() + 340 }),
     reason: 'invalid_exact_tvm_payload_valid_until_too_far',
   },
   {
@@ -337,22 +341,24 @@ const rows: readonly Row[] = [
       reason: field === 'jettonMaster' ? 'asset_mismatch' : 'authorization_mismatch',
     }),
   ),
-  ...(['jettonAmount', 'tonAmount', 'queryId'] as const).map(
-    (field): Row => ({
-      title: `another ${field} in the authorization`,
-      form: 'clientPaid',
-      tamper: changeAuthorization(field, '7'),
-      reason: 'authorization_mismatch',
-    }),
-  ),
-  ...(['validUntil', 'seqno'] as const).map(
-    (field): Row => ({
-      title: `another ${field} in the authorization`,
+  {
+    title: 'another jettonAmount in the authorization',
+    form: 'clientPaid',
+    tamper: changeAuthorization('jettonAmount', '7'),
+    reason: 'authorization_mismatch',
+  },
+  ...(['tonAmount', 'queryId', 'validUntil', 'seqno'] as const).flatMap((field): Row[] => [
+    {
+      title: `another ${field} in the authorization, which moves no money`,
       form: 'clientPaid',
       tamper: changeAuthorization(field, 7),
-      reason: 'authorization_mismatch',
-    }),
-  ),
+    },
+    {
+      title: `an authorization without ${field}`,
+      form: 'clientPaid',
+      tamper: changeAuthorization(field, undefined),
+    },
+  ]),
 ]
 
 function withBoc(text: string) {

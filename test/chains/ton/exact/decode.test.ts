@@ -88,10 +88,6 @@ describe('payment decoding', () => {
         to: '',
         jettonMaster: '',
         jettonAmount: '0',
-        tonAmount: '0',
-        validUntil: 0,
-        seqno: 0,
-        queryId: '0',
       }
       const decoded = decodePayment({ signedBoc: String(signedBoc), authorization })
       if ('refusedAs' in decoded) throw new Error(decoded.refusedAs)

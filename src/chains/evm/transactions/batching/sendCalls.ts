@@ -16,8 +16,8 @@ import { createSendInLane, type LaneDependencies, type LaneSending } from '../la
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import { canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
 import type { Signers } from '../signers.js'
-import type { MulticallPresence } from '../simulation/multicallPresence.js'
 import { estimateCall, type Sending } from '../simulation/simulate.js'
+import type { BatchContract } from './batchContract.js'
 import { simulateBatch } from './simulateBatch.js'
 
 export interface Submitted {
@@ -54,7 +54,8 @@ export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' 
   readonly budget: GasBudget
   readonly receipts: ReceiptWatcher
   readonly pool: NoncePool
-  readonly multicall: MulticallPresence
+  /** In order of preference: the first that is deployed and can carry a call makes it. */
+  readonly batchContracts: readonly BatchContract[]
   readonly clock: Clock
   /** Minimum remaining time until a call's deadline. */
   readonly expiryMarginSeconds: number
@@ -66,6 +67,14 @@ interface Step {
   readonly conflicting: readonly OutgoingCall[]
 }
 
+interface Batched {
+  readonly calls: readonly OutgoingCall[]
+  readonly contract: BatchContract
+}
+
+/** Without a contract: one call, in a transaction of its own. */
+type Group = Batched | { readonly calls: readonly OutgoingCall[]; readonly contract: null }
+
 const done: Step = { transaction: null, groups: [], conflicting: [] }
 
 // When the node refuses to estimate the first call of a batch.
@@ -75,7 +84,7 @@ const defaultGasPerCall = 150_000n
 const maxConflictWaitMs = 10_000
 
 export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls => {
-  const { network, rpc, signers, canPay, pool, fees, budget, receipts, multicall } = dependencies
+  const { network, rpc, signers, canPay, pool, fees, budget, receipts, batchContracts } = dependencies
   const { clock, expiryMarginSeconds } = dependencies
   const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...dependencies, network: network.network, chainId: network.chainId })
@@ -153,11 +162,11 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     return await send([outgoing], { slot, call: { to, data }, gas: estimate.gas, fees: price })
   }
 
-  const sendTogether = async (calls: readonly OutgoingCall[], slot: Slot): Promise<Step> => {
+  const sendTogether = async ({ calls, contract }: Batched, slot: Slot): Promise<Step> => {
     const price = await fees.read()
     const sending = { sender: slot.account.address, fees: price }
     const gas = gasForBatch(await findAllowance(calls, sending), calls.length)
-    const simulation = await simulateBatch(rpc, calls, { ...sending, gas })
+    const simulation = await simulateBatch(rpc, calls, { ...sending, gas, contract })
     if (simulation.result === 'divided') return { ...done, ...simulation }
     return await send(calls, { slot, call: simulation.batch, gas, fees: price })
   }
@@ -171,14 +180,15 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     return allowance.perCall
   }
 
-  const take = async (calls: readonly OutgoingCall[]): Promise<Step> => {
+  const take = async ({ calls, contract }: Group): Promise<Step> => {
     const taken = await takeSlot(calls)
     if (taken === null) return done
     const { slot, timely } = taken
     const [first, second] = timely
     try {
       if (first === undefined) return done
-      return await (second === undefined ? sendAlone(first, slot) : sendTogether(timely, slot))
+      if (second === undefined || contract === null) return await sendAlone(first, slot)
+      return await sendTogether({ calls: timely, contract }, slot)
     } finally {
       slot.release()
     }
@@ -190,14 +200,14 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
       const isMined = receipts.wait(transaction, policy, outgoing.waitUntil)
       await Promise.race([isMined, sleep(maxConflictWaitMs, outgoing.waitUntil)])
     }
-    await attempt([outgoing])
+    await attempt({ calls: [outgoing], contract: null })
   }
 
   /** Sends the first group, then the others; returns the transaction of the first. */
-  const attempt = async (calls: readonly OutgoingCall[]): Promise<Hex | null> => {
+  const attempt = async ({ calls, contract }: Group): Promise<Hex | null> => {
     try {
-      const { transaction, groups, conflicting } = await take(calls)
-      const [first] = await Promise.all(groups.map(attempt))
+      const { transaction, groups, conflicting } = await take({ calls, contract })
+      const [first] = await Promise.all(groups.map((group) => attempt({ calls: group, contract })))
       await Promise.all(conflicting.map((outgoing) => sendAfter(first ?? null, outgoing)))
       return transaction ?? first ?? null
     } catch (error) {
@@ -206,11 +216,22 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     }
   }
 
+  /** What one contract can carry together; the rest alone. */
+  const group = async (calls: readonly OutgoingCall[]): Promise<readonly Group[]> => {
+    const groups: Group[] = []
+    let waiting = calls.filter(isBatched)
+    for (const contract of batchContracts) {
+      const carried = waiting.filter(({ call }) => contract.canCarry(call))
+      if (carried.length < 2 || !(await contract.isDeployed())) continue
+      groups.push({ calls: carried, contract })
+      waiting = waiting.filter((each) => !carried.includes(each))
+    }
+    const alone = calls.filter((each) => waiting.includes(each) || !isBatched(each))
+    return [...groups, ...alone.map((outgoing) => ({ calls: [outgoing], contract: null }))]
+  }
+
   return async (calls) => {
-    const canBatch = calls.length > 1 && (await multicall.ask())
-    const together = canBatch ? calls.filter(isBatched) : []
-    const alone = calls.filter((each) => !together.includes(each))
-    await Promise.all([attempt(together), ...alone.map((outgoing) => attempt([outgoing]))])
+    await Promise.all((await group(calls)).map(attempt))
   }
 }
 

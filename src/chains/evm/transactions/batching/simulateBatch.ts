@@ -1,10 +1,9 @@
-import { decodeAggregate } from '../../abi/multicall.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { tryCall } from '../../rpc/tryCall.js'
 import { highestGasPrice } from '../fees/fees.js'
 import type { ContractCall, SettlementCall } from '../settlementCall.js'
 import type { Sending } from '../simulation/simulate.js'
-import { planBatch } from './batch.js'
+import type { BatchContract } from './batchContract.js'
 
 export type BatchSimulation<Item> =
   | { readonly result: 'passes'; readonly batch: ContractCall }
@@ -19,24 +18,25 @@ export type BatchSimulation<Item> =
 // Ethereum refuses transactions of more than 16,777,216 gas (EIP-7825); half of that is included sooner.
 const maxGasPerTransaction = 8_000_000n
 
-/** Sender, price and gas limit of a batch. */
+/** Sender, price, gas limit and contract of a batch. */
 export interface BatchSending extends Sending {
   readonly gas: bigint
+  readonly contract: BatchContract
 }
 
 /** In the latest state with the exact gas limit; splits the batch when a call would fail. */
 export const simulateBatch = async <Item extends { readonly call: SettlementCall }>(
   rpc: Rpc,
   items: readonly Item[],
-  { sender, fees, gas }: BatchSending,
+  { sender, fees, gas, contract }: BatchSending,
 ): Promise<BatchSimulation<Item>> => {
   if (gas > maxGasPerTransaction) return divide(halve(items))
-  const batch = planBatch(items.map(({ call }) => call))
+  const { to, data, readResults } = contract.plan(items.map(({ call }) => call))
   const [withCode, balance, answer] = await Promise.all([
     findPayersWithCode(rpc, items),
     rpc.getBalance(sender),
     // Without a price: the balance is checked separately, and no untrusted code runs.
-    tryCall(rpc, { from: sender, ...batch, gas }),
+    tryCall(rpc, { from: sender, to, data, gas }),
   ])
   // A payer's code (EIP-7702) could burn the other calls' gas, and detect a simulation by its price.
   const alone = items.filter((item) => withCode.has(payerOf(item)))
@@ -44,9 +44,9 @@ export const simulateBatch = async <Item extends { readonly call: SettlementCall
   // Nodes require the balance to cover the whole limit, and some accept only smaller calls.
   if (gas * highestGasPrice(fees) > balance || answer === null) return divide(halve(items))
 
-  const results = decodeAggregate(answer, items.length) ?? []
-  const passing = items.filter((_, index) => results[index]?.succeeds === true)
-  if (passing.length === items.length) return { result: 'passes', batch }
+  const results = readResults(answer) ?? []
+  const passing = items.filter((_, index) => results[index] === true)
+  if (passing.length === items.length) return { result: 'passes', batch: { to, data } }
   if (passing.length === 0) return divide(single(items))
   const payers = new Set(passing.map(payerOf))
   const failing = items.filter((item) => !passing.includes(item))

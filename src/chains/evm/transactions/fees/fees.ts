@@ -23,6 +23,8 @@ export interface FeeOracle {
   read(): Promise<Fees>
   /** Requests new fees, at most every two seconds. */
   refresh(): Promise<FeeReading>
+  /** Price actually paid per gas at the last reading, in wei, without asking a node; null before the first. */
+  findPrice(): bigint | null
   /** The most that is offered per gas, in wei. */
   getMaxFeePerGas(): bigint
 }
@@ -76,6 +78,7 @@ export const createFeeOracle = (
       return fees
     },
     refresh,
+    findPrice: () => known?.reading.price ?? null,
     getMaxFeePerGas: () => bounds.maxFeePerGas,
   }
 }

@@ -9,7 +9,7 @@ export interface GasBalances extends Omit<SignerBalances, 'note'> {
 }
 
 // A payment by ECDSA to a new recipient in Circle's USDC; most others are cheaper.
-const typicalGas = 103_000n
+export const typicalGas = 103_000n
 
 /** Before the first measurement no signer counts as funded. */
 export const createGasBalances = (

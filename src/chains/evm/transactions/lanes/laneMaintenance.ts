@@ -1,6 +1,7 @@
 import { getAddress, type Hex, keccak256, parseTransaction } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { sleep } from '../../../../concurrency/deadline.js'
+import { createFailureLog } from '../../../../failureLog.js'
 import type { Clock } from '../../../../ports/clock.js'
 import type { Logger } from '../../../../ports/logger.js'
 import type { Lane, SignedTransaction } from '../../../../ports/settlementJournal.js'
@@ -55,6 +56,11 @@ export const createLaneMaintenance = (
 ): LaneMaintenance => {
   const { rpc, fees, accounts, lanes, pool, receipts, budget, clock, logger, replaceAfterMs } = dependencies
   const repairs = new Map<string, number>()
+  const failures = createFailureLog({
+    logger,
+    event: 'lane.check_failed',
+    recovered: 'lane.check_recovered',
+  })
   /** Transaction count of each account in the last round. */
   const lastCount = new Map<Hex, number>()
   /** The last count of each account that more than one endpoint had, where there are several. */
@@ -196,9 +202,10 @@ export const createLaneMaintenance = (
       if (!isLeased) await followOthers(address, before ?? count)
       else if (before === count) await unblock(account, { count, next })
       if (pool.isOverfull(address)) pool.setNext(address, await lanes.readNext(laneOf(address)))
+      failures.succeeded(address)
     } catch (error) {
       // One failing lane must not stop the others.
-      logger.warn({ network: network.network, signer: address, error }, 'lane.check_failed')
+      failures.failed(address, { network: network.network, signer: address, error })
     }
   }
 
@@ -209,8 +216,9 @@ export const createLaneMaintenance = (
       const leased = new Set(answer.map((signer) => getAddress(signer)))
       pool.setLeased([...leased])
       await Promise.all(accounts.map((account) => checkLane(account, leased.has(account.address))))
+      failures.succeeded(network.network)
     } catch (error) {
-      logger.warn({ network: network.network, error }, 'lane.check_failed')
+      failures.failed(network.network, { network: network.network, error })
     }
   }
 

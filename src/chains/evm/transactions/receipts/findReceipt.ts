@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { sleep, withSignal } from '../../../../concurrency/deadline.js'
+import { canCrossCheck, passesCrossCheck, type Vote } from '../../../nodes/crossCheck.js'
 import type { Endpoint } from '../../../nodes/endpoint.js'
 import type { Receipt, Rpc } from '../../rpc/rpc.js'
 
@@ -24,7 +25,7 @@ export const findReceipt = async (
   const [canonical, head, isBelieved] = await Promise.all([
     rpc.getBlock(receipt.blockNumber),
     confirmations > 1 ? rpc.getBlock('latest') : null,
-    isCrossChecked && rpc.endpoints.length > 1
+    isCrossChecked && canCrossCheck(rpc.endpoints.length)
       ? isConfirmedTwice(rpc, receipt)
       : isUncontradicted(rpc, receipt),
   ])
@@ -38,26 +39,30 @@ export const findReceipt = async (
   return isBelieved ? receipt : null
 }
 
-/** Two healthy endpoints return the same receipt. */
+/** Enough healthy endpoints return the same receipt; the slower ones are not waited for. */
 const isConfirmedTwice = (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
   new Promise((resolve) => {
     const witnesses = rpc.listWitnesses()
-    let agreeing = 0
-    let open = witnesses.length
-    if (open < 2) resolve(false)
+    const votes: Vote[] = []
+    const isProven = () => passesCrossCheck({ votes, configured: rpc.endpoints.length, outcome: 'success' })
+    if (witnesses.length === 0) resolve(false)
     for (const witness of witnesses) {
       void rpc
         .getReceipt(receipt.transactionHash, witness)
-        .then((other) => other !== null && areSame(other, receipt))
-        .catch(() => false)
-        .then((agrees) => {
-          open -= 1
-          if (agrees) agreeing += 1
-          if (agreeing > 1) resolve(true)
-          else if (open === 0) resolve(false)
+        .then((other) => voteOnReceipt(other, receipt))
+        .catch((): Vote => 'unknown')
+        .then((vote) => {
+          votes.push(vote)
+          if (isProven()) resolve(true)
+          else if (votes.length === witnesses.length) resolve(false)
         })
     }
   })
+
+const voteOnReceipt = (other: Receipt | null, receipt: Receipt): Vote => {
+  if (other === null) return 'unknown'
+  return areSame(other, receipt) ? 'confirms' : 'contradicts'
+}
 
 /** `behind`: the second endpoint does not have the block yet. */
 type Confirmation = 'agrees' | 'contradicts' | 'behind' | 'silent'

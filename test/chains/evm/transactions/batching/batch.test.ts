@@ -1,6 +1,5 @@
 import { type Address, type Hex, hexToNumber, parseTransaction } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { isBatch } from '../../../../../src/chains/evm/transactions/batching/batch.js'
 import type { Outcome } from '../../../../../src/schemes/scheme.js'
 import { unixNow } from '../../../../support/evm/authorization.js'
 import { callRpc } from '../../../../support/evm/jsonRpc.js'
@@ -16,6 +15,7 @@ import {
 import { createEoa } from '../../../../support/evm/wallets.js'
 import { killInstance } from '../../../../support/instances.js'
 import { rejectionOf } from '../../../../support/rejectionOf.js'
+import { isSharedByAny } from '../../batchContracts.js'
 import { createSigner, type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
 import { eventually, openScene, type Scene } from '../../scene.js'
 
@@ -465,7 +465,7 @@ describe('what cannot be batched is sent alone', () => {
     expect(states(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
     const recorded = await listRecorded(sending.signers)
     expect(recorded.map(({ payments }) => payments).sort()).toEqual([1, 4])
-    expect(recorded.filter(({ bytes }) => isBatch(bytes)).map(({ payments }) => payments)).toEqual([4])
+    expect(recorded.filter(({ bytes }) => isSharedByAny(bytes)).map(({ payments }) => payments)).toEqual([4])
   })
 
   it('is sent by the account that it names, even when another has more capacity', async () => {

@@ -2,44 +2,25 @@ import { type Hex, parseTransaction } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../../../../src/schemes/scheme.js'
 import { callRpc } from '../../../../support/evm/jsonRpc.js'
-import { deployToy, type Toy } from '../../../../support/evm/toyCall.js'
 import { killInstance } from '../../../../support/instances.js'
 import { createMemoryLogger } from '../../../../support/memoryLogger.js'
 import { shiftedClock } from '../../../../support/shiftedClock.js'
-import {
-  createSigner,
-  type EngineOptions,
-  openToy,
-  type ToySending,
-  withoutBlock,
-} from '../../engineScene.js'
-import { eventually, openScene, type Scene } from '../../scene.js'
+import { createSigner, type EngineOptions, type ToySending, withoutBlock } from '../../engineScene.js'
+import { eventually } from '../../scene.js'
+import { openToyScene, type ToyScene } from '../../toyScene.js'
 
 /* Lanes: many transactions of one account in flight, and what can block them. */
 
-let scene: Scene
-let toy: Toy
-const opened: ToySending[] = []
+let scene: ToyScene
 
 beforeAll(async () => {
-  scene = await openScene()
-  toy = await deployToy(scene.chain)
+  scene = await openToyScene()
 })
 afterEach(async () => {
   await scene.chain.control.setAutomine(true)
-  for (const sending of opened.splice(0)) {
-    await sending.close()
-    await killInstance(scene.database.pool(), sending.instance)
-  }
   await scene.reset()
 })
 afterAll(() => scene.close())
-
-const open = async (options?: EngineOptions): Promise<ToySending> => {
-  const sending = await openToy(scene, toy, options)
-  opened.push(sending)
-  return sending
-}
 
 const range = (length: number, from = 0) => Array.from({ length }, (_, index) => from + index)
 
@@ -74,7 +55,7 @@ const settleApart = async (sending: ToySending, count: number): Promise<Promise<
   const settling: Promise<Outcome>[] = []
   const before = (await listRecorded(sending)).length
   for (const index of range(count)) {
-    settling.push(sending.settle(await toy.plan()))
+    settling.push(sending.settle(await scene.toy.plan()))
     await whenRecorded(sending, before + index + 1)
   }
   return settling
@@ -90,10 +71,10 @@ const confirmed = (count: number) => range(count).map(() => 'confirmed')
 
 describe('a lane', () => {
   it('has up to sixteen transactions in flight; the seventeenth waits until one is mined', async () => {
-    const sending = await open()
+    const sending = await scene.openToy()
     await scene.chain.control.setAutomine(false)
     const settling = await settleApart(sending, 16)
-    const late = [sending.settle(await toy.plan()), sending.settle(await toy.plan())]
+    const late = [sending.settle(await scene.toy.plan()), sending.settle(await scene.toy.plan())]
     // Enough time for a send if there were a free slot.
     await new Promise((resolve) => setTimeout(resolve, 700))
     expect(await listNonces(sending)).toEqual(range(16))
@@ -109,9 +90,9 @@ describe('a lane', () => {
     const code = await scene.chain.client.getCode({ address: '0xcA11bde05977b3631167028862bE2a173976CA11' })
     await scene.chain.control.setCode('0xcA11bde05977b3631167028862bE2a173976CA11', '0x')
     try {
-      const sending = await open()
+      const sending = await scene.openToy()
       await scene.chain.control.setAutomine(false)
-      const plans = await Promise.all(range(40).map(() => toy.plan()))
+      const plans = await Promise.all(range(40).map(() => scene.toy.plan()))
       const settling = sending.settleTogether(plans)
       await whenRecorded(sending, 16)
       await new Promise((resolve) => setTimeout(resolve, 700))
@@ -127,8 +108,8 @@ describe('a lane', () => {
 
   it('allocates nonces without gaps for two concurrent instances', async () => {
     const signers = [await createSigner(scene)]
-    const [one, other] = [await open({ signers }), await open({ signers })]
-    const plans = await Promise.all(range(24).map(() => toy.plan()))
+    const [one, other] = [await scene.openToy({ signers }), await scene.openToy({ signers })]
+    const plans = await Promise.all(range(24).map(() => scene.toy.plan()))
     const outcomes = await Promise.all(
       plans.map((plan, index) => (index % 2 === 0 ? one : other).settle(plan)),
     )
@@ -141,9 +122,9 @@ describe('a lane', () => {
   })
 
   it('moves the whole batch to the next nonce when another program used its nonce', async () => {
-    const sending = await open()
+    const sending = await scene.openToy()
     await scene.chain.control.setNonce(signerOf(sending).address, 7)
-    const plans = await Promise.all(range(4).map(() => toy.plan()))
+    const plans = await Promise.all(range(4).map(() => scene.toy.plan()))
     expect(states(await sending.settleTogether(plans))).toEqual(confirmed(4))
     expect(await listNonces(sending)).toEqual([0, 7])
   })
@@ -152,22 +133,22 @@ describe('a lane', () => {
 describe('a nonce gap', () => {
   it('without recorded transactions behind it, after a node reported too high a count, rewinds the lane', async () => {
     const logger = createMemoryLogger()
-    const sending = await open({ logger })
+    const sending = await scene.openToy({ logger })
     const lane = { network: scene.chain.network, signer: signerOf(sending).address }
     await sending.lanes.advance(lane, 500)
     await sending.maintenance.check()
     await sending.maintenance.check()
     expect(await sending.lanes.readNext(lane)).toBe(0)
     expect(logger.messages()).toContain('nonce.rewound')
-    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
     expect(await listNonces(sending)).toEqual([0])
   })
 
   it('before a recorded transaction is filled, and later payments settle', async () => {
-    const sending = await open()
+    const sending = await scene.openToy()
     const lane = { network: scene.chain.network, signer: signerOf(sending).address }
     await sending.lanes.advance(lane, 3)
-    const settling = sending.settle(await toy.plan())
+    const settling = sending.settle(await scene.toy.plan())
     await whenRecorded(sending, 1)
     expect(await listNonces(sending)).toEqual([3])
     await sending.maintenance.check()
@@ -187,7 +168,7 @@ describe('a nonce gap', () => {
   })
 
   it('in the mempool after a dropped transaction is closed by a rebroadcast, and later payments settle', async () => {
-    const sending = await open()
+    const sending = await scene.openToy()
     await scene.chain.control.setAutomine(false)
     const settling = await settleApart(sending, 4)
     await eventually(async () => ((await countInPool()) === 4 ? true : null))
@@ -204,7 +185,7 @@ describe('a nonce gap', () => {
 
   it('left by a full mempool is closed while payments continue', async () => {
     const proxy = await scene.openProxy()
-    const sending = await open({ url: proxy.url })
+    const sending = await scene.openToy({ url: proxy.url })
     proxy.setFault(
       'eth_sendRawTransaction',
       { kind: 'error', code: -32000, message: 'txpool is full' },
@@ -212,12 +193,12 @@ describe('a nonce gap', () => {
     )
     const settling: Promise<Outcome>[] = []
     let isHealed = false
-    const first = sending.settle(await toy.plan()).finally(() => {
+    const first = sending.settle(await scene.toy.plan()).finally(() => {
       isHealed = true
     })
     // Payments continue while the gap is open.
     while (!isHealed && settling.length < 200) {
-      settling.push(sending.settle(await toy.plan()))
+      settling.push(sending.settle(await scene.toy.plan()))
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     expect(await first).toMatchObject({ state: 'confirmed' })
@@ -231,7 +212,7 @@ describe('a stuck transaction', () => {
   /** Recorded, sent, and priced below every later block. */
   const getStuck = async (count = 1, options: EngineOptions = {}) => {
     const clock = shiftedClock()
-    const sending = await open({ clock, ...options })
+    const sending = await scene.openToy({ clock, ...options })
     const { control, client } = scene.chain
     await control.setAutomine(false)
     await control.setNextBaseFee(1_000_000_000n)
@@ -295,12 +276,12 @@ describe('a stuck transaction', () => {
 
   it('whose caller disconnected is confirmed by the reconciler with the replacement', async () => {
     const clock = shiftedClock()
-    const sending = await open({ clock })
+    const sending = await scene.openToy({ clock })
     const { control } = scene.chain
     await control.setAutomine(false)
     await control.mine()
     let id = ''
-    const outcome = await sending.settle(await toy.plan(), {
+    const outcome = await sending.settle(await scene.toy.plan(), {
       waitUntil: AbortSignal.timeout(500),
       onClaim: (claimed) => {
         id = claimed
@@ -367,7 +348,7 @@ describe('a stuck transaction', () => {
   it("is not replaced by an instance without the lane's lease", async () => {
     const { sending, settling, clock, mineExpensive } = await getStuck()
     await sending.maintenance.check()
-    const other = await open({ clock, signers: sending.signers })
+    const other = await scene.openToy({ clock, signers: sending.signers })
     for (const _round of range(3)) {
       clock.shift(31_000)
       await mineExpensive()
@@ -393,7 +374,7 @@ describe('lane maintenance', () => {
   it('continues with the other lanes when one fails', async () => {
     const signers = [await createSigner(scene), await createSigner(scene), await createSigner(scene)]
     const [broken, ...others] = signers
-    const sending = await open({
+    const sending = await scene.openToy({
       signers,
       wrapLanes: (lanes) => ({
         ...lanes,

@@ -1,0 +1,53 @@
+import type { Payment } from '../../protocol/payment.js'
+import type { Scheme } from '../../schemes/scheme.js'
+import { describeForeignMethod } from '../../schemes/transferMethod.js'
+import { readAddress } from './abi/address.js'
+import { type ExactMethod, toRefusal } from './exactMethod.js'
+import { isPermitRow } from './exactPermit2/judge.js'
+import type { Permit2Presence } from './exactPermit2/presence.js'
+
+export interface ExactMethods {
+  /** The default method; it describes the network and its tokens for both. */
+  readonly eip3009: Scheme
+  readonly permit2: ExactMethod
+  readonly presence: Permit2Presence
+}
+
+/**
+ * `exact` on one network by EIP-3009 and by Permit2. `extra.assetTransferMethod` decides, else the form of the payload;
+ * after a crash, the journal row.
+ */
+export const combineExactMethods = ({ eip3009, permit2, presence }: ExactMethods): Scheme => {
+  const methodOf = (payment: Payment): ExactMethod => (isPermit2(payment) ? permit2 : eip3009)
+  return {
+    ...eip3009,
+    identify: (payment) => methodOf(payment).identify(payment),
+    verify: async (payment, options) => {
+      if (describeForeignMethod(payment, eip3009Only) === null) return await eip3009.verify(payment, options)
+      const hasPermit2 = await presence.ask()
+      const foreign = describeForeignMethod(payment, hasPermit2 ? bothMethods : eip3009Only)
+      if (foreign === null) return await methodOf(payment).verify(payment, options)
+      const isMissing = !hasPermit2 && isPermit2(payment)
+      const reason = 'unsupported_asset_transfer_method'
+      const message = isMissing ? `${foreign}: this network lacks Permit2 or x402's proxy for it` : foreign
+      return toRefusal(readOwner(payment.proof), { reason, message })
+    },
+    resolve: (settlement, signal) =>
+      (isPermitRow(settlement) ? permit2 : eip3009).resolve(settlement, signal),
+  }
+}
+
+const eip3009Only = { names: ['eip3009'], fields: ['authorization'] } as const
+const bothMethods = {
+  names: ['eip3009', 'permit2'],
+  fields: ['authorization', 'permit2Authorization'],
+} as const
+
+const isPermit2 = ({ proof, requirements }: Payment): boolean => {
+  const { assetTransferMethod: required } = requirements.extra
+  if (required === 'permit2') return true
+  return required == null && proof.authorization === undefined && proof.permit2Authorization !== undefined
+}
+
+const readOwner = ({ permit2Authorization: fields }: Payment['proof']) =>
+  typeof fields === 'object' && fields !== null && 'from' in fields ? readAddress(fields.from) : null

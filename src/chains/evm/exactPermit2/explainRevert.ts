@@ -1,0 +1,69 @@
+import { type Abi, toFunctionSelector } from 'viem'
+import type { Reason } from '../../../protocol/reasons.js'
+import { readRevertText } from '../exact/explainRevert.js'
+import type { CallFailure } from '../rpc/rpc.js'
+import type { RevertReason } from '../transactions/settlementCall.js'
+import { exactProxyAbi, permit2Abi } from './contracts.js'
+import type { Permit } from './payload.js'
+import type { PermitState } from './permitState.js'
+
+const errorReasons: Readonly<Record<string, Reason>> = {
+  SignatureExpired: 'permit2_deadline_expired',
+  InvalidNonce: 'permit2_invalid_nonce',
+  InvalidSignature: 'invalid_permit2_signature',
+  InvalidSignatureLength: 'invalid_permit2_signature',
+  InvalidSigner: 'invalid_permit2_signature',
+  InvalidContractSignature: 'invalid_permit2_signature',
+  PaymentTooEarly: 'permit2_not_yet_valid',
+}
+
+const abi: Abi = [...permit2Abi, ...exactProxyAbi]
+
+const reasonsBySelector = new Map<string, Reason>(
+  abi.flatMap((item) => {
+    const reason = item.type === 'error' ? errorReasons[item.name] : undefined
+    return item.type !== 'error' || reason === undefined
+      ? []
+      : [
+          [
+            toFunctionSelector(`${item.name}(${item.inputs.map(({ type }) => type).join(',')})`),
+            reason,
+          ] as const,
+        ]
+  }),
+)
+
+/**
+ * State takes precedence: Permit2 hides why the token refused. A nonce that is used, an allowance or a balance that is
+ * too low is the reason wherever the state shows it.
+ */
+export const explainRevert = (failure: CallFailure, state: PermitState, permit: Permit): RevertReason => {
+  if (state.isUsed === true) return { reason: 'permit2_invalid_nonce' }
+  const named = failure.data === null ? undefined : reasonsBySelector.get(failure.data.slice(0, 10))
+  if (named !== undefined) return { reason: named }
+  if (state.allowance !== null && state.allowance < permit.amount) {
+    return { reason: 'permit2_allowance_required' }
+  }
+  if (state.balance !== null && state.balance < permit.amount) return { reason: 'insufficient_funds' }
+  const text = readRevertText(failure)
+  if (/out ?of ?gas|gas required exceeds/i.test(text)) return { reason: 'gas_limit_exceeded' }
+  return {
+    reason: 'permit2_simulation_failed',
+    ...(text === '' ? {} : { message: `The transfer by Permit2 fails when it is simulated: ${text}` }),
+  }
+}
+
+/** For tokens that do not revert on a low allowance or balance; null if the state allows the transfer. */
+export const findContradiction = (
+  { isUsed, balance, allowance }: PermitState,
+  { amount }: Permit,
+): RevertReason | null => {
+  if (isUsed === null) return { reason: 'permit2_simulation_failed' }
+  if (isUsed) return { reason: 'permit2_invalid_nonce' }
+  if (allowance === null || allowance < amount) return { reason: 'permit2_allowance_required' }
+  return balance === null || balance < amount ? { reason: 'insufficient_funds' } : null
+}
+
+/** Whether the call only fails because the block time has not reached `validAfter`. */
+export const isNotYetValid = ({ data }: CallFailure): boolean =>
+  data !== null && reasonsBySelector.get(data.slice(0, 10)) === 'permit2_not_yet_valid'

@@ -1,0 +1,94 @@
+import { encodeEventTopics, type Hex, pad, toFunctionSelector } from 'viem'
+import { isSameAddress } from '../abi/address.js'
+import { tokenAbi } from '../abi/contracts.js'
+import { addressWord, numberWord } from '../abi/words.js'
+import { isTransfer } from '../exact/judge.js'
+import type { Receipt, Transaction } from '../rpc/rpc.js'
+import { exactProxyAbi, exactProxyAddress } from './contracts.js'
+import { encodePermitWords, type Permit } from './payload.js'
+
+const [transferTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'Transfer' })
+const [usedTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationUsed' })
+const [settledTopic] = encodeEventTopics({ abi: exactProxyAbi, eventName: 'Settled' })
+const [settledWithPermitTopic] = encodeEventTopics({ abi: exactProxyAbi, eventName: 'SettledWithPermit' })
+
+const selectorOf = (name: string): string =>
+  exactProxyAbi.flatMap((item) =>
+    item.type === 'function' && item.name === name ? [toFunctionSelector(item)] : [],
+  )[0] ?? ''
+
+// Selector, and the words before the permit, in characters.
+const directForms = [
+  { selector: selectorOf('settle'), skipped: 0 },
+  { selector: selectorOf('settleWithPermit'), skipped: 5 * 64 },
+]
+
+/**
+ * Whether a transaction of another account, whose calldata contains the permit, executed it.
+ *
+ * A direct call of the proxy that succeeded did, for the proxy reverts otherwise. Inside a call of another contract
+ * the proxy may have failed, and no event names the nonce; then the transaction must have as many settled transfers of
+ * these terms as it carries permits with them, so that it never proves more payments than it made. Fewer prove nothing.
+ */
+export const judgeForeignExecution = (
+  receipt: Receipt,
+  { to, input }: Pick<Transaction, 'to' | 'input'>,
+  permit: Omit<Permit, 'spender'>,
+): 'paid' | 'unpaid' | 'unknown' => {
+  if (!receipt.status) return 'unpaid'
+  const calldata = input.toLowerCase()
+  if (to !== null && isSameAddress(to, exactProxyAddress) && isDirect(calldata, encodePermitWords(permit))) {
+    return receipt.logs.some((log) => isTransfer(log, expect(permit))) ? 'paid' : 'unpaid'
+  }
+  return countSettled(receipt, permit) >= countPermits(calldata, permit) ? 'paid' : 'unknown'
+}
+
+const expect = ({ token, from, to, amount }: Omit<Permit, 'spender'>) => ({
+  asset: token,
+  from,
+  to,
+  value: amount,
+})
+
+const isDirect = (calldata: string, words: string): boolean =>
+  directForms.some(
+    ({ selector, skipped }) =>
+      calldata.startsWith(selector) && calldata.startsWith(words, selector.length + skipped),
+  )
+
+/** Permits of equal token, amount, payer and recipient in calldata: they differ by their nonce. */
+const countPermits = (calldata: string, { token, amount, from, to }: Omit<Permit, 'spender'>): number => {
+  const terms = addressWord(token) + numberWord(amount)
+  const parties = addressWord(from) + addressWord(to)
+  const nonces = new Set<string>()
+  for (let at = calldata.indexOf(terms); at >= 0; at = calldata.indexOf(terms, at + 1)) {
+    const nonce = at + terms.length
+    if (calldata.startsWith(parties, nonce + 2 * 64)) nonces.add(calldata.slice(nonce, nonce + 64))
+  }
+  return nonces.size
+}
+
+/**
+ * Transfers of these terms that the proxy made: its own event is the next one of token and proxy. A transfer right
+ * after AuthorizationUsed belongs to an EIP-3009 payment.
+ */
+const countSettled = ({ logs }: Receipt, permit: Omit<Permit, 'spender'>): number => {
+  const isKnown = (topic: Hex | undefined, known: readonly (Hex | undefined)[]) => known.includes(topic)
+  const events = logs.filter(
+    ({ address, topics: [topic] }) =>
+      (isSameAddress(address, permit.token) && isKnown(topic, [transferTopic, usedTopic])) ||
+      (isSameAddress(address, exactProxyAddress) && isKnown(topic, [settledTopic, settledWithPermitTopic])),
+  )
+  return events.filter((event, index) => {
+    const before = events[index - 1]
+    const isAuthorized =
+      before?.topics[0] === usedTopic && before.topics[1]?.toLowerCase() === pad(permit.from).toLowerCase()
+    const next = events[index + 1]
+    return (
+      isTransfer(event, expect(permit)) &&
+      !isAuthorized &&
+      next !== undefined &&
+      isSameAddress(next.address, exactProxyAddress)
+    )
+  }).length
+}

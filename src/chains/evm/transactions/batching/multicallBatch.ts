@@ -1,0 +1,26 @@
+import { decodeFunctionData, type Hex } from 'viem'
+import { multicallAbi, multicallAddress } from '../../abi/contracts.js'
+import { decodeAggregate, encodeAggregate } from '../../abi/multicall.js'
+import type { MulticallPresence } from '../simulation/multicallPresence.js'
+import type { BatchContract } from './batchContract.js'
+
+/** Multicall3: makes any call. */
+export const createMulticallBatch = (presence: Pick<MulticallPresence, 'ask'>): BatchContract => ({
+  address: multicallAddress,
+  isDeployed: presence.ask,
+  canCarry: () => true,
+  plan: (calls) => ({
+    to: multicallAddress,
+    data: encodeAggregate(calls.map(({ to, data }) => ({ target: to, data }))),
+    readResults: (answer) => decodeAggregate(answer, calls.length)?.map(({ succeeds }) => succeeds) ?? null,
+  }),
+  isBatch: (data) => decodeCalls(data).filter(({ allowFailure }) => allowFailure).length > 1,
+})
+
+const decodeCalls = (data: Hex): readonly { readonly allowFailure: boolean }[] => {
+  try {
+    return decodeFunctionData({ abi: multicallAbi, data }).args[0]
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,71 @@
+import { keccak256 } from 'viem'
+import { open } from '../../../src/chains/evm/open.js'
+import { readEvmSettings } from '../../../src/chains/evm/settings.js'
+import { systemClock } from '../../../src/platform/clock.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import type { PlannedPayment, SchemeHarness } from '../../contracts/schemeContract.js'
+import { randomAddress } from '../../support/evm/authorization.js'
+import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
+import { createEoa } from '../../support/evm/wallets.js'
+import { createMemoryLanes } from '../../support/memoryLanes.js'
+import { startRpcProxy } from '../../support/rpcProxy.js'
+
+/** `exact` on a local chain of its own, with payments by one transfer method. */
+export const openSchemeHarness = async (
+  plan: (chain: LocalChain) => Promise<PlannedPayment>,
+): Promise<SchemeHarness> => {
+  const chain = await startLocalChain({ facilitatorCount: 1 })
+  const proxy = await startRpcProxy(chain.url)
+  const lanes = createMemoryLanes()
+  const reading = readEvmSettings({
+    EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
+    [`EVM_RPC_URL_${chain.chainId}`]: proxy.url,
+    [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '20',
+    EVM_RPC_TIMEOUT_MS: '1000',
+  })
+  if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
+  const limiter = createMemoryRateLimiter({ clock: systemClock })
+  const opened = await open(reading.settings, {
+    clock: systemClock,
+    logger: silentLogger,
+    lanes,
+    limiter,
+    minPaymentGasShare: 0.1,
+  })
+  const [scheme] = opened.schemes
+  if (scheme === undefined) throw new Error('No scheme was opened')
+
+  return {
+    scheme,
+    otherNetwork: 'eip155:8453',
+    plan: () => plan(chain),
+    openRecorder: lanes.openRecorder,
+    createUnsentTransaction: async () => {
+      const bytes = await createEoa().account.signTransaction({
+        chainId: chain.chainId,
+        nonce: 0,
+        to: randomAddress(),
+        gas: 21_000n,
+        maxFeePerGas: 2_000_000_000n,
+        maxPriorityFeePerGas: 1n,
+      })
+      return { transaction: keccak256(bytes), bytes }
+    },
+    listSent: () =>
+      proxy.calls
+        .filter(({ method }) => method === 'eth_sendRawTransaction')
+        .map(({ params }) => String(params[0])),
+    dropSends: () => proxy.setFault('eth_sendRawTransaction', { kind: 'hang' }),
+    dropSendResponses: () =>
+      proxy.setFault('eth_sendRawTransaction', { kind: 'loseAnswer', connection: 'silent' }),
+    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
+    restore: () => proxy.clearFaults(),
+    close: async () => {
+      await opened.close()
+      await limiter.close()
+      await proxy.stop()
+      await chain.stop()
+    },
+  }
+}
