@@ -1,36 +1,36 @@
-import { join } from 'node:path'
 import type { Sealers } from '../platform/sealer.js'
 import type { AccountStore } from '../ports/accountStore.js'
 import type { AuditLog } from '../ports/auditLog.js'
+import type { Settlement } from '../ports/settlementJournal.js'
 import { migrationsFolder, type StoreSettings } from './openStores.js'
 import { createAccountStore } from './postgres/accounts/accountStore.js'
 import { createAuditLog } from './postgres/accounts/auditLog.js'
 import { type ResealResult, resealSecrets } from './postgres/accounts/resealSecrets.js'
-import { migrate } from './postgres/database/migrate.js'
-import { openPool } from './postgres/database/pool.js'
-import { findRunningPostgres } from './postgres/embedded/findRunningPostgres.js'
-import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
+import { migrateNamed } from './postgres/database/connectionProblem.js'
+import { type SettlementSearch, searchSettlements } from './postgres/journal/searchSettlements.js'
+import { readSettlement, settlementColumns } from './postgres/journal/settlementRow.js'
+import { openAdminDatabase } from './postgres/openAdminDatabase.js'
 
 export interface OpenAccounts {
   readonly accounts: AccountStore
   readonly audit: AuditLog
+  readonly settlements: {
+    /** Newest first. */
+    search(search: SettlementSearch): Promise<readonly Settlement[]>
+    find(id: string): Promise<Settlement | null>
+  }
   reseal(): Promise<ResealResult>
   close(): Promise<void>
 }
 
-/** Opens `databaseUrl`, or the embedded database: connects to a running one, else starts it. */
+/** Migrates the database. Throws `NoDataError` when it was never used by the service. */
 export const openAccounts = async (
-  settings: Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>,
+  settings: Pick<StoreSettings, 'databaseUrl' | 'dataFolder' | 'tiers'>,
   openSealers: () => Promise<Sealers>,
 ): Promise<OpenAccounts> => {
-  const { url, stop } = await findDatabase(settings)
-  const pool = openPool({ url, maxConnections: 2, onError: () => undefined })
-  const close = async (): Promise<void> => {
-    await pool.end()
-    await stop()
-  }
+  const { pool, close } = await openAdminDatabase(settings, { creates: false })
   try {
-    await migrate(pool, migrationsFolder)
+    await migrateNamed(pool, migrationsFolder, settings.databaseUrl)
   } catch (error) {
     await close()
     throw error
@@ -40,21 +40,15 @@ export const openAccounts = async (
     const sealers = { keys: sealerFor('api-key'), webhookSecrets: sealerFor('webhook-secret') }
     return await resealSecrets(pool, { ...sealers, ...marks })
   }
-  return { accounts: createAccountStore(pool), audit: createAuditLog(pool), reseal, close }
-}
-
-const findDatabase = async ({
-  databaseUrl,
-  dataFolder,
-}: Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>): Promise<{
-  readonly url: string
-  stop(): Promise<void>
-}> => {
-  const nothing = async (): Promise<void> => {}
-  if (databaseUrl !== null) return { url: databaseUrl.reveal(), stop: nothing }
-  const folder = join(dataFolder, 'postgres')
-  const running = await findRunningPostgres(folder)
-  if (running !== null) return { url: running, stop: nothing }
-  const embedded = await startEmbeddedPostgres({ folder, log: () => undefined })
-  return { url: embedded.url, stop: embedded.stop }
+  const find = async (id: string): Promise<Settlement | null> => {
+    const { rows } = await pool.query(`select ${settlementColumns} from settlements s where s.id = $1`, [id])
+    return rows[0] === undefined ? null : readSettlement(rows[0])
+  }
+  return {
+    accounts: createAccountStore(pool, undefined, settings.tiers),
+    audit: createAuditLog(pool),
+    settlements: { search: (search) => searchSettlements(pool, search), find },
+    reseal,
+    close,
+  }
 }

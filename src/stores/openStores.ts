@@ -1,12 +1,15 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { withSignal } from '../concurrency/deadline.js'
+import { createFailureLog } from '../failureLog.js'
 import type { Secret } from '../platform/secret.js'
+import { StartError } from '../platform/startError.js'
 import type { AccountSettlements } from '../ports/accountSettlements.js'
 import type { AccountStore, Mailbox } from '../ports/accountStore.js'
 import type { AuditLog } from '../ports/auditLog.js'
 import type { Clock } from '../ports/clock.js'
 import type { ConfirmedBlocks } from '../ports/confirmedBlocks.js'
+import type { EventFeed } from '../ports/eventFeed.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { JobLeases } from '../ports/jobLeases.js'
 import type { Logger } from '../ports/logger.js'
@@ -17,6 +20,7 @@ import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { Statistics } from '../ports/statistics.js'
 import type { WebhookOutbox } from '../ports/webhookOutbox.js'
+import type { Tiers } from '../protocol/tiers.js'
 import { createAccountCache } from './memory/accountCache.js'
 import { createDividedRateLimiter } from './memory/dividedRateLimiter.js'
 import { createMemoryRateLimiter } from './memory/rateLimiter.js'
@@ -25,10 +29,10 @@ import { createAccountStore } from './postgres/accounts/accountStore.js'
 import { createAuditLog } from './postgres/accounts/auditLog.js'
 import { fillMailboxes } from './postgres/accounts/fillMailboxes.js'
 import { createSealingKeyCheck } from './postgres/accounts/sealingKeyCheck.js'
+import { migrateNamed } from './postgres/database/connectionProblem.js'
 import { announceInstance } from './postgres/database/instance.js'
 import { createJobLeases } from './postgres/database/jobLeases.js'
 import { mapDatabaseErrors } from './postgres/database/mapDatabaseErrors.js'
-import { migrate } from './postgres/database/migrate.js'
 import { openPool } from './postgres/database/pool.js'
 import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
 import { createAccountSettlements } from './postgres/journal/accountSettlements.js'
@@ -39,6 +43,7 @@ import { createSettlementOverview } from './postgres/journal/settlementOverview.
 import { createSignerLanes } from './postgres/lanes/signerLanes.js'
 import { createQuotas } from './postgres/quota/quotas.js'
 import { createStatistics } from './postgres/statistics/statistics.js'
+import { createEventFeed } from './postgres/webhooks/eventFeed.js'
 import { createWebhookOutbox } from './postgres/webhooks/webhookOutbox.js'
 import { type Circuit, createCircuit } from './redis/circuit.js'
 import { openRedis, type Redis } from './redis/client.js'
@@ -61,6 +66,8 @@ export interface StoreSettings {
   readonly previousKeyCheckValue: Uint8Array | null
   /** For addresses that the migration could not convert. */
   readonly readMailbox: (email: string) => Mailbox
+  /** Default: the table of the specification. */
+  readonly tiers?: Tiers
 }
 
 /** `read_only`: a standby, or a server that was set to refuse writes. */
@@ -75,6 +82,7 @@ export interface Stores {
   readonly lanes: SignerLanes
   readonly idempotency: IdempotencyStore
   readonly webhooks: WebhookOutbox
+  readonly feed: EventFeed
   readonly limiter: RateLimiter
   readonly quotas: Quotas
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
@@ -84,6 +92,8 @@ export interface Stores {
   readonly jobLeases: JobLeases
   /** Rejects when the database does not answer. */
   pingDatabase(): Promise<DatabaseState>
+  /** `degraded`: Redis does not answer. Without Redis always `ok`. */
+  pingLimiter(): Promise<'ok' | 'degraded'>
   close(): Promise<void>
 }
 
@@ -112,14 +122,21 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
 
   try {
     const url = await openDatabase(settings, logger, closers)
+    // All connections break at once when the server ends.
+    const losses = createFailureLog({
+      logger,
+      event: 'database.connection_lost',
+      recovered: 'database.connection_restored',
+    })
     const pool = openPool({
       url,
       maxConnections: settings.databasePoolSize,
       onError: (error) => {
         // During shutdown, connections may be closed from either side.
-        if (!isClosing) logger.warn({ error }, 'database.connection_lost')
+        if (!isClosing) losses.failed('database', { error })
       },
     })
+    pool.on('connect', () => losses.succeeded('database'))
     closers.push(() => pool.end())
     // Pages that are looked at have connections of their own, and little time.
     const reads = openPool({
@@ -127,11 +144,12 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       maxConnections: settings.databaseReadPoolSize,
       statementTimeoutMs: readTimeoutMs,
       onError: (error) => {
-        if (!isClosing) logger.warn({ error }, 'database.connection_lost')
+        if (!isClosing) losses.failed('reads', { error })
       },
     })
+    reads.on('connect', () => losses.succeeded('reads'))
     closers.push(() => reads.end())
-    const { applied } = await migrate(pool, migrationsFolder)
+    const { applied } = await migrateNamed(pool, migrationsFolder, settings.databaseUrl)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
     const sealing = createSealingKeyCheck(pool, settings.keyCheckValue, settings.previousKeyCheckValue)
     await sealing.check()
@@ -148,7 +166,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     const idempotencyRecord = createIdempotencyStore(pool, instance)
     const changes = listenForAccountChanges(pool, logger)
     closers.push(() => changes.close())
-    const accounts = mapDatabaseErrors(createAccountStore(pool, () => sealing.claim()))
+    const accounts = mapDatabaseErrors(createAccountStore(pool, () => sealing.claim(), settings.tiers))
 
     return {
       accounts: createAccountCache(accounts, changes),
@@ -163,6 +181,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
         ...createWebhookOutbox(pool),
         list: createWebhookOutbox(reads).list,
       }),
+      feed: mapDatabaseErrors(createEventFeed(pool, settings.databaseReadUrl === null ? reads : pool)),
       limiter,
       quotas: mapDatabaseErrors(createQuotas(pool)),
       views: {
@@ -178,6 +197,11 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       pingDatabase: async () => {
         const { rows } = await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))
         return pingRows.parse(rows)[0].is_read_only ? 'read_only' : 'ok'
+      },
+      pingLimiter: async () => {
+        // Without requests nothing else notices that Redis is gone.
+        await redis?.circuit.probe()
+        return limiter.isDegraded() ? 'degraded' : 'ok'
       },
       close,
     }
@@ -196,12 +220,33 @@ const openDatabase = async (
   const embedded = await startEmbeddedPostgres({
     folder: join(dataFolder, 'postgres'),
     log: (line) => logger.debug({ line }, 'database.log'),
-  })
+  }).catch(nameDataFolder)
   closers.push(() => embedded.stop())
   embedded.onExit((reason) => logger.error({ reason }, 'database.ended'))
   logger.info({ folder: dataFolder }, 'database.embedded')
   return embedded.url
 }
+
+/** For `catch`: what the embedded database lacks is a matter of its folder. */
+export const nameDataFolder = (cause: unknown): never => {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const known = folderProblems.find(({ pattern }) => pattern.test(message))
+  throw new StartError('DATA_FOLDER', known === undefined ? message : `${known.advice} (${message})`, {
+    cause,
+  })
+}
+
+// Words of Postgres and initdb.
+const folderProblems: readonly { readonly pattern: RegExp; readonly advice: string }[] = [
+  {
+    pattern: /No space left on device|Disk quota exceeded|ENOSPC/,
+    advice: 'the disk is full: free some space, or set DATA_FOLDER to another disk.',
+  },
+  {
+    pattern: /Permission denied|Read-only file system/,
+    advice: 'the embedded Postgres may not write there: make its user the owner of all files in the folder.',
+  },
+]
 
 interface SharedRedis {
   readonly redis: Redis

@@ -1,14 +1,10 @@
-import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { ReadinessCheck } from '../ports/readinessCheck.js'
-import type { DatabaseState } from './openStores.js'
+import type { Stores } from './openStores.js'
 
 export const listStoreChecks = ({
   pingDatabase,
-  limiter,
-}: {
-  readonly pingDatabase: () => Promise<DatabaseState>
-  readonly limiter: RateLimiter
-}): readonly ReadinessCheck[] => [
+  pingLimiter,
+}: Pick<Stores, 'pingDatabase' | 'pingLimiter'>): readonly ReadinessCheck[] => [
   {
     name: 'database',
     accepts: ['ok'],
@@ -18,6 +14,6 @@ export const listStoreChecks = ({
     // Without Redis each process counts limits itself: no reason to stop routing to it.
     name: 'store',
     accepts: ['ok', 'degraded'],
-    probe: async () => (limiter.isDegraded() ? 'degraded' : 'ok'),
+    probe: pingLimiter,
   },
 ]

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
+import { tiers } from '../../src/protocol/tiers.js'
 import { openStores, type Stores } from '../../src/stores/openStores.js'
 import { listStoreChecks } from '../../src/stores/readinessChecks.js'
 import { createCheckReadiness } from '../../src/usecases/core/checkReadiness.js'
@@ -79,7 +80,7 @@ describe('the stores', () => {
     it('payments of others are claimed, recorded and closed without delay', async () => {
       const took = await timeOf(async () => {
         const claimed = await stores.journal.claim(claimOf({ caller: 'ada' }), {
-          tier: 'free',
+          tier: tiers.free,
           at: new Date(),
         })
         if (claimed === null) throw new Error('The authorization has a row already')
@@ -111,7 +112,10 @@ describe('the stores', () => {
     const replica = await createTestDatabase()
     stores = await open(replica.url)
     try {
-      const claimed = await stores.journal.claim(claimOf({ caller: 'ada' }), { tier: 'free', at: new Date() })
+      const claimed = await stores.journal.claim(claimOf({ caller: 'ada' }), {
+        tier: tiers.free,
+        at: new Date(),
+      })
       const list = () => stores.accountSettlements.list({ accountId: 'ada', limit: 1_000 })
       expect(await list()).toEqual([])
       expect((await stores.overview.countOpen()).map(({ count }) => count)).toEqual([])

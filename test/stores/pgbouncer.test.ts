@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
+import { tiers } from '../../src/protocol/tiers.js'
 import { openStores, type Stores } from '../../src/stores/openStores.js'
 import { canonicalMailbox } from '../../src/usecases/dashboard/canonicalMailbox.js'
 import { claimOf } from '../support/claimOf.js'
@@ -55,7 +56,7 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
     await ours.lanes.advance(lane, 0)
     const settle = async (at: number) => {
       const { journal, lanes } = take(ours, at)
-      const claimed = await journal.claim(claimOf({ caller: 'ada' }), { tier: 'builder', at: new Date() })
+      const claimed = await journal.claim(claimOf({ caller: 'ada' }), { tier: tiers.builder, at: new Date() })
       if (claimed === null) throw new Error('The authorization has a row already')
       const sign = async (nonce: number) => ({ transaction: `0x${nonce}`, bytes: `bytes ${nonce}` })
       await recordInLane({ journal, lanes }, claimed.id, { lane, sign })

@@ -7,6 +7,8 @@ export interface Circuit {
   isOpen(): boolean
   /** Opens the circuit; it closes when a background probe succeeds. */
   trip(error: unknown): void
+  /** Opens the circuit if Redis does not answer a write now. Never rejects. */
+  probe(): Promise<void>
   close(): void
 }
 
@@ -30,8 +32,9 @@ export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit
   let probeDelayMs = firstProbeDelayMs
 
   // Probes with a write: replicas and a Redis out of memory also respond to PING.
+  const write = () => redis.set(probeKey, '', 'PX', 1)
   const isHealthy = (): Promise<boolean> =>
-    redis.set(probeKey, '', 'PX', 1).then(
+    write().then(
       () => true,
       () => false,
     )
@@ -47,16 +50,21 @@ export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit
     logger.info({ degradedMs: recoveredAt.getTime() - since.getTime() }, 'redis.recovered')
   }
 
+  const trip = (error: unknown): void => {
+    if (trippedAt !== null || closed.signal.aborted) return
+    trippedAt = clock.now()
+    const wasStable = recoveredAt === null || trippedAt.getTime() - recoveredAt.getTime() > stableMs
+    if (wasStable) probeDelayMs = firstProbeDelayMs
+    // Message only: the error of a failed AUTH contains the password.
+    logger.warn({ error: messageOf(error) }, 'redis.degraded')
+    void recover(trippedAt)
+  }
+
   return {
     isOpen: () => trippedAt !== null,
-    trip: (error) => {
-      if (trippedAt !== null || closed.signal.aborted) return
-      trippedAt = clock.now()
-      const wasStable = recoveredAt === null || trippedAt.getTime() - recoveredAt.getTime() > stableMs
-      if (wasStable) probeDelayMs = firstProbeDelayMs
-      // Message only: the error of a failed AUTH contains the password.
-      logger.warn({ error: messageOf(error) }, 'redis.degraded')
-      void recover(trippedAt)
+    trip,
+    probe: async () => {
+      if (trippedAt === null) await write().catch(trip)
     },
     close: () => closed.abort(),
   }

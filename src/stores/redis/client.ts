@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Logger } from '../../ports/logger.js'
+import { describeRedisProblem } from './connectionProblem.js'
 
 export type { Redis } from 'ioredis'
 
@@ -31,7 +32,7 @@ export const openRedis = async (
 ): Promise<Redis> => {
   checkUrl(url)
   const redis = new Redis(url, { ...deadlines, connectionName: 'quittance' })
-  logTransitions(redis, logger)
+  logTransitions(redis, { url, logger })
   await waitUntilReady(redis, readyDeadlineMs)
   return redis
 }
@@ -43,13 +44,16 @@ const checkUrl = (url: string): void => {
 }
 
 // Without an error listener ioredis writes errors to the console.
-const logTransitions = (redis: Redis, logger: Logger): void => {
+const logTransitions = (
+  redis: Redis,
+  { url, logger }: { readonly url: string; readonly logger: Logger },
+): void => {
   let isLost = false
   redis.on('error', (error: Error) => {
     if (isLost) return
     isLost = true
-    // Message only: the error of a failed AUTH contains the password.
-    logger.warn({ error: error.message }, 'redis.lost')
+    // Not the error itself: that of a failed AUTH contains the password.
+    logger.warn({ variable: 'REDIS_URL', problem: describeRedisProblem(error, url) }, 'redis.lost')
   })
   redis.on('ready', () => {
     if (isLost) logger.info({}, 'redis.found')

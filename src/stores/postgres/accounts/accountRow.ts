@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Account, ApiKey, KeyedAccount, KeyUse } from '../../../ports/accountStore.js'
 import { keyScopeList, tierName } from '../../../protocol/accounts.js'
+import { resolveTierName, type Tiers } from '../../../protocol/tiers.js'
 
 const accountRow = z.object({
   id: z.string(),
@@ -17,18 +18,20 @@ const accountRow = z.object({
 export const accountColumns =
   'a.id, a.email, a.project, a.tier, a.status, a.created_at, a.allowed_ips, a.allowed_ref, a.mailbox_id'
 
-export const readAccount = (value: unknown): Account => {
+/** A tier that is no longer configured reads as the registration tier; the row keeps its name. */
+export const readAccount = (value: unknown, tiers: Tiers): Account => {
   const row = accountRow.parse(value)
+  const tier = resolveTierName(tiers, row.tier)
   return {
     id: row.id,
     email: row.email,
     project: row.project,
-    tier: row.tier,
+    tier,
     status: row.status,
     createdAt: row.created_at,
     allowedIPs: row.allowed_ips,
     allowedRef: row.allowed_ref,
-    quotaHolder: row.tier === 'free' ? (row.mailbox_id ?? row.id) : row.id,
+    quotaHolder: tier === tiers.registration ? (row.mailbox_id ?? row.id) : row.id,
   }
 }
 
@@ -60,12 +63,15 @@ export const readKey = (value: unknown): ApiKey => {
   }
 }
 
-export const readKeyUse = (value: unknown): KeyUse => ({ account: readAccount(value), key: readKey(value) })
+export const readKeyUse = (value: unknown, tiers: Tiers): KeyUse => ({
+  account: readAccount(value, tiers),
+  key: readKey(value),
+})
 
 const sealedRow = z.object({ fingerprint: z.instanceof(Uint8Array), sealed: z.instanceof(Uint8Array) })
 
-export const readKeyed = (value: unknown): KeyedAccount => ({
-  account: readAccount(value),
+export const readKeyed = (value: unknown, tiers: Tiers): KeyedAccount => ({
+  account: readAccount(value, tiers),
   ...sealedRow.parse(value),
 })
 

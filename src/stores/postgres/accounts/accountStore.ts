@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { AccountStore } from '../../../ports/accountStore.js'
 import type { Actor } from '../../../ports/auditLog.js'
+import { specificationTiers, type Tiers } from '../../../protocol/tiers.js'
 import { inTransaction } from '../database/transaction.js'
 import {
   accountColumns,
@@ -26,26 +27,32 @@ const byKey = {
   query_timeout: 3_000,
 }
 
+const restrictionsRow = z.object({
+  allowed_ips: z.array(z.string()).nullable(),
+  allowed_ref: z.array(z.string()).nullable(),
+})
+
 /** `claimSealing` runs before a key is stored; rejects when the database's keys have another secret. */
 export const createAccountStore = (
   pool: Pool,
   claimSealing = async (): Promise<void> => {},
+  tiers: Tiers = specificationTiers,
 ): AccountStore => ({
   ...createKeyMethods(pool, claimSealing),
 
   register: async (who, key, change) => {
     await claimSealing()
-    return await registerAccount(pool)(who, key, change)
+    return await registerAccount(pool, tiers)(who, key, change)
   },
 
   findByKey: async (fingerprint) => {
     const { rows } = await pool.query(byKey, [fingerprint])
-    return rows[0] === undefined ? null : readKeyUse(rows[0])
+    return rows[0] === undefined ? null : readKeyUse(rows[0], tiers)
   },
 
   find: async (id) => {
     const { rows } = await pool.query(`select ${accountColumns} from accounts a where a.id = $1`, [id])
-    return rows[0] === undefined ? null : readAccount(rows[0])
+    return rows[0] === undefined ? null : readAccount(rows[0], tiers)
   },
 
   listByEmail: async (email) => {
@@ -54,26 +61,31 @@ export const createAccountStore = (
        where ${sameEmail('$1')} order by a.created_at, a.id`,
       [email],
     )
-    return rows.map(readKeyed)
+    return rows.map((row) => readKeyed(row, tiers))
   },
 
   list: async () => {
     const { rows } = await pool.query(`select ${accountColumns} from accounts a order by a.created_at, a.id`)
-    return rows.map(readAccount)
+    return rows.map((row) => readAccount(row, tiers))
   },
 
-  setRestrictions: (id, { allowedIPs, allowedRef }, { by = unknownActor } = {}) =>
+  setRestrictions: (id, change, { by = unknownActor } = {}) =>
     inTransaction(pool, async (client) => {
-      const { rowCount } = await client.query(
-        'update accounts set allowed_ips = $2, allowed_ref = $3 where id = $1',
-        [id, allowedIPs, allowedRef],
+      const { allowedIPs, allowedRef } = change
+      const { rows } = await client.query(
+        `update accounts set allowed_ips = case when $2 then $3::text[] else allowed_ips end,
+           allowed_ref = case when $4 then $5::text[] else allowed_ref end
+         where id = $1 returning allowed_ips, allowed_ref`,
+        [id, allowedIPs !== undefined, allowedIPs ?? null, allowedRef !== undefined, allowedRef ?? null],
       )
-      if (rowCount !== 1) return
+      if (rows[0] === undefined) return null
       const details = {
-        allowedIPs: allowedIPs === null ? null : [...allowedIPs],
-        allowedRef: allowedRef === null ? null : [...allowedRef],
+        ...(allowedIPs === undefined ? {} : { allowedIPs: allowedIPs === null ? null : [...allowedIPs] }),
+        ...(allowedRef === undefined ? {} : { allowedRef: allowedRef === null ? null : [...allowedRef] }),
       }
       await insertAuditEntry(client, { accountId: id, action: 'restrictions.changed', ...by, details })
+      const stored = restrictionsRow.parse(rows[0])
+      return { allowedIPs: stored.allowed_ips, allowedRef: stored.allowed_ref }
     }),
 
   setTier: (id, tier, { by = unknownActor } = {}) =>

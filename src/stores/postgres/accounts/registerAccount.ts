@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { AppError } from '../../../errors.js'
 import type { AccountStore, KeyedAccount, Registrant, SealedKey } from '../../../ports/accountStore.js'
 import type { Actor } from '../../../ports/auditLog.js'
+import type { Tiers } from '../../../protocol/tiers.js'
 import { inTransaction } from '../database/transaction.js'
 import { accountColumns, joinPrimaryKey, readKeyed } from './accountRow.js'
 import { insertAuditEntry } from './auditLog.js'
@@ -17,30 +18,34 @@ export const sameEmail = (parameter: string): string =>
   `lower(a.email collate "C") = lower(${parameter}::text collate "C")`
 
 export const registerAccount =
-  (pool: Pool): AccountStore['register'] =>
+  (pool: Pool, tiers: Tiers): AccountStore['register'] =>
   async (who, key, { by = registration } = {}) => {
-    const known = await findRegistered(pool, who)
+    const known = await findRegistered(pool, who, tiers)
     if (known !== null) return { ...known, isNew: false }
     const opened = await inTransaction(pool, async (client) => {
       // Other projects of the mailbox wait here, so that caps hold.
       const mailboxId = await lockMailbox(client, who)
       if (await isRegistered(client, who)) return null
       await requireProjectLeft(client, who, mailboxId)
-      return await openAccount(client, who, { key, mailboxId, by })
+      return await openAccount(client, who, { key, mailboxId, by, tiers })
     })
     if (opened !== null) return { ...opened, isNew: true }
-    const winner = await findRegistered(pool, who)
+    const winner = await findRegistered(pool, who, tiers)
     if (winner === null) throw new Error('The account of a concurrent registration was not found')
     return { ...winner, isNew: false }
   }
 
-const findRegistered = async (pool: Pool, { email, project }: Registrant): Promise<KeyedAccount | null> => {
+const findRegistered = async (
+  pool: Pool,
+  { email, project }: Registrant,
+  tiers: Tiers,
+): Promise<KeyedAccount | null> => {
   const { rows } = await pool.query(
     `select ${accountColumns}, primary_key.* from accounts a ${joinPrimaryKey}
      where ${sameEmail('$1')} and a.project = $2`,
     [email, project],
   )
-  return rows[0] === undefined ? null : readKeyed(rows[0])
+  return rows[0] === undefined ? null : readKeyed(rows[0], tiers)
 }
 
 const isRegistered = async (client: PoolClient, { email, project }: Registrant): Promise<boolean> => {
@@ -87,6 +92,7 @@ const requireProjectLeft = async (
 interface Opening {
   readonly key: SealedKey
   readonly mailboxId: string
+  readonly tiers: Tiers
   readonly by: Actor
 }
 
@@ -94,20 +100,20 @@ interface Opening {
 const openAccount = async (
   client: PoolClient,
   { id = randomUUID(), email, project }: Registrant,
-  { key, mailboxId, by }: Opening,
+  { key, mailboxId, by, tiers }: Opening,
 ): Promise<KeyedAccount | null> => {
   const { rows } = await client.query(
     `with opened as (
-       insert into accounts as a (id, email, project, mailbox_id) values ($1, $2, $3, $6)
+       insert into accounts as a (id, email, project, mailbox_id, tier) values ($1, $2, $3, $6, $7)
        on conflict (lower(email collate "C"), project) do nothing returning ${accountColumns}
      ), keyed as (
        insert into api_keys (account_id, fingerprint, sealed) select id, $4, $5 from opened
        returning fingerprint, sealed
      )
      select opened.*, keyed.fingerprint, keyed.sealed from opened, keyed`,
-    [id, email, project, key.fingerprint, key.sealed, mailboxId],
+    [id, email, project, key.fingerprint, key.sealed, mailboxId, tiers.registration],
   )
   if (rows[0] === undefined) return null
   await insertAuditEntry(client, { accountId: id, action: 'account.registered', ...by, details: {} })
-  return readKeyed(rows[0])
+  return readKeyed(rows[0], tiers)
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'pg'
 import { z } from 'zod'
+import { createFailureLog } from '../../../failureLog.js'
 import type { Logger } from '../../../ports/logger.js'
 
 /** A process that shares the database. Its claims hold while its heartbeat is recent. */
@@ -53,13 +54,20 @@ export const announceInstance = async (
   pulse.on('error', (error) => logger.warn({ error }, 'instance.connection_lost'))
   pulse.on('connect', (client) => void client.on('error', () => undefined))
   let others = 0
+  const failures = createFailureLog({
+    logger,
+    level: 'error',
+    event: 'instance.heartbeat_failed',
+    recovered: 'instance.heartbeat_recovered',
+  })
   const beat = async () => {
     others = heartbeatRows.parse((await pulse.query(heartbeat, [id])).rows)[0].others
+    failures.succeeded('heartbeat')
   }
   await pool.query("delete from instances where $1 or seen_at < now() - interval '1 day'", [isOnly])
   await beat()
   const timer = setInterval(() => {
-    beat().catch((error: unknown) => logger.error({ error }, 'instance.heartbeat_failed'))
+    beat().catch((error: unknown) => failures.failed('heartbeat', { error }))
   }, heartbeatMs)
   timer.unref()
   return {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from './transaction.js'
 
-interface Migration {
+export interface Migration {
   readonly number: number
   readonly name: string
   readonly sql: string
@@ -22,14 +22,18 @@ interface AppliedRow {
 const lockKey = 7_140_402
 
 // Building an index on a large table, or waiting for another instance that builds it, has no time limit.
-const withoutTimeout = (text: string) => ({ text, query_timeout: 2 ** 31 - 1 })
+export const withoutTimeout = (text: string, values: readonly string[] = []) => ({
+  text,
+  values: [...values],
+  query_timeout: 2 ** 31 - 1,
+})
 
 /**
  * Applies missing files `NNNN_what.sql` in order, each in a transaction under an advisory lock: any number of
  * instances may start at once. Throws an operator-facing error when files and database do not match.
  */
 export async function migrate(pool: Pool, folder: URL | string): Promise<{ applied: readonly string[] }> {
-  const migrations = await readMigrations(typeof folder === 'string' ? folder : fileURLToPath(folder))
+  const migrations = await readMigrations(folder)
   const applied: string[] = []
   for (;;) {
     const name = await inTransaction(pool, (client) => applyNext(client, migrations))
@@ -89,7 +93,25 @@ function checkHistory(rows: readonly AppliedRow[], migrations: readonly Migratio
   }
 }
 
-async function readMigrations(folder: string): Promise<readonly Migration[]> {
+export interface SchemaState {
+  /** Names of applied migrations, oldest first. */
+  readonly applied: readonly string[]
+  readonly pending: readonly string[]
+}
+
+/** Changes nothing. Throws an operator-facing error when files and database do not match. */
+export async function readSchemaState(pool: Pool, folder: URL | string): Promise<SchemaState> {
+  const migrations = await readMigrations(folder)
+  const { rows } = await pool.query<AppliedRow>(
+    'select number, name, sha256 from schema_migration order by number',
+  )
+  checkHistory(rows, migrations)
+  const names = migrations.map(({ name }) => name)
+  return { applied: names.slice(0, rows.length), pending: names.slice(rows.length) }
+}
+
+export async function readMigrations(where: URL | string): Promise<readonly Migration[]> {
+  const folder = typeof where === 'string' ? where : fileURLToPath(where)
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   const migrations = await Promise.all(names.map((name) => readMigration(folder, name)))
   for (const [index, { number, name }] of migrations.entries()) {

@@ -6,7 +6,6 @@ import {
   chown,
   constants,
   lchown,
-  mkdir,
   open,
   readdir,
   readFile,
@@ -14,6 +13,7 @@ import {
   rename,
 } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../../platform/makeFolder.js'
 import { hasErrorCode } from './hasErrorCode.js'
 import type { User } from './launch.js'
 
@@ -22,7 +22,7 @@ const ownEntries = /^(cluster|cluster\.new-.+|password|password\.new|lock|binari
 /** Creates the folder with mode 0700; rejects foreign files. Returns the real path. */
 export async function openDataFolder(path: string): Promise<string> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await makeFolder(path, 0o700)
     const folder = await realpath(path)
     // A wrong path (/var, a home directory) must keep its mode. Mounted disks contain lost+found.
     const foreignEntries = (await readdir(folder)).filter(
@@ -36,7 +36,7 @@ export async function openDataFolder(path: string): Promise<string> {
     await restrictAccess(folder)
     return folder
   } catch (cause) {
-    if (!hasErrorCode(cause, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST')) throw cause
+    if (!hasErrorCode(cause, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT')) throw cause
     throw new Error(
       `The data folder ${path} is not writable for this user. Set DATA_FOLDER to another folder, run as its owner, or set DATABASE_URL.`,
       { cause },

@@ -2,7 +2,6 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { QuotaCharge } from '../../../ports/quotas.js'
 import type { Settlement, SettlementClaim } from '../../../ports/settlementJournal.js'
-import { tiers } from '../../../protocol/tiers.js'
 import type { RunBatch } from '../database/coalesce.js'
 import { toMonth } from '../database/day.js'
 import type { Instance } from '../database/instance.js'
@@ -39,7 +38,12 @@ export const claimSettlements =
     const distinct = claims.filter((each) => first.get(each.claim.authorizationId) === each)
     const { rows } = await pool.query(
       distinct.some(({ quota }) => quota !== null) ? claimWithQuota : claimWithoutQuota,
-      [...columnsOf(distinct), instance.id, distinct.map(readQuotaHolder)],
+      [
+        ...columnsOf(distinct),
+        instance.id,
+        distinct.map(readQuotaHolder),
+        distinct.map(({ claim }) => claim.proofFingerprint ?? null),
+      ],
     )
     const answers = new Map(rows.map(readResult))
     return claims.map((each) => {
@@ -84,8 +88,8 @@ const columnsOf = (claims: readonly ClaimRequest[]): readonly unknown[] => {
     column(({ claim }) => (claim.resource === null ? null : withoutNul(claim.resource))),
     column(({ claim }) => toTimestamp(claim.expiresAt)),
     column(({ quota }) => (quota === null ? null : toMonth(quota.at))),
-    column(({ quota }) => (quota === null ? null : tiers[quota.tier].feeRate)),
-    column(({ quota }) => (quota === null ? null : tiers[quota.tier].monthlyQuota)),
+    column(({ quota }) => (quota === null ? null : quota.tier.feeRate)),
+    column(({ quota }) => (quota === null ? null : quota.tier.monthlyQuota)),
     column((_, index) => index),
     column(({ claim }) => claim.authorizedAmount.toString()),
     column(({ claim }) => JSON.stringify(claim.details)),

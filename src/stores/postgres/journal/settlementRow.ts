@@ -8,6 +8,7 @@ const row = z.object({
   authorization_id: z.string(),
   caller: z.string(),
   fingerprint: z.string(),
+  proof_fingerprint: z.string().nullable(),
   scheme: z.string(),
   network: z.string(),
   asset: z.string(),
@@ -35,7 +36,7 @@ const row = z.object({
 
 /** Columns of `settlements s` for `readSettlement`. */
 export const settlementColumns = `
-  s.id, s.authorization_id, s.caller, s.fingerprint, s.scheme, s.network, s.asset, s.payer, s.pay_to,
+  s.id, s.authorization_id, s.caller, s.fingerprint, s.proof_fingerprint, s.scheme, s.network, s.asset, s.payer, s.pay_to,
   s.amount::text as amount, s.authorized_amount::text as authorized_amount, s.details, s.resource, s.expires_at, s.state, s.transaction, s.reason, s.consumed_by,
   case s.state when 'confirmed' then coalesce(s.settled_amount, s.amount) end::text as settled_amount,
   s.gas_used::text as gas_used,
@@ -53,6 +54,7 @@ export const readSettlement = (value: unknown): Settlement => {
     authorizationId: parsed.authorization_id,
     caller: parsed.caller,
     fingerprint: parsed.fingerprint,
+    ...(parsed.proof_fingerprint === null ? {} : { proofFingerprint: parsed.proof_fingerprint }),
     scheme: parsed.scheme,
     network: parsed.network,
     asset: parsed.asset,

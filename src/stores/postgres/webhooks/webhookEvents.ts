@@ -10,11 +10,17 @@ const settlementData = `json_strip_nulls(json_build_object(
     then substr(s.consumed_by, length(s.caller) + 6) end,
   'createdAt', ${isoTime('s.created_at')}, 'closedAt', ${isoTime('s.closed_at')}))`
 
-/** Rows: (account_id, type, settlement_id, data). Cannot fail the statement that changes the state. */
+/**
+ * Rows: (account_id, type, settlement_id, data). Cannot fail the statement that changes the state. Without an active
+ * webhook the event is stored for the feed.
+ */
 export const insertEvents = (rows: string): string =>
-  `insert into webhook_deliveries (account_id, type, settlement_id, data)
-   select v.account_id, v.type, v.settlement_id, v.data from (${rows}) v
-     join webhook_endpoints e on e.account_id = v.account_id and e.gone_at is null
+  `insert into webhook_deliveries (account_id, type, settlement_id, data, state, due_at)
+   select v.account_id, v.type, v.settlement_id, v.data,
+     case when e.account_id is null then 'stored' else 'waiting' end,
+     case when e.account_id is not null then now() end
+   from (${rows}) v left join webhook_endpoints e on e.account_id = v.account_id and e.gone_at is null
+   where v.account_id <> 'anonymous'
    on conflict do nothing`
 
 export const insertSettlementEvents = (relation: string, type: string): string =>

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { AttemptOutcome, WebhookOutbox } from '../../../ports/webhookOutbox.js'
+import type { AttemptOutcome, WebhookDelivery, WebhookOutbox } from '../../../ports/webhookOutbox.js'
 import { purgeInBatches } from '../database/purgeInBatches.js'
 import { uuidForm } from '../database/uuidForm.js'
 import { insertEvents } from './webhookEvents.js'
@@ -68,6 +68,8 @@ const leaseFrom = (accounts: string): string => `
 
 const leaseFromAll = leaseFrom(allAccounts)
 const leaseFromSome = leaseFrom(someAccounts)
+
+const listedStates: readonly WebhookDelivery['state'][] = ['waiting', 'delivered', 'failed']
 
 const leasedRow = z.looseObject({ lease: z.string() })
 
@@ -154,14 +156,16 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
     )
   },
 
-  list: async (accountId, { limit, before }) => {
+  list: async (accountId, { limit, before, state }) => {
     if (before !== undefined && !uuidForm.test(before)) return []
     const { rows } = await pool.query(
-      `select ${deliveryColumns} from webhook_deliveries d
-       where account_id = $1 and ($3::uuid is null or (created_at, id) <
-         (select created_at, id from webhook_deliveries where id = $3 and account_id = $1))
-       order by created_at desc, id desc limit $2`,
-      [accountId, limit, before ?? null],
+      `select p.* from unnest($4::text[]) as t (state) cross join lateral (
+         select ${deliveryColumns} from webhook_deliveries d
+         where d.account_id = $1 and d.state = t.state and ($3::uuid is null or (d.created_at, d.id) <
+           (select created_at, id from webhook_deliveries where id = $3 and account_id = $1))
+         order by d.created_at desc, d.id desc limit $2) p
+       order by p.created_at desc, p.id desc limit $2`,
+      [accountId, limit, before ?? null, state === undefined ? listedStates : [state]],
     )
     return rows.map(readDelivery)
   },

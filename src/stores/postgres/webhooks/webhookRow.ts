@@ -27,7 +27,7 @@ const deliveryRow = z.object({
   type: z.string(),
   data: z.looseObject({ errorReason: z.string().optional() }),
   created_at: z.date(),
-  state: z.enum(['waiting', 'delivered', 'failed']),
+  state: z.enum(['waiting', 'delivered', 'failed', 'stored']),
   attempts: z.number(),
   due_at: z.date().nullable(),
   last_status: z.number().nullable(),

@@ -140,14 +140,14 @@ describe('a replacement', () => {
     await openLanes(holder)
     await holder.lanes.lease(network, signers)
     const ids = await record(holder, 'cheap', 3)
-    const replaced = await holder.lanes.replace(lane, await oldest(holder), sign('dear'))
-    expect(replaced).toEqual({ transaction: 'dear/0', bytes: 'bytes of dear 0' })
-    expect(await listTransactions(holder)).toEqual([[0, 'dear/0']])
+    const replaced = await holder.lanes.replace(lane, await oldest(holder), sign('expensive'))
+    expect(replaced).toEqual({ transaction: 'expensive/0', bytes: 'bytes of expensive 0' })
+    expect(await listTransactions(holder)).toEqual([[0, 'expensive/0']])
     expect(await holder.lanes.readNext(lane)).toBe(1)
     for (const id of ids) {
       const found = await holder.journal.find(id)
-      expect(found).toMatchObject({ state: 'pending', transaction: 'dear/0' })
-      expect(found?.broadcasts.map(({ transaction }) => transaction)).toEqual(['cheap/0', 'dear/0'])
+      expect(found).toMatchObject({ state: 'pending', transaction: 'expensive/0' })
+      expect(found?.broadcasts.map(({ transaction }) => transaction)).toEqual(['cheap/0', 'expensive/0'])
     }
     const byOld = await holder.journal.listByTransaction(network, 'cheap/0')
     expect(byOld.map(({ id }) => id).sort()).toEqual([...ids].sort())
@@ -172,9 +172,12 @@ describe('a replacement', () => {
     await holder.lanes.lease(network, signers)
     const [closed, open] = await record(holder, 'cheap', 2)
     await holder.journal.close(closed ?? '', { state: 'failed', reason: 'insufficient_funds' })
-    await holder.lanes.replace(lane, await oldest(holder), sign('dear'))
+    await holder.lanes.replace(lane, await oldest(holder), sign('expensive'))
     expect(await holder.journal.find(closed ?? '')).toMatchObject({ state: 'failed', transaction: 'cheap/0' })
-    expect(await holder.journal.find(open ?? '')).toMatchObject({ state: 'pending', transaction: 'dear/0' })
+    expect(await holder.journal.find(open ?? '')).toMatchObject({
+      state: 'pending',
+      transaction: 'expensive/0',
+    })
   })
 
   it.each<[string, (holder: Process) => Promise<Process>]>([
@@ -196,7 +199,7 @@ describe('a replacement', () => {
     let hasSigned = false
     const refused = await lanes.replace(lane, stuck, async (nonce) => {
       hasSigned = true
-      return await sign('dear')(nonce)
+      return await sign('expensive')(nonce)
     })
     expect(refused).toBeNull()
     expect(hasSigned).toBe(false)

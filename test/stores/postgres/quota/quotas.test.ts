@@ -20,7 +20,7 @@ import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 const now = new Date('2026-05-17T12:00:00Z')
-const free: QuotaCharge = { tier: 'free', at: now }
+const free: QuotaCharge = { tier: tiers.free, at: now }
 const limit = tiers.free.monthlyQuota
 
 describe('quotas', () => {
@@ -128,9 +128,9 @@ describe('quotas', () => {
 
     it('uses the current tier, and is never refused without a limit', async () => {
       await setUsed('ada', limit)
-      await claim({}, { quota: { tier: 'builder', at: now } })
+      await claim({}, { quota: { tier: tiers.builder, at: now } })
       await setUsed('ada', tiers.scale.monthlyQuota)
-      await claim({}, { quota: { tier: 'enterprise', at: now } })
+      await claim({}, { quota: { tier: tiers.enterprise, at: now } })
       expect(await readUsed('ada')).toBe(tiers.scale.monthlyQuota + 1)
     })
 
@@ -138,9 +138,9 @@ describe('quotas', () => {
       await setUsed('ada', limit)
       const lastMoment = new Date('2026-05-31T23:59:59.999Z')
       const firstMoment = new Date('2026-06-01T00:00:00.000Z')
-      const late = claim({}, { quota: { tier: 'free', at: lastMoment } })
+      const late = claim({}, { quota: { tier: tiers.free, at: lastMoment } })
       await expect(late).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED', retryAfterSeconds: 1 })
-      await claim({}, { quota: { tier: 'free', at: firstMoment } })
+      await claim({}, { quota: { tier: tiers.free, at: firstMoment } })
       expect([await readUsed('ada', lastMoment), await readUsed('ada', firstMoment)]).toEqual([limit, 1])
     })
   })
@@ -183,7 +183,7 @@ describe('quotas', () => {
 
     it('pass the slot of a duplicate to the next claim', async () => {
       await setUsed('ada', limit - 1)
-      const { authorizationId } = await claim({}, { quota: { tier: 'builder', at: now } })
+      const { authorizationId } = await claim({}, { quota: { tier: tiers.builder, at: now } })
       await setUsed('ada', limit - 1)
       const answers = await Promise.all([
         attempt(journal, claimOf({ caller: 'ada', authorizationId })),
@@ -228,7 +228,7 @@ describe('quotas', () => {
     it('is refunded once when it fails, to its own month', async () => {
       const may = await claim()
       await claim()
-      await claim({}, { quota: { tier: 'free', at: new Date('2026-06-02T00:00:00Z') } })
+      await claim({}, { quota: { tier: tiers.free, at: new Date('2026-06-02T00:00:00Z') } })
       expect(
         await Promise.all([journal.close(may.id, failed), theirJournal.close(may.id, failed)]),
       ).toContain(false)
@@ -590,13 +590,13 @@ describe('quotas', () => {
       )
       return rows
     }
-    const builder: QuotaCharge = { tier: 'builder', at: now }
+    const builder: QuotaCharge = { tier: tiers.builder, at: now }
     const close = (id: string) =>
       journal.close(id, { state: 'confirmed', transaction: 't', block: { number: 1n, hash: '0x1' } })
 
     it('has the exact fee of each confirmed settlement of an account, at the rate of its claim', async () => {
       const large = await claim({ amount: 10n ** 60n + 1n }, { quota: builder })
-      const small = await claim({ amount: 1n }, { quota: { tier: 'scale', at: now } })
+      const small = await claim({ amount: 1n }, { quota: { tier: tiers.scale, at: now } })
       const free = await claim({ amount: 5n })
       const anonymous = await journal.claim(claimOf())
       for (const id of [large.id, small.id, free.id, anonymous?.id ?? '']) await close(id)

@@ -3,6 +3,7 @@ import { composeCore } from '../../../../src/compose.js'
 import { readConfig } from '../../../../src/config.js'
 import { systemClock } from '../../../../src/platform/clock.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
+import { tiers } from '../../../../src/protocol/tiers.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { claimOf } from '../../../support/claimOf.js'
@@ -77,7 +78,7 @@ describe('statistics in Postgres', () => {
     const settle = async (at: number) => {
       const [journal] = at % 2 === 0 ? journals : journals.toReversed()
       const caller = `account ${at % 3}`
-      const claimed = await journal?.claim(claimOf({ caller }), { tier: 'enterprise', at: new Date() })
+      const claimed = await journal?.claim(claimOf({ caller }), { tier: tiers.enterprise, at: new Date() })
       if (at % 4 === 0) return
       const closing =
         at % 4 === 1

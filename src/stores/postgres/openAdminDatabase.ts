@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import { nameDataFolder, type StoreSettings } from '../openStores.js'
+import { openPool } from './database/pool.js'
+import { findRunningPostgres } from './embedded/findRunningPostgres.js'
+import { startEmbeddedPostgres } from './embedded/startEmbeddedPostgres.js'
+
+/** Operator-facing: the configured place holds no data of the service. Nothing was created. */
+export class NoDataError extends Error {}
+
+export interface AdminDatabase {
+  readonly pool: Pool
+  close(): Promise<void>
+}
+
+type Place = Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>
+
+/**
+ * Opens `databaseUrl`, or the embedded database: connects to a running one, else starts it. `creates` lets it be absent or
+ * empty; otherwise throws `NoDataError`, so that a mistyped setting does not create a second, empty database.
+ */
+export const openAdminDatabase = async (
+  place: Place,
+  { creates }: { readonly creates: boolean },
+): Promise<AdminDatabase> => {
+  const { url, stop } = await findDatabase(place, creates)
+  const pool = openPool({ url, maxConnections: 2, onError: () => undefined })
+  const close = async (): Promise<void> => {
+    await pool.end()
+    await stop()
+  }
+  try {
+    await checkContent(pool, place, creates)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { pool, close }
+}
+
+const findDatabase = async (
+  { databaseUrl, dataFolder }: Place,
+  creates: boolean,
+): Promise<{ readonly url: string; stop(): Promise<void> }> => {
+  const nothing = async (): Promise<void> => {}
+  if (databaseUrl !== null) return { url: databaseUrl.reveal(), stop: nothing }
+  const folder = join(dataFolder, 'postgres')
+  if (!creates && !existsSync(join(folder, 'cluster'))) {
+    throw new NoDataError(
+      `The data folder ${dataFolder} holds no quittance data. Set DATA_FOLDER to the folder that the service uses, or DATABASE_URL to its database. Nothing was created.`,
+    )
+  }
+  const running = await findRunningPostgres(folder)
+  if (running !== null) return { url: running, stop: nothing }
+  const embedded = await startEmbeddedPostgres({ folder, log: () => undefined }).catch(nameDataFolder)
+  return { url: embedded.url, stop: embedded.stop }
+}
+
+const contentRows = z.tuple([z.object({ name: z.string(), is_ours: z.boolean(), is_foreign: z.boolean() })])
+
+const checkContent = async (
+  pool: Pool,
+  { databaseUrl, dataFolder }: Place,
+  creates: boolean,
+): Promise<void> => {
+  const { rows } = await pool
+    .query(
+      `select current_database() as name,
+         to_regclass('schema_migration') is not null and to_regclass('settlements') is not null as is_ours,
+         exists (select from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace)
+           as is_foreign`,
+    )
+    .catch((cause: unknown) => {
+      const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
+      const place = databaseUrl === null ? `in ${dataFolder}` : 'of DATABASE_URL'
+      throw new Error(`The database ${place} does not answer${code}.`, { cause })
+    })
+  const [{ name, is_ours: isOurs, is_foreign: isForeign }] = contentRows.parse(rows)
+  if (isOurs || (creates && !isForeign)) return
+  const place = databaseUrl === null ? `of the data folder ${dataFolder}` : `"${name}" of DATABASE_URL`
+  const content = isForeign ? ', but tables of another program' : ''
+  throw new NoDataError(
+    `The database ${place} holds no quittance data${content}. Set DATABASE_URL or DATA_FOLDER to those of the service. Nothing was created.`,
+  )
+}
