@@ -16,6 +16,8 @@ const refuse = (): never => {
 
 const core: CoreUseCases = {
   verifyPayment: refuse,
+  completeAccepts: refuse,
+  priceAccepts: refuse,
   settlePayment: refuse,
   getSettlement: refuse,
   getSettlementByTransaction: refuse,
@@ -54,6 +56,7 @@ const webhooks: WebhookUseCases = {
   rotateSecret: refuse,
   listDeliveries: refuse,
   redeliver: refuse,
+  readEvents: refuse,
 }
 
 /** The OpenAPI document of the routes as YAML: the same text for the same code. */

@@ -20,10 +20,12 @@ import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
 import { measureRequest, measureRequests } from './http/plugins/requestMetrics.js'
 import { countRequest, requestStatistics } from './http/plugins/requestStatistics.js'
+import { strictQueries } from './http/plugins/strictQueries.js'
 import { untrustedProxy } from './http/plugins/untrustedProxy.js'
 import { accountRoutes } from './http/routes/accounts.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
 import { dashboardRoutes } from './http/routes/dashboard.js'
+import { homeRoutes } from './http/routes/home.js'
 import { statsRoutes } from './http/routes/stats.js'
 import { webhookRoutes } from './http/routes/webhooks.js'
 import { addRouteTable } from './http/routeTable.js'
@@ -35,6 +37,7 @@ import type { Metrics } from './platform/metrics.js'
 import type { Secret } from './platform/secret.js'
 import type { Logger } from './ports/logger.js'
 import { bodyLimits } from './protocol/bodyLimits.js'
+import { specificationTiers, type Tiers } from './protocol/tiers.js'
 import type { UseCases } from './usecases/useCases.js'
 import './http/auth/access.js'
 
@@ -44,6 +47,8 @@ export interface AppSettings {
   readonly maxPaymentBodyBytes: number
   /** Time for a request to arrive; default 15 s. */
   readonly requestTimeoutMs?: number
+  /** Longest wait of a settle; default 60 s. */
+  readonly settleWaitMs?: number
   readonly receiving?: BodyReceiverLimits
   /** Null or absent: operator endpoints are disabled. */
   readonly operatorToken?: Secret | null
@@ -55,6 +60,8 @@ export interface AppSettings {
   /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; default none. */
   readonly accountOrigins?: readonly string[]
   readonly apiKeyRequired?: boolean
+  /** Default: the table of the specification. */
+  readonly tiers?: Tiers
 }
 
 export interface AppDependencies {
@@ -66,6 +73,7 @@ export interface AppDependencies {
 }
 
 const defaultRequestTimeoutMs = 15_000
+const defaultSettleWaitMs = 60_000
 
 export const buildApp = ({
   useCases,
@@ -74,8 +82,12 @@ export const buildApp = ({
   metrics,
   limits = null,
 }: AppDependencies): FastifyInstance => {
+  const { tiers = specificationTiers } = settings
   const app = fastify({
-    ...timeouts(settings.requestTimeoutMs ?? defaultRequestTimeoutMs),
+    ...timeouts(
+      settings.requestTimeoutMs ?? defaultRequestTimeoutMs,
+      settings.settleWaitMs ?? defaultSettleWaitMs,
+    ),
     // Payment routes set their own.
     bodyLimit: bodyLimits.account,
     // Never a number: with a hop count Fastify silently trusts no proxy.
@@ -121,12 +133,14 @@ export const buildApp = ({
   })
   if (limits !== null) app.register(rateLimits, limits)
   app.register(jsonBodies, settings.receiving ?? defaultBodyReceiverLimits)
+  app.register(strictQueries)
   app.register(openapi)
 
   app.register(paymentRoutes, {
     useCases: useCases.core,
     metrics,
     requireOperator: operatorGate.requireOperator,
+    tiers,
     maxBodyBytes: settings.maxPaymentBodyBytes,
   })
   app.register(serviceRoutes, {
@@ -134,6 +148,7 @@ export const buildApp = ({
     metrics,
     clock: limits?.clock ?? systemClock,
     metricsToken: settings.metricsToken ?? null,
+    tiers,
   })
   const readKeyViewer = createReadKeyViewer({
     trustProxy: settings.trustProxy,
@@ -144,13 +159,17 @@ export const buildApp = ({
   app.register(statsRoutes, { useCases: useCases.stats })
   app.register(webhookRoutes, { useCases: useCases.webhooks })
   app.register(referenceRoutes)
+  app.register(homeRoutes, {
+    useCases: useCases.core,
+    apiKeyRequired: settings.apiKeyRequired ?? false,
+  })
   return app
 }
 
-const timeouts = (requestTimeoutMs: number) => ({
+const timeouts = (requestTimeoutMs: number, settleWaitMs: number) => ({
   requestTimeout: requestTimeoutMs,
-  // A socket is idle while a settle waits for its receipt: 25 s by default, up to 60 s.
-  connectionTimeout: 90_000,
+  // A socket is idle while a settle waits for its receipt.
+  connectionTimeout: Math.max(90_000, settleWaitMs + 30_000),
   // Longer than the usual idle timeout of load balancers (60 s), so that they never reuse a closing socket.
   keepAliveTimeout: 75_000,
   http: {

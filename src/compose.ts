@@ -31,6 +31,7 @@ import { createWebhooks } from './usecases/webhooks/index.js'
 
 export interface Service {
   readonly app: FastifyInstance
+  listNetworks(): readonly NetworkHealth[]
   /** Waits for running requests and jobs. Pending settlements are resolved after the next start. */
   close(): Promise<void>
 }
@@ -54,12 +55,14 @@ export interface Environment {
   readonly logger: Logger
   /** Process metrics (memory, event loop, garbage collection); default on. */
   readonly measuresProcess?: boolean
-  /** Default: connects to public addresses only. */
+  /** Default: connects to public addresses, and to those of `WEBHOOK_ALLOW`. */
   readonly webhookTransport?: WebhookTransport
 }
 
-export const compose = async (config: Config): Promise<Service> => {
-  const logger = createLogger({ level: config.logLevel })
+export const compose = async (
+  config: Config,
+  logger: Logger = createLogger({ level: config.logLevel }),
+): Promise<Service> => {
   const core = await composeCore(config, { clock: systemClock, logger })
   const stopJobs = core.startJobs()
   const app = await buildApp({
@@ -69,6 +72,8 @@ export const compose = async (config: Config): Promise<Service> => {
       operatorToken: config.operatorToken,
       accountOrigins: config.accounts.origins,
       apiKeyRequired: config.accounts.apiKeyRequired,
+      tiers: config.tiers,
+      settleWaitMs: config.settleWaitMs,
     },
     logger,
     metrics: core.metrics,
@@ -76,10 +81,16 @@ export const compose = async (config: Config): Promise<Service> => {
     limits:
       config.requestLimits === null
         ? null
-        : { limiter: core.limiter, table: listRequestLimits(config.requestLimits), clock: systemClock },
+        : {
+            limiter: core.limiter,
+            table: listRequestLimits(config.requestLimits),
+            clock: systemClock,
+            tiers: config.tiers,
+          },
   })
   return {
     app,
+    listNetworks: core.listNetworks,
     close: async () => {
       await app.close()
       await stopJobs()
@@ -89,7 +100,7 @@ export const compose = async (config: Config): Promise<Service> => {
 }
 
 export const composeCore = async (config: Config, environment: Environment): Promise<Core> => {
-  const { clock, logger, measuresProcess = true, webhookTransport = createGuardedFetch() } = environment
+  const { clock, logger, measuresProcess = true, webhookTransport } = environment
   const sealers = await openSealers(
     {
       ...config.accounts,
@@ -99,12 +110,13 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     logger,
   )
   const stores = await openStores(
-    { ...config.stores, ...sealers, readMailbox: canonicalMailbox },
+    { ...config.stores, ...sealers, readMailbox: canonicalMailbox, tiers: config.tiers },
     clock,
     logger,
   )
-  const { limiter } = stores
-  const chains = await openChains(config.chains, { clock, logger, limiter, lanes: stores.lanes }).catch(
+  const { limiter, lanes } = stores
+  const { minPaymentGasShare } = config
+  const chains = await openChains(config.chains, { clock, logger, limiter, lanes, minPaymentGasShare }).catch(
     async (error: unknown) => {
       await stores.close()
       throw error
@@ -117,6 +129,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     isLimiterDegraded: limiter.isDegraded,
     measuresProcess,
   })
+  if (config.webhooks.allow.length > 0) logger.warn(config.webhooks, 'webhooks.private_targets_allowed')
   const registration = openRegistration(config.accounts, logger)
 
   const core = createCore({
@@ -139,6 +152,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     mailer: registration.mailer,
     mailboxCaps: config.accounts,
     keyEnvironment: config.accounts.keyEnvironment,
+    tiers: config.tiers,
     clock,
     logger,
     settlements: stores.accountSettlements,
@@ -147,9 +161,10 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   const stats = createStats(stores.statistics, clock)
   const webhooks = createWebhooks({
     outbox: stores.webhooks,
+    feed: stores.feed,
     audit: stores.audit,
     mailChange: dashboard.mailChange,
-    transport: webhookTransport,
+    transport: webhookTransport ?? createGuardedFetch({ allow: config.webhooks.allow }),
     sealer: sealers.sealerFor('webhook-secret'),
     limiter,
     counter: metrics,

@@ -9,12 +9,16 @@ import {
   mailSender,
   pageOrigins,
   secretUrl,
+  tierTable,
   visibleText,
+  webhookTargets,
 } from './platform/configValues.js'
+import { decimalNumber } from './platform/decimalNumber.js'
 import type { Secret } from './platform/secret.js'
 import { wholeNumber } from './platform/wholeNumber.js'
 import { bodyLimits } from './protocol/bodyLimits.js'
 import { defaultRequestLimits, type RequestLimitSettings } from './protocol/requestLimits.js'
+import { higherRate, selfHostedTiers, specificationTiers, type Tiers } from './protocol/tiers.js'
 
 const environmentShape = z.object({
   HOST: z.string().default('0.0.0.0'),
@@ -39,6 +43,7 @@ const environmentShape = z.object({
   KEY_ENCRYPTION_SECRET: visibleText(32).optional(),
   KEY_ENCRYPTION_PREVIOUS_SECRET: visibleText(32).optional(),
   API_KEY_ENVIRONMENT: z.enum(['live', 'test'], 'must be live or test').default('live'),
+  TIERS: tierTable.optional(),
   PROJECTS_PER_MAILBOX: wholeNumber(0, 1_000_000).default(20),
   MAILBOXES_PER_DOMAIN: wholeNumber(0, 1_000_000_000).default(200),
   PUBLIC_MAIL_DOMAINS: domainNames.default([...defaultPublicMailDomains]),
@@ -50,6 +55,7 @@ const environmentShape = z.object({
   DATABASE_READ_POOL_SIZE: wholeNumber(1, 100).default(5),
   DATA_FOLDER: z.string().default('./data'),
   REDIS_URL: secretUrl('redis:', 'rediss:').optional(),
+  WEBHOOK_ALLOW: webhookTargets.default([]),
   RATE_LIMITS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   ANONYMOUS_REQUESTS_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
     defaultRequestLimits.anonymousRequestsPerMinute,
@@ -63,10 +69,11 @@ const environmentShape = z.object({
   REGISTRATIONS_PER_ADDRESS_PER_HOUR: wholeNumber(0, 1_000_000_000).default(
     defaultRequestLimits.registrationsPerAddressPerHour,
   ),
-  SETTLE_WAIT_SECONDS: wholeNumber(1, 60).default(25),
+  SETTLE_WAIT_SECONDS: wholeNumber(1, 120).default(25),
   VERIFY_DEADLINE_SECONDS: wholeNumber(1, 60).default(10),
   SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(3_600),
   SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(36_000),
+  MIN_PAYMENT_GAS_SHARE: decimalNumber(100).default(0.1),
   SETTLES_AT_ONCE_PER_PAYER: wholeNumber(0, 100_000).default(16),
   SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
 })
@@ -148,12 +155,19 @@ export interface Config {
     readonly redisUrl: Secret | null
   }
   readonly requestLimits: RequestLimitSettings | null
+  readonly tiers: Tiers
+  readonly webhooks: {
+    /** Blocks of addresses that webhooks may reach although they are not public. */
+    readonly allow: readonly string[]
+  }
   readonly settleWaitMs: number
   readonly verifyDeadlineMs: number
   readonly spending: {
     readonly settlesPerPayerPerHour: number
     readonly settlesPerRecipientPerHour: number
   }
+  /** Share of a settlement's gas that a payment must be worth; 0: no minimum. */
+  readonly minPaymentGasShare: number
   readonly concurrency: {
     readonly settlesAtOncePerPayer: number
     readonly settlesAtOncePerCaller: number
@@ -179,16 +193,25 @@ export class ConfigError extends Error {
   }
 }
 
+const listPresent = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> => {
+  const present: Record<string, string> = {}
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && value.trim() !== '') present[name] = value.trim()
+  }
+  return present
+}
+
+/** Every variable of the service with its value or default, for a valid environment; secrets print as `[secret]`. */
+export const readServiceVariables = (
+  environment: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, unknown>> => environmentShape.parse(listPresent(environment))
+
 /** Empty variables count as absent. Throws `ConfigError`. */
 export const readConfig = (
   environment: Readonly<Record<string, string | undefined>>,
   families: readonly AnyChainFamily[] = knownFamilies,
 ): Config => {
-  const present: Record<string, string> = {}
-  for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && value.trim() !== '') present[name] = value.trim()
-  }
-
+  const present = listPresent(environment)
   const parsed = environmentShape.safeParse(present)
   const problems = parsed.success
     ? []
@@ -198,7 +221,7 @@ export const readConfig = (
   for (const family of families) {
     const preparation = family.prepare(present)
     if ('problems' in preparation) problems.push(...preparation.problems)
-    else if (preparation.open !== null) chains.push({ namespace: family.namespace, open: preparation.open })
+    else if (preparation.open !== null) chains.push({ namespace: family.namespace, ...preparation })
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
 
@@ -244,18 +267,42 @@ export const readConfig = (
             registrationsPerMinute: variables.REGISTRATIONS_PER_MINUTE,
             registrationsPerAddressPerHour: variables.REGISTRATIONS_PER_ADDRESS_PER_HOUR,
           },
+    tiers: readTiers(variables),
+    webhooks: { allow: variables.WEBHOOK_ALLOW },
     settleWaitMs: variables.SETTLE_WAIT_SECONDS * 1_000,
     verifyDeadlineMs: variables.VERIFY_DEADLINE_SECONDS * 1_000,
     spending: {
       settlesPerPayerPerHour: variables.SETTLES_PER_PAYER_PER_HOUR,
       settlesPerRecipientPerHour: variables.SETTLES_PER_RECIPIENT_PER_HOUR,
     },
+    minPaymentGasShare: variables.MIN_PAYMENT_GAS_SHARE,
     concurrency: {
       settlesAtOncePerPayer: variables.SETTLES_AT_ONCE_PER_PAYER,
       settlesAtOncePerCaller: variables.SETTLES_AT_ONCE_PER_CALLER,
     },
     chains,
   })
+}
+
+/** Where keys are optional, the rate of a key is never below the one without. */
+const readTiers = ({
+  TIERS: configured,
+  API_KEY_REQUIRED: isKeyRequired,
+  ANONYMOUS_REQUESTS_PER_MINUTE: anonymous,
+}: Pick<
+  z.infer<typeof environmentShape>,
+  'TIERS' | 'API_KEY_REQUIRED' | 'ANONYMOUS_REQUESTS_PER_MINUTE'
+>): Tiers => {
+  const table = configured ?? (isKeyRequired ? specificationTiers.table : selfHostedTiers)
+  const raised = Object.entries(table).map(([id, tier]) => {
+    const floor = anonymous === 0 ? -1 : anonymous
+    return [id, isKeyRequired ? tier : { ...tier, rpmLimit: higherRate(tier.rpmLimit, floor) }] as const
+  })
+  return {
+    table: Object.fromEntries(raised),
+    source: configured === undefined ? (isKeyRequired ? 'specification' : 'self-hosted') : 'configured',
+    registration: Object.keys(table)[0] ?? '',
+  }
 }
 
 const readMail = ({

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { createFailureLog } from './failureLog.js'
 import type { Clock } from './ports/clock.js'
 import type { Job } from './ports/job.js'
 import type { JobLeases } from './ports/jobLeases.js'
@@ -41,17 +42,25 @@ const shareRun =
     }
   }
 
-/** Returns a function that stops all jobs and waits for them. A job never overlaps itself; its errors are logged. */
+/** Returns a function that stops all jobs and waits for them. A job never overlaps itself; its errors are logged, and counted while they repeat. */
 export const startJobs = (jobs: readonly NamedJob[], clock: Clock, logger: Logger): (() => Promise<void>) => {
   const stopped = new AbortController()
   // Prevents Node's leak warning: all jobs and their parallel work listen to this signal.
   setMaxListeners(0, stopped.signal)
+  const failures = createFailureLog({
+    logger,
+    level: 'error',
+    event: 'job.failed',
+    recovered: 'job.recovered',
+    now: () => clock.now().getTime(),
+  })
   const repeat = async ({ name, everyMs, run }: NamedJob): Promise<void> => {
     do {
       try {
         await run(stopped.signal)
+        failures.succeeded(name)
       } catch (error) {
-        logger.error({ job: name, error }, 'job.failed')
+        failures.failed(name, { job: name, error })
       }
     } while (await clock.sleep(everyMs, stopped.signal))
   }

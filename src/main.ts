@@ -1,50 +1,118 @@
 import { existsSync } from 'node:fs'
 import closeWithGrace from 'close-with-grace'
-import { UsageError } from './admin/command.js'
-import { createTerminal, runAdmin } from './admin/runAdmin.js'
-import { ConfigError, readConfig } from './config.js'
-import { silentLogger } from './platform/logger.js'
-import { openSealers } from './platform/openSealers.js'
+import { UsageError, usage } from './admin/command.js'
+import { type Config, ConfigError, readConfig } from './config.js'
+import { DeploymentError } from './platform/deploymentError.js'
+import { createLogger } from './platform/logger.js'
 import { scrubText } from './platform/scrub.js'
-import { openAccounts } from './stores/openAccounts.js'
+import { version } from './platform/version.js'
+import { CommandLineError, deployHelp, help, readCommandLine } from './terminal/commandLine.js'
+import { nameListenError } from './terminal/listenProblem.js'
+import { createPaint } from './terminal/paint.js'
+import { createScreen } from './terminal/screen.js'
+import { describeStartFailure } from './terminal/startFailure.js'
+import { describeStart } from './terminal/startSummary.js'
 
-// Longer than any settle, so that accepted requests complete.
-const drainMs = 40_000
+// After the longest settle, so that accepted requests complete.
+const drainMarginMs = 15_000
 
-const start = async (): Promise<void> => {
-  if (existsSync('.env')) process.loadEnvFile('.env')
-  const config = readConfig(process.env)
-  const [first, ...args] = process.argv.slice(2)
-  if (first === 'admin') {
-    const terminal = createTerminal({
-      input: process.stdin,
-      output: process.stdout,
-      prompts: process.stderr,
-    })
-    const sealing = {
-      ...config.accounts,
-      dataFolder: config.stores.dataFolder,
-      isDatabaseShared: config.stores.databaseUrl !== null,
+// A handler in JavaScript would run the faulting instruction again, without end: these must end the process.
+const faults = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
+
+const run = async (): Promise<void> => {
+  const invocation = readCommandLine(process.argv.slice(2))
+  switch (invocation.kind) {
+    case 'help':
+      return print(help)
+    case 'adminHelp':
+      return print(usage())
+    case 'deployHelp':
+      return print(deployHelp)
+    case 'version':
+      return print(`quittance ${version}`)
+    case 'deploy':
+      return await deploy(invocation)
+    case 'admin': {
+      loadEnvFile()
+      const { runCommandLine } = await import('./commandLine/runCommandLine.js')
+      const streams = { input: process.stdin, output: process.stdout, prompts: process.stderr }
+      process.exitCode = await runCommandLine(invocation.args, process.env, streams)
+      return
     }
-    await runAdmin(args, terminal, () =>
-      openAccounts(config.stores, () => openSealers(sealing, silentLogger)),
-    )
-    return
+    case 'serve':
+      return await serve()
   }
-  // Loaded lazily: the command line starts twice as fast without it.
-  const { compose } = await import('./compose.js')
-  const { app, close } = await compose(config)
-  closeWithGrace({ delay: drainMs, logger: false }, async ({ err }) => {
-    if (err !== undefined) app.log.error({ error: err }, 'process.failed')
-    await close()
-  })
-  await app.listen({ host: config.server.host, port: config.server.port })
 }
 
-start().catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : 'The service failed to start'
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const loadEnvFile = (): void => {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+}
+
+const loadConfig = (): Config => {
+  loadEnvFile()
+  return readConfig(process.env)
+}
+
+const deploy = async (request: { readonly network: string; readonly isDryRun: boolean }): Promise<void> => {
+  const [namespace] = request.network.split(':')
+  const family = loadConfig().chains.find((chain) => chain.namespace === namespace)
+  if (family?.deploy === undefined) {
+    throw new DeploymentError(
+      namespace === 'eip155'
+        ? 'EVM_PRIVATE_KEY: is required to deploy'
+        : `There are contracts for eip155 networks only, none for ${request.network}`,
+    )
+  }
+  await family.deploy({ ...request, print })
+}
+
+/** A terminal gets a summary and readable lines; anything else one JSON object per line. */
+const serve = async (): Promise<void> => {
+  const hasColours = process.stdout.isTTY && process.stdout.hasColors()
+  const screen = process.stdout.isTTY ? createScreen(process.stdout, hasColours) : null
+  // A terminal that goes away: SIGHUP ends the service, and no error about a lost line is worth another line.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  const openLog = (level: Config['logLevel']) =>
+    createLogger({ level, ...(screen === null ? {} : { destination: screen }) })
+  try {
+    const config = loadConfig()
+    const logger = openLog(config.logLevel)
+    screen?.show(`Starting quittance ${version} …\n`)
+    screen?.hold()
+    // Loaded lazily: the command line starts twice as fast without it.
+    const { compose } = await import('./compose.js')
+    const { app, listNetworks, close } = await compose(config, logger)
+    const startedAt = performance.now()
+    const grace = { delay: config.settleWaitMs + drainMarginMs, logger: false as const, skip: [...faults] }
+    closeWithGrace(grace, async ({ err, signal }) => {
+      if (err === undefined) logger.info({ signal }, 'service.stopping')
+      else logger.error({ error: err }, 'process.failed')
+      await close()
+      logger.info({ ranSeconds: Math.round((performance.now() - startedAt) / 1_000) }, 'service.stopped')
+    })
+    const { host, port } = config.server
+    const url = await app.listen({ host, port }).catch(async (error: unknown) => {
+      await close()
+      throw nameListenError(error, config.server)
+    })
+    const bound = Number(new URL(url).port)
+    logger.info({ version, host, port: bound }, 'service.listening')
+    const started = { version, port: bound, config, networks: listNetworks() }
+    screen?.show(describeStart(started, createPaint(hasColours)), { covers: true })
+  } catch (error) {
+    screen?.show('')
+    openLog('error').error(describeStartFailure(error), 'start.failed')
+    process.exit(1)
+  }
+}
+
+run().catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : 'The command failed'
   // Library messages can contain URLs with keys; our own contain no values.
-  const isOurs = error instanceof ConfigError || error instanceof UsageError
+  const isUsage = error instanceof UsageError || error instanceof CommandLineError
+  const isOurs = isUsage || error instanceof ConfigError || error instanceof DeploymentError
   process.stderr.write(`${isOurs ? message : scrubText(message)}\n`)
-  process.exit(1)
+  process.exit(isUsage ? 2 : 1)
 })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { defineChain } from '../src/chains/chain.js'
 import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
 import { ConfigError, readConfig, serviceVariables } from '../src/config.js'
+import { selfHostedTiers, specificationTiers } from '../src/protocol/tiers.js'
 
 const key = `0x${'ab'.repeat(32)}`
 const token = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
@@ -74,9 +75,12 @@ describe('an empty environment', () => {
         registrationsPerMinute: 30,
         registrationsPerAddressPerHour: 5,
       },
+      tiers: { table: selfHostedTiers, source: 'self-hosted', registration: 'free' },
+      webhooks: { allow: [] },
       settleWaitMs: 25_000,
       verifyDeadlineMs: 10_000,
       spending: { settlesPerPayerPerHour: 3_600, settlesPerRecipientPerHour: 36_000 },
+      minPaymentGasShare: 0.1,
       concurrency: { settlesAtOncePerPayer: 16, settlesAtOncePerCaller: 2_000 },
       chains: [],
     })
@@ -190,7 +194,8 @@ describe('a value', () => {
     ],
     ['DATABASE_POOL_SIZE', '1', 'must be between 2 and 500'],
     ['DATABASE_READ_POOL_SIZE', '0', 'must be between 1 and 100'],
-    ['SETTLE_WAIT_SECONDS', '0', 'must be between 1 and 60'],
+    ['SETTLE_WAIT_SECONDS', '0', 'must be between 1 and 120'],
+    ['SETTLE_WAIT_SECONDS', '121', 'must be between 1 and 120'],
     ['VERIFY_DEADLINE_SECONDS', '61', 'must be between 1 and 60'],
     ['SETTLES_PER_PAYER_PER_HOUR', '1000000001', 'must be between 0 and 1000000000'],
     ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
@@ -414,7 +419,7 @@ describe('the tokens of a network', () => {
     })
     return { tokens: network.tokens, acceptsAny: network.acceptsAnyToken }
   }
-  const usdc = { address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', symbol: 'USDC' }
+  const usdc = { address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', symbol: 'USDC', decimals: 6 }
   const other = '0x00000000000000000000000000000000000000Aa'
 
   it.each([
@@ -542,5 +547,54 @@ describe('the configuration', () => {
         'B: is wrong',
       ])
     }
+  })
+})
+
+describe('TIERS', () => {
+  const basic = { name: 'Basic', monthlyQuota: 5, rpmLimit: 10, feeRate: 0, priceCents: 0 }
+  const hosted = { API_KEY_REQUIRED: 'true', REGISTRATION: 'once' }
+
+  it('are by default those of the specification where keys are required', () => {
+    expect(readConfig(hosted).tiers).toEqual(specificationTiers)
+  })
+
+  it('begin with the tier of new accounts', () => {
+    const { tiers } = readConfig({ ...hosted, TIERS: JSON.stringify({ basic, gold: basic }) })
+    expect(tiers).toEqual({ table: { basic, gold: basic }, source: 'configured', registration: 'basic' })
+  })
+
+  it.each([
+    ['1000', 1_000],
+    ['5', 10],
+    ['0', -1],
+  ])('have at least the anonymous rate of %s where keys are optional', (anonymous, rpmLimit) => {
+    const environment = { TIERS: JSON.stringify({ basic }), ANONYMOUS_REQUESTS_PER_MINUTE: anonymous }
+    expect(readConfig(environment).tiers.table).toEqual({ basic: { ...basic, rpmLimit } })
+  })
+
+  it.each([
+    [
+      '{"basic":{}}',
+      'TIERS: basic.name must be a string; basic.monthlyQuota must be a number; basic.rpmLimit must be a number',
+    ],
+    ['/no/such/file', 'TIERS: must be a JSON object of tiers, or the path of a file that can be read'],
+  ])('%s is refused with a sentence', (text, problem) => {
+    expect(problemsOf({ TIERS: text })).toEqual([problem])
+  })
+})
+
+describe('WEBHOOK_ALLOW', () => {
+  it('takes names, addresses and blocks', () => {
+    const { webhooks } = readConfig({ WEBHOOK_ALLOW: 'loopback, private,100.64.0.0/10,2001:db8::1' })
+    expect(webhooks.allow).toEqual([
+      ...['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+      ...['100.64.0.0/10', '2001:db8::1'],
+    ])
+  })
+
+  it.each(['all', '0.0.0.0/0', '::/0', 'loopback,', 'localhost', 'toString'])('%s is refused', (text) => {
+    expect(problemsOf({ WEBHOOK_ALLOW: text })).toEqual([
+      expect.stringMatching(/^WEBHOOK_ALLOW: must list loopback/),
+    ])
   })
 })

@@ -14,7 +14,7 @@ import { readTronSettings, tronVariables } from '../src/chains/tron/settings.js'
 import { readConfig, serviceVariables } from '../src/config.js'
 import { errorStatus } from '../src/errors.js'
 import { createMetrics } from '../src/platform/metrics.js'
-import { findLegacyNetworkName } from '../src/protocol/network.js'
+import { listNetworkAliases } from '../src/protocol/network.js'
 import { operationalCodes } from '../src/protocol/operationalCodes.js'
 import { findOperationalCode, isReason, reasons, remedies } from '../src/protocol/reasons.js'
 import { tiers } from '../src/protocol/tiers.js'
@@ -222,12 +222,15 @@ describe('docs/networks', () => {
 
   it('lists the built-in EVM networks as the source has them', () => {
     expect(readTable(readText('docs/networks/evm.md'), 'Chain id')).toEqual(
-      evmNetworks.map(({ chainId, name, isTestnet, tokens, finalityDepth }) => ({
+      evmNetworks.map(({ chainId, name, isTestnet, tokens, finalityDepth, coinUsd }) => ({
         'Chain id': String(chainId),
         Network: isTestnet ? `${name} (test)` : name,
-        'Short name': `\`${findLegacyNetworkName(`eip155:${chainId}`)}\``,
+        'Short name': listNetworkAliases(`eip155:${chainId}`)
+          .map(({ name }) => `\`${name}\``)
+          .join(', '),
         'Known tokens': tokens.map(({ symbol }) => symbol).join(', '),
         'Finality depth': String(finalityDepth),
+        'Coin, USD': coinUsd === null ? 'none' : String(coinUsd),
       })),
     )
   })

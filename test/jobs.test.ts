@@ -86,7 +86,26 @@ describe('startJobs', () => {
       message: 'job.failed',
       fields: { job: 'broken', error: new Error('broken') },
     }
-    expect(logger.lines).toEqual([said, said])
+    expect(logger.lines).toEqual([said])
+  })
+
+  it('counts the failures of a job in one line every 30 s, and logs its recovery in one', async () => {
+    const { clock, logger } = setup()
+    let isBroken = true
+    const run = async () => {
+      if (isBroken) throw new Error('broken')
+    }
+    const stop = startJobs([{ name: 'deliver', everyMs: 500, run }], clock, logger)
+    for (let round = 0; round < 70; round++) await clock.advance(500)
+    isBroken = false
+    for (let round = 0; round < 4; round++) await clock.advance(500)
+    await stop()
+    const error = new Error('broken')
+    expect(logger.lines.map(({ message, fields }) => [message, fields])).toEqual([
+      ['job.failed', { job: 'deliver', error }],
+      ['job.failed', { job: 'deliver', error, failures: 61, forSeconds: 30 }],
+      ['job.recovered', { job: 'deliver', failures: 70, forSeconds: 35 }],
+    ])
   })
 
   it('stops when running jobs have finished, and starts no more', async () => {

@@ -1,9 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
+import { knownNetworks as evmNetworks } from '../src/chains/evm/networks.js'
+import { evmVariables } from '../src/chains/evm/settings.js'
+import { solanaVariables } from '../src/chains/solana/settings.js'
+import { knownNetworks as tonNetworks } from '../src/chains/ton/networks.js'
+import { tonVariables } from '../src/chains/ton/settings.js'
+import { knownNetworks as tronNetworks } from '../src/chains/tron/networks.js'
+import { tronVariables } from '../src/chains/tron/settings.js'
+import { serviceVariables } from '../src/config.js'
 import { isProduction, licenseOf, readLock, renderNotice } from './support/notice/renderNotice.js'
 import { readText } from './support/sourceFiles.js'
 import { makeTemporaryFolder } from './support/temporaryFolder.js'
@@ -52,6 +61,25 @@ describe('the lock file', () => {
   })
 })
 
+describe('the lock file of the published clients', () => {
+  const folder = 'test/e2e/clients'
+  const clientsLock = readText(`${folder}/package-lock.json`)
+
+  it('names no registry, and has a hash of every package', () => {
+    expect(clientsLock).not.toContain('"resolved"')
+    const packages = readLock(clientsLock)
+    expect(packages.length).toBeGreaterThan(100)
+    expect(packages.filter(({ integrity = '' }) => !integrity.startsWith('sha512-'))).toEqual([])
+  })
+
+  it('belongs to exact versions', () => {
+    const { dependencies } = z
+      .object({ dependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readText(`${folder}/package.json`)))
+    expect(Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
+  })
+})
+
 describe('NOTICE', () => {
   it('lists every package of an installation with its license: `npm run notice` writes it', () => {
     expect(readText('NOTICE')).toBe(renderNotice(lock))
@@ -92,6 +120,8 @@ const service = z.looseObject({
   entrypoint: z.array(z.string()).default([]),
   command: z.array(z.string()).default([]),
   environment: z.record(z.string(), z.string()).default({}),
+  healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+  stop_grace_period: z.string().default(''),
 })
 const composeText = readText('docker-compose.yml')
 const compose = z
@@ -117,6 +147,84 @@ describe('images', () => {
   })
 })
 
+describe('the Dockerfile', () => {
+  const dockerfile = readText('Dockerfile')
+  const image = readText('.ci/image')
+
+  it('prunes the modules by the script that .ci/image proves', () => {
+    expect(dockerfile).toMatch(/npm prune --omit=dev && \.ci\/prune-modules$/m)
+    expect(image).toMatch(/^npm prune --omit=dev\n\.ci\/prune-modules$/m)
+    expect(readText('.dockerignore')).toContain('!.ci/prune-modules')
+  })
+
+  it('takes the embedded database and the version as arguments', () => {
+    expect(dockerfile).toMatch(/^ARG EMBEDDED_POSTGRES=true$/m)
+    expect(dockerfile).toMatch(/^ARG VERSION=$/m)
+  })
+
+  it('runs the service as an unprivileged user', () => {
+    expect(dockerfile).toMatch(/^USER node$/m)
+  })
+
+  it('lets no .env file into the build, whatever its name', () => {
+    const lines = readText('.dockerignore').trim().split('\n')
+    expect(lines[0]).toBe('*')
+    expect(lines.at(-1)).toBe('**/.env*')
+    expect(lines.filter((line) => /^!.*env/.test(line))).toEqual([])
+  })
+})
+
+describe('.ci/prune-modules', () => {
+  it('removes the compiler, declarations, source maps and TypeScript sources, and nothing that runs', async () => {
+    const folder = await makeTemporaryFolder('quittance-prune-')
+    const kept = [
+      'viem/index.js',
+      'viem/LICENSE',
+      'viem/data.json',
+      'ts-pattern/index.cjs',
+      '@embedded-postgres/x/bin',
+    ]
+    const removed = [
+      'viem/index.ts',
+      'viem/a.d.ts',
+      'viem/b.d.mts',
+      'viem/c.cts',
+      'viem/index.js.map',
+      'typescript/lib.js',
+    ]
+    const nested = ['viem/node_modules/typescript/lib.js', '@types/node/index.js', 'viem/only/types.d.ts']
+    const list = () => readdirSync(join(folder, 'node_modules'), { recursive: true, encoding: 'utf8' }).sort()
+    const prune = (embedded?: string) =>
+      execFileSync(fileURLToPath(new URL('../.ci/prune-modules', import.meta.url)), {
+        cwd: folder,
+        env: { PATH: process.env.PATH, ...(embedded === undefined ? {} : { EMBEDDED_POSTGRES: embedded }) },
+      }).toString()
+    try {
+      for (const path of [...kept, ...removed, ...nested]) {
+        mkdirSync(join(folder, 'node_modules', dirname(path)), { recursive: true })
+        writeFileSync(join(folder, 'node_modules', path), '')
+      }
+      expect(() => prune()).toThrow()
+      writeFileSync(join(folder, 'package.json'), '{}')
+      expect(prune()).toMatch(/^node_modules: \d+ MB before, \d+ MB after pruning$/m)
+      const folders = new Set(kept.flatMap((path) => [dirname(path), dirname(dirname(path))]))
+      expect(list()).toEqual([...kept, ...folders].filter((path) => path !== '.').sort())
+      prune('false')
+      expect(list().filter((path) => path.startsWith('@embedded-postgres'))).toEqual([])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+describe('the version', () => {
+  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readText('package.json')))
+
+  it('has a section in CHANGELOG.md', () => {
+    expect(readText('CHANGELOG.md')).toMatch(new RegExp(`^## ${version.replaceAll('.', '\\.')}`, 'm'))
+  })
+})
+
 describe('docker-compose.yml', () => {
   it.each(services)('gives $name no more than it needs', (each) => {
     expect(each).toMatchObject({
@@ -132,6 +240,40 @@ describe('docker-compose.yml', () => {
   it('contains no password', () => {
     expect(composeText).not.toMatch(/PASSWORD: |:\/\/\w*:\w+@/)
     expect(compose.services.redis?.command.join()).toContain('requirepass $$(cat ')
+  })
+
+  it('passes every setting of .env to the service, with each built-in network, in every version of Compose', () => {
+    // The long form of env_file, for a file that may be absent, needs Compose 2.24.
+    expect(composeText).not.toContain('env_file')
+    const decided = ['HOST', 'PORT', 'DATA_FOLDER', 'DATABASE_URL', 'REDIS_URL']
+    const families = [
+      { variables: evmVariables, networks: evmNetworks.map(({ chainId }) => String(chainId)) },
+      { variables: solanaVariables, networks: ['mainnet', 'devnet'] },
+      { variables: tonVariables, networks: tonNetworks.map(({ name }) => name) },
+      { variables: tronVariables, networks: tronNetworks.map(({ name }) => name) },
+    ]
+    const names = [
+      ...serviceVariables.filter((name) => !decided.includes(name)),
+      ...families.flatMap(({ variables, networks }) => [
+        ...variables.family,
+        ...variables.perNetwork.flatMap((name) => networks.map((id) => name.replace(/<.*>$/, id))),
+      ]),
+    ]
+    const { HOST, PORT, DATA_FOLDER, ...passed } = compose.services.quittance?.environment ?? {}
+    expect(passed).toEqual(Object.fromEntries(names.map((name) => [name, `\${${name}:-}`])))
+    // A .env of another deployment cannot break these.
+    expect({ HOST, PORT, DATA_FOLDER }).toEqual({ HOST: '0.0.0.0', PORT: '8080', DATA_FOLDER: '/data' })
+    const opening = composeText.slice(0, composeText.indexOf('x-settings'))
+    for (const name of decided) expect(opening).toContain(name)
+  })
+
+  it('waits for Postgres by TCP, which it accepts only after its initialization', () => {
+    const { test = [] } = compose.services.postgres?.healthcheck ?? {}
+    expect(test.join(' ')).toBe('CMD pg_isready -h 127.0.0.1 -U quittance')
+  })
+
+  it('gives the service longer to stop than running settlements take', () => {
+    expect(compose.services.quittance?.stop_grace_period).toBe('45s')
   })
 
   it('generates a password for each store once', async () => {

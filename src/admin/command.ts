@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { SettlementState } from '../ports/settlementJournal.js'
 import { type TierName, tiers } from '../protocol/tiers.js'
 
 export type Command =
@@ -8,40 +9,135 @@ export type Command =
   | { readonly verb: 'audit'; readonly id: string; readonly isJson: boolean }
   | { readonly verb: 'reseal'; readonly isJson: boolean }
   | { readonly verb: 'revoke'; readonly id: string; readonly isConfirmed: boolean; readonly isJson: boolean }
+  | { readonly verb: 'list-settlements'; readonly filter: SettlementListing; readonly isJson: boolean }
+  | { readonly verb: 'show-settlement'; readonly id: string; readonly isJson: boolean }
+  | { readonly verb: 'check'; readonly isJson: boolean }
+  | { readonly verb: 'config'; readonly isJson: boolean }
+  | { readonly verb: 'backup'; readonly file: string; readonly isJson: boolean }
+  | { readonly verb: 'restore'; readonly file: string; readonly isJson: boolean }
 
-export const usage = `Usage: npm run admin -- keys <command>
+export interface SettlementListing {
+  readonly state: SettlementState | null
+  readonly network: string | null
+  readonly payer: string | null
+  readonly limit: number
+}
+
+const settlementStates = ['claimed', 'pending', 'confirmed', 'failed'] as const
+const maxListed = 10_000
+
+export const usage = (tierNames: readonly string[] = Object.keys(tiers)) => `Usage: npm run admin -- <command>
+
+  check [--json]                              configuration, database, keys, nodes, balances, clock; exit code 1 on an error
+  config [--json]                             the effective configuration, without secrets
+  settlements list [--status <status>] [--network <network>] [--payer <address>] [--limit <n>] [--json]
+                                              newest first, 50 unless --limit; ${settlementStates.join(', ')}
+  settlements show <settlement> [--json]      one settlement with its transactions
+  backup <file>                               every table at one moment, compressed; the service may run
+  restore <file>                              fills an empty database from a backup of the same version
 
   keys list [--json]                          every account, oldest first
-  keys set-tier <account> <tier> [--json]     ${Object.keys(tiers).join(', ')}
+  keys set-tier <account> <tier> [--json]     ${tierNames.join(', ')}
   keys unrestrict <account> [--json]          removes allowedIPs and allowedRef, for owners who locked themselves out
   keys audit <account> [--json]               its newest 1,000 changes: keys, webhook, restrictions, tier
   keys reseal [--json]                        after KEY_ENCRYPTION_SECRET was replaced: seals all stored secrets with it
   keys revoke <account> [--yes] [--json]      permanently invalidates its key; asks for confirmation unless --yes
 
-<account> is the id that \`keys list\` shows.`
+<account> is the id that \`keys list\` shows, <settlement> the one that \`settlements list\` shows.
+Exit codes: 0 done, 1 failed, 2 not understood, or the data folder or database holds no quittance data.`
 
 export class UsageError extends Error {
-  constructor(message: string) {
-    super(`${message}\n\n${usage}`)
+  constructor(message: string, tierNames?: readonly string[]) {
+    super(`${message}\n\n${usage(tierNames)}`)
     this.name = 'UsageError'
   }
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Parses the arguments after `admin`. Throws `UsageError`. */
-export const readCommand = (args: readonly string[]): Command => {
+/** Parses the arguments after `admin`. Throws `UsageError`. Tiers are read only where they are needed. */
+export const readCommand = (args: readonly string[], listTiers: () => readonly TierName[]): Command => {
   const { values, positionals } = parseOptions(args)
-  const { json: isJson, yes: isConfirmed } = values
-  const [noun, verb, ...rest] = positionals
-  if (noun !== 'keys') throw new UsageError('Unknown command: the first word must be keys.')
+  const [noun, ...rest] = positionals
+  const { json: isJson, yes: isConfirmed, ...filters } = values
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
+  if (isFiltered && !(noun === 'settlements' && rest[0] === 'list')) {
+    throw new UsageError('Only `settlements list` takes filters.')
+  }
+  switch (noun) {
+    case 'keys':
+      return readKeysCommand(rest, { isJson, isConfirmed, listTiers })
+    case 'settlements':
+      return readSettlementsCommand(rest, { ...filters, isJson })
+    case 'check':
+    case 'config':
+      expectCount(rest, 0)
+      return { verb: noun, isJson }
+    case 'backup':
+    case 'restore': {
+      expectCount(rest, 1)
+      return { verb: noun, file: rest[0] ?? '', isJson }
+    }
+    default:
+      throw new UsageError(
+        'Unknown command: the first word must be keys, settlements, check, config, backup or restore.',
+      )
+  }
+}
+
+interface Filters {
+  readonly status?: string | undefined
+  readonly network?: string | undefined
+  readonly payer?: string | undefined
+  readonly limit?: string | undefined
+}
+
+const readSettlementsCommand = (
+  [verb, ...rest]: readonly string[],
+  { isJson, ...filters }: Filters & { readonly isJson: boolean },
+): Command => {
+  switch (verb) {
+    case 'list':
+      expectCount(rest, 0)
+      return { verb: 'list-settlements', filter: readFilter(filters), isJson }
+    case 'show':
+      expectCount(rest, 1)
+      if (!uuid.test(rest[0] ?? '')) throw new UsageError('A settlement must be given by its id.')
+      return { verb: 'show-settlement', id: rest[0] ?? '', isJson }
+    default:
+      throw new UsageError('The commands are settlements list and settlements show.')
+  }
+}
+
+const readFilter = ({ status, network, payer, limit = '50' }: Filters): SettlementListing => {
+  const state = settlementStates.find((each) => each === status)
+  if (status !== undefined && state === undefined) {
+    throw new UsageError(`The statuses are ${settlementStates.join(', ')}.`)
+  }
+  const count = /^\d{1,5}$/.test(limit) ? Number(limit) : 0
+  if (count < 1 || count > maxListed) throw new UsageError(`--limit must be 1 to ${maxListed}.`)
+  return { state: state ?? null, network: network ?? null, payer: payer ?? null, limit: count }
+}
+
+const readKeysCommand = (
+  [verb, ...rest]: readonly string[],
+  {
+    isJson,
+    isConfirmed,
+    listTiers,
+  }: {
+    readonly isJson: boolean
+    readonly isConfirmed: boolean
+    readonly listTiers: () => readonly TierName[]
+  },
+): Command => {
   switch (verb) {
     case 'list':
       expectCount(rest, 0)
       return { verb, isJson }
     case 'set-tier':
       expectCount(rest, 2)
-      return { verb, id: readId(rest[0]), tier: readTier(rest[1]), isJson }
+      return { verb, id: readId(rest[0]), tier: readTier(rest[1], listTiers()), isJson }
     case 'unrestrict':
       expectCount(rest, 1)
       return { verb, id: readId(rest[0]), isJson }
@@ -59,12 +155,26 @@ export const readCommand = (args: readonly string[]): Command => {
   }
 }
 
+const flags = ['--json', '--yes', '--status', '--network', '--payer', '--limit']
+
 const parseOptions = (args: readonly string[]) => {
+  const unknown = args.find((word) => word.startsWith('-') && !flags.includes(word.split('=')[0] ?? ''))
+  if (unknown !== undefined) {
+    const name = (unknown.split('=')[0] ?? '').replaceAll(/\p{C}/gu, '').slice(0, 60)
+    throw new UsageError(`Unknown option '${name}'.`)
+  }
   try {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { json: { type: 'boolean', default: false }, yes: { type: 'boolean', default: false } },
+      options: {
+        json: { type: 'boolean', default: false },
+        yes: { type: 'boolean', default: false },
+        status: { type: 'string' },
+        network: { type: 'string' },
+        payer: { type: 'string' },
+        limit: { type: 'string' },
+      },
     })
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'The options cannot be parsed.')
@@ -80,9 +190,7 @@ const readId = (text = ''): string => {
   return text
 }
 
-const readTier = (text = ''): TierName => {
-  if (!isTier(text)) throw new UsageError(`The tiers are ${Object.keys(tiers).join(', ')}.`)
-  return text
+const readTier = (text: string | undefined, tierNames: readonly TierName[]): TierName => {
+  if (text !== undefined && tierNames.includes(text)) return text
+  throw new UsageError(`The tiers are ${tierNames.join(', ')}.`, tierNames)
 }
-
-const isTier = (text: string): text is TierName => Object.hasOwn(tiers, text)

@@ -2,7 +2,11 @@ import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
 import type { Account, AccountStore } from '../ports/accountStore.js'
 import type { Actor, AuditEntry, AuditLog } from '../ports/auditLog.js'
-import { type Command, readCommand } from './command.js'
+import type { Settlement } from '../ports/settlementJournal.js'
+import type { TierName } from '../protocol/tiers.js'
+import { type Command, readCommand, type SettlementListing } from './command.js'
+import { describeFindings, type Finding } from './finding.js'
+import { writeTable } from './writeTable.js'
 
 export interface Terminal {
   print(line: string): void
@@ -15,42 +19,117 @@ interface OpenStores {
   readonly audit: Pick<AuditLog, 'list'>
   /** Seals every stored secret with the current one. */
   reseal(): Promise<{ readonly keys: number; readonly webhooks: number; readonly failed: number }>
+  readonly settlements: {
+    /** Newest first. */
+    search(search: SettlementListing): Promise<readonly Settlement[]>
+    find(id: string): Promise<Settlement | null>
+  }
   close(): Promise<void>
 }
 
-export type OpenAccountStore = () => Promise<OpenStores>
+/** What the commands need of the machine; each opens only what it uses. */
+export interface Installation {
+  listTiers(): readonly TierName[]
+  openStores(): Promise<OpenStores>
+  check(): Promise<readonly Finding[]>
+  listSettings(): readonly Setting[]
+  backUp(file: string): Promise<Transfer>
+  restore(file: string): Promise<Transfer>
+}
+
+/** A secret value is null, with `isSecret`. */
+export interface Setting {
+  readonly name: string
+  readonly value: string | null
+  readonly source: 'environment' | 'default' | 'unset'
+  readonly isSecret: boolean
+}
+
+export interface Transfer {
+  readonly file: string
+  readonly rows: Readonly<Record<string, number>>
+  /** For operators: what has to be kept or done besides. */
+  readonly advice: readonly string[]
+}
 
 const by: Actor = { actor: 'operator', address: null }
 const maxAuditEntries = 1_000
 
-/** Throws an operator-facing error if the command fails. */
+/** Returns the exit code. Throws an operator-facing error if the command fails. */
 export const runAdmin = async (
   args: readonly string[],
   terminal: Terminal,
-  open: OpenAccountStore,
-): Promise<void> => {
-  const command = readCommand(args)
-  const { close, ...stores } = await open()
-  try {
-    const { found, table } = await run(command, stores, terminal)
-    terminal.print(command.isJson ? JSON.stringify(found, null, 2) : table)
-  } finally {
-    await close()
-  }
+  installation: Installation,
+): Promise<0 | 1> => {
+  const command = readCommand(args, installation.listTiers)
+  const { found, table, hasFailed = false } = await run(command, installation, terminal)
+  terminal.print(command.isJson ? JSON.stringify(found, writeBigint, 2) : table)
+  return hasFailed ? 1 : 0
 }
+
+const writeBigint = (_name: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value
 
 interface Found {
   /** For `--json`. */
   readonly found: unknown
   readonly table: string
+  readonly hasFailed?: boolean
 }
 
-const run = async (
-  command: Command,
-  { accounts, audit, reseal }: Omit<OpenStores, 'close'>,
+const run = async (command: Command, installation: Installation, terminal: Terminal): Promise<Found> => {
+  switch (command.verb) {
+    case 'check': {
+      const findings = await installation.check()
+      return {
+        found: findings,
+        table: describeFindings(findings),
+        hasFailed: findings.some(({ level }) => level === 'error'),
+      }
+    }
+    case 'config':
+      return showSettings(installation.listSettings())
+    case 'backup':
+      return showTransfer('Wrote', await installation.backUp(command.file))
+    case 'restore':
+      return showTransfer('Restored', await installation.restore(command.file))
+    case 'list':
+    case 'set-tier':
+    case 'unrestrict':
+    case 'audit':
+    case 'reseal':
+    case 'revoke':
+    case 'list-settlements':
+    case 'show-settlement':
+      return await runOnStores(command, installation, terminal)
+  }
+}
+
+type StoreCommand = Exclude<Command, { readonly verb: 'check' | 'config' | 'backup' | 'restore' }>
+
+const runOnStores = async (
+  command: StoreCommand,
+  { openStores }: Installation,
+  terminal: Terminal,
+): Promise<Found> => {
+  const { close, ...stores } = await openStores()
+  try {
+    return await runWithStores(command, stores, terminal)
+  } finally {
+    await close()
+  }
+}
+
+const runWithStores = async (
+  command: StoreCommand,
+  { accounts, audit, settlements, reseal }: Omit<OpenStores, 'close'>,
   terminal: Terminal,
 ): Promise<Found> => {
   switch (command.verb) {
+    case 'list-settlements':
+      return showSettlements(await settlements.search(command.filter))
+    case 'show-settlement':
+      return showSettlement(await settlements.find(command.id), command.id)
     case 'list':
       return showAccounts(await accounts.list())
     case 'set-tier':
@@ -73,6 +152,74 @@ const run = async (
       return showAccounts([await find(accounts, command.id)])
     }
   }
+}
+
+const settlementHead = [
+  'SETTLEMENT',
+  'STATUS',
+  'NETWORK',
+  'AMOUNT',
+  'PAYER',
+  'PAY TO',
+  'TRANSACTION',
+  'CREATED',
+]
+
+const showSettlements = (settlements: readonly Settlement[]): Found => ({
+  found: settlements.map(describeSettlement),
+  table: writeTable([
+    settlementHead,
+    ...settlements.map(({ id, state, network, amount, payer, payTo, transaction, createdAt }) => [
+      id,
+      state,
+      network,
+      String(amount),
+      payer,
+      payTo,
+      transaction ?? '-',
+      createdAt.toISOString(),
+    ]),
+  ]),
+})
+
+const showSettlement = (settlement: Settlement | null, id: string): Found => {
+  if (settlement === null) throw new Error(`Settlement ${id} does not exist.`)
+  const found = describeSettlement(settlement)
+  const rows = Object.entries(found).map(([name, value]) => [name, writeCell(value)])
+  return { found, table: writeTable(rows) }
+}
+
+const writeCell = (value: unknown): string => {
+  if (value === null) return '-'
+  if (value instanceof Date) return value.toISOString()
+  // The resource and details come from callers, and must not control the terminal.
+  if (typeof value === 'object') return JSON.stringify(value, writeBigint)
+  return String(value).replaceAll(/\p{C}/gu, '')
+}
+
+/** Without signed bytes and the fingerprint of the request. */
+const describeSettlement = ({ broadcasts, fingerprint: _fingerprint, ...rest }: Settlement) => ({
+  ...rest,
+  transactions: broadcasts.map(({ transaction }) => transaction),
+})
+
+const showSettings = (settings: readonly Setting[]): Found => ({
+  found: settings,
+  table: writeTable([
+    ['VARIABLE', 'FROM', 'VALUE'],
+    ...settings.map(({ name, value, source, isSecret }) => [
+      name,
+      source,
+      isSecret ? '[secret]' : value === null || value === '' ? '-' : value,
+    ]),
+  ]),
+})
+
+const showTransfer = (verb: string, { file, rows, advice }: Transfer): Found => {
+  const counts = ['settlements', 'accounts', 'api_keys', 'webhook_endpoints']
+    .map((name) => `${rows[name] ?? 0} ${name.replace('_', ' ')}`)
+    .join(', ')
+  return { found: { file, rows, advice }, table: [`${verb} ${file}: ${counts}.`, ...advice].join('\n') }
 }
 
 const showResealed = (result: Awaited<ReturnType<OpenStores['reseal']>>): Found => {
@@ -123,19 +270,6 @@ const showAudit = (entries: readonly AuditEntry[]): Found => ({
     ]),
   ]),
 })
-
-const writeTable = (rows: readonly (readonly string[])[]): string => {
-  const widths =
-    rows[0]?.map((_head, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
 
 /** Questions are written to `prompts`, so that output can be piped. */
 export interface Streams {

@@ -2,6 +2,7 @@ import {
   type LimitScope,
   type RequestLimit,
   sharedOnlyPaths,
+  tierRatedEndpoints,
   unlimitedPaths,
 } from '../protocol/requestLimits.js'
 
@@ -13,6 +14,13 @@ export interface RouteWindow {
   readonly siteFactor: number
 }
 
+export interface TierCount {
+  /** Endpoint, or `*` for all that share one count. */
+  readonly name: string
+  /** Requests per minute that every tier has at least; -1: unlimited. */
+  readonly floor: number
+}
+
 interface RouteWindows {
   readonly anonymous: readonly RouteWindow[]
   readonly keyed: readonly RouteWindow[]
@@ -21,7 +29,8 @@ interface RouteWindows {
 export interface RouteLimits extends RouteWindows {
   /** Counted after the body was validated; null: none. */
   readonly validOnly: RouteWindows | null
-  readonly countsTierRate: boolean
+  /** The count against the rate of the caller's tier; null: none. */
+  readonly tierCount: TierCount | null
   /** Whether the route is closed while limits cannot be shared between instances. */
   readonly requiresSharedStore: boolean
 }
@@ -43,9 +52,15 @@ export const findRouteLimits = (
     ...toWindows(rows.filter(({ countsValidOnly }) => countsValidOnly !== true)),
     validOnly: validOnly.length === 0 ? null : toWindows(validOnly),
     // Dashboard requests must not use up the rate for payments.
-    countsTierRate: !isDashboard,
+    tierCount: isDashboard ? null : findTierCount(table, `${method} ${path}`),
     requiresSharedStore: sharedOnlyPaths.includes(path),
   }
+}
+
+/** Where no key is needed, a key never makes a caller slower. */
+const findTierCount = (table: readonly RequestLimit[], endpoint: string): TierCount => {
+  if (tierRatedEndpoints.includes(endpoint)) return { name: endpoint, floor: 0 }
+  return { name: '*', floor: table.find((row) => row.endpoint === '*')?.limit ?? -1 }
 }
 
 const defaultSiteFactor = 8

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { readTierTable } from '../protocol/tierTable.js'
 import { createAddressBlocks } from './addressBlocks.js'
 import { Secret } from './secret.js'
 
@@ -87,3 +89,46 @@ export const domainNames = z
     (names) => names.every((name) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(name)),
     'must list domains such as gmail.com, comma separated',
   )
+
+/** JSON, or the path of a file with JSON. */
+export const tierTable = z.string().transform((text, context) => {
+  const refuse = (message: string) => {
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  }
+  const json = text.startsWith('{') ? text : readTextFile(text)
+  if (json === null) return refuse('must be a JSON object of tiers, or the path of a file that can be read')
+  const read = readTierTable(json)
+  return 'problems' in read ? refuse(read.problems.join('; ')) : read.table
+})
+
+const readTextFile = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+const targetNames: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  // RFC 1918 and RFC 4193. Not link-local: metadata services of clouds answer there.
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+export const webhookTargets = z.string().transform((text, context) => {
+  const { normalize } = createAddressBlocks()
+  const blocks = text.split(',').flatMap((part): readonly (string | null)[] => {
+    const name = part.trim()
+    return Object.hasOwn(targetNames, name) ? (targetNames[name] ?? []) : [normalize(name)]
+  })
+  const valid = blocks.filter((block) => block !== null)
+  if (valid.length < blocks.length || valid.some((block) => block.endsWith('/0'))) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must list loopback, private, addresses or CIDR blocks, comma separated; not all addresses',
+    })
+    return z.NEVER
+  }
+  return valid
+})

@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js'
 import { buildConnector, Client } from 'undici'
 import { withinDeadline } from '../concurrency/deadline.js'
 import type { WebhookMessage, WebhookResponse, WebhookTransport } from '../ports/webhookTransport.js'
+import { createAddressBlocks } from './addressBlocks.js'
 
 /** Rejects, or resolves to an empty list, if the host has no address. */
 type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
@@ -11,6 +12,8 @@ type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly s
 export interface GuardedFetchDependencies {
   readonly deadlineMs?: number
   readonly resolveHost?: ResolveHost
+  /** Blocks that may be reached although they are not public, also over HTTP and on any port; default none. */
+  readonly allow?: readonly string[]
   /** Defaults to public addresses. */
   readonly isAllowed?: (address: string) => boolean
   /** Defaults to 443 and 8443. */
@@ -28,39 +31,60 @@ const ports = [443, 8_443]
 const localName = /(?:^|\.)localhost\.?$/i
 
 const notPublic = 'The host has no public address'
+const notReachable = 'The host has an address that webhooks may not reach'
 
 class AddressRefusedError extends Error {}
 
 class DeadlineError extends Error {}
 
 /**
- * Posts over HTTPS to URLs of users (SSRF protection). Addresses are checked inside the DNS
- * lookup of the connection, so rebinding has no effect. No redirects, no connection reuse, one
- * deadline for the whole exchange.
+ * Posts to URLs of users (SSRF protection): over HTTPS to public addresses, and over either protocol to the blocks of
+ * `allow`. Addresses are checked inside the DNS lookup of the connection, so rebinding has no effect. No redirects, no
+ * connection reuse, one deadline for the whole exchange.
  */
 export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}): WebhookTransport => {
   const { deadlineMs = defaultDeadlineMs, resolveHost = resolvePublicHost, ca } = dependencies
   const { isAllowed = isPublicAddress, allowsPort = (port) => ports.includes(port) } = dependencies
+  const { allow = [] } = dependencies
+  const blocks = createAddressBlocks()
+  const refusal = allow.length === 0 ? notPublic : notReachable
+
+  const isListed = (address: string): boolean =>
+    allow.length > 0 && blocks.include(allow, address) && !blocks.include(metadataAddresses, address)
+
+  /** Decided per URL: HTTP and other ports only reach listed addresses. */
+  const mayReach =
+    (url: URL) =>
+    (address: string): boolean =>
+      isListed(address) || (url.protocol === 'https:' && allowsPort(portOf(url)) && isAllowed(address))
 
   const findUrlProblem = (text: string): string | null => {
     if (!URL.canParse(text)) return 'must be a URL'
     const url = new URL(text)
-    if (url.protocol !== 'https:') return 'must begin with https://'
+    const isHttp = url.protocol === 'http:' && allow.length > 0
+    if (url.protocol !== 'https:' && !isHttp) return 'must begin with https://'
     if (url.username !== '' || url.password !== '') return 'must not contain a user or password'
-    if (!allowsPort(portOf(url))) return `must have port ${ports.join(' or ')}`
+    if (allow.length === 0 && !allowsPort(portOf(url))) return `must have port ${ports.join(' or ')}`
     const host = hostOf(url)
     // `URL` has already normalized every spelling of an IP address (decimal, octal, hex, full-width).
-    if (isIP(host) !== 0 && !isAllowed(host)) return 'must not point to a private or reserved address'
-    return null
+    if (isIP(host) === 0 || mayReach(url)(host)) return null
+    if (!isAllowed(host)) return 'must not point to a private or reserved address'
+    return isHttp ? 'must begin with https://' : `must have port ${ports.join(' or ')}`
   }
 
-  const lookUp = (signal: AbortSignal): LookupFunction => {
+  const findAddresses = async (
+    hostname: string,
+    isTarget: (address: string) => boolean,
+    signal: AbortSignal,
+  ) => (localName.test(hostname) ? loopback.filter(isTarget) : await resolveHost(hostname, signal))
+
+  const lookUp = (isTarget: (address: string) => boolean, signal: AbortSignal): LookupFunction => {
     return (hostname, options, callback) => {
-      resolveHost(hostname, signal).then(
+      findAddresses(hostname, isTarget, signal).then(
         (addresses) => {
           const [first] = addresses
           // One refused address refuses the host: mixing public and private addresses is an attack.
-          if (first === undefined || !addresses.every(isAllowed)) callback(new AddressRefusedError(), '', 0)
+          if (first === undefined || !addresses.every(isTarget)) callback(new AddressRefusedError(), '', 0)
           else if (options.all === true) callback(null, addresses.map(toLookupAddress))
           else callback(null, first, isIP(first))
         },
@@ -71,7 +95,7 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
 
   const exchange = async (url: URL, message: WebhookMessage, signal: AbortSignal): Promise<number> => {
     const connect = buildConnector({
-      lookup: lookUp(signal),
+      lookup: lookUp(mayReach(url), signal),
       timeout: deadlineMs,
       ...(ca === undefined ? {} : { ca }),
     })
@@ -79,7 +103,7 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
       // IP literals are connected to without a DNS lookup.
       connect: (options, callback) => {
         const host = options.hostname.replaceAll(/^\[|\]$/g, '')
-        if (isIP(host) !== 0 && !isAllowed(host)) callback(new AddressRefusedError(), null)
+        if (isIP(host) !== 0 && !mayReach(url)(host)) callback(new AddressRefusedError(), null)
         else connect(options, callback)
       },
       maxHeaderSize: maxHeaderBytes,
@@ -103,7 +127,9 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
   }
 
   const findNameProblem = (text: string): string | null =>
-    localName.test(hostOf(new URL(text))) && !isAllowed('127.0.0.1') ? 'must not point to this machine' : null
+    localName.test(hostOf(new URL(text))) && !loopback.some(mayReach(new URL(text)))
+      ? 'must not point to this machine'
+      : null
 
   return {
     findUrlProblem: (text) => findUrlProblem(text) ?? findNameProblem(text),
@@ -121,13 +147,14 @@ export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}):
         return { status, error: null }
       } catch (error) {
         if (stopped.aborted) throw stopped.reason
-        return { status: null, error: describe(error, deadlineMs) }
+        return { status: null, error: describe(error, deadlineMs, refusal) }
       }
     },
   }
 }
 
-const portOf = (url: URL): number => (url.port === '' ? 443 : Number(url.port))
+const portOf = (url: URL): number =>
+  url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
 
 const hostOf = (url: URL): string => url.hostname.replaceAll(/^\[|\]$/g, '')
 
@@ -147,9 +174,9 @@ const drainBody = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
 }
 
 /** Returns error codes only: messages of libraries may contain internal addresses. */
-const describe = (error: unknown, deadlineMs: number): string => {
+const describe = (error: unknown, deadlineMs: number, refusal: string): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof AddressRefusedError) return notPublic
+    if (cause instanceof AddressRefusedError) return refusal
     if (cause instanceof DeadlineError) return `No answer within ${deadlineMs / 1_000} s`
     if ('code' in cause && typeof cause.code === 'string') return `No answer: ${cause.code}`
   }
@@ -168,6 +195,11 @@ const resolvePublicHost: ResolveHost = async (hostname, signal) => {
     signal.removeEventListener('abort', cancel)
   }
 }
+
+const loopback = ['127.0.0.1', '::1']
+
+// Credentials of the machine itself, in every large cloud; refused also inside a listed block.
+const metadataAddresses = ['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16']
 
 // Azure's virtual public IP for platform services (WireServer), reachable from virtual machines.
 const cloudAddresses = ['168.63.129.16']

@@ -10,13 +10,42 @@ export interface ErrorDescription {
 }
 
 /** Describes any thrown value, including its causes, without secrets. */
-export const describeError = (error: unknown): ErrorDescription => describe(error, maxCauses)
+export const describeError = (error: unknown): ErrorDescription =>
+  describe(error, { causesLeft: maxCauses, hasStacks: !isOutage(error, maxCauses) })
 
 const maxCauses = 6
 const maxGathered = 5
 const maxTextLength = 4_000
 
-const describe = (error: unknown, causesLeft: number): ErrorDescription => {
+interface Depth {
+  readonly causesLeft: number
+  readonly hasStacks: boolean
+}
+
+// Of Node.js, undici and the errors.ts of this service; SQLSTATE classes of connection, access, resources, shutdown, I/O.
+const outageCodes =
+  /^(?:E[A-Z]{3,}|EAI_AGAIN|UND_ERR_\w+|(?:08|28|3D|53|57|58)[0-9A-Z]{3}|25006|25P03|SERVICE_UNAVAILABLE|IDEMPOTENCY_UNAVAILABLE)$/
+const outageNames = [
+  'TimeoutError',
+  'AbortError',
+  'RpcError',
+  'RateLimitedError',
+  'NoResponseError',
+  'StartError',
+]
+// Errors of the Postgres driver have no code.
+const outageTexts =
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|is not queryable|No notification arrives/
+
+/** Something else is away, in time or silent: expected to happen, and no stack helps. */
+const isOutage = (error: unknown, causesLeft: number): boolean => {
+  if (!(error instanceof Error)) return false
+  if ('code' in error && outageCodes.test(String(error.code))) return true
+  if (outageNames.includes(error.name) || outageTexts.test(error.message)) return true
+  return causesLeft > 0 && isOutage(error.cause, causesLeft - 1)
+}
+
+const describe = (error: unknown, { causesLeft, hasStacks }: Depth): ErrorDescription => {
   if (!(error instanceof Error)) return { type: typeof error, message: scrubText(describeThrown(error)) }
   const code = 'code' in error ? readCode(error.code) : null
   const hasCause = error.cause !== undefined && causesLeft > 0
@@ -25,9 +54,11 @@ const describe = (error: unknown, causesLeft: number): ErrorDescription => {
     type: error.name,
     message: scrubText(error.message),
     ...(code === null ? {} : { code }),
-    ...(error.stack === undefined ? {} : { stack: scrubText(error.stack) }),
-    ...(hasCause ? { cause: describe(error.cause, causesLeft - 1) } : {}),
-    ...(gathered.length === 0 ? {} : { errors: gathered.map((one) => describe(one, causesLeft - 1)) }),
+    ...(hasStacks && error.stack !== undefined ? { stack: scrubText(error.stack) } : {}),
+    ...(hasCause ? { cause: describe(error.cause, { causesLeft: causesLeft - 1, hasStacks }) } : {}),
+    ...(gathered.length === 0
+      ? {}
+      : { errors: gathered.map((one) => describe(one, { causesLeft: causesLeft - 1, hasStacks })) }),
   }
 }
 

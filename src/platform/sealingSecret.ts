@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { chmod, link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from './makeFolder.js'
 import { Secret } from './secret.js'
+import { StartError } from './startError.js'
 
 /**
  * Created on first use, with mode 0600.
@@ -12,16 +14,23 @@ export const getSealingSecret = async (folder: string): Promise<Secret> => {
   try {
     return await readSecret(path)
   } catch (error) {
+    if (hasErrorCode(error, 'EACCES') || hasErrorCode(error, 'EPERM')) {
+      throw new StartError('DATA_FOLDER', `${path} belongs to another user. Run as that user.`, {
+        cause: error,
+      })
+    }
     if (!isMissing(error)) throw error
   }
   try {
-    await mkdir(folder, { recursive: true })
+    await makeFolder(folder)
     await createExclusively(path)
   } catch (cause) {
     const advice = 'Set KEY_ENCRYPTION_SECRET, or set DATA_FOLDER to a writable folder.'
-    throw new Error(`Cannot store the encryption secret for API keys in ${path}. ${advice}`, {
-      cause,
-    })
+    throw new StartError(
+      'DATA_FOLDER',
+      `Cannot store the encryption secret for API keys in ${path}. ${advice}`,
+      { cause },
+    )
   }
   return readSecret(path)
 }

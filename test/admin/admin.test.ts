@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runAdmin } from '../../src/admin/runAdmin.js'
+import { type Installation, runAdmin } from '../../src/admin/runAdmin.js'
 import { composeCore } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
@@ -12,6 +12,7 @@ import { silentLogger } from '../../src/platform/logger.js'
 import { createSealers } from '../../src/platform/sealer.js'
 import { Secret } from '../../src/platform/secret.js'
 import type { Account, AccountStore } from '../../src/ports/accountStore.js'
+import { tiers } from '../../src/protocol/tiers.js'
 import { createAccountStore } from '../../src/stores/postgres/accounts/accountStore.js'
 import { createAuditLog } from '../../src/stores/postgres/accounts/auditLog.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
@@ -54,7 +55,22 @@ describe('npm run admin -- keys', () => {
   const stores = () => ({
     accounts,
     audit: createAuditLog(database.pool()),
+    settlements: { search: async () => [], find: async () => null },
     reseal: async () => ({ keys: 0, webhooks: 0, failed: 0 }),
+  })
+  const unused = async (): Promise<never> => {
+    throw new Error('Not used here')
+  }
+  const installation = (onOpen: () => void = () => undefined): Installation => ({
+    listTiers: () => Object.keys(tiers),
+    openStores: async () => {
+      onOpen()
+      return { ...stores(), close: async () => undefined }
+    },
+    check: unused,
+    listSettings: () => [],
+    backUp: unused,
+    restore: unused,
   })
   const run = (...words: readonly string[]) => admin(words, { DATABASE_URL: database.url })
 
@@ -163,10 +179,7 @@ describe('npm run admin -- keys', () => {
           return answer
         },
       }
-      await runAdmin(['keys', 'revoke', ada.id], terminal, async () => ({
-        ...stores(),
-        close: async () => undefined,
-      })).catch(() => undefined)
+      await runAdmin(['keys', 'revoke', ada.id], terminal, installation()).catch(() => undefined)
       expect(questions).toEqual(['Permanently revoke the key of "engine" (ada@example.com)? Type yes: '])
       expect(await accounts.find(ada.id)).toMatchObject({ status })
     },
@@ -186,18 +199,19 @@ describe('npm run admin -- keys', () => {
     },
   ])('rejects $words before it opens the database', async ({ words, message }) => {
     const opened: string[] = []
-    const refused = runAdmin(words, { print: () => undefined, ask: async () => null }, async () => {
-      opened.push('opened')
-      return { ...stores(), close: async () => undefined }
-    })
+    const refused = runAdmin(
+      words,
+      { print: () => undefined, ask: async () => null },
+      installation(() => opened.push('opened')),
+    )
     await expect(refused).rejects.toThrow(message)
     expect(opened).toEqual([])
   })
 
-  it('prints usage, or an unknown account, and exits with code 1', async () => {
+  it('prints usage and exits with code 2, or with code 1 for an unknown account', async () => {
     const misspelt = await run('keys', 'lst')
-    expect(misspelt).toMatchObject({ code: 1, output: '' })
-    expect(misspelt.stderr).toContain('Usage: npm run admin -- keys <command>')
+    expect(misspelt).toMatchObject({ code: 2, output: '' })
+    expect(misspelt.stderr).toContain('Usage: npm run admin -- <command>')
     const missing = await run('keys', 'set-tier', '00000000-0000-4000-8000-000000000000', 'scale')
     expect(missing).toMatchObject({ code: 1, output: '' })
     expect(missing.stderr).toBe('Account 00000000-0000-4000-8000-000000000000 does not exist.\n')

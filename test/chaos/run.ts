@@ -1,9 +1,8 @@
-import { audit } from './audit.js'
 import { type FaultKind, planFault } from './faults.js'
 import { planLoad } from './payments.js'
 import { createRandom, type Random } from './random.js'
 import { describeViolations } from './report.js'
-import { type PlannedRound, type RoundResult, runRound } from './round.js'
+import { auditUntilClean, type PlannedRound, type RoundResult, runRound } from './round.js'
 import { startWorld, type World } from './world.js'
 
 export interface ChaosOptions {
@@ -73,19 +72,21 @@ const runRounds = async (
       return { rounds, failures: [`Round ${plan.name} failed: ${String(error)}`] }
     }
   }
-  return { rounds, failures: listFailures(world, await auditAllRounds(world, rounds)) }
+  return { rounds, failures: listFailures(world, await auditAllRounds(world, rounds, options)) }
 }
 
-/** Audits all rounds together: rows of earlier rounds may have changed. */
+/** Audits all rounds together. A reorg of the last round may reopen rows of an earlier one for a moment. */
 const auditAllRounds = async (
   world: World,
   rounds: readonly RoundResult[],
+  { closeMs }: Pick<ChaosOptions, 'closeMs'>,
 ): Promise<RoundResult | undefined> => {
   const last = rounds.at(-1)
   if (last === undefined) return undefined
   const payments = rounds.flatMap((round) => round.payments)
   const answers = rounds.flatMap((round) => round.answers)
-  return { ...last, payments, answers, ...(await audit(world, { payments, answers, fromBlock: 0n })) }
+  const scope = { payments, answers, fromBlock: 0n }
+  return { ...last, payments, answers, ...(await auditUntilClean(world, scope, Date.now() + closeMs)) }
 }
 
 const listFailures = ({ instances }: World, result: RoundResult | undefined): readonly string[] => {

@@ -3,10 +3,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { startFacilitator } from '../support/facilitator.js'
+import { createCustomerRoutes } from './customerRoutes.js'
+import { createDemoEnvironment } from './environment.js'
+import { createInbox, type Inbox } from './inbox.js'
 import { createNarrator, formatAmount, type Narrator } from './narrator.js'
-import { openShop } from './shop.js'
+import { buyReport } from './purchase.js'
+import { openShop, type Shop } from './shop.js'
+import { openAccount, receiveWebhooks } from './shopAccount.js'
 import type { DemoWorld } from './world.js'
 import { worlds } from './worlds/index.js'
 
@@ -28,7 +32,7 @@ const closeAll = async (): Promise<void> => {
   for (const close of closers.splice(0).reverse()) await close().catch(() => undefined)
 }
 
-const run = async (narrator: Narrator): Promise<void> => {
+const run = async (narrator: Narrator): Promise<DemoWorld> => {
   await refuseBusyPort(facilitatorPort, 'PORT')
   await refuseBusyPort(shopPort, 'SHOP_PORT')
 
@@ -42,7 +46,13 @@ const run = async (narrator: Narrator): Promise<void> => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'quittance-demo-'))
   closers.push(() => rm(dataFolder, { recursive: true, force: true }))
   const facilitator = await startFacilitator(
-    { PORT: String(facilitatorPort), HOST: '127.0.0.1', DATA_FOLDER: dataFolder, ...world.environment },
+    {
+      ...createDemoEnvironment(process.env),
+      PORT: String(facilitatorPort),
+      HOST: '127.0.0.1',
+      DATA_FOLDER: dataFolder,
+      ...world.environment,
+    },
     (line) => printEvent(narrator, line, world.symbol),
   )
   closers.push(facilitator.stop)
@@ -55,49 +65,46 @@ const run = async (narrator: Narrator): Promise<void> => {
     fees: `paid by ${world.feesPaidBy}`,
   })
 
-  const shop = await openShop({ port: shopPort, facilitatorUrl: facilitator.url, world })
+  const apiKey = await openAccount(facilitator.url)
+  const inbox = createInbox(({ type, data }) =>
+    narrator.step(`webhook: ${type}`, { settlement: String(data.id ?? '') }),
+  )
+  const shop = await openShop({
+    port: shopPort,
+    facilitatorUrl: facilitator.url,
+    world,
+    ...(apiKey === null ? {} : { apiKey }),
+    routers: [createCustomerRoutes(world), inbox.router],
+  })
   closers.push(shop.close)
-  narrator.step('A shop sells a report for one cent', { url: `${shop.url}/report` })
+  narrator.step('A shop sells a report for one cent', {
+    url: `${shop.url}/report`,
+    key: apiKey === null ? 'none: the shop calls without one' : 'its own, from POST /register',
+    events: await describeWebhooks({ facilitatorUrl: facilitator.url, shop, apiKey, inbox }),
+  })
 
   narrator.title('The customer buys')
   await showBalances(narrator, world)
-  const begun = performance.now()
-  const response = await buy(narrator, `${shop.url}/report`, world)
-  const receipt = response.headers.get('PAYMENT-RESPONSE')
-  if (response.status !== 200 || receipt === null) {
-    throw new Error(`The shop answered ${response.status}: ${await response.text()}`)
-  }
-  const { success, transaction } = decodePaymentResponseHeader(receipt)
-  narrator.step(`200 OK, with PAYMENT-RESPONSE, after ${Math.round(performance.now() - begun)} ms`, {
-    success: String(success),
-    transaction,
-    body: await response.text(),
-  })
+  const { network, client } = world
+  await buyReport({ url: `${shop.url}/report`, network, client }, narrator)
   await showBalances(narrator, world)
   if ((await world.balanceOf(world.merchant)) !== 10_000n) throw new Error('The merchant was not paid')
+  return world
 }
 
-/** The published client, with both of its requests printed. */
-const buy = (narrator: Narrator, url: string, { network, client, symbol }: DemoWorld) => {
-  const printingFetch: typeof fetch = async (input, init) => {
-    const request = new Request(input, init)
-    const isPaid = request.headers.has('PAYMENT-SIGNATURE')
-    narrator.step(`GET ${url}${isPaid ? ' again, with PAYMENT-SIGNATURE' : ''}`)
-    const answer = await fetch(request)
-    const required = answer.headers.get('PAYMENT-REQUIRED')
-    if (answer.status === 402 && required !== null) {
-      narrator.step('402 Payment Required', describeRequirements(required, symbol))
-    }
-    return answer
-  }
-  const fetchWithPayment = wrapFetchWithPaymentFromConfig(printingFetch, { schemes: [{ network, client }] })
-  return fetchWithPayment(url)
+interface WebhookOptions {
+  readonly facilitatorUrl: string
+  readonly shop: Shop
+  readonly apiKey: string | null
+  readonly inbox: Inbox
 }
 
-const describeRequirements = (header: string, symbol: string): Record<string, string> => {
-  const { accepts } = JSON.parse(Buffer.from(header, 'base64').toString('utf8'))
-  const [{ amount, asset, payTo, network }] = accepts
-  return { amount: formatAmount(BigInt(amount), symbol), asset, payTo, network }
+const describeWebhooks = async ({ facilitatorUrl, shop, apiKey, inbox }: WebhookOptions): Promise<string> => {
+  if (apiKey === null) return 'none: they belong to an account'
+  const secret = await receiveWebhooks(facilitatorUrl, { apiKey, webhookUrl: `${shop.url}/webhooks` })
+  if (secret === null) return 'none: this facilitator sends webhooks to public addresses only'
+  inbox.setSecret(secret)
+  return `arrive at ${shop.url}/webhooks`
 }
 
 /** Prints the log events about the payment. */
@@ -138,17 +145,23 @@ const refuseBusyPort = (port: number, variable: string): Promise<void> =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve()))
   })
 
-const invite = (narrator: Narrator): void => {
+const invite = (narrator: Narrator, { wallet, customer }: DemoWorld): void => {
   const facilitator = `http://127.0.0.1:${facilitatorPort}`
   const shop = `http://127.0.0.1:${shopPort}`
+  const buy = shopPort === 4_021 ? 'npm run buy' : `SHOP_PORT=${shopPort} npm run buy`
+  const json = `-H 'content-type: application/json' -d @payment.json`
   narrator.title('Everything keeps running. Try it yourself, and end it with Ctrl-C:')
   for (const line of [
-    `curl -s ${facilitator}/supported`,
-    `curl -i ${shop}/report                       # 402, with what it costs`,
-    `curl -s ${shop}/sign > payment.json          # a signed payment of one cent`,
-    `curl -s -H 'content-type: application/json' -d @payment.json ${facilitator}/verify`,
-    `curl -s -H 'content-type: application/json' -d @payment.json ${facilitator}/settle`,
-    `curl -s -H 'content-type: application/json' -d @payment.json ${facilitator}/settle    # paid once: duplicate_settlement`,
+    `${buy.padEnd(56)} # pays with the customer's wallet, in another terminal`,
+    ...(wallet === null ? [] : [`${buy} -- --key ${wallet.key}`]),
+    `curl -s ${shop}/report                      # 402, decoded`,
+    `curl -s -X POST '${shop}/faucet?address=${customer}'    # 5 more, for any address`,
+    `curl -s ${shop}/webhooks                    # events that arrived`,
+    `curl -s ${shop}/sign > payment.json         # a signed payment of one cent`,
+    `curl -s ${json} ${facilitator}/verify`,
+    `curl -s ${json} ${facilitator}/settle`,
+    `curl -s ${json} ${facilitator}/settle    # paid once: duplicate_settlement`,
+    `open ${facilitator}                         # the page of this facilitator`,
   ]) {
     narrator.line(`  ${line}`)
   }
@@ -163,12 +176,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 try {
-  await run(narrator)
+  const world = await run(narrator)
   if (once) {
     await closeAll()
     process.exit(0)
   }
-  invite(narrator)
+  invite(narrator, world)
 } catch (error) {
   narrator.line(`\nThe demo failed: ${error instanceof Error ? error.message : error}`)
   await closeAll()

@@ -4,6 +4,8 @@ import { styleText } from 'node:util'
 export interface Narrator {
   title(text: string): void
   step(text: string, details?: Readonly<Record<string, string>>): void
+  /** Indented, below a step. */
+  block(text: string): void
   line(text?: string): void
 }
 
@@ -24,6 +26,7 @@ export const createNarrator = (): Narrator => {
         console.log(`            ${paint('dim', name.padEnd(12))} ${value}`)
       }
     },
+    block: (text) => console.log(paint('dim', text.replaceAll(/^/gm, '            '))),
     line: (text = '') => console.log(text),
   }
 }

@@ -1,13 +1,17 @@
 import { createServer } from 'node:http'
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { paymentMiddleware, x402ResourceServer } from '@x402/express'
-import express from 'express'
+import express, { type NextFunction, type Request, type Response, type Router } from 'express'
 import type { DemoWorld } from './world.js'
 
 interface ShopOptions {
   readonly port: number
   readonly facilitatorUrl: string
   readonly world: Pick<DemoWorld, 'network' | 'merchant' | 'server' | 'signPayment'>
+  /** Of the shop's account at the facilitator. Absent: it calls without a key. */
+  readonly apiKey?: string
+  /** What the demo serves besides. */
+  readonly routers?: readonly Router[]
 }
 
 export interface Shop {
@@ -16,13 +20,21 @@ export interface Shop {
 }
 
 /** A resource server built from the protocol's packages: one report for one cent. */
-export const openShop = async ({ port, facilitatorUrl, world }: ShopOptions): Promise<Shop> => {
+export const openShop = async (options: ShopOptions): Promise<Shop> => {
+  const { port, facilitatorUrl, world, apiKey, routers = [] } = options
   const app = express()
   app.get('/sign', async (_request, response) => {
     response.json(await world.signPayment())
   })
-  const resourceServer = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitatorUrl }))
+  for (const router of routers) app.use(router)
+  const resourceServer = new x402ResourceServer(
+    new HTTPFacilitatorClient({
+      url: facilitatorUrl,
+      ...(apiKey === undefined ? {} : { createAuthHeaders: async () => authorize(apiKey) }),
+    }),
+  )
   resourceServer.register(world.network, world.server)
+  app.use(showRequirements)
   app.use(
     paymentMiddleware(
       {
@@ -54,4 +66,20 @@ export const openShop = async ({ port, facilitatorUrl, world }: ShopOptions): Pr
         server.closeAllConnections()
       }),
   }
+}
+
+const authorize = (apiKey: string) => {
+  const headers = { Authorization: `Bearer ${apiKey}` }
+  return { verify: headers, settle: headers, supported: headers }
+}
+
+/** The published middleware answers 402 with an empty body: the demo shows what its header says. */
+const showRequirements = (_request: Request, response: Response, next: NextFunction): void => {
+  const send = response.json.bind(response)
+  response.json = (body: unknown) => {
+    const header = response.getHeader('PAYMENT-REQUIRED')
+    const isUnpaid = response.statusCode === 402 && typeof header === 'string'
+    return send(isUnpaid ? JSON.parse(Buffer.from(header, 'base64').toString('utf8')) : body)
+  }
+  next()
 }

@@ -11,12 +11,16 @@ export interface DemoWorld {
   /** Token with six decimals. */
   readonly symbol: string
   readonly customer: string
+  /** Funded, for the published client in another process, with the endpoint it needs. Null: none is published. */
+  readonly wallet: { readonly key: string; readonly rpcUrl: string } | null
   readonly merchant: string
   /** Smallest units. */
   balanceOf(owner: string): Promise<bigint>
+  /** Adds tokens. Rejects if the owner is no address. */
+  fund(owner: string, amount: bigint): Promise<void>
   readonly client: SchemeNetworkClient
   readonly server: SchemeNetworkServer
-  /** A /verify and /settle body for one cent, for manual calls. */
+  /** A /verify and /settle body for one cent, for manual calls. Its payer is funded again when needed. */
   signPayment(): Promise<unknown>
   close(): Promise<void>
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { accountInfo, keyList } from '../../src/protocol/accounts.js'
+import { tiers } from '../../src/protocol/tiers.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 
 /* The number refers to the project's list of attacks on facilitators. */
@@ -20,6 +21,7 @@ describe('callers against the accounts of others', () => {
         DATABASE_URL: database.url,
         KEY_ENCRYPTION_SECRET: 's'.repeat(32),
         LOG_LEVEL: 'silent',
+        TIERS: JSON.stringify(tiers),
         ...environment,
       }),
     )

@@ -117,14 +117,73 @@ describe('the owner of a key', () => {
     expect((await get('/dashboard/info', apiKey)).statusCode).toBe(403)
     const referer = 'https://shop.example/cart'
     expect((await get('/dashboard/info', apiKey, { referer })).statusCode).toBe(200)
-    await post(
-      '/dashboard/restrictions',
-      { allowedIPs: ['203.0.113.0/24'], allowedRef: [] },
-      { ...headers, referer },
-    )
-    expect((await get('/dashboard/info', apiKey)).statusCode).toBe(403)
+    const elsewhere = { allowedIPs: ['203.0.113.0/24'], allowedRef: [] }
+    const refused = await post('/dashboard/restrictions', elsewhere, { ...headers, referer })
+    expect(refused.statusCode).toBe(400)
+    expect(refused.json().message).toContain('does not contain 127.0.0.1')
+    expect((await get('/dashboard/info', apiKey, { referer })).statusCode).toBe(200)
+    await post('/dashboard/restrictions', { ...elsewhere, force: true }, { ...headers, referer })
+    const seen = await get('/dashboard/info', apiKey)
+    expect(seen.statusCode).toBe(403)
+    expect(seen.json().message).toBe('The API key may not be used from 127.0.0.1')
     const from = await app.inject({ url: '/dashboard/info', headers, remoteAddress: '::ffff:203.0.113.9' })
     expect(from.statusCode).toBe(200)
+  })
+
+  it('changes one restriction alone, and takes both as the dashboard returns them', async () => {
+    const { apiKey } = await register('gail@example.com', 'gate')
+    const headers = { authorization: `Bearer ${apiKey}` }
+    const set = async (body: object) => (await post('/dashboard/restrictions', body, headers)).json()
+    const read = async () => {
+      const { allowedIPs, allowedRef } = (await get('/dashboard/info', apiKey)).json()
+      return { allowedIPs, allowedRef }
+    }
+    expect(await set({ allowedIPs: ['127.0.0.0/8'] })).toEqual({
+      allowedIPs: ['127.0.0.0/8'],
+      allowedRef: [],
+    })
+    const stored = await read()
+    expect(stored).toEqual({ allowedIPs: ['127.0.0.0/8'], allowedRef: null })
+    expect(await set(stored)).toEqual({ allowedIPs: ['127.0.0.0/8'], allowedRef: [] })
+    expect(await read()).toEqual(stored)
+    expect(await set({ allowedIPs: null })).toEqual({ allowedIPs: [], allowedRef: [] })
+    expect(await set({})).toMatchObject({ code: 'INVALID_REQUEST' })
+    expect(await read()).toEqual({ allowedIPs: null, allowedRef: null })
+  })
+
+  it.each([
+    '/dashboard/info',
+    '/dashboard/keys',
+    '/dashboard/usage',
+    '/dashboard/settlements',
+    '/dashboard/audit',
+    '/dashboard/api-keys',
+    '/dashboard/webhook/deliveries',
+    '/v1/events',
+    '/v1/settlements',
+  ])('refuses an unknown query parameter of %s, by name', async (path) => {
+    const { apiKey } = await register('hal@example.com', 'hall')
+    const answer = await get(`${path}?statsu=failed`, apiKey)
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining('has the unknown query parameter "statsu"'),
+    })
+  })
+
+  it('refuses an unknown query parameter of a registration and of a rotation', async () => {
+    const { apiKey } = await register('ida@example.com', 'isle')
+    const body = { email: 'ida@example.com', projectName: 'isle' }
+    expect((await post('/register?project=other', body)).statusCode).toBe(400)
+    const rotated = await post('/dashboard/rotate?grace=60', {}, { authorization: `Bearer ${apiKey}` })
+    expect(rotated.statusCode).toBe(400)
+    expect((await get('/dashboard/info', apiKey)).statusCode).toBe(200)
+  })
+
+  it('ignores unknown query parameters of payments', async () => {
+    const { apiKey } = await register('ivo@example.com', 'ivy')
+    const verified = await post('/verify?utm_source=shop', paymentBody(), { 'x-api-key': apiKey })
+    expect(verified.statusCode).toBe(200)
   })
 })
 

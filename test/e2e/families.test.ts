@@ -1,6 +1,7 @@
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { canonicalNetwork, listNetworkAliases } from '../../src/protocol/network.js'
 import { settleResult } from '../../src/protocol/results.js'
 import { openShop } from '../demo/shop.js'
 import type { DemoWorld } from '../demo/world.js'
@@ -9,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 const supported = z.object({
-  kinds: z.array(z.looseObject({ scheme: z.string(), network: z.string() })),
+  kinds: z.array(z.looseObject({ x402Version: z.int(), scheme: z.string(), network: z.string() })),
   signers: z.record(z.string(), z.array(z.string())),
 })
 
@@ -17,6 +18,28 @@ const paymentBody = z.looseObject({
   paymentPayload: z.looseObject({}),
   paymentRequirements: z.looseObject({}),
 })
+
+/** The same payment as clients of that version write it. */
+const rename = (
+  { paymentPayload, paymentRequirements }: z.infer<typeof paymentBody>,
+  network: string,
+  version: number,
+) => {
+  const { amount, ...rest } = paymentRequirements
+  const terms = { ...rest, network }
+  const { payload } = paymentPayload
+  if (version === 2) {
+    const requirements = { ...terms, amount }
+    const written = { x402Version: 2, accepted: requirements, payload }
+    return { x402Version: 2, paymentPayload: written, paymentRequirements: requirements }
+  }
+  const resource = { resource: 'https://shop.example/old', description: '', mimeType: '' }
+  return {
+    x402Version: 1,
+    paymentPayload: { x402Version: 1, scheme: 'exact', network, payload },
+    paymentRequirements: { ...terms, ...resource, maxAmountRequired: amount },
+  }
+}
 
 describe('one service for all chain families', () => {
   let database: TestDatabase
@@ -27,6 +50,17 @@ describe('one service for all chain families', () => {
     const world = opened.get(family)
     if (world === undefined) throw new Error(`There is no world of ${family}`)
     return world
+  }
+
+  const post = async (path: string, body: unknown): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${service.url}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    expect(response.status).toBe(200)
+    return await response.json()
   }
 
   beforeAll(async () => {
@@ -51,6 +85,42 @@ describe('one service for all chain families', () => {
       expect(signers[`${network.split(':')[0]}:*`]?.length).toBeGreaterThan(0)
     }
   })
+
+  it.each(['solana', 'ton', 'tron'])(
+    'refuses EVM authorizations on %s as unsupported_asset_transfer_method, not as malformed',
+    async (family) => {
+      const body = paymentBody.parse(await findWorld(family).signPayment())
+      const authorization = { from: '0x11', to: '0x22', value: '1', nonce: '0x33' }
+      for (const payload of [
+        { signature: '0x11', authorization },
+        { signature: '0x11', permit2Authorization: { from: '0x11' } },
+      ]) {
+        const foreign = { ...body, paymentPayload: { ...body.paymentPayload, payload } }
+        const reason = 'unsupported_asset_transfer_method'
+        expect(await post('/verify', foreign)).toMatchObject({ isValid: false, invalidReason: reason })
+        expect(await post('/settle', foreign)).toMatchObject({ success: false, errorReason: reason })
+      }
+    },
+  )
+
+  it.each(Object.keys(worlds))(
+    'accepts payments on %s under every announced name',
+    async (family) => {
+      const world = findWorld(family)
+      const response = await fetch(`${service.url}/supported`)
+      const kinds = supported
+        .parse(await response.json())
+        .kinds.filter(({ network }) => canonicalNetwork(network) === world.network)
+      expect(kinds.map(({ network }) => network).toSorted()).toEqual(
+        [world.network, ...listNetworkAliases(world.network).map(({ name }) => name)].toSorted(),
+      )
+      for (const { network, x402Version } of kinds) {
+        const body = rename(paymentBody.parse(await world.signPayment()), network, x402Version)
+        expect(await post('/verify', body)).toMatchObject({ isValid: true })
+      }
+    },
+    120_000,
+  )
 
   it.each(Object.keys(worlds))(
     'sells through a shop to a customer on %s, and the merchant receives the funds',

@@ -35,6 +35,7 @@ describe('every route', () => {
       'OPTIONS * public',
       'POST /verify key',
       'POST /settle key',
+      'POST /accepts public',
       'GET /v1/settlements/{id} public',
       'HEAD /v1/settlements/{id} public',
       'GET /v1/settlements public',
@@ -81,10 +82,18 @@ describe('every route', () => {
       'GET /dashboard/webhook/deliveries dashboard',
       'HEAD /dashboard/webhook/deliveries dashboard',
       'POST /dashboard/webhook/deliveries/{id}/redeliver dashboard',
+      'GET /v1/events dashboard',
+      'HEAD /v1/events dashboard',
       'GET /api/openapi.yaml public',
       'HEAD /api/openapi.yaml public',
       'GET /api/openapi.json public',
       'HEAD /api/openapi.json public',
+      'GET / public',
+      'HEAD / public',
+      'GET /favicon.svg public',
+      'HEAD /favicon.svg public',
+      'GET /favicon.ico public',
+      'HEAD /favicon.ico public',
     ])
     expect(listed.filter((line) => line.includes(' /docs') && !line.endsWith(' public'))).toEqual([])
   })

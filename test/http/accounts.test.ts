@@ -166,9 +166,7 @@ describe('POST /dashboard/restrictions', () => {
   })
 
   it.each([
-    [{}, 'allowedIPs: is required; allowedRef: is required'],
-    [{ allowedIPs: ['203.0.113.7'] }, 'allowedRef: is required'],
-    [{ allowedIPs: null, allowedRef: [] }, 'allowedIPs: must be an array'],
+    [{ allowedIPs: [], allowedRef: [], force: 1 }, 'force: must be true or false'],
     [{ allowedIPs: '203.0.113.7', allowedRef: [] }, 'allowedIPs: must be an array'],
     [{ allowedIPs: [7], allowedRef: [] }, 'allowedIPs[0]: must be a string'],
     [{ allowedIPs: [''], allowedRef: [] }, 'allowedIPs[0]: must not be empty'],

@@ -26,6 +26,7 @@ const verify = async (headers: Headers, parts: TestAppOptions = {}, query = '') 
 }
 
 const other = `qtn_sk_${'f'.repeat(64)}`
+const jwt = `${'eyJhbGciOiJFUzI1NiJ9'}.${'eyJzdWIiOiJjZHAifQ'}.${'c2ln'}`
 
 describe('a key', () => {
   it.each([
@@ -70,7 +71,10 @@ describe('a key', () => {
     ['two headers with different keys', { authorization: `Bearer ${knownKey}`, 'x-api-key': other }],
     ['two headers with different keys, swapped', { authorization: `Bearer ${other}`, 'x-api-key': knownKey }],
     ['two headers, one of them empty', { authorization: `Bearer ${knownKey}`, 'x-api-key': '' }],
-    ['two headers with keys that differ in letter case', { authorization: 'Bearer abc', 'x-api-key': 'ABC' }],
+    [
+      'two headers with keys that differ in letter case',
+      { authorization: 'Bearer qtn_sk_abc', 'x-api-key': 'qtn_sk_ABC' },
+    ],
   ])('that is ambiguous or malformed (%s) is rejected with 401 without a lookup', async (_name, headers) => {
     const { response, authenticate } = await verify(headers)
     expect(response.statusCode).toBe(401)
@@ -138,6 +142,60 @@ describe('a key', () => {
       retryAfter: 1,
     })
     expect(response.headers['retry-after']).toBe('1')
+  })
+})
+
+describe('a credential of another provider', () => {
+  const foreign: [string, Headers][] = [
+    ['a JWT as bearer token', { authorization: `Bearer ${jwt}` }],
+    ['a JWT without a scheme', { authorization: jwt }],
+    ['another secret as bearer token', { authorization: 'Bearer sk_live_51H8' }],
+    ['another secret in X-API-Key', { 'x-api-key': 'cdp-4f2a' }],
+    ['different ones in both headers', { authorization: `Bearer ${jwt}`, 'x-api-key': 'cdp-4f2a' }],
+  ]
+
+  it.each(foreign)('(%s) is ignored where no key is needed, without a lookup', async (_name, headers) => {
+    const { response, authenticate, caller } = await verify(headers)
+    expect(response.statusCode).toBe(200)
+    expect(caller).toBe('anonymous')
+    expect(authenticate).not.toHaveBeenCalled()
+    const { app } = watched({ apiKeyRequired: true })
+    for (const url of ['/supported', '/info', '/tiers']) {
+      expect((await app.inject({ url, headers })).statusCode).toBe(200)
+    }
+  })
+
+  it.each(foreign)('(%s) receives 401 where a key is needed', async (_name, headers) => {
+    const { response, authenticate, caller } = await verify(headers, { apiKeyRequired: true })
+    expect(response.statusCode).toBe(401)
+    expect(response.json()).toMatchObject({ code: 'UNAUTHORIZED' })
+    expect(response.headers['www-authenticate']).toBe('Bearer')
+    expect(caller).toBeUndefined()
+    expect(authenticate).not.toHaveBeenCalled()
+    const { app } = watched()
+    expect((await app.inject({ url: '/dashboard/info', headers })).statusCode).toBe(401)
+  })
+
+  it.each([
+    ['a JWT beside our key', { authorization: `Bearer ${jwt}`, 'x-api-key': knownKey }],
+    ['another X-API-Key beside our key', { authorization: `Bearer ${knownKey}`, 'x-api-key': 'cdp-4f2a' }],
+  ])('(%s) leaves the request to our key', async (_name, headers) => {
+    expect((await verify(headers)).caller).toBe(keyOwner.id)
+  })
+
+  it('never hides a wrong key of ours beside it', async () => {
+    const { response } = await verify({ authorization: `Bearer ${jwt}`, 'x-api-key': other })
+    expect(response.statusCode).toBe(401)
+  })
+
+  it('is ignored in a repeated header too', async () => {
+    const { app } = watched()
+    const socket = await open(await listen(app))
+    const answer = readAll(socket)
+    const lines = [`Authorization: Bearer ${jwt}`, 'Authorization: Bearer sk_live_51H8']
+    socket.write(['GET /supported HTTP/1.1', 'Host: a', 'Connection: close', ...lines, '', ''].join('\r\n'))
+    expect(await answer).toContain('HTTP/1.1 200 ')
+    await app.close()
   })
 })
 
@@ -259,7 +317,9 @@ describe('GET /v1/settlements, for everyone and for operators', () => {
     ],
     ['a key by transaction', byTransaction, { authorization: `Bearer ${knownKey}` }, 404, 1],
     ['a wrong key by transaction', byTransaction, { authorization: `Bearer ${other}` }, 401, 1],
-    ['the operator’s token as X-API-Key', byStatus, { 'x-api-key': token }, 401, 1],
+    ['the operator’s token as X-API-Key', byStatus, { 'x-api-key': token }, 401, 0],
+    ['the JWT of another provider by transaction', byTransaction, { authorization: `Bearer ${jwt}` }, 404, 0],
+    ['the JWT of another provider by status', byStatus, { authorization: `Bearer ${jwt}` }, 401, 0],
   ])('handles %s', async (_name, query, headers, status, lookUps) => {
     expect(await ask(query, headers)).toEqual({ status, lookUps })
   })

@@ -140,7 +140,7 @@ describe('a body', () => {
     const routes = app?.listRoutes().filter(({ method }) => method === 'POST') ?? []
     expect(routes.length).toBeGreaterThan(8)
     for (const { path } of routes) {
-      const limit = ['/verify', '/settle'].includes(path) ? paymentBytes : accountBytes
+      const limit = ['/verify', '/settle', '/accepts'].includes(path) ? paymentBytes : accountBytes
       const address = path.replace('{id}', '9401b76e-f466-496f-8524-886a61ebf067')
       const filled = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`
       expect((await post(port, address, filled(limit + 1))).status, path).toBe(413)

@@ -28,7 +28,8 @@ const app = testApp({
       return accountResponses.registered.created.value
     },
     lookUp: async (email) => ({ email: text.parse(email), keys: [] }),
-    restrict: async (_account, restrictions) => parsedRestrictions.parse(restrictions),
+    restrict: async (_account, { allowedIPs, allowedRef }) =>
+      parsedRestrictions.parse({ allowedIPs: allowedIPs ?? [], allowedRef: allowedRef ?? [] }),
   },
 })
 

@@ -180,12 +180,16 @@ describe('an operator', () => {
   })
 
   it.each([
-    ['of another token', `Bearer ${token}x`],
-    ['of a part of it', `Bearer ${token.slice(0, -1)}`],
-    ['of a key that is not valid', `Bearer qtn_sk_${'f'.repeat(64)}`],
-  ])('is not trusted with %s, which is rejected', async (_name, authorization) => {
+    ['another token', `Bearer ${token}x`],
+    ['a part of it', `Bearer ${token.slice(0, -1)}`],
+  ])('is a stranger with %s, which is ignored like any foreign credential', async (_name, authorization) => {
     const call = { peer: '203.0.113.7', headers: { authorization } }
-    expect(await lookUpFrom(call)).toEqual({ statusCode: 401, viewer: undefined })
+    expect(await lookUpFrom(call)).toEqual({ statusCode: 200, viewer: 'stranger' })
+  })
+
+  it('is not trusted with a key that is not valid, which is rejected', async () => {
+    const headers = { authorization: `Bearer qtn_sk_${'f'.repeat(64)}` }
+    expect(await lookUpFrom({ peer: '203.0.113.7', headers })).toEqual({ statusCode: 401, viewer: undefined })
   })
 
   it('is not the owner of a key', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LimitWindow, RateLimiter } from '../../src/ports/rateLimiter.js'
 import { defaultRequestLimits, listRequestLimits } from '../../src/protocol/requestLimits.js'
+import { tiers } from '../../src/protocol/tiers.js'
 import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
 import { createManualClock } from '../support/manualClock.js'
 import { testApp } from './support/app.js'
@@ -134,12 +135,40 @@ describe('callers', () => {
     expect(await sendMany(1, () => ({ endpoint: 'POST /settle', address: '203.0.113.10' }))).toEqual([200])
   })
 
-  it('share one tier rate across all endpoints except the dashboard', async () => {
+  it('have the rate of their tier for verify and for settle, so that a sale counts once against it', async () => {
     const { sendMany } = open()
+    const key = 'free'
+    const sales = await sendMany(20, (index) => ({
+      endpoint: index % 2 === 0 ? 'POST /verify' : 'POST /settle',
+      key,
+    }))
+    expect(sales).not.toContain(429)
+    expect(await sendMany(1, () => ({ endpoint: 'POST /verify', key }))).toEqual([429])
+    expect(await sendMany(1, () => ({ endpoint: 'POST /settle', key }))).toEqual([429])
+    expect(await sendMany(1, () => ({ endpoint: 'GET /supported', key }))).toEqual([200])
+    expect(await sendMany(1, () => ({ endpoint: 'GET /dashboard/info', key }))).toEqual([200])
+  })
+
+  it('with a key are never slower than without where none is needed', async () => {
+    const { sendMany } = open()
+    const endpoint = 'GET /supported'
+    expect(count(await sendMany(1_001, () => ({ endpoint, key: 'free' })), 200)).toBe(1_000)
+    expect(count(await sendMany(1_001, () => ({ endpoint, key: 'enterprise' })), 200)).toBe(1_001)
+  })
+
+  it('with a tier without a rate are not limited', async () => {
+    const table = { free: { ...tiers.free, rpmLimit: -1 } }
+    const { sendMany } = open({ tiers: { table, source: 'configured', registration: 'free' } })
+    const statuses = await sendMany(50, () => ({ endpoint: 'POST /settle', key: 'free' }))
+    expect(count(statuses, 200)).toBe(50)
+  })
+
+  it('share one rate across the endpoints that need no key, except the dashboard', async () => {
+    const { sendMany } = open({ figures: { anonymousRequestsPerMinute: 10 } })
     const [key, other] = ['free', 'GET /dashboard/info']
     expect(await sendMany(20, () => ({ endpoint: other, key }))).not.toContain(429)
     const spent = await sendMany(10, (index) => ({
-      endpoint: index % 2 === 0 ? 'POST /verify' : 'GET /supported',
+      endpoint: index % 2 === 0 ? 'GET /docs/' : 'GET /supported',
       key,
     }))
     expect(spent).not.toContain(429)
@@ -349,7 +378,7 @@ describe('one request', () => {
     const { ask } = open({ limiter, clock })
     await ask({ endpoint: 'POST /register', key: 'free' })
     // Registration windows count after the body was validated.
-    expect(questions.map((windows) => windows.map(({ limit }) => limit))).toEqual([[10], [30, 5]])
+    expect(questions.map((windows) => windows.map(({ limit }) => limit))).toEqual([[1_000], [30, 5]])
     await ask({ endpoint: 'POST /register' })
     expect(questions.slice(2).map((windows) => windows.map(({ limit }) => limit))).toEqual([[1_000], [30, 5]])
     await ask({ endpoint: 'GET /dashboard/info', key: 'free' })

@@ -123,6 +123,23 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
     await second.close()
   })
 
+  it.each(faults.filter(([fault]) => fault.startsWith('the server')))(
+    '%s: /ready says degraded about a second later, although no request uses Redis',
+    async (_fault, fail, heal) => {
+      const store = async () => ready.parse((await service.app.inject('/ready')).json()).checks.store
+      expect(await store()).toBe('ok')
+      await fail()
+      const took = await timed(() =>
+        pollUntil(async () => (await store()) === 'degraded', 'the fault to show'),
+      )
+      // An answer is kept for a second; a hanging Redis takes 150 ms more.
+      expect(took.ms).toBeLessThan(1_500)
+      await heal()
+      await pollUntil(async () => (await store()) === 'ok', 'the recovery', 5_000)
+    },
+    30_000,
+  )
+
   it.each(faults)(
     '%s: continues immediately, counts locally, reports it, and recovers',
     async (_fault, fail, heal) => {

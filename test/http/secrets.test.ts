@@ -72,7 +72,7 @@ const errorWithSecrets = () =>
         ].join('\n'),
       ),
       {
-        code: 'ECONNREFUSED',
+        code: 'RPC_REQUEST_FAILED',
         url: rpcUrl,
         config: { key: secrets.privateKey },
         response: { body: secrets.bareKey },
@@ -103,7 +103,7 @@ describe('secrets in an error (A33)', () => {
     expectNoSecret(readLog())
     expect(readLog()).toContain('request.failed')
     expect(readLog()).toContain('https://base.rpc.example')
-    expect(readLog()).toContain('ECONNREFUSED')
+    expect(readLog()).toContain('RPC_REQUEST_FAILED')
     expect(readLog()).toContain('secrets.test.ts')
   })
 })
@@ -230,7 +230,8 @@ describe('data of one account', () => {
     },
     readUsage: async () => careless(accountResponses.usage.week.value),
     rotateKey: async ({ project }, apiKey) => careless({ apiKey: `${apiKey}2`, project, message: 'Rotated' }),
-    restrict: async (_account, restrictions) => careless(restrictions),
+    restrict: async (_account, { allowedIPs, allowedRef }) =>
+      careless({ allowedIPs: [...(allowedIPs ?? [])], allowedRef: [...(allowedRef ?? [])] }),
   }
 
   it('is in no response to another account under concurrency', async () => {

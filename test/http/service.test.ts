@@ -25,7 +25,7 @@ describe('GET /ready', () => {
 })
 
 describe('GET /supported', () => {
-  it('returns kinds, extensions and signers, with any extra data', async () => {
+  it('returns kinds, extensions and signers, with any extra data and minimum payments', async () => {
     const supported = {
       kinds: [
         {
@@ -35,6 +35,7 @@ describe('GET /supported', () => {
           scheme: 'exact',
           network: 'eip155:8453',
           extra: { feePayer: 'abc', nested: { list: [1, null, true] } },
+          minimumPayments: { '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913': '309' },
         },
       ],
       extensions: ['bazaar'],
@@ -46,8 +47,10 @@ describe('GET /supported', () => {
 })
 
 describe('GET /tiers', () => {
-  it('returns the four tiers of the specification', async () => {
+  it('returns the four tiers of the specification, and that they are its', async () => {
     expect((await testApp().inject('/tiers')).json()).toEqual({
+      source: 'specification',
+      registrationTier: 'free',
       tiers: {
         free: { name: 'Free', monthlyQuota: 1_000, rpmLimit: 10, feeRate: 0, priceCents: 0 },
         builder: { name: 'Builder', monthlyQuota: 100_000, rpmLimit: 100, feeRate: 0.001, priceCents: 0 },
@@ -84,6 +87,7 @@ describe('GET /info', () => {
     expect(listed).toEqual([
       'POST /verify',
       'POST /settle',
+      'POST /accepts',
       'GET /v1/settlements/{id}',
       'GET /v1/settlements',
       'GET /health',
@@ -112,6 +116,7 @@ describe('GET /info', () => {
       'POST /dashboard/webhook/rotate',
       'GET /dashboard/webhook/deliveries',
       'POST /dashboard/webhook/deliveries/{id}/redeliver',
+      'GET /v1/events',
       'GET /api/openapi.yaml',
       'GET /api/openapi.json',
     ])

@@ -6,14 +6,14 @@ import { testApp } from './support/app.js'
 
 const openDashboard = async () => {
   const world = createWebhookWorld()
-  const authenticate = async ({ apiKey }: PresentedKey) => accountOf(apiKey)
+  const authenticate = async ({ apiKey }: PresentedKey) => accountOf(apiKey.replace('qtn_sk_', ''))
   const app = testApp({ webhooks: world.verbs, dashboard: { authenticate } })
   await app.ready()
   const ask = async (method: 'GET' | 'POST', url: string, tenant: string | null, body?: object) => {
     const response = await app.inject({
       method,
       url,
-      headers: tenant === null ? {} : { 'x-api-key': tenant },
+      headers: tenant === null ? {} : { 'x-api-key': `qtn_sk_${tenant}` },
       ...(body === undefined ? {} : { payload: body }),
     })
     return { status: response.statusCode, body: response.json(), headers: response.headers }

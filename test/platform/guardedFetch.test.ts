@@ -1,3 +1,4 @@
+import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createGuardedFetch } from '../../src/platform/guardedFetch.js'
@@ -280,5 +281,108 @@ describe('the guarded fetch', () => {
       running,
     )
     expect(answer).toEqual({ status: null, error: 'The host has no public address' })
+  })
+})
+
+describe('the guarded fetch of an instance that allows targets of its own network', () => {
+  let server: Server
+  let port: number
+  let requests: string[]
+  beforeEach(async () => {
+    requests = []
+    server = createHttpServer((request, response) => {
+      requests.push(request.url ?? '')
+      response.writeHead(request.url === '/redirect' ? 302 : 204, {
+        location: `http://127.0.0.1:${port}/target`,
+      })
+      response.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    port = typeof address === 'object' && address !== null ? address.port : 0
+  })
+  afterEach(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  )
+
+  const loopback = ['127.0.0.0/8', '::1']
+  const post = (url: string, allow: readonly string[], addresses: readonly string[] = []) =>
+    createGuardedFetch({ allow, resolveHost: async () => addresses, deadlineMs: 2_000 }).post(
+      message(url),
+      running,
+    )
+
+  it.each(['127.0.0.1', 'localhost', 'app.localhost', 'hook.test'])(
+    'posts over HTTP to %s on any port',
+    async (host) => {
+      expect(await post(`http://${host}:${port}/hook`, loopback, ['127.0.0.1'])).toEqual({
+        status: 204,
+        error: null,
+      })
+      expect(requests).toEqual(['/hook'])
+    },
+  )
+
+  it('returns a redirect and does not follow it', async () => {
+    expect(await post(`http://127.0.0.1:${port}/redirect`, loopback)).toEqual({ status: 302, error: null })
+    expect(requests).toEqual(['/redirect'])
+  })
+
+  it.each([
+    ['an allowed address and another private one', ['127.0.0.1', '10.0.0.1']],
+    ['an allowed address and a public one, over HTTP', ['127.0.0.1', '93.184.216.34']],
+    ['a public address, over HTTP', ['93.184.216.34']],
+    ['the metadata service', ['169.254.169.254']],
+    ['a v4-mapped address of another block', ['::ffff:10.0.0.1']],
+    ['a NAT64 form of an allowed address', ['64:ff9b::7f00:1']],
+    ['nothing', []],
+  ])('never connects to a name that resolves to %s', async (_, addresses) => {
+    expect(await post(`http://hook.test:${port}/hook`, loopback, addresses)).toEqual({
+      status: null,
+      error: 'The host has an address that webhooks may not reach',
+    })
+    expect(requests).toEqual([])
+  })
+
+  it('checks the address of each connection (DNS rebinding)', async () => {
+    const answers = [['127.0.0.1'], ['10.0.0.1']]
+    const rebinding = createGuardedFetch({ allow: loopback, resolveHost: async () => answers.shift() ?? [] })
+    const url = `http://hook.test:${port}/hook`
+    expect(await rebinding.post(message(url), running)).toMatchObject({ status: 204 })
+    expect(await rebinding.post(message(url), running)).toMatchObject({ status: null })
+    expect(requests).toHaveLength(1)
+  })
+
+  it.each([
+    [loopback, 'http://127.0.0.1:3000/', null],
+    [loopback, 'https://127.0.0.1:3000/', null],
+    [loopback, 'http://localhost:3000/', null],
+    // Names are decided when they are resolved.
+    [loopback, 'http://hook.test:3000/', null],
+    [loopback, 'http://[::ffff:127.0.0.1]:3000/', null],
+    [loopback, 'http://[::ffff:10.0.0.1]/', 'private or reserved'],
+    [loopback, 'http://10.0.0.1/', 'private or reserved'],
+    [loopback, 'http://93.184.216.34/', 'https://'],
+    [loopback, 'http://[::ffff:93.184.216.34]/', 'private or reserved'],
+    [loopback, 'https://93.184.216.34:3000/', 'port 443 or 8443'],
+    [loopback, 'https://93.184.216.34/', null],
+    [loopback, 'ftp://127.0.0.1/', 'https://'],
+    [loopback, 'http://user:password@127.0.0.1/', 'user or password'],
+    [['10.0.0.0/8'], 'http://10.1.2.3/', null],
+    [['10.0.0.0/8'], 'http://localhost/', 'this machine'],
+    [['169.254.0.0/16'], 'http://169.254.169.254/', 'private or reserved'],
+    [['169.254.0.0/16'], 'http://169.254.1.1/', null],
+    [['fc00::/7'], 'http://[fd00:ec2::254]/', 'private or reserved'],
+    [['fc00::/7'], 'http://[fd00::1]/', null],
+    [['100.64.0.0/10'], 'http://100.100.100.200/', 'private or reserved'],
+    [[], 'http://127.0.0.1/', 'https://'],
+  ])('with %j, %s has the problem %s', (allow, url, problem) => {
+    const found = createGuardedFetch({ allow }).findUrlProblem(url)
+    if (problem === null) expect(found).toBeNull()
+    else expect(found).toContain(problem)
   })
 })

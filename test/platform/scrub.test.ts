@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { NoResponseError } from '../../src/chains/nodes/post.js'
+import { AppError } from '../../src/errors.js'
 import { describeError, scrubFields, scrubText } from '../../src/platform/scrub.js'
 import { Secret } from '../../src/platform/secret.js'
 
@@ -76,7 +78,7 @@ describe('a text', () => {
 describe('an error', () => {
   it('is described with its causes, by name, message, code and stack only', () => {
     const cause = Object.assign(new TypeError('fetch failed at https://rpc.example/key'), {
-      code: 'ECONNREFUSED',
+      code: 'ERR_INVALID_URL',
       request: { body: hex },
     })
     expect(describeError(new Error('No node answers', { cause }))).toEqual({
@@ -86,10 +88,23 @@ describe('an error', () => {
       cause: {
         type: 'TypeError',
         message: 'fetch failed at https://rpc.example',
-        code: 'ECONNREFUSED',
+        code: 'ERR_INVALID_URL',
         stack: expect.any(String),
       },
     })
+  })
+
+  it.each([
+    Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' }),
+    Object.assign(new Error('terminating connection'), { code: '57P01' }),
+    Object.assign(new Error('Connect Timeout Error'), { code: 'UND_ERR_CONNECT_TIMEOUT' }),
+    new DOMException('The operation was aborted due to timeout', 'TimeoutError'),
+    new Error('Connection terminated unexpectedly'),
+    new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment'),
+    new NoResponseError('rpc.example', 'ENOTFOUND'),
+  ])('that is expected to happen has no stack, alone or as a cause: %s', (cause) => {
+    expect(JSON.stringify(describeError(cause))).not.toContain('stack')
+    expect(JSON.stringify(describeError(new Error('No node answers', { cause })))).not.toContain('stack')
   })
 
   it('that is its own cause is described', () => {

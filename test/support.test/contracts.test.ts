@@ -10,7 +10,7 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getArtifact } from '../support/contracts/artifacts.js'
-import { compileContracts } from '../support/contracts/compile.js'
+import { compileContracts, compileProductContracts } from '../support/contracts/compile.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain, usdcAbi } from '../support/evm/localChain.js'
 import { type ExactPaymentBody, exactPayment } from '../support/evm/payment.js'
@@ -62,7 +62,16 @@ describe('the compiled contracts', () => {
   it('match their sources', () => {
     const written = readFileSync(new URL('../support/contracts/artifacts.json', import.meta.url), 'utf8')
     expect(compileContracts() === written, 'artifacts.json is old: npm run contracts').toBe(true)
-  }, 30_000)
+  }, 120_000)
+
+  it('of the product match their sources', () => {
+    const modules = compileProductContracts()
+    expect(modules.size).toBeGreaterThan(0)
+    for (const [path, content] of modules) {
+      const written = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+      expect(written === content, `${path} is old: npm run contracts`).toBe(true)
+    }
+  }, 120_000)
 })
 
 describe('UsedNonceSilentToken', () => {

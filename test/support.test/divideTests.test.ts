@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { divideTests, findSlowModule, slowModules } from '../support/divideTests.js'
 import { longTests } from '../support/longestFirst.js'
@@ -51,7 +52,14 @@ describe('the test files', () => {
 
 describe('the setup of the fast tests', () => {
   it('refuses to start a process', async () => {
-    await import('../support/refuseProcesses.js')
-    expect(() => spawn('true')).toThrow('A fast test must not start a process')
+    // In a process of its own: the setup cannot be undone.
+    const program = `
+      await import('./test/support/refuseProcesses.ts')
+      const { spawn } = await import('node:child_process')
+      spawn('true')`
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', program]
+    await expect(promisify(execFile)(process.execPath, args)).rejects.toThrow(
+      'A fast test must not start a process',
+    )
   })
 })

@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs'
-import { readdir, rm, stat, symlink } from 'node:fs/promises'
+import { rm, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { listFiles } from './listFiles.js'
 import { listTemporaryFolders, makeTemporaryFolder } from './temporaryFolder.js'
 
 /** The project's sources as JavaScript, in the same folder layout. */
@@ -26,7 +27,7 @@ export const compileProject = async (): Promise<CompiledProject> => {
   process.once('exit', removeNow)
   await build({
     absWorkingDir: root,
-    entryPoints: await listSources(),
+    entryPoints: listSources(),
     outbase: root,
     outdir: folder,
     format: 'esm',
@@ -44,14 +45,8 @@ export const compileProject = async (): Promise<CompiledProject> => {
   }
 }
 
-const listSources = async (): Promise<string[]> => {
-  const found: string[] = []
-  for (const folder of ['src', 'test']) {
-    const names = await readdir(join(root, folder), { recursive: true })
-    found.push(...names.filter((name) => /(?<!\.test)\.ts$/.test(name)).map((name) => join(folder, name)))
-  }
-  return found
-}
+const listSources = (): string[] =>
+  ['src', 'test'].flatMap(listFiles).filter((path) => /(?<!\.test)\.ts$/.test(path))
 
 /** Removes output of killed runs. */
 const sweep = async (): Promise<void> => {

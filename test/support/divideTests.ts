@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { listFiles } from './listFiles.js'
 
 /** Paths of test files, from the project root. */
 export interface DividedTests {
@@ -11,7 +12,7 @@ export interface DividedTests {
 }
 
 /**
- * Modules that no fast test imports, even indirectly: processes, virtual machines of chains, the run's
+ * Modules that no fast test imports, even indirectly: processes, browsers, virtual machines of chains, the run's
  * Postgres.
  */
 export const slowModules: readonly string[] = [
@@ -19,6 +20,7 @@ export const slowModules: readonly string[] = [
   'litesvm',
   '@ton/sandbox',
   '@ethereumjs/evm',
+  'playwright-core',
   'test/support/postgres.ts',
 ]
 
@@ -26,10 +28,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** By transitive imports; type-only imports do not count. */
 export const divideTests = (): DividedTests => {
-  const tests = readdirSync(posix.join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .map((name) => posix.join('test', name.replaceAll('\\', '/')))
-    .filter((path) => path.endsWith('.test.ts'))
-    .sort()
+  const tests = listFiles('test').filter((path) => path.endsWith('.test.ts'))
   const imports = new Map<string, readonly string[]>()
   const integration = new Set(tests.filter((test) => findSlowModule(test, imports) !== null))
   return { fast: tests.filter((test) => !integration.has(test)), integration: [...integration] }

@@ -38,7 +38,12 @@ export const startFacilitator = async (
     stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : ['ipc' as const])],
   })
   const errorLines: string[] = []
-  if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', onLogLine)
+  if (child.stdout !== null) {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.includes('"msg":"start.failed"')) errorLines.push(line)
+      onLogLine(line)
+    })
+  }
   if (child.stderr !== null) {
     createInterface({ input: child.stderr }).on('line', (line) => errorLines.push(line))
   }

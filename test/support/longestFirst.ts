@@ -5,31 +5,37 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * ends with one of them alone, even without recorded durations.
  */
 export const longTests: readonly string[] = [
-  'test/chains/ton/crash.test.ts',
   'test/chaos/chaos.test.ts',
+  'test/e2e/clients/clients.test.ts',
+  'test/e2e/databaseFaults.test.ts',
+  'test/chains/ton/crash.test.ts',
+  'test/chains/evm/attacks/strangers.test.ts',
   'test/chains/tron/crash.test.ts',
   'test/stores/postgres/embedded/startEmbeddedPostgres.test.ts',
   'test/chains/evm/crash.test.ts',
   'test/chains/solana/crash.test.ts',
-  'test/e2e/databaseFaults.test.ts',
   'test/chains/evm/availability.test.ts',
   'test/chains/evm/attacks.test.ts',
   'test/chains/ton/attacks.test.ts',
+  'test/http/rateLimitsOnRedis.test.ts',
+  'test/stores/postgres/database/growth.test.ts',
   'test/admin/admin.test.ts',
   'test/support.test/contracts.test.ts',
   'test/http/fuzz.test.ts',
 ]
 
-/** Longest files first, then by project as Vitest does, fast ones last. */
+/** By project, because its files share processes, and in it the longest files first. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification): number => {
       const place = longTests.findIndex((path) => moduleId.endsWith(`/${path}`))
       const inProject = place === -1 ? longTests.length : place
-      // Together, because they share a process; many short files also end a run evenly.
-      return project.name === 'fast' ? longTests.length + 1 + inProject : inProject
+      return projects.indexOf(project.name) * (longTests.length + 1) + inProject
     }
     const ordered = await super.sort(specifications)
     return ordered.sort((left, right) => rank(left) - rank(right))
   }
 }
+
+// Many short files at the end let all workers end together.
+const projects = ['integration', 'postgres-15', 'fast']

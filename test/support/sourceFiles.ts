@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
+import { listFiles } from './listFiles.js'
 
 export interface SourceImport {
   readonly specifier: string
@@ -24,10 +25,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 export const readText = (path: string): string => readFileSync(posix.join(root, path), 'utf8')
 
 export const readSourceFiles = (folder: string): readonly SourceFile[] =>
-  readdirSync(posix.join(root, folder), { recursive: true, encoding: 'utf8' })
-    .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
+  listFiles(folder)
     .filter((path) => path.endsWith('.ts'))
-    .sort()
     .map((path) => parseSource(path, readText(path)))
 
 export const parseSource = (path: string, text: string): SourceFile => {

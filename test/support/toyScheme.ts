@@ -55,6 +55,7 @@ export const createToyScheme = ({ settle, ...script }: ToyScript = {}): Scheme =
     kind: { scheme: 'exact', network: 'toy:1' },
     signers: ['toy-signer'],
     isAddress: () => true,
+    describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify: (payment) => {
       const parsed = proof.safeParse(payment.proof)
       return parsed.success ? `${payment.requirements.network}/${parsed.data.nonce}` : null

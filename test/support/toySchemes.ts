@@ -60,6 +60,7 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
     kind: { scheme: 'upto', network },
     signers: ['toy-signer'],
     isAddress: () => true,
+    describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify,
 
     verify: async (payment, { isAwaited }) => {
@@ -132,6 +133,7 @@ export const createToyDirect = (chain: ToyChain): Scheme => {
     kind: { scheme: 'exact-direct', network },
     signers: [],
     isAddress: () => true,
+    describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify: (payment) => {
       const proof = readProof(payment)
       return proof === null ? null : `${network}/${proof.transaction}/0`

@@ -1,42 +1,56 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.js'
 import { Secret } from '../../platform/secret.js'
+import { containsApiKey } from '../../usecases/dashboard/apiKey.js'
 
-/** From `Authorization: Bearer` or `X-API-Key`. Throws UNAUTHORIZED if the headers are ambiguous. */
-export const readPresentedKey = (request: FastifyRequest, acceptsBearer: boolean): Secret | null => {
+/** `foreign`: a credential of another service, which is ignored where no key is needed. */
+type PresentedKey = Secret | 'foreign' | null
+
+/**
+ * From `Authorization: Bearer` or `X-API-Key`. Throws UNAUTHORIZED if the headers are empty or ambiguous, or hold a
+ * malformed key of ours. Credentials without our prefix, such as the JWT of another provider, are foreign.
+ */
+export const readPresentedKey = (request: FastifyRequest, acceptsBearer: boolean): PresentedKey => {
   const { authorization, 'x-api-key': xApiKey } = request.headers
   if (authorization === undefined && xApiKey === undefined) return null
   const bearer = acceptsBearer ? readBearer(readSingleHeader(request, 'Authorization')) : null
   const apiKey = readApiKey(readSingleHeader(request, 'X-API-Key'))
-  if (bearer !== null && apiKey !== null && bearer !== apiKey) {
+  if (bearer instanceof Secret && apiKey instanceof Secret && bearer.reveal() !== apiKey.reveal()) {
     throw new AppError(
       'UNAUTHORIZED',
       'Authorization and X-API-Key carry different keys; send only one of them',
     )
   }
-  const presented = bearer ?? apiKey
-  return presented === null ? null : new Secret(presented)
+  if (bearer instanceof Secret) return bearer
+  return apiKey ?? bearer
 }
 
 /** Uses the raw headers: for repeated headers Node keeps the first or joins them. */
 const readSingleHeader = ({ raw: { rawHeaders } }: FastifyRequest, name: string): string | null => {
   const isNamed = (header: string | undefined) => header?.toLowerCase() === name.toLowerCase()
   const values = rawHeaders.filter((_, at) => at % 2 === 1 && isNamed(rawHeaders[at - 1]))
-  if (values.length > 1) throw new AppError('UNAUTHORIZED', `The header ${name} must be sent once`)
+  if (values.length > 1 && values.some(containsApiKey)) {
+    throw new AppError('UNAUTHORIZED', `The header ${name} must be sent once`)
+  }
   return values[0] ?? null
 }
 
-const readBearer = (value: string | null): string | null => {
+const readBearer = (value: string | null): PresentedKey => {
   if (value === null || value === '') return null
   const [, scheme = '', credentials = ''] = /^(\S+)(?: +(.*))?$/.exec(value) ?? []
+  const isBearer = scheme.toLowerCase() === 'bearer'
   // Another scheme with credentials is meant for another party, such as a proxy in front of us.
-  if (scheme.toLowerCase() !== 'bearer' && credentials !== '') return null
-  if (isKeyLike(credentials)) return credentials
+  if (!isBearer && credentials !== '') return null
+  const isEmpty = isBearer && credentials.trim() === ''
+  if (!isEmpty && !containsApiKey(value)) return 'foreign'
+  if (isBearer && isKeyLike(credentials)) return new Secret(credentials)
   throw new AppError('UNAUTHORIZED', 'Authorization must be "Bearer <API key>"')
 }
 
-const readApiKey = (value: string | null): string | null => {
-  if (value === null || isKeyLike(value)) return value
+const readApiKey = (value: string | null): PresentedKey => {
+  if (value === null) return null
+  if (value.trim() !== '' && !containsApiKey(value)) return 'foreign'
+  if (isKeyLike(value)) return new Secret(value)
   throw new AppError('UNAUTHORIZED', 'X-API-Key must contain only your API key')
 }
 

@@ -126,7 +126,7 @@ const overrideJsonSchema: Override = ({ zodSchema, jsonSchema }) => {
   // zod emits safe-integer bounds and the patterns behind formats; neither helps a reader.
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+  if (jsonSchema.format !== undefined || jsonSchema.type === 'integer') delete jsonSchema.pattern
 }
 
 const zodToJsonConfig = { override: overrideJsonSchema }

@@ -14,15 +14,18 @@ export interface AuthenticationOptions {
   readonly apiKeyRequired: boolean
 }
 
-/** Runs before the body is read. An invalid key is rejected on every route but the probes. */
+/**
+ * Runs before the body is read. An invalid key is rejected on every route but the probes; a credential of another
+ * service only where a key is needed.
+ */
 export const authentication = fastifyPlugin<AuthenticationOptions>(
   (app, { authenticate, operatorGate, apiKeyRequired }, done) => {
     app.addHook('onRequest', async (request) => {
       if (isProbe(request)) return
       if (request.routeOptions.config.access === 'operator') operatorGate.requireOperator(request)
       const apiKey = readPresentedKey(request, !carriesOperatorToken(request, operatorGate))
-      if (apiKey === null) {
-        if (requiresKey(request.routeOptions.config.access, apiKeyRequired)) rejectAnonymous()
+      if (apiKey === null || apiKey === 'foreign') {
+        if (requiresKey(request.routeOptions.config.access, apiKeyRequired)) rejectAnonymous(apiKey)
         return
       }
       const account = await findAccount(authenticate, {
@@ -60,10 +63,12 @@ const requiresKey = (access: Access | undefined, apiKeyRequired: boolean): boole
   }
 }
 
-const rejectAnonymous = (): never => {
+const rejectAnonymous = (presented: 'foreign' | null): never => {
   throw new AppError(
     'UNAUTHORIZED',
-    'An API key is required: send it as Authorization: Bearer or as X-API-Key',
+    presented === null
+      ? 'An API key is required: send it as Authorization: Bearer or as X-API-Key'
+      : 'An API key is required, and what was sent is not one of this service: its keys start with qtn_sk_',
   )
 }
 

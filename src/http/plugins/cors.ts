@@ -104,7 +104,7 @@ export const cors = fastifyPlugin<CorsOptions>(
 )
 
 const isAccountRoute = (path: string): boolean =>
-  path === '/register' || path === '/lookup' || path.startsWith('/dashboard/')
+  path === '/register' || path === '/lookup' || path === '/v1/events' || path.startsWith('/dashboard/')
 
 const readPath = (url: string): string => {
   const [path = ''] = url.split(/[?#]/, 1)

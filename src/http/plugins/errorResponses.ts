@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError, errorStatus } from '../../errors.js'
+import { createFailureLog, type FailureLog } from '../../failureLog.js'
 import { describeError } from '../../platform/scrub.js'
 import type { Logger } from '../../ports/logger.js'
 import { sendError, toAppError, toErrorBody } from '../errors.js'
@@ -12,9 +13,10 @@ import { chooseRequestId } from './requestId.js'
 export const errorResponses = fastifyPlugin<{ readonly logger: Logger }>(
   (app, { logger }, done) => {
     app.server.on('connection', rememberConnection)
+    const outages = createFailureLog({ logger, level: 'error', event: 'request.failed', recovered: null })
     app.setErrorHandler((error, request, reply) => {
       const appError = toAppError(error, request)
-      if (errorStatus[appError.code] >= 500) logFailure(logger, appError, request)
+      if (errorStatus[appError.code] >= 500) logFailure({ logger, outages }, appError, request)
       return sendError(reply, appError)
     })
     // Only reached from plugins; the hook below rejects unknown paths before the body is read.
@@ -28,19 +30,23 @@ export const errorResponses = fastifyPlugin<{ readonly logger: Logger }>(
   { name: 'errorResponses' },
 )
 
-const logFailure = (logger: Logger, error: AppError, request: FastifyRequest): void =>
-  logger.error(
-    {
-      requestId: request.id,
-      method: request.method,
-      endpoint: request.routeOptions.url,
-      code: error.code,
-      error: describeError(
-        error.code === 'INTERNAL_ERROR' && error.cause !== undefined ? error.cause : error,
-      ),
-    },
-    'request.failed',
-  )
+interface FailureLogs {
+  readonly logger: Logger
+  /** For failures of something else, which meet every request alike. */
+  readonly outages: FailureLog
+}
+
+const logFailure = ({ logger, outages }: FailureLogs, error: AppError, request: FastifyRequest): void => {
+  const fields = {
+    requestId: request.id,
+    method: request.method,
+    endpoint: request.routeOptions.url,
+    code: error.code,
+    error: describeError(error.code === 'INTERNAL_ERROR' && error.cause !== undefined ? error.cause : error),
+  }
+  if (errorStatus[error.code] === 503) outages.failed(error.code, fields)
+  else logger.error(fields, 'request.failed')
+}
 
 const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 

@@ -6,13 +6,15 @@ import type { Account } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { LimitWindow, RateLimiter, RateLimitResult, WindowState } from '../../ports/rateLimiter.js'
 import type { RequestLimit } from '../../protocol/requestLimits.js'
-import { tiers } from '../../protocol/tiers.js'
+import { getTier, higherRate, specificationTiers, type Tiers } from '../../protocol/tiers.js'
 import { findRouteLimits, type RouteLimits, type RouteWindow } from '../routeLimits.js'
 
 export interface RateLimitsDependencies {
   readonly limiter: RateLimiter
   readonly table: readonly RequestLimit[]
   readonly clock: Clock
+  /** Default: the table of the specification. */
+  readonly tiers?: Tiers
 }
 
 const minuteMs = 60_000
@@ -29,7 +31,7 @@ export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
       route.onRequest = [createHook(limits, limits, dependencies), ...[route.onRequest ?? []].flat()]
       if (validOnly === null) return
       // Last: after the route's own checks of the body.
-      const counted = createHook(limits, { ...validOnly, countsTierRate: false }, dependencies)
+      const counted = createHook(limits, { ...validOnly, tierCount: null }, dependencies)
       route.preHandler = [...[route.preHandler ?? []].flat(), counted]
     })
     done()
@@ -37,18 +39,22 @@ export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
   { name: 'rateLimits' },
 )
 
-type CountedWindows = Pick<RouteLimits, 'anonymous' | 'keyed' | 'countsTierRate'>
+type CountedWindows = Pick<RouteLimits, 'anonymous' | 'keyed' | 'tierCount'>
 
 const createHook =
   (
     { requiresSharedStore }: RouteLimits,
     limits: CountedWindows,
-    { limiter, clock }: RateLimitsDependencies,
+    { limiter, clock, tiers = specificationTiers }: RateLimitsDependencies,
   ) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (requiresSharedStore) requireSharedStore(limiter)
     const { account } = request
-    const windows = account === null ? listAnonymous(limits, request) : listKeyed(limits, request, account)
+    if (account !== null) reply.header('x-ratelimit-tier', account.tier)
+    const windows =
+      account === null
+        ? listAnonymous(limits, request)
+        : [...listKeyed(limits, request, account), ...listTierWindows(limits, account, tiers)]
     if (windows.length === 0) return
     const result = await limiter.take(windows)
     // The store may have failed during this request, which was then counted locally.
@@ -64,7 +70,6 @@ const createHook =
       reply.header('x-ratelimit-remaining', state.remaining)
       reply.header('x-ratelimit-reset', Math.ceil(resetsAtMs / 1_000))
     }
-    if (account !== null) reply.header('x-ratelimit-tier', account.tier)
     if (result.isAllowed) return
     const remainingSeconds = Math.ceil((resetsAtMs - clock.now().getTime()) / 1_000)
     throw new AppError('RATE_LIMITED', 'Too many requests', {
@@ -89,15 +94,22 @@ const listAnonymous = ({ anonymous }: CountedWindows, request: FastifyRequest): 
   anonymous.flatMap((window) => toAddressWindows(window, request))
 
 const listKeyed = (
-  { keyed, countsTierRate }: CountedWindows,
+  { keyed }: CountedWindows,
   request: FastifyRequest,
-  { id, tier }: Account,
-): readonly LimitWindow[] => {
-  const windows = keyed.flatMap((window) =>
+  { id }: Account,
+): readonly LimitWindow[] =>
+  keyed.flatMap((window) =>
     window.per === 'account' ? [toLimitWindow(window, id)] : toAddressWindows(window, request),
   )
-  if (countsTierRate) windows.push({ key: `tier ${id}`, limit: tiers[tier].rpmLimit, windowMs: minuteMs })
-  return windows
+
+const listTierWindows = (
+  { tierCount }: CountedWindows,
+  { id, tier }: Account,
+  tiers: Tiers,
+): readonly LimitWindow[] => {
+  if (tierCount === null) return []
+  const limit = higherRate(getTier(tiers, tier).rpmLimit, tierCount.floor)
+  return limit < 0 ? [] : [{ key: `tier ${tierCount.name} ${id}`, limit, windowMs: minuteMs }]
 }
 
 /** IPv6 clients count twice: their /64 network, and the /48 around it with a higher limit. */

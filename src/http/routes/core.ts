@@ -5,14 +5,16 @@ import type { MeasuredKind, Metrics } from '../../platform/metrics.js'
 import type { Secret } from '../../platform/secret.js'
 import type { Clock } from '../../ports/clock.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
+import { isPriceRequest } from '../../protocol/accepts.js'
 import { canonicalNetwork } from '../../protocol/network.js'
-import { tiers } from '../../protocol/tiers.js'
+import { getTier, type Tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
 import { cacheFor } from '../../usecases/cacheFor.js'
 import type { CoreUseCases, SettleResponse } from '../../usecases/core/useCases.js'
 import { createTokenCheck, type OperatorGate } from '../auth/operatorGate.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { isClientGone } from '../responseEnd.js'
+import { acceptsSchema } from '../schemas/accepts.js'
 import {
   healthSchema,
   infoSchema,
@@ -32,9 +34,11 @@ export interface CoreRoutesDependencies {
   readonly metrics: Metrics
   readonly requireOperator: OperatorGate['requireOperator']
   readonly maxBodyBytes: number
+  readonly tiers: Tiers
 }
 
-export interface ServiceRoutesDependencies extends Pick<CoreRoutesDependencies, 'useCases' | 'metrics'> {
+export interface ServiceRoutesDependencies
+  extends Pick<CoreRoutesDependencies, 'useCases' | 'metrics' | 'tiers'> {
   readonly clock: Clock
   /** Null: /metrics is public. */
   readonly metricsToken: Secret | null
@@ -44,7 +48,7 @@ const metricsMaxAgeMs = 1_000
 
 export const serviceRoutes: FastifyPluginCallbackZod<ServiceRoutesDependencies> = (
   app,
-  { useCases, metrics, clock, metricsToken },
+  { useCases, metrics, clock, metricsToken, tiers },
   done,
 ) => {
   // A scrape costs milliseconds, and the route has no limits.
@@ -79,7 +83,11 @@ export const serviceRoutes: FastifyPluginCallbackZod<ServiceRoutesDependencies> 
       .map(({ method, path, summary }) => ({ method, path, description: summary })),
   }))
 
-  app.get('/tiers', { schema: tiersSchema, config: { access: 'public' } }, async () => ({ tiers }))
+  app.get('/tiers', { schema: tiersSchema, config: { access: 'public' } }, async () => ({
+    tiers: tiers.table,
+    source: tiers.source,
+    registrationTier: tiers.registration,
+  }))
 
   app.get('/supported', { schema: supportedSchema, config: { access: 'public' } }, async () =>
     useCases.listSupported(),
@@ -89,7 +97,7 @@ export const serviceRoutes: FastifyPluginCallbackZod<ServiceRoutesDependencies> 
 
 export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
   app,
-  { useCases, metrics, requireOperator, maxBodyBytes },
+  { useCases, metrics, requireOperator, maxBodyBytes, tiers },
   done,
 ) => {
   app.addHook('onRequest', (_request, reply, next) => {
@@ -107,7 +115,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
         const result = await useCases.verifyPayment({
           body,
           caller,
-          quota: readQuotaClaim(request),
+          quota: readQuotaClaim(request, tiers),
           isAwaited: () => !isClientGone(reply),
         })
         metrics.countVerify(kind, result.isValid ? 'valid' : 'invalid')
@@ -139,8 +147,9 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
         const response = await useCases.settlePayment({
           body,
           caller,
-          quota: readQuotaClaim(request),
+          quota: readQuotaClaim(request, tiers),
           idempotencyKey: readIdempotencyKey(headers['idempotency-key']),
+          isAwaited: () => !isClientGone(reply),
         })
         metrics.countSettle(kind, describeOutcome(response))
         if (response.isReplayed) reply.header('x-idempotency-replayed', 'true')
@@ -149,6 +158,15 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
         metrics.countSettle(kind, 'error')
         throw error
       }
+    },
+  )
+
+  app.post(
+    '/accepts',
+    { schema: acceptsSchema, config: { access: 'public' }, bodyLimit: maxBodyBytes },
+    async ({ body }, reply) => {
+      if (isPriceRequest(body)) return await reply.code(402).send(await useCases.priceAccepts(body))
+      return await useCases.completeAccepts(body)
     },
   )
 
@@ -175,8 +193,10 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
   done()
 }
 
-const readQuotaClaim = ({ account }: Pick<FastifyRequest, 'account'>): QuotaClaim | null =>
-  account === null ? null : { accountId: account.id, holder: account.quotaHolder, tier: account.tier }
+const readQuotaClaim = ({ account }: Pick<FastifyRequest, 'account'>, tiers: Tiers): QuotaClaim | null =>
+  account === null
+    ? null
+    : { accountId: account.id, holder: account.quotaHolder, tier: getTier(tiers, account.tier) }
 
 const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({
   scheme,

@@ -2,8 +2,10 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { WebhookUseCases } from '../../usecases/webhooks/useCases.js'
 import { getKeyOwner, readActor } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
+import { onResponseEnd } from '../responseEnd.js'
 import {
   listDeliveriesSchema,
+  listEventsSchema,
   redeliverSchema,
   rotateWebhookSecretSchema,
   setWebhookSchema,
@@ -39,6 +41,27 @@ export const webhookRoutes: FastifyPluginCallbackZod<{ readonly useCases: Webhoo
     '/dashboard/webhook/deliveries/:id/redeliver',
     { schema: redeliverSchema, config },
     async (request) => useCases.redeliver(getKeyOwner(request).account, request.params.id),
+  )
+
+  const waiting = new Set<AbortController>()
+  app.addHook('preClose', async () => {
+    for (const controller of waiting) controller.abort()
+  })
+  app.get(
+    '/v1/events',
+    { schema: listEventsSchema, config: { ...config, scope: 'read' } },
+    async (request, reply) => {
+      const { cursor, limit, wait } = request.query
+      const controller = new AbortController()
+      waiting.add(controller)
+      onResponseEnd(reply, () => controller.abort())
+      try {
+        const query = { cursor, limit, waitSeconds: wait }
+        return await useCases.readEvents(getKeyOwner(request).account, query, controller.signal)
+      } finally {
+        waiting.delete(controller)
+      }
+    },
   )
   done()
 }

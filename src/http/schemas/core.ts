@@ -12,7 +12,7 @@ import {
   supported,
   verifyResult,
 } from '../../protocol/results.js'
-import { tiers } from '../../protocol/tiers.js'
+import { tierSources, tiers } from '../../protocol/tiers.js'
 import { wirePaymentRequest } from '../../protocol/wire.js'
 import {
   infoResponse,
@@ -32,14 +32,22 @@ const tier = z
   .object({
     name: z.string().meta({ description: 'Display name' }),
     monthlyQuota: z.int().meta({ description: 'Transactions per month; -1 means unlimited' }),
-    rpmLimit: z.int().meta({ description: 'Requests per minute' }),
+    rpmLimit: z
+      .int()
+      .meta({ description: 'Requests per minute, for each of /verify and /settle; -1 means unlimited' }),
     feeRate: z.number().meta({ description: 'Fraction of a payment, for example 0.001' }),
     priceCents: z.int().meta({ description: 'Monthly price in cents' }),
   })
   .meta({ id: 'Tier' })
 
 const tierList = z.object({
-  tiers: z.object({ free: tier, builder: tier, scale: tier, enterprise: tier }),
+  tiers: z.record(z.string(), tier),
+  source: z.enum(tierSources).meta({
+    description:
+      '`specification`: the plans of a hosted service, the default with `API_KEY_REQUIRED=true`. `self-hosted`: the ' +
+      'default where keys are optional. `configured`: the operator set `TIERS`',
+  }),
+  registrationTier: z.string().meta({ description: 'Tier of new API keys' }),
 })
 
 const text = (description: string, mediaType: string) => ({
@@ -174,12 +182,13 @@ export const tiersSchema = {
   operationId: 'getTiers',
   tags: ['Service'],
   summary: 'Plans: quotas, limits and prices',
-  description: 'Identical on every instance; the limits apply to callers with an API key.',
+  description:
+    'The operator decides names, quotas, rates, fees and prices; the limits apply to callers with an API key.',
   response: { 200: jsonResponse('All plans, by id.', tierList), ...describeErrors(readErrors) },
   'x-reference': {
     responses: {
       200: {
-        tiers: { summary: 'All plans', value: { tiers } },
+        tiers: { summary: 'All plans', value: { tiers, source: 'specification', registrationTier: 'free' } },
       },
       ...exemplifyErrors(readErrors),
     },

@@ -12,10 +12,12 @@ import {
 } from '../../protocol/accounts.js'
 import { accountRequests, accountResponses } from './accountExamples.js'
 import { accountSettlementPages } from './examples.js'
+import { integerText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 import { accountSettlementsQuery } from './settlementsQuery.js'
 
 const readErrors = [
+  'INVALID_REQUEST',
   'UNAUTHORIZED',
   'FORBIDDEN',
   'RATE_LIMITED',
@@ -23,7 +25,6 @@ const readErrors = [
   'SERVICE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
 const writeErrors = [
-  'INVALID_REQUEST',
   'REQUEST_TIMEOUT',
   'REQUEST_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
@@ -61,8 +62,6 @@ export const usageSchema = {
   'x-reference': { responses: { 200: accountResponses.usage, ...exemplifyErrors(readErrors) } },
 } satisfies FastifySchema
 
-const listErrors = ['INVALID_REQUEST', ...readErrors] as const satisfies readonly ErrorCode[]
-
 export const accountSettlementsSchema = {
   operationId: 'listMySettlements',
   tags: ['Accounts'],
@@ -73,9 +72,9 @@ export const accountSettlementsSchema = {
   querystring: accountSettlementsQuery,
   response: {
     200: jsonResponse('A page of settlements.', accountSettlementPage),
-    ...describeErrors(listErrors),
+    ...describeErrors(readErrors),
   },
-  'x-reference': { responses: { 200: accountSettlementPages, ...exemplifyErrors(listErrors) } },
+  'x-reference': { responses: { 200: accountSettlementPages, ...exemplifyErrors(readErrors) } },
 } satisfies FastifySchema
 
 export const rotateSchema = {
@@ -86,33 +85,34 @@ export const rotateSchema = {
     'Returns a new key with the name, scopes and expiry of the old one, and invalidates the old one: immediately, or ' +
     'with `graceSeconds` later (until then without the scope `manage`). Tier, quota, webhook, restrictions, ' +
     'settlements and `Idempotency-Key`s stay with the project. Of concurrent rotations, one succeeds.',
-  querystring: z.object({
-    graceSeconds: z
-      .string()
-      .regex(/^[0-9]{1,6}$/)
-      .transform(Number)
-      .pipe(z.int().max(604_800))
+  querystring: z.strictObject({
+    graceSeconds: integerText(/^[0-9]{1,6}$/, 0, 604_800)
       .default(0)
-      .meta({ description: 'How long the old key stays valid, at most 604800 (7 days)', examples: ['3600'] }),
+      .meta({ description: 'How long the old key stays valid, at most 604800 (7 days)', examples: [3600] }),
   }),
   response: { 200: jsonResponse('The new key of the project.', rotatedKey), ...describeErrors(writeErrors) },
   'x-reference': { responses: { 200: accountResponses.rotated, ...exemplifyErrors(writeErrors) } },
 } satisfies FastifySchema
 
 const allowed = (maxLength: number, description: string) =>
-  z.array(z.string().min(1).max(maxLength)).max(maxRestrictions).meta({ description })
+  z.array(z.string().min(1).max(maxLength)).max(maxRestrictions).nullable().optional().meta({ description })
 
 export const restrictionsSchema = {
   operationId: 'restrictKey',
   tags: ['Accounts'],
   summary: 'Restrict where my key may be used',
   description:
-    'Replaces both lists; an empty list allows all. Requests from elsewhere receive 403. This endpoint is itself ' +
-    'subject to the restrictions: make sure that the new lists include you. `allowedRef` restricts web pages only; ' +
-    'other clients can send any referrer.',
+    'Takes `allowedIPs` and `allowedRef` as `GET /dashboard/info` returns them. A list that is absent stays as it is; ' +
+    'null and an empty list allow all. Requests from elsewhere receive 403, which names the address that was seen. An ' +
+    '`allowedIPs` without the address of this request is refused unless `force` is true. `allowedRef` restricts web ' +
+    'pages only; other clients can send any referrer.',
   body: z.object({
     allowedIPs: allowed(64, 'Addresses and CIDR blocks, at most 100'),
     allowedRef: allowed(253, 'Hosts of `Referer` or `Origin`, at most 100'),
+    force: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Accept an `allowedIPs` that excludes the address of this request' }),
   }),
   response: { 200: jsonResponse('The new restrictions.', restrictions), ...describeErrors(writeErrors) },
   'x-reference': {

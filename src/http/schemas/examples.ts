@@ -249,8 +249,22 @@ export const supportedResponse = {
     summary: 'One network',
     value: {
       kinds: [
-        { payVersion: 2, x402Version: 2, t402Version: 2, scheme: 'exact', network: 'eip155:84532' },
-        { payVersion: 1, x402Version: 1, t402Version: 1, scheme: 'exact', network: 'base-sepolia' },
+        {
+          payVersion: 2,
+          x402Version: 2,
+          t402Version: 2,
+          scheme: 'exact',
+          network: 'eip155:84532',
+          extra: { name: 'USDC', version: '2' },
+        },
+        {
+          payVersion: 1,
+          x402Version: 1,
+          t402Version: 1,
+          scheme: 'exact',
+          network: 'base-sepolia',
+          extra: { name: 'USDC', version: '2' },
+        },
       ],
       extensions: [],
       signers: { 'eip155:*': [facilitator] },

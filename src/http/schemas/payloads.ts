@@ -50,11 +50,11 @@ const exactTonProof = z
   .looseObject({
     signedBoc: z.string().meta({
       description:
-        'The external message to the payer’s wallet in base64, with one jetton transfer; the payer’s wallet pays the fees',
+        'The external message to the payer’s wallet in base64, or its signed body alone, with one jetton transfer; the payer’s wallet pays the fees',
     }),
     authorization: z.looseObject({}).meta({
       description:
-        'A copy of the message contents: from, to, jettonMaster, jettonAmount, tonAmount, validUntil, seqno, queryId. It must match the message, which is authoritative',
+        'A copy of the message contents. from, to, jettonMaster and jettonAmount must match the message, which is authoritative; other fields are ignored',
     }),
   })
   .meta({
@@ -77,13 +77,13 @@ const sponsoredTonProof = z
 
 const exactTronProof = z
   .looseObject({
-    signedTransaction: z.string().meta({
+    signedTransaction: z.union([z.string(), z.looseObject({})]).meta({
       description:
-        'The whole signed transaction in hex protobuf: one TriggerSmartContract that calls the token’s transfer',
+        'The whole signed transaction in hex protobuf, or the JSON of TronWeb signers (`raw_data_hex` and `signature` are read): one TriggerSmartContract that calls the token’s transfer',
     }),
     authorization: z.looseObject({}).meta({
       description:
-        'A copy of the transaction contents: from, to, contractAddress, amount, expiration, refBlockBytes, refBlockHash, timestamp. It must match the transaction, which is authoritative',
+        'A copy of the transaction contents. from, to, contractAddress and amount must match the transaction, which is authoritative; other fields are ignored',
     }),
   })
   .meta({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parameters } from './examples.js'
 import { pageLimit, uuidText } from './page.js'
 
-const fields = z.object({
+const fields = z.strictObject({
   network: z
     .string()
     .min(1)
@@ -39,7 +39,7 @@ const fields = z.object({
     }),
   limit: pageLimit
     .optional()
-    .meta({ description: 'For lists: page size, 1 to 200; default 50', examples: ['50'] }),
+    .meta({ description: 'For lists: page size, 1 to 200; default 50', examples: [50] }),
   cursor: uuidText.optional().meta({ description: 'For lists: `nextCursor` of the previous page' }),
 })
 

@@ -3,14 +3,16 @@ import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import {
   deliveryPage,
+  deliveryStatus,
   deliveryView,
+  eventPage,
   maxWebhookUrlLength,
   webhookRotated,
   webhookSet,
   webhookTested,
 } from '../../protocol/webhooks.js'
 import { parameters } from './examples.js'
-import { pageQuery, uuidText } from './page.js'
+import { integerText, pageLimit, pageQuery, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const readErrors = [
@@ -63,7 +65,8 @@ export const setWebhookSchema = {
       'keeps its secret; another URL gets a new one. A message without a 2xx response within 10 seconds is retried after 5 s, 30 s, ' +
       '5 min, 30 min, 2 h, 5 h and 10 h; a 410 response stops all messages until a URL is set again. Redirects are ' +
       'not followed. Messages can arrive more than once (deduplicate by `webhook-id`) and out of order.',
-    'HTTPS only, ports 443 and 8443, and only hosts with public addresses. An empty string removes the webhook.',
+    'HTTPS only, ports 443 and 8443, and only hosts with public addresses, unless `WEBHOOK_ALLOW` of the instance names ' +
+      'others: those may use HTTP and any port. An empty string removes the webhook.',
   ].join('\n\n'),
   body: z.object({
     webhookUrl: z
@@ -130,13 +133,66 @@ export const listDeliveriesSchema = {
   tags: ['Webhooks'],
   summary: 'List webhook deliveries',
   description: 'Deliveries of the last 30 days, newest first, with the latest response to each.',
-  querystring: pageQuery,
+  querystring: pageQuery.extend({
+    status: deliveryStatus.optional().meta({ description: 'Filter by status; default: all but `stored`' }),
+  }),
   response: { 200: jsonResponse('A page of deliveries.', deliveryPage), ...describeErrors(readErrors) },
   'x-reference': {
     responses: {
       200: {
         page: { value: { deliveries: [deliveryExample], nextCursor: deliveryExample.id } },
         none: { value: { deliveries: [] } },
+      },
+      ...exemplifyErrors(readErrors),
+    },
+  },
+} satisfies FastifySchema
+
+const waitSeconds = integerText(/^[0-9]{1,2}$/, 0, 30).default(0)
+
+export const listEventsSchema = {
+  operationId: 'listEvents',
+  tags: ['Webhooks'],
+  summary: 'Read your events as a feed',
+  description: [
+    'Events of your settlements of the last 30 days, oldest first, whether or not a webhook is set: no public address ' +
+      'is needed. Pass the `cursor` of each response to the next request; a request with the same cursor returns the ' +
+      'same events again (at least once; deduplicate by `id`). Without a cursor the feed starts with the oldest ' +
+      'event, with `latest` after the newest one (repeat it while `hasMore`).',
+    'With `wait` the response is delayed until there is an event, at most that many seconds. At most 4 requests of a ' +
+      'project wait at a time.',
+  ].join('\n\n'),
+  querystring: z.strictObject({
+    cursor: z
+      .string()
+      .regex(/^(?:[0-9]{1,18}|latest)$/)
+      .default('0')
+      .meta({ description: '`cursor` of the previous response, or `latest`', examples: ['17'] }),
+    limit: pageLimit.default(50).meta({ description: 'Page size, 1 to 200; default 50', examples: [50] }),
+    wait: waitSeconds.meta({
+      description: 'Seconds to wait for an event, 0 to 30; default 0',
+      examples: [25],
+    }),
+  }),
+  response: { 200: jsonResponse('A page of events.', eventPage), ...describeErrors(readErrors) },
+  'x-reference': {
+    responses: {
+      200: {
+        page: {
+          value: {
+            events: [
+              {
+                id: deliveryExample.id,
+                type: deliveryExample.type,
+                timestamp: deliveryExample.createdAt,
+                data: deliveryExample.data,
+              },
+            ],
+            cursor: '18',
+            hasMore: false,
+          },
+        },
+        none: { value: { events: [], cursor: '18', hasMore: false } },
       },
       ...exemplifyErrors(readErrors),
     },

@@ -1,7 +1,7 @@
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { answerDuplicate, answerPending, failSettle, succeed } from './settleAnswers.js'
-import { isSameRequest, type SettlementContext, withShortDeadline } from './settlementContext.js'
+import { canReceive, isSameRequest, type SettlementContext, withShortDeadline } from './settlementContext.js'
 
 /** Answers a request from a closed settlement; null while it is open. */
 export type AnswerFromSettlement = (
@@ -26,6 +26,7 @@ export const createAnswerFromSettlement = (journal: SettlementJournal): AnswerFr
     switch (settlement.state) {
       case 'confirmed': {
         if (!isSameRequest(settlement, context)) return answerDuplicate(settlement, callerNetwork)
+        if (!canReceive(context)) return answerPending(settlement, settlement.transaction, callerNetwork)
         switch (await isConsumer(settlement, context)) {
           case true:
             return succeed(settlement, settlement.transaction ?? '', callerNetwork)

@@ -1,5 +1,6 @@
 import { withinDeadline } from '../../concurrency/deadline.js'
 import { createWorkerPool } from '../../concurrency/workerPool.js'
+import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { ConfirmedBlock, ConfirmedBlocks } from '../../ports/confirmedBlocks.js'
 import type { Logger } from '../../ports/logger.js'
@@ -37,6 +38,12 @@ interface BlockCheck {
 export const createDetectReorgs = (dependencies: DetectReorgsDependencies) => {
   const { registry, blocks, counter, clock, logger, deadlineMs } = dependencies
   let checks: ReadonlyMap<string, BlockCheck> = new Map()
+  const failures = createFailureLog({
+    logger,
+    event: 'block.status_unknown',
+    recovered: 'block.status_known',
+    now: () => clock.now().getTime(),
+  })
 
   const readStatus = async (
     { scheme, network, block }: ConfirmedBlock,
@@ -102,11 +109,12 @@ export const createDetectReorgs = (dependencies: DetectReorgsDependencies) => {
       maxFailuresPerKey,
       stopped,
       onFailure: ({ network, block }, error) =>
-        logger.warn({ network, blockHash: block.hash, error }, 'block.status_unknown'),
+        failures.failed(network, { network, blockHash: block.hash, error }),
     })
 
     const checkBlock = async (block: ConfirmedBlock): Promise<void> => {
       const status = await readStatus(block, stopped)
+      failures.succeeded(block.network)
       if (status === 'orphaned') reorganized.add(block.network)
       const check = await applyStatus(block, status, checks.get(keyOf(block)))
       if (check !== null) nextChecks.set(keyOf(block), check)

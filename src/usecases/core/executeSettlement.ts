@@ -6,6 +6,7 @@ import type { AnswerFromSettlement } from './answerFromSettlement.js'
 import { answerPending, failSettle, succeed } from './settleAnswers.js'
 import {
   asSettleFailure,
+  canReceive,
   describeOutcome,
   describeSettlement,
   type SettlementContext,
@@ -48,9 +49,12 @@ export const createExecuteSettlement = ({
       logger.warn(logFields, 'settlement.pending')
       return answerPending(settlement, outcome.transaction, callerNetwork)
     }
-    if (await journal.close(settlement.id, outcome, context.consumer)) {
+    const isReceived = canReceive(context)
+    if (await journal.close(settlement.id, outcome, isReceived ? context.consumer : undefined)) {
       logger.info(logFields, `settlement.${outcome.state}`)
       if (outcome.state === 'failed') return failSettle(settlement, outcome.reason, callerNetwork)
+      // The client is gone: its next request receives the success.
+      if (!isReceived) return answerPending(settlement, outcome.transaction, callerNetwork)
       const settledAmount = outcome.settledAmount ?? settlement.amount
       return succeed({ ...settlement, settledAmount }, outcome.transaction, callerNetwork)
     }

@@ -1,9 +1,26 @@
 import { createHash } from 'node:crypto'
+import { normalizeSignedTransaction } from '../../protocol/signedTransaction.js'
 import type { WirePaymentRequest } from '../../protocol/wire.js'
 
 /** SHA-256 of the canonical body, in hex: requests with equal fingerprints are the same request. */
-export const fingerprintRequest = (body: WirePaymentRequest): string =>
-  createHash('sha256').update(canonicalJson(body)).digest('hex')
+export const fingerprintRequest = (body: WirePaymentRequest): string => fingerprintJson(normalizeProof(body))
+
+const normalizeProof = (body: WirePaymentRequest): WirePaymentRequest => {
+  const { paymentPayload } = body
+  const { payload } = paymentPayload
+  if (!isFields(payload)) return body
+  const normalized = normalizeSignedTransaction(payload)
+  return normalized === payload
+    ? body
+    : { ...body, paymentPayload: { ...paymentPayload, payload: normalized } }
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** SHA-256 of the canonical value, in hex. */
+export const fingerprintJson = (value: unknown): string =>
+  createHash('sha256').update(canonicalJson(value)).digest('hex')
 
 /** JSON with sorted keys and no white space: equal content gives equal text. */
 export const canonicalJson = (value: unknown): string => {

@@ -11,11 +11,14 @@ import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenCount, SettlementOverview } from '../../ports/settlementOverview.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { createCheckReadiness } from './checkReadiness.js'
+import { createCompleteAccepts } from './completeAccepts.js'
+import { createFindTerms } from './completeRequirements.js'
 import { type ConcurrencyLimitSettings, createConcurrencyLimits } from './concurrencyLimits.js'
 import { createDetectReorgs } from './detectReorgs.js'
 import { createGetSettlement } from './getSettlement.js'
 import { createListSettlements } from './listSettlements.js'
 import { createListSupported } from './listSupported.js'
+import { createPriceAccepts } from './priceAccepts.js'
 import { createQuotaGate } from './quotaGate.js'
 import { createReconcileSettlements } from './reconcileSettlements.js'
 import { createSettleAuthorization, type SettleAuthorization } from './settleAuthorization.js'
@@ -70,6 +73,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     logger,
     waitMs: settings.settleWaitMs,
   })
+  const findTerms = createFindTerms(registry, dependencies.isServing)
   const resolverDependencies = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
   return {
     settleAuthorization,
@@ -85,6 +89,8 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       ...createGetSettlement(journal),
       listSettlements: createListSettlements({ overview, journal, clock }),
       listSupported: createListSupported(registry, dependencies.isServing),
+      completeAccepts: createCompleteAccepts(findTerms),
+      priceAccepts: createPriceAccepts(findTerms),
       checkReadiness: createCheckReadiness(dependencies.checks, clock),
       describeService: () => service,
     },

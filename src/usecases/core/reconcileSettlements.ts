@@ -1,5 +1,6 @@
 import { withinDeadline } from '../../concurrency/deadline.js'
 import { createWorkerPool } from '../../concurrency/workerPool.js'
+import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
@@ -34,6 +35,12 @@ interface RowFailures {
 export const createReconcileSettlements = (dependencies: ReconcileDependencies) => {
   const { registry, journal, counter, clock, logger, deadlineMs } = dependencies
   const failures = new Map<string, RowFailures>()
+  const unresolved = createFailureLog({
+    logger,
+    event: 'settlement.resolve_failed',
+    recovered: 'settlement.resolve_recovered',
+    now: () => clock.now().getTime(),
+  })
 
   const abandon = async ({ id, network }: Settlement): Promise<void> => {
     if (await journal.abandon(id)) logger.warn({ settlementId: id, network }, 'settlement.abandoned')
@@ -76,6 +83,7 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
   const work = async (settlement: Settlement, stopped: AbortSignal): Promise<void> => {
     await (settlement.state === 'claimed' ? abandon(settlement) : resolve(settlement, stopped))
     failures.delete(settlement.id)
+    unresolved.succeeded(settlement.network)
   }
 
   const runThrough = (rows: readonly Settlement[], stopped: AbortSignal): Promise<void> =>
@@ -87,7 +95,7 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
       stopped,
       onFailure: ({ id, network }, error) => {
         countFailure(id)
-        logger.warn({ settlementId: id, network, error }, 'settlement.resolve_failed')
+        unresolved.failed(network, { settlementId: id, network, error })
       },
     }).run(rows, (settlement) => work(settlement, stopped))
 

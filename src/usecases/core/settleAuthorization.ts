@@ -15,7 +15,12 @@ import { createExecuteSettlement } from './executeSettlement.js'
 import { findScheme } from './findScheme.js'
 import { createJoinSettlement } from './joinSettlement.js'
 import { refuseSettle } from './settleAnswers.js'
-import { asSettleFailure, type SettleAttempt, type SettlementContext } from './settlementContext.js'
+import {
+  asSettleFailure,
+  fingerprintProof,
+  type SettleAttempt,
+  type SettlementContext,
+} from './settlementContext.js'
 import type { SpendingLimits } from './spendingLimits.js'
 
 /** A retry joins the first attempt; a different request is answered `duplicate_settlement`. */
@@ -109,6 +114,7 @@ export const createSettleAuthorization = ({
       resource: context.payment.resource,
       caller: context.caller,
       fingerprint: context.fingerprint,
+      proofFingerprint: context.proofFingerprint,
     }
     return journal.claim(
       claimed,
@@ -127,7 +133,14 @@ export const createSettleAuthorization = ({
     try {
       const fingerprint =
         typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()
-      return await settle({ ...attempt, fingerprint, scheme, waitUntil: AbortSignal.timeout(waitMs) })
+      const proofFingerprint = fingerprintProof(attempt.caller, attempt.payment)
+      return await settle({
+        ...attempt,
+        fingerprint,
+        proofFingerprint,
+        scheme,
+        waitUntil: AbortSignal.timeout(waitMs),
+      })
     } catch (error) {
       throw asSettleFailure(error)
     } finally {

@@ -52,7 +52,7 @@ export const createSettlePayment = ({
   /** An unreadable payment is a result (HTTP 200), also under its Idempotency-Key. */
   const settle = async (
     { body, caller, quota }: SettleRequest,
-    identity: Pick<SettleAttempt, 'fingerprint' | 'consumer'>,
+    identity: Pick<SettleAttempt, 'fingerprint' | 'consumer' | 'isAwaited'>,
   ): Promise<SettleResult> => {
     const payment = readPayment(body)
     if (isRefused(payment)) {
@@ -93,7 +93,11 @@ export const createSettlePayment = ({
     if (idempotencyKey === null) {
       const consumer = `request:${randomUUID()}`
       return {
-        result: await settle(request, { fingerprint: () => fingerprintRequest(body), consumer }),
+        result: await settle(request, {
+          fingerprint: () => fingerprintRequest(body),
+          consumer,
+          ...(request.isAwaited === undefined ? {} : { isAwaited: request.isAwaited }),
+        }),
         isReplayed: false,
       }
     }

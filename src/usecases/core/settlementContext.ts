@@ -3,6 +3,7 @@ import { AppError } from '../../errors.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Outcome, Scheme } from '../../schemes/scheme.js'
+import { fingerprintJson } from './fingerprint.js'
 import type { SettleRequest } from './useCases.js'
 
 export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
@@ -11,19 +12,53 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
   readonly fingerprint: string | (() => string)
   /** Identity for `journal.consume`: the same for retries with one Idempotency-Key, else new per request. */
   readonly consumer: string
+  /**
+   * False once the client disconnected: a success that it can no longer receive is left for a later request. Absent for
+   * a consumer that can ask again.
+   */
+  readonly isAwaited?: () => boolean
 }
 
 export interface SettlementContext extends SettleAttempt {
   readonly fingerprint: string
+  /** Null for anonymous callers. */
+  readonly proofFingerprint: string | null
   readonly scheme: Scheme
   readonly waitUntil: AbortSignal
 }
 
-/** Only a retry of the same request by the same caller may share the outcome. */
+/**
+ * Only a retry by the same caller may share the outcome. Anonymous callers must send the same body. An account may send
+ * another body with the same proof, if what it requires now is what the settlement pays.
+ */
 export const isSameRequest = (
-  settlement: Pick<Settlement, 'caller' | 'fingerprint'>,
-  { caller, fingerprint }: Pick<SettlementContext, 'caller' | 'fingerprint'>,
-): boolean => settlement.caller === caller && settlement.fingerprint === fingerprint
+  settlement: Settlement,
+  context: Pick<SettlementContext, 'caller' | 'fingerprint' | 'proofFingerprint' | 'payment'>,
+): boolean => {
+  if (settlement.caller !== context.caller) return false
+  if (settlement.fingerprint === context.fingerprint) return true
+  const { proofFingerprint } = context
+  return (
+    proofFingerprint !== null &&
+    settlement.proofFingerprint === proofFingerprint &&
+    paysRequirements(settlement, context.payment)
+  )
+}
+
+const paysRequirements = (settlement: Settlement, { requirements, settleAmount }: Payment): boolean =>
+  settlement.scheme === requirements.scheme &&
+  settlement.network === requirements.network &&
+  settlement.asset === requirements.asset &&
+  settlement.payTo === requirements.payTo &&
+  settlement.amount === (settleAmount ?? requirements.amount)
+
+/** Null for anonymous callers, who share one name. */
+export const fingerprintProof = (caller: string, { proof }: Payment): string | null =>
+  caller === 'anonymous' ? null : fingerprintJson(proof)
+
+/** Whether a success may be used up by this request. */
+export const canReceive = ({ isAwaited }: Pick<SettleAttempt, 'isAwaited'>): boolean =>
+  isAwaited === undefined || isAwaited()
 
 /** Log fields of a settlement; never the payload. */
 export const describeSettlement = ({ id, authorizationId, network, scheme, payer, amount }: Settlement) => ({

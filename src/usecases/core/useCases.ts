@@ -1,5 +1,11 @@
 import type { QuotaClaim } from '../../ports/quotas.js'
 import type {
+  CompletedRequirements,
+  PricedRequirements,
+  PriceRequest,
+  RequirementsToComplete,
+} from '../../protocol/accepts.js'
+import type {
   Readiness,
   SettlementPage,
   SettlementsOfTransaction,
@@ -25,6 +31,8 @@ export interface SettleRequest {
   readonly caller: string
   readonly quota: QuotaClaim | null
   readonly idempotencyKey: string | null
+  /** False once the client disconnected. Default: always awaited. */
+  readonly isAwaited?: () => boolean
 }
 
 export interface SettleResponse {
@@ -65,6 +73,10 @@ export interface CoreUseCases {
   /** For operators. Throws INVALID_REQUEST for an unknown cursor. */
   listSettlements(query: SettlementsQuery): Promise<SettlementPage>
   listSupported(): Supported
+  /** Throws INVALID_REQUEST if none can be settled now. */
+  completeAccepts(request: RequirementsToComplete): Promise<CompletedRequirements>
+  /** Throws INVALID_REQUEST if the price cannot be settled now. */
+  priceAccepts(request: PriceRequest): Promise<PricedRequirements>
   checkReadiness(): Promise<Readiness>
   describeService(): ServiceDescription
 }

@@ -13,6 +13,7 @@ import { checkRequirements } from './checkRequirements.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
 import type { QuotaGate } from './quotaGate.js'
+import { fingerprintProof, isSameRequest } from './settlementContext.js'
 import type { CoreUseCases, VerifyRequest } from './useCases.js'
 
 export interface VerifyPaymentDependencies {
@@ -105,8 +106,12 @@ export const createVerifyPayment = ({
     if (
       settlement !== null &&
       settlement.consumedBy === null &&
-      settlement.caller === caller &&
-      settlement.fingerprint === fingerprintRequest(body)
+      isSameRequest(settlement, {
+        caller,
+        payment,
+        fingerprint: fingerprintRequest(body),
+        proofFingerprint: fingerprintProof(caller, payment),
+      })
     ) {
       return { isValid: true, payer: settlement.payer }
     }

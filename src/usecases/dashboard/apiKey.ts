@@ -30,6 +30,9 @@ export const isApiKey = (text: string): boolean => {
   return content === undefined ? oldForm.test(text) : checksumOf(content) === checksum
 }
 
+/** Whether a credential is meant for this service, also if it is malformed. */
+export const containsApiKey = (text: string): boolean => text.includes(prefix)
+
 export const maskedApiKey = `${prefix}${'*'.repeat(8)}`
 
 const checksumOf = (content: string): string => writeBase62(BigInt(crc32(content)), checksumLength)

@@ -22,7 +22,7 @@ export const createAuthenticate =
     const { account, key } = use
     const { allowedIPs, allowedRef } = account
     if (allowedIPs !== null && !blocks.include(allowedIPs, address)) {
-      throw new AppError('FORBIDDEN', 'The API key may not be used from this address')
+      throw new AppError('FORBIDDEN', `The API key may not be used from ${address}`)
     }
     if (allowedRef !== null && !isHostAllowed(allowedRef, refererHost)) {
       throw new AppError('FORBIDDEN', 'The API key may not be used from this site')

@@ -10,6 +10,7 @@ import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import { specificationTiers, type Tiers } from '../../protocol/tiers.js'
 import type { KeyEnvironment } from './apiKey.js'
 import { createApiKeyUseCases } from './apiKeys.js'
 import { createAuthenticate } from './authenticate.js'
@@ -45,6 +46,8 @@ export interface DashboardDependencies {
   readonly audit: AuditLog
   readonly mailboxCaps: MailboxCapSettings
   readonly keyEnvironment: KeyEnvironment
+  /** Default: the table of the specification. */
+  readonly tiers?: Tiers
   readonly clock: Clock
   readonly logger: Logger
   readonly settlements: AccountSettlements
@@ -75,6 +78,7 @@ export const createDashboard = (dependencies: DashboardDependencies): Dashboard 
     mailer,
     audit,
     keyEnvironment,
+    tiers = specificationTiers,
   } = dependencies
   const { mode } = registration
   const mailKeys =
@@ -92,12 +96,12 @@ export const createDashboard = (dependencies: DashboardDependencies): Dashboard 
         readEmail(email)
         if (projectName !== undefined) readProjectName(projectName)
       },
-      register: createRegister({ ...dependencies, mode, mailKeys }),
+      register: createRegister({ ...dependencies, mode, mailKeys, tiers }),
       ...createApiKeyUseCases({ accounts, sealer, keyEnvironment, mailChange, clock }),
       readAudit: createReadAudit(audit),
       lookUp: createLookUp({ accounts, sealer, mode, mailKeys }),
-      readInfo: createReadInfo({ quotas, clock, findWebhookUrl }),
-      readQuota: createReadQuota(quotas, clock),
+      readInfo: createReadInfo({ quotas, clock, tiers, findWebhookUrl }),
+      readQuota: createReadQuota(quotas, clock, tiers),
       listKeys: createListKeys({ accounts, sealer, mode }),
       listSettlements: createListAccountSettlements({ settlements, journal }),
       readUsage: createReadUsage(quotas, clock),

@@ -1,27 +1,28 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Quotas } from '../../ports/quotas.js'
-import { tiers } from '../../protocol/tiers.js'
+import { getTier, type Tiers } from '../../protocol/tiers.js'
 import type { DashboardUseCases } from './useCases.js'
 import { viewQuota } from './viewQuota.js'
 
 export interface ReadInfoDependencies {
   readonly quotas: Quotas
   readonly clock: Clock
+  readonly tiers: Tiers
   findWebhookUrl(accountId: string): Promise<string | null>
 }
 
 export const createReadInfo =
-  ({ quotas, clock, findWebhookUrl }: ReadInfoDependencies): DashboardUseCases['readInfo'] =>
+  ({ quotas, clock, tiers, findWebhookUrl }: ReadInfoDependencies): DashboardUseCases['readInfo'] =>
   async (account) => {
     const [use, webhookUrl] = await Promise.all([
       quotas.readUse(account.quotaHolder, clock.now()),
       findWebhookUrl(account.id),
     ])
-    const { name, monthlyQuota, rpmLimit, feeRate } = tiers[account.tier]
+    const { name, monthlyQuota, rpmLimit, feeRate } = getTier(tiers, account.tier)
     return {
       tier: account.tier,
       config: { name, monthlyQuota, rpmLimit, feeRate },
-      quota: viewQuota(account, use),
+      quota: viewQuota(account, use, tiers),
       email: account.email,
       project: account.project,
       status: account.status,

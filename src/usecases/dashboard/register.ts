@@ -4,6 +4,7 @@ import type { AccountStore, Registrant } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { Sealer } from '../../ports/sealer.js'
+import type { Tiers } from '../../protocol/tiers.js'
 import { createApiKey, type KeyEnvironment, maskedApiKey } from './apiKey.js'
 import { identifyRegistrant, type MailboxCapSettings } from './mailboxCaps.js'
 import type { MailKeys } from './mailKeys.js'
@@ -19,6 +20,7 @@ export interface RegisterDependencies {
   readonly quotas: Quotas
   readonly sealer: Sealer
   readonly clock: Clock
+  readonly tiers: Tiers
   readonly mode: Registration['mode']
   readonly mailKeys: MailKeys | null
   readonly mailboxCaps: MailboxCapSettings
@@ -27,7 +29,7 @@ export interface RegisterDependencies {
 
 /** Idempotent per e-mail and project: returns the existing account if there is one. */
 export const createRegister = (dependencies: RegisterDependencies): DashboardUseCases['register'] => {
-  const { accounts, quotas, sealer, clock, mode, mailKeys, mailboxCaps, keyEnvironment } = dependencies
+  const { accounts, quotas, sealer, clock, mode, mailKeys, mailboxCaps, keyEnvironment, tiers } = dependencies
 
   const registerOnce = async (who: Registrant & { readonly id: string }, address: string | null) => {
     const apiKey = createApiKey(keyEnvironment)
@@ -45,20 +47,20 @@ export const createRegister = (dependencies: RegisterDependencies): DashboardUse
       const registered = await registering.catch(nullIfCapped)
       if (registered !== null) mailKeys([registered])
       // Same response for every address: only the e-mail reveals whether the project exists.
-      const quota = viewQuota({ tier: 'free' }, unusedMonth(clock.now()))
+      const quota = viewQuota({ tier: tiers.registration }, unusedMonth(clock.now()), tiers)
       return { apiKey: maskedApiKey, projectName: project, quota, isNew: true }
     }
     const registered = await registering
     const { account, isNew } = registered
     if (account.status === 'revoked') throw new AppError('FORBIDDEN', 'This project is revoked')
     if (!isNew && !areKeysShown(mode, viewer)) {
-      const quota = viewQuota(account, unusedMonth(clock.now()))
+      const quota = viewQuota(account, unusedMonth(clock.now()), tiers)
       return { apiKey: maskedApiKey, projectName: account.project, quota, isNew }
     }
     return {
       apiKey: openKey(sealer, registered),
       projectName: account.project,
-      quota: viewQuota(account, await quotas.readUse(account.quotaHolder, clock.now())),
+      quota: viewQuota(account, await quotas.readUse(account.quotaHolder, clock.now()), tiers),
       isNew,
     }
   }

@@ -11,25 +11,41 @@ const maxQuotedLength = 60
 
 export const createRestrict =
   (accounts: AccountStore, blocks: AddressBlocks, mailChange: MailChange): DashboardUseCases['restrict'] =>
-  async (account, restrictions, by = unknownActor) => {
-    const allowedIPs = readList(restrictions.allowedIPs, {
+  async (account, change, by = unknownActor) => {
+    const allowedIPs = readList(change.allowedIPs, {
       name: 'allowedIPs',
       rule: 'must be an IP address or a CIDR block',
       normalize: blocks.normalize,
     })
-    const allowedRef = readList(restrictions.allowedRef, {
+    const allowedRef = readList(change.allowedRef, {
       name: 'allowedRef',
       rule: 'must be a host name, which covers its subdomains',
       normalize: normalizeHostName,
     })
-    const stored = {
-      allowedIPs: allowedIPs.length === 0 ? null : allowedIPs,
-      allowedRef: allowedRef.length === 0 ? null : allowedRef,
+    if (allowedIPs === undefined && allowedRef === undefined) {
+      throw new AppError('INVALID_REQUEST', 'The body must have allowedIPs or allowedRef')
     }
-    await accounts.setRestrictions(account.id, stored, { by })
+    const { address } = by
+    if (change.force !== true && allowedIPs != null && address !== null) {
+      if (!blocks.include(allowedIPs, address)) throw wouldLockOut(address)
+    }
+    const stored = await accounts.setRestrictions(
+      account.id,
+      {
+        ...(allowedIPs === undefined ? {} : { allowedIPs }),
+        ...(allowedRef === undefined ? {} : { allowedRef }),
+      },
+      { by },
+    )
     mailChange(account, 'restrictions.changed', by)
-    return { allowedIPs, allowedRef }
+    return { allowedIPs: [...(stored?.allowedIPs ?? [])], allowedRef: [...(stored?.allowedRef ?? [])] }
   }
+
+const wouldLockOut = (address: string): AppError =>
+  new AppError(
+    'INVALID_REQUEST',
+    `allowedIPs: does not contain ${address}, the address of this request; add it, or send "force": true`,
+  )
 
 interface ListRule {
   readonly name: string
@@ -37,8 +53,16 @@ interface ListRule {
   readonly normalize: (entry: string) => string | null
 }
 
-/** Normalized and deduplicated. Throws INVALID_REQUEST that lists every malformed entry. */
-const readList = (entries: readonly string[], { name, rule, normalize }: ListRule): string[] => {
+/**
+ * Normalized and deduplicated; null for no restriction, undefined if absent. Throws INVALID_REQUEST that lists every
+ * malformed entry.
+ */
+const readList = (
+  entries: readonly string[] | null | undefined,
+  { name, rule, normalize }: ListRule,
+): readonly string[] | null | undefined => {
+  if (entries === undefined || entries === null) return entries
+  if (entries.length === 0) return null
   if (entries.length > maxRestrictions) {
     throw new AppError('INVALID_REQUEST', `${name}: may have at most ${maxRestrictions} entries`)
   }

@@ -13,6 +13,7 @@ import type {
   Quota,
   RegisterResult,
   Restrictions,
+  RestrictionsChange,
   RevokedKey,
   RotatedKey,
   Usage,
@@ -87,6 +88,7 @@ export interface DashboardUseCases {
   /** Throws NOT_FOUND, or INVALID_REQUEST for the primary key. */
   revokeApiKey(holder: KeyHolder, keyId: string, by?: Actor): Promise<RevokedKey>
   readAudit(account: Account, query: AuditQuery): Promise<AuditPage>
-  restrict(account: Account, restrictions: Restrictions, by?: Actor): Promise<Restrictions>
+  /** Throws INVALID_REQUEST for malformed entries, and for addresses that exclude the actor unless forced. */
+  restrict(account: Account, change: RestrictionsChange, by?: Actor): Promise<Restrictions>
   countKeys(): Promise<number>
 }

@@ -2,6 +2,7 @@ import type { Job } from '../../ports/job.js'
 import { createDeliverWebhooks, type DeliverWebhooksDependencies } from './deliverWebhooks.js'
 import type { WebhookDependencies } from './dependencies.js'
 import { createListDeliveries } from './listDeliveries.js'
+import { createReadEvents, type ReadEventsDependencies } from './readEvents.js'
 import { createRecordChange, type RecordChangeDependencies } from './recordChange.js'
 import { createRedeliver, type RedeliverDependencies } from './redeliver.js'
 import { createRotateSecret } from './rotateSecret.js'
@@ -14,6 +15,7 @@ export interface WebhooksDependencies
   extends Omit<WebhookDependencies, 'sendWebhook' | 'recordChange'>,
     RecordChangeDependencies,
     Omit<DeliverWebhooksDependencies, 'sendWebhook'>,
+    Pick<ReadEventsDependencies, 'feed'>,
     Pick<RedeliverDependencies, 'limiter'> {}
 
 export interface Webhooks {
@@ -31,6 +33,7 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
       rotateSecret: createRotateSecret(shared),
       listDeliveries: createListDeliveries(shared),
       redeliver: createRedeliver(shared),
+      readEvents: createReadEvents(shared),
     },
     jobs: {
       // Polling instead of NOTIFY, which takes a database-wide lock at commit.

@@ -1,15 +1,25 @@
 import type { Account } from '../../ports/accountStore.js'
 import type { Actor } from '../../ports/auditLog.js'
+import type { WebhookDelivery } from '../../ports/webhookOutbox.js'
 import type {
   DeliveryPage,
   DeliveryView,
+  EventPage,
   WebhookRotated,
   WebhookSet,
   WebhookTested,
 } from '../../protocol/webhooks.js'
 
+export interface EventsQuery {
+  /** A position, or `latest`. */
+  readonly cursor: string
+  readonly limit: number
+  readonly waitSeconds: number
+}
+
 export interface DeliveriesQuery {
   readonly limit: number
+  readonly status?: WebhookDelivery['state'] | undefined
   readonly cursor?: string | undefined
 }
 
@@ -20,6 +30,8 @@ export interface WebhookUseCases {
   testWebhook(account: Account): Promise<WebhookTested>
   rotateSecret(account: Account, by?: Actor): Promise<WebhookRotated>
   listDeliveries(account: Account, query: DeliveriesQuery): Promise<DeliveryPage>
+  /** Throws INVALID_REQUEST for an unknown cursor, RATE_LIMITED if too many requests of the account wait. */
+  readEvents(account: Pick<Account, 'id'>, query: EventsQuery, abandoned: AbortSignal): Promise<EventPage>
   /** Throws NOT_FOUND, or INVALID_REQUEST if no webhook is set. */
   redeliver(account: Account, deliveryId: string): Promise<DeliveryView>
 }

@@ -8,15 +8,22 @@ import { createEoa } from '../../support/evm/wallets.js'
 import type { DemoWorld } from '../world.js'
 
 const initialBalance = 5_000_000n
+const price = 10_000n
 
 /** Anvil with one block per second, and USDC at its real address. */
 export const openEvmWorld = async (): Promise<DemoWorld> => {
   const chain = await startLocalChain({ chainId: 84_532, blockTimeSeconds: 1, facilitatorCount: 1 })
-  const customer = privateKeyToAccount(generatePrivateKey())
+  const key = generatePrivateKey()
+  const customer = privateKeyToAccount(key)
   const merchant = privateKeyToAccount(generatePrivateKey()).address
   const wallet = createEoa()
   await chain.mint(customer.address, initialBalance)
   await chain.mint(wallet.address, initialBalance)
+  const readAddress = (text: string) => {
+    if (!isAddress(text)) throw new Error(`${text} is not an address`)
+    return text
+  }
+  const fund = (owner: string, amount: bigint) => chain.mint(readAddress(owner), amount)
   return {
     network: 'eip155:84532',
     introduction: 'A local EVM chain runs (Base Sepolia’s id), with Circle’s USDC at its real address',
@@ -29,14 +36,16 @@ export const openEvmWorld = async (): Promise<DemoWorld> => {
     feesPaidBy: `the facilitator, ${chain.facilitators[0]?.address}`,
     symbol: 'USDC',
     customer: customer.address,
+    wallet: { key, rpcUrl: chain.url },
     merchant,
-    balanceOf: (owner) => {
-      if (!isAddress(owner)) throw new Error(`${owner} is not an address`)
-      return chain.balanceOf(owner)
-    },
+    balanceOf: (owner) => chain.balanceOf(readAddress(owner)),
+    fund,
     client: new ExactEvmScheme(customer),
     server: new ExactEvmServer(),
-    signPayment: () => exactPayment({ chain, wallet, payTo: merchant, amount: 10_000n }),
+    signPayment: async () => {
+      if ((await chain.balanceOf(wallet.address)) < price) await fund(wallet.address, initialBalance)
+      return await exactPayment({ chain, wallet, payTo: merchant, amount: price })
+    },
     close: () => chain.stop(),
   }
 }

@@ -7,12 +7,16 @@ import { createParties, solanaPayment } from '../../support/solana/payment.js'
 import type { DemoWorld } from '../world.js'
 
 const initialBalance = 5_000_000n
+const price = 10_000n
 
 /** LiteSVM with a slot every 400 ms, like mainnet, and USDC at its real address. */
 export const openSolanaWorld = async (): Promise<DemoWorld> => {
   const chain = await startLocalSolana({ landSlots: 1, confirmSlots: 1 })
   const { payer: customer, payTo: merchant } = createParties(chain, initialBalance)
   const { payer } = createParties(chain, initialBalance)
+  const fund = async (owner: string, amount: bigint) => {
+    chain.give({ owner, amount: chain.holdingOf(owner) + amount })
+  }
   return {
     network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
     introduction:
@@ -26,11 +30,17 @@ export const openSolanaWorld = async (): Promise<DemoWorld> => {
     feesPaidBy: `the facilitator, ${chain.feePayers[0]?.publicKey.toBase58()}`,
     symbol: 'USDC',
     customer: customer.publicKey.toBase58(),
+    wallet: { key: base58.encode(customer.secretKey), rpcUrl: chain.url },
     merchant,
     balanceOf: async (owner) => chain.holdingOf(owner),
+    fund,
     client: new ExactSvmScheme(await createKeyPairSignerFromBytes(customer.secretKey), { rpcUrl: chain.url }),
     server: new ExactSvmServer(),
-    signPayment: async () => solanaPayment({ chain, payer, payTo: merchant, amount: 10_000n }),
+    signPayment: async () => {
+      const owner = payer.publicKey.toBase58()
+      if (chain.holdingOf(owner) < price) await fund(owner, initialBalance)
+      return solanaPayment({ chain, payer, payTo: merchant, amount: price })
+    },
     close: chain.stop,
   }
 }

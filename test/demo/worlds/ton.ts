@@ -8,6 +8,7 @@ import { randomAddress, type TestWallet } from '../../support/ton/wallets.js'
 import type { DemoWorld } from '../world.js'
 
 const initialBalance = 5_000_000n
+const price = 10_000n
 const decimals = 6
 
 /**
@@ -38,11 +39,18 @@ export const openTonWorld = async (): Promise<DemoWorld> => {
     feesPaidBy: `the facilitator, ${relay?.toRawString()}`,
     symbol: 'USDT',
     customer: customer.address.toRawString(),
+    wallet: null,
     merchant: merchant.toRawString(),
     balanceOf: (owner) => chain.token.balanceOf(Address.parse(owner)),
+    fund: (owner, amount) => chain.token.mint(Address.parse(owner), amount),
     client: createClient(chain, customer),
     server: createServer(asset),
-    signPayment: () => sponsoredPayment({ chain, wallet: other, payTo: merchant, amount: 10_000n }),
+    signPayment: async () => {
+      if ((await chain.token.balanceOf(other.address)) < price) {
+        await chain.token.mint(other.address, initialBalance)
+      }
+      return await sponsoredPayment({ chain, wallet: other, payTo: merchant, amount: price })
+    },
     close: () => chain.stop(),
   }
 }

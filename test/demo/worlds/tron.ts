@@ -6,6 +6,7 @@ import type { DemoWorld } from '../world.js'
 
 const network = 'tron:nile'
 const initialBalance = 5_000_000n
+const price = 10_000n
 const stakedSun = 1_000_000_000_000
 
 /** A client that signs the transfer with tronweb. */
@@ -64,20 +65,28 @@ export const openTronWorld = async (): Promise<DemoWorld> => {
     feesPaidBy: `energy delegated by the facilitator, ${sponsor.address}`,
     symbol: 'USDT',
     customer: customer.address,
+    wallet: null,
     merchant: merchant.address,
     balanceOf: (owner) => chain.balanceOf(token, owner),
+    fund: async (owner, amount) => {
+      await chain.mint(token, owner, amount)
+    },
     client: createClient(chain, customer),
     server: createServer(token),
-    signPayment: () =>
-      tronPayment({
+    signPayment: async () => {
+      if ((await chain.balanceOf(token, other.address)) < price) {
+        await chain.mint(token, other.address, initialBalance)
+      }
+      return await tronPayment({
         chain,
         payer: other,
         payTo: merchant.address,
         token,
-        amount: 10_000n,
+        amount: price,
         maxTimeoutSeconds: 600,
         signed: { lifetimeMs: 600_000 },
-      }),
+      })
+    },
     close: () => chain.stop(),
   }
 }

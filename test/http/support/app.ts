@@ -33,6 +33,28 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
     throw new AppError('NOT_FOUND', 'There is no settlement with this transaction')
   },
   listSettlements: async () => ({ settlements: [] }),
+  completeAccepts: async ({ accepts }) => ({
+    payVersion: 2,
+    x402Version: 2,
+    t402Version: 2,
+    resource: { url: '' },
+    accepts: accepts.map(({ network, payTo }) => ({
+      scheme: 'exact',
+      network,
+      amount: '1',
+      asset: 'gold',
+      payTo,
+      maxTimeoutSeconds: 60,
+      extra: {},
+    })),
+  }),
+  priceAccepts: async () => ({
+    payVersion: 1,
+    x402Version: 1,
+    t402Version: 1,
+    error: 'Payment required',
+    accepts: [],
+  }),
   listSupported: () => ({ kinds: [], extensions: [], signers: {} }),
   checkReadiness: async () => ({ status: 'ready', checks: { store: 'ok', rpc: 'ok' } }),
   describeService: () => ({
@@ -93,7 +115,10 @@ export const dashboardUseCases = (given: Partial<DashboardUseCases> = {}): Dashb
   listSettlements: async () => ({ settlements: [] }),
   readUsage: async () => accountResponses.usage.week.value,
   rotateKey: async ({ project }) => ({ apiKey: `${knownKey}00`, project, message: 'Rotated' }),
-  restrict: async (_account, restrictions) => restrictions,
+  restrict: async (_account, { allowedIPs, allowedRef }) => ({
+    allowedIPs: [...(allowedIPs ?? [])],
+    allowedRef: [...(allowedRef ?? [])],
+  }),
   countKeys: async () => 1,
   ...given,
 })
@@ -121,6 +146,7 @@ export const webhookUseCases = (given: Partial<WebhookUseCases> = {}): WebhookUs
     rotateSecret: refuse,
     listDeliveries: async () => ({ deliveries: [] }),
     redeliver: refuse,
+    readEvents: async (_account, { cursor }) => ({ events: [], cursor, hasMore: false }),
     ...given,
   }
 }

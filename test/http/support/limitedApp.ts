@@ -13,7 +13,7 @@ import {
   listRequestLimits,
   type RequestLimitSettings,
 } from '../../../src/protocol/requestLimits.js'
-import { type TierName, tiers } from '../../../src/protocol/tiers.js'
+import { type TierName, type Tiers, tiers } from '../../../src/protocol/tiers.js'
 import type { KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import { apiKeyOf } from '../../support/apiKeyOf.js'
 
@@ -23,6 +23,7 @@ export interface LimitedAppOptions {
   readonly figures?: Partial<RequestLimitSettings>
   readonly trustProxy?: readonly string[]
   readonly onLookUp?: (key: string) => void
+  readonly tiers?: Tiers
 }
 
 const routes = [
@@ -67,6 +68,7 @@ export const limitedApp = ({
   figures = {},
   trustProxy = [],
   onLookUp = () => undefined,
+  tiers: known,
 }: LimitedAppOptions): FastifyInstance => {
   const app = fastify({ trustProxy: trustProxy.length === 0 ? false : [...trustProxy] })
   app.decorateRequest('account', null)
@@ -77,6 +79,7 @@ export const limitedApp = ({
     limiter,
     clock,
     table: listRequestLimits({ ...defaultRequestLimits, ...figures }),
+    ...(known === undefined ? {} : { tiers: known }),
   })
   app.register(async (scope) => {
     for (const route of routes) {

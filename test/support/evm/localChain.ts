@@ -22,11 +22,13 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
 import { getArtifact, getPackagedArtifact } from '../contracts/artifacts.js'
 import { type AnvilOptions, startAnvil } from './anvil.js'
 import { randomAddress } from './authorization.js'
 import { type ChainControl, createChainControl, waitUntilMined } from './chainControl.js'
 import { callRpc, callRpcBatch } from './jsonRpc.js'
+import { deployPermit2 } from './permit2.js'
 
 export interface TokenDomain {
   readonly name: string
@@ -47,6 +49,8 @@ export interface LocalChainOptions extends Partial<AnvilOptions> {
   readonly facilitatorCount?: number
   /** Address and name of USDC, for chains that `usdcDeployments` does not list. */
   readonly usdc?: UsdcDeployment
+  /** Whether our batch contract is deployed; default true. */
+  readonly hasBatchSettler?: boolean
 }
 
 export interface TransactionToSend {
@@ -59,7 +63,7 @@ export interface TransactionToSend {
   readonly authorizationList?: readonly SignedAuthorization[]
 }
 
-/** With Multicall3, Circle's USDC and funded facilitator keys. */
+/** With Multicall3, our batch contract, Permit2, x402's proxy, Circle's USDC and funded facilitator keys. */
 export interface LocalChain {
   readonly chainId: number
   /** CAIP-2 identifier. */
@@ -216,6 +220,12 @@ export const deployMulticall3 = async (url: string): Promise<void> => {
   await callRpc(url, 'anvil_setCode', [multicall3Address, code])
 }
 
+/** Puts our batch contract at its address, or removes it. */
+export const setBatchSettler = async (url: string, isDeployed: boolean): Promise<void> => {
+  const code = isDeployed ? await callRpc(url, 'eth_call', [{ data: batchSettler.initCode }, 'latest']) : '0x'
+  await callRpc(url, 'anvil_setCode', [batchSettler.address, code])
+}
+
 const createFacilitatorKey = (): FacilitatorKey => {
   const privateKey = generatePrivateKey()
   const account = privateKeyToAccount(privateKey)
@@ -273,7 +283,7 @@ const setBit = (bit: bigint, isSet: boolean) => (before: bigint) => (isSet ? bef
  * mined.
  */
 export const startLocalChain = async (options: LocalChainOptions = {}): Promise<LocalChain> => {
-  const { chainId = 84532, facilitatorCount = 3, usdc: requested, ...rest } = options
+  const { chainId = 84532, facilitatorCount = 3, usdc: requested, hasBatchSettler = true, ...rest } = options
   const usdc = findUsdc(chainId, requested)
   const facilitators = Array.from({ length: facilitatorCount }, createFacilitatorKey)
   const minesEachTransaction = rest.blockTimeSeconds === undefined
@@ -288,6 +298,8 @@ export const startLocalChain = async (options: LocalChainOptions = {}): Promise<
     await Promise.all([
       deployUsdc(url, usdc.address, usdc),
       deployMulticall3(url),
+      ...(hasBatchSettler ? [setBatchSettler(url, true)] : []),
+      deployPermit2(url),
       ...facilitators.map(({ address }) => fundGas(address)),
     ])
     if (minesEachTransaction) await control.setAutomine(true)

@@ -12,6 +12,7 @@ export type TestTokenName = Extract<
   | 'LegacyToken3009'
   | 'LyingToken'
   | 'No3009Token'
+  | 'NoReturnToken'
   | 'SenderDependentToken'
   | 'UsedNonceSilentToken'
 >
@@ -40,7 +41,10 @@ export const deployTestToken = async (
 ): Promise<TestToken> => {
   const domain = { name: 'Test Token', version: '1' } as const
   const { abi, bytecode } = getArtifact(name)
-  const allArgs = name === 'No3009Token' ? [domain.name] : [domain.name, domain.version, ...args]
+  const allArgs =
+    name === 'No3009Token' || name === 'NoReturnToken'
+      ? [domain.name]
+      : [domain.name, domain.version, ...args]
   const address = await chain.deploy({ abi, bytecode, args: allArgs })
   const send = async (data: Hex): Promise<void> => {
     const from = randomAddress()

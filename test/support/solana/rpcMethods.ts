@@ -96,6 +96,11 @@ export const createRpcMethods = (parts: NodeParts): Readonly<Record<string, RpcM
       throw new RpcError(-32602, 'failed to deserialize VersionedTransaction')
     }
   }
+  const withNewestBlockhash = ({ bytes }: SentTransaction): SentTransaction => {
+    const transaction = VersionedTransaction.deserialize(bytes)
+    transaction.message.recentBlockhash = slots.blockhashAt(slots.now())
+    return readSentTransaction(transaction.serialize())
+  }
   const simulate = (transaction: SentTransaction, checksSignatures: boolean) => {
     const execution = ledger.simulate(transaction, checksSignatures)
     if (execution.error === 'SignatureFailure') {
@@ -197,8 +202,14 @@ export const createRpcMethods = (parts: NodeParts): Readonly<Record<string, RpcM
     },
     simulateTransaction: (params) => {
       const { sigVerify = false, replaceRecentBlockhash = false, accounts } = readConfig(params, 1)
-      if (replaceRecentBlockhash) throw new RpcError(-32602, 'replaceRecentBlockhash is not supported')
-      const execution = simulate(readTransaction(params), sigVerify)
+      if (replaceRecentBlockhash && sigVerify) {
+        throw new RpcError(-32602, 'sigVerify may not be used with replaceRecentBlockhash')
+      }
+      const transaction = readTransaction(params)
+      const execution = simulate(
+        replaceRecentBlockhash ? withNewestBlockhash(transaction) : transaction,
+        sigVerify,
+      )
       const read = (key: string) => execution.accounts.get(key) ?? machine.read(key)
       return inContext({
         err: execution.error,

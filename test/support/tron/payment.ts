@@ -1,4 +1,5 @@
 import { TronWeb, utils } from 'tronweb'
+import { z } from 'zod'
 import type { SchemeBody } from '../../contracts/schemeContract.js'
 import type { TronKey } from './keys.js'
 import type { TronChain } from './tronChain.js'
@@ -71,11 +72,28 @@ const encodeWithTronweb = (signed: { readonly signature: readonly string[] }): s
   return Buffer.from(message.serializeBinary()).toString('hex')
 }
 
-/** Built, signed and encoded by tronweb, like a wallet. */
-export const signTransfer = async (
+/** What tronweb's signers return. */
+export interface SignedByTronweb {
+  readonly visible: boolean
+  readonly txID: string
+  readonly raw_data_hex: string
+  readonly raw_data: object
+  readonly signature: readonly string[]
+}
+
+const signedShape = z.looseObject({
+  visible: z.boolean(),
+  txID: z.string(),
+  raw_data_hex: z.string(),
+  raw_data: z.looseObject({}),
+  signature: z.array(z.string()),
+})
+
+/** Built, signed and encoded by tronweb, like a wallet; `signed` is the signer's own answer. */
+export const signWithTronweb = async (
   { chain, payer, payTo, token, amount }: TronPaymentOptions,
   fields: Partial<SignedFields> = {},
-): Promise<TronPayload> => {
+): Promise<{ readonly payload: TronPayload; readonly signed: SignedByTronweb }> => {
   const tronWeb = new TronWeb({ fullHost: chain.url })
   const { to = payTo, contract = token, amount: value = amount } = fields
   const head = await tronWeb.trx.getCurrentRefBlockParams()
@@ -96,7 +114,7 @@ export const signTransfer = async (
     payer.hexAddress,
   )
   const signed = await tronWeb.trx.sign(transaction, payer.privateKey)
-  return {
+  const payload = {
     signedTransaction: encodeWithTronweb(signed),
     authorization: {
       from: payer.address,
@@ -109,7 +127,13 @@ export const signTransfer = async (
       timestamp: blockHeader.timestamp,
     },
   }
+  return { payload, signed: signedShape.parse(signed) }
 }
+
+export const signTransfer = async (
+  options: TronPaymentOptions,
+  fields: Partial<SignedFields> = {},
+): Promise<TronPayload> => (await signWithTronweb(options, fields)).payload
 
 export const tronPayment = async (options: TronPaymentOptions): Promise<TronPaymentBody> => {
   const { payTo, token, amount, network = 'tron:nile', maxTimeoutSeconds = 60 } = options

@@ -150,7 +150,7 @@ describe('detectReorgs', () => {
     const paid = putPaid('b1')
     for (let rounds = 0; rounds < 3; rounds += 1) await round()
     expect(await stateOf(paid)).toBe('confirmed')
-    expect(logger.messages()).toEqual(['block.status_unknown'])
+    expect(logger.messages()).toEqual(['block.status_unknown', 'block.status_known'])
   })
 
   it('checks all blocks of a network at once when one is orphaned', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { canonicalNetwork, networkAliases } from '../../../src/protocol/network.js'
 import { supported } from '../../../src/protocol/results.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
@@ -20,9 +21,37 @@ const entry = (version: number, network: string) => ({
 })
 
 describe('listSupported', () => {
-  it('lists every kind in version 2, and kinds with a short network name also in version 1', () => {
+  it('lists every kind in version 2, and under each short network name in version 1', () => {
     const { kinds } = list([scheme('eip155:8453', ['0xA']), scheme('eip155:31337', ['0xA'])])
-    expect(kinds).toEqual([entry(2, 'eip155:8453'), entry(2, 'eip155:31337'), entry(1, 'base')])
+    expect(kinds).toEqual([
+      entry(2, 'eip155:8453'),
+      entry(2, 'eip155:31337'),
+      entry(1, 'base'),
+      entry(1, 'base-mainnet'),
+    ])
+  })
+
+  it('lists the CAIP-2 forms of other implementations in version 2, with the signers by their namespaces', () => {
+    const { kinds, signers } = list([scheme('ton:mainnet', ['EQ1']), scheme('tron:nile', ['T1'])])
+    expect(kinds).toEqual([
+      ...['ton:mainnet', 'tron:nile', 'ton:-239', 'tvm:-239', 'tron:0xcd8690dc'].map((name) =>
+        entry(2, name),
+      ),
+      ...['ton', 'ton-mainnet'].map((name) => entry(1, name)),
+    ])
+    expect(signers).toEqual({ 'ton:*': ['EQ1'], 'tvm:*': ['EQ1'], 'tron:*': ['T1'] })
+  })
+
+  it.each(Object.entries(networkAliases))('announces %s, which is accepted as %s', (name, network) => {
+    const { kinds } = list([scheme(network, ['0xA'])])
+    expect(kinds.filter((kind) => kind.network === name)).toEqual([entry(name.includes(':') ? 2 : 1, name)])
+  })
+
+  it('announces no name that is accepted as another network', () => {
+    for (const network of new Set(Object.values(networkAliases))) {
+      for (const kind of list([scheme(network, [])]).kinds)
+        expect(canonicalNetwork(kind.network)).toBe(network)
+    }
   })
 
   it('collects the signers by family, each once', () => {
@@ -32,7 +61,12 @@ describe('listSupported', () => {
       scheme('near:mainnet', []),
       scheme('ton:mainnet', ['EQ1']),
     ])
-    expect(signers).toEqual({ 'eip155:*': ['0xA', '0xB', '0xC'], 'near:*': [], 'ton:*': ['EQ1'] })
+    expect(signers).toEqual({
+      'eip155:*': ['0xA', '0xB', '0xC'],
+      'near:*': [],
+      'ton:*': ['EQ1'],
+      'tvm:*': ['EQ1'],
+    })
   })
 
   it('contains `extra`, which clients need to sign, in both versions', () => {
@@ -42,7 +76,22 @@ describe('listSupported', () => {
     expect(kinds).toEqual([
       { ...entry(2, network), extra },
       { ...entry(1, 'solana'), extra },
+      { ...entry(1, 'solana-mainnet-beta'), extra },
     ])
+  })
+
+  it('names minimum payments beside `extra`, in both versions, and not where there are none', () => {
+    const minimums = { '0xUSDC': '309' }
+    const base = { ...scheme('eip155:8453', []), listMinimums: () => minimums }
+    const none = { ...scheme('eip155:1', []), listMinimums: () => ({}) }
+    expect(list([base, none]).kinds).toEqual([
+      { ...entry(2, 'eip155:8453'), minimumPayments: minimums },
+      entry(2, 'eip155:1'),
+      { ...entry(1, 'base'), minimumPayments: minimums },
+      { ...entry(1, 'base-mainnet'), minimumPayments: minimums },
+      entry(1, 'ethereum'),
+    ])
+    expect(supported.parse(list([base])).kinds[0]).toMatchObject({ minimumPayments: minimums })
   })
 
   it('omits a network that cannot settle, and its signers, until it can', () => {
@@ -51,7 +100,7 @@ describe('listSupported', () => {
       createSchemeRegistry([scheme('eip155:8453', ['0xA']), scheme('ton:mainnet', ['EQ1'])]),
       (network) => !down.has(network),
     )
-    expect(ask().kinds.map(({ network }) => network)).toEqual(['eip155:8453', 'base'])
+    expect(ask().kinds.map(({ network }) => network)).toEqual(['eip155:8453', 'base', 'base-mainnet'])
     expect(ask().signers).toEqual({ 'eip155:*': ['0xA'] })
     down.clear()
     expect(ask().kinds.map(({ network }) => network)).toContain('ton:mainnet')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { QuotaClaim } from '../../../src/ports/quotas.js'
+import { tiers } from '../../../src/protocol/tiers.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { fingerprintRequest } from '../../../src/usecases/core/fingerprint.js'
 import { createQuotaGate } from '../../../src/usecases/core/quotaGate.js'
@@ -9,7 +10,7 @@ import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { createToyScheme, toyAuthorized, toyBody } from '../../support/toyScheme.js'
 
-const free: QuotaClaim = { accountId: 'ada', tier: 'free' }
+const free: QuotaClaim = { accountId: 'ada', tier: tiers.free }
 
 const setup = (readUsed: (accountId: string) => Promise<number>) => {
   const clock = createManualClock(new Date('2026-05-31T23:00:00Z'))
@@ -61,8 +62,8 @@ describe('verify for an account', () => {
 
   it('applies the quota of its tier, and reads no usage for unlimited tiers', async () => {
     const { verifyAs, accountsRead } = setup(async () => 1_000)
-    expect(await verifyAs({ accountId: 'ada', tier: 'builder' })).toMatchObject({ isValid: true })
-    expect(await verifyAs({ accountId: 'bob', tier: 'enterprise' })).toMatchObject({ isValid: true })
+    expect(await verifyAs({ accountId: 'ada', tier: tiers.builder })).toMatchObject({ isValid: true })
+    expect(await verifyAs({ accountId: 'bob', tier: tiers.enterprise })).toMatchObject({ isValid: true })
     expect(accountsRead).toEqual(['ada'])
   })
 

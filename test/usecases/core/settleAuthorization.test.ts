@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { AppError } from '../../../src/errors.js'
 import type { QuotaClaim } from '../../../src/ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
+import { tiers } from '../../../src/protocol/tiers.js'
+import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Outcome } from '../../../src/schemes/scheme.js'
 import {
@@ -68,6 +71,7 @@ const setup = ({
       quota?: QuotaClaim
       fingerprint?: string
       consumer?: string
+      isAwaited?: () => boolean
     } = {},
   ) => {
     const { body = toyBody(), ...others } = changes
@@ -914,7 +918,7 @@ describe('concurrent settlements', () => {
 })
 
 describe('a settlement of an account', () => {
-  const account = { caller: 'account-1', quota: { accountId: 'account-1', tier: 'builder' } } as const
+  const account = { caller: 'account-1', quota: { accountId: 'account-1', tier: tiers.builder } } as const
   const exhausted = () => new AppError('QUOTA_EXCEEDED', 'used up', { retryAfterSeconds: 60 })
 
   it('counts against the quota of its tier, in the month of the claim', async () => {
@@ -930,7 +934,7 @@ describe('a settlement of an account', () => {
     await attempt(account)
     await attempt({ body: toyBody('nonce-2') })
     const at = new Date('2026-01-01T00:00:00Z')
-    expect(quotas).toEqual([{ holder: account.quota.accountId, tier: 'builder', at }, null])
+    expect(quotas).toEqual([{ holder: account.quota.accountId, tier: tiers.builder, at }, null])
   })
 
   it('is rejected when the quota is used up, and nothing is sent', async () => {
@@ -957,3 +961,90 @@ describe('a settlement of an account', () => {
     })
   })
 })
+
+describe('a settlement that was answered settlement_pending', () => {
+  const account = { caller: 'account-1' }
+  const bodyWith = (changes: Readonly<Record<string, unknown>>) => {
+    const { paymentPayload, paymentRequirements } = toyBody()
+    return wirePaymentRequest.parse({
+      paymentPayload: { ...paymentPayload, accepted: { ...paymentRequirements, ...changes } },
+      paymentRequirements: { ...paymentRequirements, ...changes },
+    })
+  }
+  /** Answered pending to `first`, then confirmed by the reconciler: the success was not received. */
+  const settleLater = async (first: Parameters<ReturnType<typeof setup>['attempt']>[0]) => {
+    const { plain, attempt, logger } = setup({
+      scheme: afterRecording(async () => ({ state: 'pending', transaction: 'tx-1' })),
+    })
+    expect(await attempt(first)).toMatchObject({ status: 'pending' })
+    await plain.close(onlyRow(plain).id, { state: 'confirmed', transaction: 'tx-1' })
+    return { plain, attempt, logger }
+  }
+
+  it('is success once for the same account with another body of the same proof', async () => {
+    const { attempt } = await settleLater(account)
+    const later = { ...account, fingerprint: 'g', body: bodyWith({ maxTimeoutSeconds: 90 }) }
+    expect(await attempt({ ...later, consumer: 'request:2' })).toMatchObject({
+      success: true,
+      transaction: 'tx-1',
+    })
+    expect(await attempt({ ...later, consumer: 'request:3' })).toMatchObject({
+      ...duplicateAnswer,
+      transaction: 'tx-1',
+    })
+  })
+
+  it.each([
+    ['another account', { caller: 'account-2' }],
+    ['the same body without a key', { caller: 'anonymous' }],
+    ['another proof of the same authorization', { fingerprint: 'g', body: forgedProof }],
+    ['a smaller amount', { fingerprint: 'g', body: () => bodyWith({ amount: '9999' }) }],
+    ['a larger amount', { fingerprint: 'g', body: () => bodyWith({ amount: '10001' }) }],
+    ['another recipient', { fingerprint: 'g', body: () => bodyWith({ payTo: 'mallory' }) }],
+  ])('is duplicate_settlement for %s', async (_, { body, ...changes }: Attack) => {
+    const { attempt } = await settleLater(account)
+    const attack = { ...account, ...changes, ...(body === undefined ? {} : { body: body() }) }
+    expect(await attempt({ ...attack, consumer: 'request:2' })).toMatchObject(duplicateAnswer)
+    expect(await attempt({ ...account, consumer: 'request:3' })).toMatchObject({ success: true })
+  })
+
+  it('is success for an anonymous caller with the same body only', async () => {
+    const { attempt } = await settleLater({})
+    expect(await attempt({ fingerprint: 'g', consumer: 'request:2' })).toMatchObject(duplicateAnswer)
+    expect(await attempt({ consumer: 'request:3' })).toMatchObject({ success: true })
+  })
+
+  it('is left for a later request if the client is gone when it is confirmed', async () => {
+    const { plain, attempt } = setup()
+    const gone = await attempt({ isAwaited: () => false })
+    expect(gone).toMatchObject({ success: false, status: 'pending', transaction: 'tx-1' })
+    expect(onlyRow(plain)).toMatchObject({ state: 'confirmed', consumedBy: null })
+    expect(await attempt({ consumer: 'request:2', isAwaited: () => false })).toMatchObject({
+      status: 'pending',
+    })
+    expect(await attempt({ consumer: 'request:3', isAwaited: () => true })).toMatchObject({ success: true })
+    expect(await attempt({ consumer: 'request:4' })).toMatchObject(duplicateAnswer)
+  })
+
+  it('is success for one of many that ask at once', async () => {
+    const { attempt } = await settleLater(account)
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, at) =>
+        attempt({ ...account, fingerprint: `g${at % 3}`, consumer: `request:${at}` }),
+      ),
+    )
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+  })
+})
+
+interface Attack {
+  readonly caller?: string
+  readonly fingerprint?: string
+  readonly body?: () => ReturnType<typeof toyBody>
+}
+
+const forgedProof = () => {
+  const body = toyBody()
+  const payload = { ...z.looseObject({}).parse(body.paymentPayload.payload), forged: true }
+  return wirePaymentRequest.parse({ ...body, paymentPayload: { ...body.paymentPayload, payload } })
+}

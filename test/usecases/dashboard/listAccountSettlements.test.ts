@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { AccountSettlementPage } from '../../../src/protocol/accountSettlements.js'
 import { accountSettlementPage } from '../../../src/protocol/accountSettlements.js'
-import type { TierName } from '../../../src/protocol/tiers.js'
+import { type TierTerms, tiers } from '../../../src/protocol/tiers.js'
 import { createAccountSettlements } from '../../../src/stores/postgres/journal/accountSettlements.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
 import { createListAccountSettlements } from '../../../src/usecases/dashboard/listAccountSettlements.js'
@@ -40,11 +40,11 @@ describe("the list of an account's settlements", () => {
     readonly state?: 'claimed' | 'pending' | 'confirmed' | 'failed'
     readonly ageSeconds?: number
     readonly of?: string
-    readonly tier?: TierName
+    readonly tier?: TierTerms
   }
   const put = async (
     caller: string,
-    { state = 'claimed', ageSeconds = 0, of = network, tier = 'builder' }: Row = {},
+    { state = 'claimed', ageSeconds = 0, of = network, tier = tiers.builder }: Row = {},
   ): Promise<string> => {
     const claim = claimOf({ caller, network: of, amount: 10_000n, resource: 'https://shop.example/secret' })
     const settlement = await journal.claim(claim, caller === 'anonymous' ? null : { tier, at: new Date() })
@@ -88,8 +88,8 @@ describe("the list of an account's settlements", () => {
   })
 
   it('has the fee of confirmed settlements in whole smallest units, rounded up, and 0 for others', async () => {
-    await put('ada', { state: 'confirmed', tier: 'enterprise', ageSeconds: 1 })
-    await put('ada', { state: 'confirmed', tier: 'free', ageSeconds: 2 })
+    await put('ada', { state: 'confirmed', tier: tiers.enterprise, ageSeconds: 1 })
+    await put('ada', { state: 'confirmed', tier: tiers.free, ageSeconds: 2 })
     await put('ada', { state: 'pending', ageSeconds: 3 })
     await put('ada', { state: 'failed', ageSeconds: 4 })
     const listFees = async () => (await list('ada', { limit: 50 })).settlements.map(({ fee }) => fee)

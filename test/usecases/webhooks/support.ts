@@ -72,6 +72,7 @@ export const createWebhookWorld = (
   const counter = { countWebhook: (outcome: string) => void counted.push(outcome) }
   const { useCases: verbs, jobs } = createWebhooks({
     outbox,
+    feed: { read: async () => [], skip: async () => ({ position: 0n, isEnd: true }) },
     transport,
     clock,
     counter,

@@ -1,0 +1,27 @@
+/*
+ * `npm start`, and `npm run` with `admin`, `deploy` and `listen`: builds dist where it does not match the sources, then
+ * runs it in this process, so that signals reach it.
+ */
+import { build } from './build.mjs'
+import { hasDist, isBuilt } from './fingerprint.mjs'
+
+const [command, ...rest] = process.argv.slice(2)
+// The help, the version, and what is refused need no current build.
+const isFlag = command !== undefined && !['admin', 'deploy', 'listen'].includes(command)
+const asksOnly = isFlag || rest.some((word) => word === '--help' || word === '-h')
+
+try {
+  if (!(asksOnly ? hasDist() : isBuilt())) {
+    process.stderr.write('Building, because the sources changed …\n')
+    await build()
+  }
+} catch (error) {
+  process.stderr.write(`${error.message}\n`)
+  process.exit(1)
+}
+if (command === 'listen') {
+  process.argv.splice(2, 1)
+  await import('../dist/listen/main.js')
+} else {
+  await import('../dist/main.js')
+}

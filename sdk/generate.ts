@@ -1,0 +1,19 @@
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import openapiTypeScript, { astToString } from 'openapi-typescript'
+
+const target = fileURLToPath(new URL('src/schema.ts', import.meta.url))
+
+/** TypeScript types of the committed OpenAPI document: the same text for the same document. */
+export const renderTypes = async (): Promise<string> =>
+  `// Written by npm run openapi.\n\n${astToString(
+    await openapiTypeScript(new URL('../openapi/openapi.yaml', import.meta.url), {
+      // Such as `extra`: any object.
+      emptyObjectsUnknown: true,
+    }),
+  )}`
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(target, await renderTypes())
+  console.log(`Wrote ${target}`)
+}

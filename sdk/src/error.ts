@@ -1,0 +1,32 @@
+interface ErrorDetails {
+  /** HTTP status; null when no response arrived. */
+  readonly status: number | null
+  /** Such as `QUOTA_EXCEEDED`; `NO_RESPONSE` when none arrived. */
+  readonly code: string
+  readonly message: string
+  readonly retryAfterSeconds: number | null
+  /** Quote it to the operator. */
+  readonly requestId: string | null
+  /** Of a settle whose outcome is unknown: settle the same payment with it again. */
+  readonly idempotencyKey: string | null
+  readonly cause?: unknown
+}
+
+/** The facilitator decided nothing. A refused payment is a result, not an error. */
+export class QuittanceError extends Error {
+  readonly status: number | null
+  readonly code: string
+  readonly retryAfterSeconds: number | null
+  readonly requestId: string | null
+  readonly idempotencyKey: string | null
+
+  constructor({ message, cause, ...details }: ErrorDetails) {
+    super(message, { cause })
+    this.name = 'QuittanceError'
+    this.status = details.status
+    this.code = details.code
+    this.retryAfterSeconds = details.retryAfterSeconds
+    this.requestId = details.requestId
+    this.idempotencyKey = details.idempotencyKey
+  }
+}

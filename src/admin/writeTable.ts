@@ -1,0 +1,13 @@
+/** Columns as wide as their widest cell; the first row is the head. */
+export const writeTable = (rows: readonly (readonly string[])[]): string => {
+  const widths =
+    rows[0]?.map((_head, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

@@ -1,0 +1,93 @@
+import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
+import { canonicalNetwork, listNetworkAliases } from '../../protocol/network.js'
+import type { CoreUseCases } from '../../usecases/core/useCases.js'
+import { forbidCaching } from '../forbidCaching.js'
+import { acceptsHtml } from '../page/acceptsHtml.js'
+import { favicon } from '../page/favicon.js'
+import { type HomePageNetwork, homePagePolicy, renderHomePage } from '../page/homePage.js'
+
+export interface HomeRoutesDependencies {
+  readonly useCases: Pick<CoreUseCases, 'checkReadiness' | 'describeService' | 'listSupported'>
+  readonly apiKeyRequired: boolean
+}
+
+// Not part of the API: left out of its document.
+const hidden = { schema: { hide: true }, config: { access: 'public' } } as const
+
+export const homeRoutes: FastifyPluginCallback<HomeRoutesDependencies> = (
+  app,
+  { useCases, apiKeyRequired },
+  done,
+) => {
+  app.get('/', hidden, async (request, reply) => {
+    forbidCaching(reply)
+    reply.header('vary', 'Accept').header('x-content-type-options', 'nosniff')
+    const { status, checks } = await useCases.checkReadiness()
+    const networks = listNetworks(useCases, checks)
+    const { name, version, description } = useCases.describeService()
+    const origin = readOrigin(request)
+    if (!acceptsHtml(request.headers.accept)) {
+      const links = { docs: '/docs', openapi: '/api/openapi.yaml', supported: '/supported', info: '/info' }
+      return { name, version, description, status, networks, links }
+    }
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', homePagePolicy)
+      .header('referrer-policy', 'no-referrer')
+    const isReady = status === 'ready'
+    return renderHomePage({ version, origin, isReady, isKeyRequired: apiKeyRequired, networks })
+  })
+
+  for (const path of ['/favicon.svg', '/favicon.ico']) {
+    app.get(path, hidden, async (_request, reply) => {
+      reply
+        .type('image/svg+xml; charset=utf-8')
+        .header('cache-control', 'public, max-age=86400')
+        .header('content-security-policy', "default-src 'none'")
+        .header('x-content-type-options', 'nosniff')
+      return favicon
+    })
+  }
+  done()
+}
+
+const gasCheck = 'gas:'
+
+/** Configured networks, and those that can settle; no detail that is for operators. */
+const listNetworks = (
+  { listSupported }: HomeRoutesDependencies['useCases'],
+  checks: Readonly<Record<string, string>>,
+): readonly HomePageNetwork[] => {
+  // Other names repeat the kinds.
+  const kinds = listSupported().kinds.filter(({ network }) => canonicalNetwork(network) === network)
+  const configured = Object.keys(checks)
+    .filter((check) => check.startsWith(gasCheck))
+    .map((check) => check.slice(gasCheck.length))
+  return [...new Set([...configured, ...kinds.map(({ network }) => network)])].map((network) => {
+    const schemes = kinds.filter((kind) => kind.network === network).map(({ scheme }) => scheme)
+    return {
+      network,
+      name: nameOf(network),
+      schemes: [...new Set(schemes)],
+      isServing: schemes.length > 0,
+      gas: checks[`${gasCheck}${network}`] ?? 'unknown',
+    }
+  })
+}
+
+/** `base-sepolia` becomes `Base Sepolia`. */
+const nameOf = (network: string): string =>
+  (listNetworkAliases(network).find(({ version }) => version === 1)?.name ?? network)
+    .split('-')
+    .map((word) =>
+      /^(ton|evm|xdc|xrpl)$/.test(word)
+        ? word.toUpperCase()
+        : word.replace(/^./, (first) => first.toUpperCase()),
+    )
+    .join(' ')
+
+const plainHost = /^[A-Za-z0-9.:[\]-]{1,255}$/
+
+/** The caller chose `Host`; the page is for that caller alone. */
+const readOrigin = ({ protocol, host }: FastifyRequest): string =>
+  plainHost.test(host) ? `${protocol}://${host}` : 'http://localhost:8080'

@@ -1,0 +1,97 @@
+import type { FastifySchema } from 'fastify'
+import type { ErrorCode } from '../../errors.js'
+import { acceptsRequest, completedRequirements, pricedRequirements } from '../../protocol/accepts.js'
+import { bodyLimits } from '../../protocol/bodyLimits.js'
+import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+
+const errors = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'REQUEST_TIMEOUT',
+  'REQUEST_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+
+const versions = (version: 1 | 2) =>
+  ({ payVersion: version, x402Version: version, t402Version: version }) as const
+
+const asset = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+const payTo = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
+const resource = { url: 'https://api.example.com/report' }
+const draft = {
+  scheme: 'exact',
+  network: 'eip155:84532',
+  amount: '10000',
+  asset,
+  payTo,
+  maxTimeoutSeconds: 60,
+}
+const domain = { name: 'USDC', version: '2' }
+
+export const acceptsSchema = {
+  operationId: 'completeRequirements',
+  tags: ['Payments'],
+  summary: 'Complete payment requirements, or make them from a price',
+  description: [
+    'For middlewares that let the facilitator fill in what only it knows. Two dialects, told apart by the body:',
+    '- **`accepts`** (Faremeter): requirements without `extra`, and optionally without `asset`, `scheme` and ' +
+      '`maxTimeoutSeconds`. Answered with **200**; entries that this instance cannot settle now are left out.\n' +
+      '- **`price`** (thirdweb): dollars or an amount of a token, with `resourceUrl` and `network`. Answered with ' +
+      '**402**, whose body is that of a version 1 payment-required response.',
+    'Nothing is stored, and no key is needed. Networks keep the name that the caller used.',
+  ].join('\n\n'),
+  body: acceptsRequest,
+  response: {
+    200: jsonResponse('The requirements, complete.', completedRequirements),
+    402: jsonResponse('The requirements for the price; not an error.', pricedRequirements),
+    ...describeErrors(errors, bodyLimits.payment),
+  },
+  'x-reference': {
+    request: {
+      accepts: {
+        summary: 'Requirements to complete',
+        value: { x402Version: 2, resource, accepts: [draft] },
+      },
+      price: {
+        summary: 'A price',
+        value: {
+          x402Version: 2,
+          resourceUrl: resource.url,
+          method: 'GET',
+          network: 'eip155:84532',
+          price: '$0.01',
+          recipientAddress: payTo,
+        },
+      },
+    },
+    responses: {
+      200: { completed: { value: { ...versions(2), resource, accepts: [{ ...draft, extra: domain }] } } },
+      402: {
+        paymentRequired: {
+          value: {
+            ...versions(1),
+            error: 'Payment required',
+            accepts: [
+              {
+                scheme: 'exact',
+                network: 'eip155:84532',
+                maxAmountRequired: '10000',
+                resource: resource.url,
+                description: '',
+                mimeType: 'application/json',
+                asset,
+                payTo,
+                maxTimeoutSeconds: 300,
+                extra: { ...domain, primaryType: 'TransferWithAuthorization' },
+              },
+            ],
+          },
+        },
+      },
+      ...exemplifyErrors(errors, bodyLimits.payment),
+    },
+  },
+} satisfies FastifySchema

@@ -1,0 +1,63 @@
+import { AppError } from '../../errors.js'
+import type {
+  CompletedRequirements,
+  RequirementsDraft,
+  RequirementsToComplete,
+  RequirementsV1,
+  RequirementsV2,
+} from '../../protocol/accepts.js'
+import type { FindTerms } from './completeRequirements.js'
+
+const defaultTimeoutSeconds = 300
+
+/** Completes each entry in the protocol version of the request; leaves out what cannot be settled now. */
+export const createCompleteAccepts =
+  (findTerms: FindTerms) =>
+  async (request: RequirementsToComplete): Promise<CompletedRequirements> => {
+    const version = request.payVersion ?? request.x402Version ?? request.t402Version ?? 2
+    const { resource } = request
+    const described = typeof resource === 'string' ? { url: resource } : resource
+    const url = described?.url ?? request.accepts.find((each) => each.resource !== undefined)?.resource ?? ''
+
+    const complete = async (draft: RequirementsDraft, at: number) => {
+      const { scheme = 'exact', network, asset = null, payTo } = draft
+      const terms = await findTerms({ scheme, network, asset, payTo, path: `accepts.${at}.` })
+      if (terms === null) return null
+      const shared = {
+        scheme,
+        network,
+        asset: terms.asset,
+        payTo,
+        maxTimeoutSeconds: draft.maxTimeoutSeconds ?? defaultTimeoutSeconds,
+        extra: { ...draft.extra, ...terms.extra },
+      }
+      const amount = draft.amount ?? draft.maxAmountRequired ?? ''
+      return version === 1 ? toVersion1(draft, { ...shared, amount }, url) : { ...shared, amount }
+    }
+
+    const completed = await Promise.all(request.accepts.map(complete))
+    const accepts = completed.filter((each) => each !== null)
+    if (accepts.length === 0) {
+      throw new AppError('INVALID_REQUEST', 'accepts: this instance settles none of them now; see /supported')
+    }
+    return {
+      payVersion: version,
+      x402Version: version,
+      t402Version: version,
+      ...(version === 1 ? { error: 'Payment required' } : {}),
+      resource: { ...described, url },
+      accepts,
+    }
+  }
+
+const toVersion1 = (
+  draft: RequirementsDraft,
+  { amount, ...shared }: RequirementsV2,
+  url: string,
+): RequirementsV1 => ({
+  ...shared,
+  maxAmountRequired: amount,
+  resource: draft.resource ?? url,
+  description: draft.description ?? '',
+  mimeType: draft.mimeType ?? '',
+})

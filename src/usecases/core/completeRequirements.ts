@@ -1,0 +1,51 @@
+import { AppError } from '../../errors.js'
+import { canonicalNetwork } from '../../protocol/network.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { AssetTerms, Scheme } from '../../schemes/scheme.js'
+
+export interface Draft {
+  readonly scheme: string
+  /** As the caller named it. */
+  readonly network: string
+  /** Null: the first token of the network. */
+  readonly asset: string | null
+  readonly payTo: string
+  /** Path of the draft in the request, for messages. */
+  readonly path: string
+}
+
+/** Null if this instance does not settle such payments now. Throws INVALID_REQUEST for a malformed address. */
+export type FindTerms = (draft: Draft) => Promise<AssetTerms | null>
+
+/** What only the facilitator knows of requirements: the default token, and the data that clients need to sign. */
+export const createFindTerms =
+  (registry: SchemeRegistry, isServing: (network: string) => boolean): FindTerms =>
+  async ({ scheme: name, network, asset, payTo, path }) => {
+    const scheme = registry.find(name, canonicalNetwork(network))
+    if (scheme === null || !isServing(scheme.kind.network)) return null
+    if (asset !== null) checkAddress(scheme, { field: `${path}asset`, text: asset, network })
+    checkAddress(scheme, { field: `${path}payTo`, text: payTo, network })
+    return await describeAsset(scheme, asset)
+  }
+
+const describeAsset = async (scheme: Scheme, asset: string | null): Promise<AssetTerms | null> => {
+  try {
+    return await scheme.describeAsset(asset)
+  } catch (cause) {
+    throw new AppError('SERVICE_UNAVAILABLE', `${scheme.kind.network} cannot be read at the moment`, {
+      cause,
+      retryAfterSeconds: 1,
+    })
+  }
+}
+
+interface NamedAddress {
+  readonly field: string
+  readonly text: string
+  readonly network: string
+}
+
+const checkAddress = (scheme: Scheme, { field, text, network }: NamedAddress): void => {
+  if (scheme.isAddress(text)) return
+  throw new AppError('INVALID_REQUEST', `${field}: must be an address of ${network}`)
+}

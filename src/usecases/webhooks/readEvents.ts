@@ -1,0 +1,83 @@
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { EventFeed, FeedEvent } from '../../ports/eventFeed.js'
+import type { EventPage } from '../../protocol/webhooks.js'
+import type { WebhookUseCases } from './useCases.js'
+
+export interface ReadEventsDependencies {
+  readonly feed: EventFeed
+  readonly clock: Clock
+}
+
+const pollMs = 1_000
+/** Waiting requests, per process. */
+const maxWaiting = 500
+const maxWaitingPerAccount = 4
+
+/** A waiting request polls; between polls it holds no database connection. */
+export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): WebhookUseCases['readEvents'] => {
+  const waiting = new Map<string, number>()
+  let total = 0
+
+  const read = async (accountId: string, after: bigint, limit: number): Promise<EventPage> => {
+    const found = await feed.read(accountId, { after, limit: limit + 1 })
+    if (found === null) {
+      throw new AppError('INVALID_REQUEST', 'cursor: is not known here; start again without a cursor')
+    }
+    return viewPage(found, { after, limit })
+  }
+
+  const reserve = (accountId: string): (() => void) => {
+    const own = waiting.get(accountId) ?? 0
+    if (own >= maxWaitingPerAccount || total >= maxWaiting) {
+      throw new AppError('RATE_LIMITED', 'Too many requests wait for events', { retryAfterSeconds: 5 })
+    }
+    waiting.set(accountId, own + 1)
+    total += 1
+    return () => {
+      total -= 1
+      const left = (waiting.get(accountId) ?? 1) - 1
+      if (left === 0) waiting.delete(accountId)
+      else waiting.set(accountId, left)
+    }
+  }
+
+  return async ({ id }, { cursor, limit, waitSeconds }, abandoned) => {
+    if (cursor === 'latest') {
+      const { position, isEnd } = await feed.skip(id)
+      return { events: [], cursor: position.toString(), hasMore: !isEnd }
+    }
+    const after = BigInt(cursor)
+    const first = await read(id, after, limit)
+    if (first.events.length > 0 || waitSeconds === 0) return first
+    const release = reserve(id)
+    try {
+      const endsAt = clock.now().getTime() + waitSeconds * 1_000
+      for (;;) {
+        const leftMs = endsAt - clock.now().getTime()
+        if (leftMs <= 0 || !(await clock.sleep(Math.min(pollMs, leftMs), abandoned))) return first
+        const page = await read(id, after, limit)
+        if (page.events.length > 0) return page
+      }
+    } finally {
+      release()
+    }
+  }
+}
+
+const viewPage = (
+  found: readonly FeedEvent[],
+  { after, limit }: { readonly after: bigint; readonly limit: number },
+): EventPage => {
+  const shown = found.slice(0, limit)
+  return {
+    events: shown.map(({ id, type, createdAt, data }) => ({
+      id,
+      type,
+      timestamp: createdAt.toISOString(),
+      data,
+    })),
+    cursor: (shown.at(-1)?.position ?? after).toString(),
+    hasMore: found.length > limit,
+  }
+}

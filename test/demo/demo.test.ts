@@ -1,0 +1,94 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type Started, startProcess } from '../start/support.js'
+import { findFreePort } from '../support/freePort.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+const run = (
+  name: string,
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Started => {
+  const program = fileURLToPath(new URL(name, import.meta.url))
+  return startProcess([process.execPath, '--import', import.meta.resolve('tsx'), program, ...args], {
+    cwd: root,
+    environment,
+  })
+}
+
+const body = z.looseObject({ balance: z.string() })
+
+describe('npm run demo', () => {
+  let ports: Record<string, string>
+  let shop: string
+  let demo: Started
+
+  beforeAll(async () => {
+    ports = { PORT: String(await findFreePort()), SHOP_PORT: String(await findFreePort()) }
+    shop = `http://127.0.0.1:${ports.SHOP_PORT}`
+    demo = run('main.ts', {
+      ...ports,
+      API_KEY_REQUIRED: 'true',
+      REGISTRATION: 'once',
+      ANONYMOUS_REQUESTS_PER_MINUTE: '77',
+    })
+    await demo.waitFor(/Everything keeps running/)
+  }, 90_000)
+  afterAll(async () => {
+    demo.child.kill('SIGTERM')
+    await demo.ended
+  }, 60_000)
+
+  it('makes a whole payment and shows the 402 decoded', () => {
+    expect(demo.text()).toMatch(
+      /402 Payment Required[\s\S]*"amount": "10000"[\s\S]*200 OK, with PAYMENT-RESPONSE/,
+    )
+  })
+
+  it('applies settings of the environment: here a key is required, and the shop has one', async () => {
+    expect(demo.text()).toContain('its own, from POST /register')
+    const payment = await (await fetch(`${shop}/sign`)).text()
+    const response = await fetch(`http://127.0.0.1:${ports.PORT}/verify`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: payment,
+    })
+    expect(response.status).toBe(401)
+    expect((await fetch(`http://127.0.0.1:${ports.PORT}/info`)).headers.get('x-ratelimit-limit')).toBe('77')
+  })
+
+  it('lets you buy with npm run buy, and with the printed key', async () => {
+    const [, key = ''] = /npm run buy -- --key (0x[0-9a-f]{64})/.exec(demo.text()) ?? []
+    const bought = await run('buy.ts', ports).ended
+    expect(bought).toMatchObject({ code: 0, errors: '' })
+    expect(bought.output).toMatch(/"scheme": "exact"[\s\S]*200 OK[\s\S]*4\.980000 USDC/)
+    const again = await run('buy.ts', ports, '--key', key).ended
+    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('200 OK') })
+  }, 60_000)
+
+  it('answers the 402 of curl with its content in plain JSON', async () => {
+    const response = await fetch(`${shop}/report`)
+    expect(response.status).toBe(402)
+    expect(await response.json()).toMatchObject({ accepts: [{ scheme: 'exact', amount: '10000' }] })
+  })
+
+  it('fills any wallet from its faucet, and refuses what is no address', async () => {
+    const address = '0x18f77dd01186556F1F745E7847A4686421dEE072'
+    const fill = (to: string) => fetch(`${shop}/faucet?address=${to}`, { method: 'POST' })
+    expect(body.parse(await (await fill(address)).json()).balance).toBe('5000000')
+    expect(body.parse(await (await fill(address)).json()).balance).toBe('10000000')
+    expect((await fill('gold')).status).toBe(400)
+  })
+})
+
+describe('npm run buy', () => {
+  it('says what to do where no demo runs', async () => {
+    const { code, errors } = await run('buy.ts', { SHOP_PORT: String(await findFreePort()) }).ended
+    expect(code).toBe(1)
+    expect(errors).toMatch(
+      /^No demo answers at http:\/\/127\.0\.0\.1:\d+\. Run npm run demo in another terminal\.\n$/,
+    )
+  })
+})

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import type { StandIn } from './buyAsStandIn.js'
+import { clients, frameworks, type Pair, roles, servers } from './matrix.js'
+
+export interface Outcome<Row> {
+  readonly row: Row
+  readonly result: string
+}
+
+const manifest = z
+  .object({ dependencies: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
+
+/** The whole of docs/clients.md. */
+export const renderPage = (
+  pairs: readonly Outcome<Pair>[],
+  standIns: readonly Outcome<StandIn>[],
+): string => {
+  const rows = [
+    ...pairs.map(({ row, result }) => [
+      name(clients[row.client]),
+      nameServer(row.server),
+      String(row.version),
+      row.families.map((family) => familyNames[family]).join(', '),
+      describe(row, result),
+    ]),
+    ...standIns.map(({ row, result }) => [
+      `\`${row.client}\` (stand-in), ${row.form}`,
+      'none',
+      '2',
+      row.family,
+      firstLine(result),
+    ]),
+  ]
+  const packages = Object.entries(roles).map(([each, role]) => [
+    `\`${each}\``,
+    manifest.dependencies[each] ?? '',
+    role,
+  ])
+  return [
+    opening,
+    renderTable(['Client', 'Server', 'Version', 'Families', 'Result'], rows),
+    conditions,
+    renderTable(['Package', 'Version', 'Role'], packages),
+    absent,
+  ].join('\n')
+}
+
+const familyNames = { evm: 'EVM', solana: 'Solana' } as const
+
+const name = (packages: readonly string[]): string =>
+  packages.map((each) => `\`${each}\` ${manifest.dependencies[each] ?? ''}`).join(', ')
+
+const nameServer = (server: Pair['server']): string => {
+  const framework = frameworks[server]
+  return framework === undefined ? name(servers[server]) : `${name(servers[server])} (${framework})`
+}
+
+const describe = ({ obstacle }: Pair, result: string): string =>
+  result === 'pays' || obstacle === undefined ? firstLine(result) : `does not pay: ${obstacle.why}`
+
+const firstLine = (result: string): string => result.split('\n', 1)[0] ?? ''
+
+const renderTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('')
+
+const opening = `# Clients
+
+After reading this page you can see which published clients and servers pay through this service.
+
+## Purchases
+
+Each row is a purchase for one cent in each family. The packages are as npm serves them: the client buys from the
+server, the server verifies and settles through this service, and the payee's balance on a local chain is compared
+with the price. The version is that of the protocol. \`npm run clients\` makes all purchases and writes this page; the
+tests fail when a run sees another result than this page shows.
+`
+
+const conditions = `- Chains are local and have the names of test networks: Base Sepolia, Solana devnet, TON testnet, TRON Nile.
+- \`@payai/facilitator\` and \`thirdweb\` know hosts of their providers; a hook around \`fetch\` answers these requests
+  locally. \`@payai/facilitator\` sends its provider's credentials with every request.
+- \`thirdweb\` pays with an account of viem, since its own wallets need every wallet connector to be installed.
+- One version of viem (\`overrides\`) serves all packages; packages that no purchase reaches, such as wallet
+  connectors, are replaced by an empty one.
+- \`@openfacilitator/sdk\` sends no receipt; the payee's balance alone is compared.
+- A stand-in is a client of this repository that sends the published form of a package that was not found on npm.
+
+## Packages
+
+Exact versions are in \`test/e2e/clients/package.json\`, which the root package does not install.
+`
+
+const absent = `\`@x402/mcp\`, \`@t402/ton\` and \`@t402/tron\` were not found on npm.
+`

@@ -1,0 +1,227 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
+import { ExactEvmScheme } from '@x402/evm'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createClient } from '../../sdk/src/index.js'
+import { readConfig } from '../../src/config.js'
+import { createPaint } from '../../src/terminal/paint.js'
+import { describeStart } from '../../src/terminal/startSummary.js'
+import { startProcess } from '../start/support.js'
+import { randomAddress } from '../support/evm/authorization.js'
+import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
+import { exactPayment } from '../support/evm/payment.js'
+import { createEoa } from '../support/evm/wallets.js'
+import { findFreePort } from '../support/freePort.js'
+import { readCodeBlocks } from '../support/markdown.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { findProgram } from '../support/program.js'
+import { startService, type TestService } from '../support/service.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const readText = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+/** The code block of a page that contains a text. */
+const findBlock = (page: string, text: string): string => {
+  const [block, ...others] = readCodeBlocks(readText(page)).filter((each) => each.includes(text))
+  if (block === undefined || others.length > 0) throw new Error(`${page} has no single block with ${text}`)
+  return block
+}
+
+/** Every text must be there: an example that changed must not be tested in an old form. */
+const replaceAll = (code: string, texts: Readonly<Record<string, string>>): string =>
+  Object.entries(texts).reduce((changed, [text, replacement]) => {
+    if (!changed.includes(text)) throw new Error(`The example has no ${text}`)
+    return changed.replaceAll(text, replacement)
+  }, code)
+
+describe('the guides', () => {
+  let chain: LocalChain
+  let database: TestDatabase
+  let service: TestService
+  let folder: string
+
+  beforeAll(async () => {
+    chain = await startLocalChain({ facilitatorCount: 1 })
+    database = await createTestDatabase()
+    service = await startService({
+      chain,
+      databaseUrl: database.url,
+      environment: { SETTLE_WAIT_SECONDS: '2' },
+    })
+  })
+  afterAll(async () => {
+    await service.close()
+    await database.drop()
+    await chain.stop()
+  })
+  beforeEach(async () => {
+    folder = await makeTemporaryFolder('quittance-guides-', { onDisk: true })
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  })
+  afterEach(async () => {
+    await chain.control.setAutomine(true)
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const createCustomer = async () => {
+    const customer = privateKeyToAccount(generatePrivateKey())
+    await chain.mint(customer.address, 1_000_000n)
+    return wrapFetchWithPaymentFromConfig(fetch, {
+      schemes: [{ network: 'eip155:84532', client: new ExactEvmScheme(customer) }],
+    })
+  }
+
+  /** The shop of the README, on the local chain. */
+  const openShop = async (change: (code: string) => string = (code) => code) => {
+    const payTo = randomAddress()
+    const port = await findFreePort()
+    const client = createClient({ url: service.url })
+    const { data } = await client.api.POST('/register', {
+      body: { email: `${port}@example.com`, projectName: 'shop' },
+    })
+    const apiKey = data?.apiKey ?? ''
+    const code = replaceAll(findBlock('README.md', 'paymentMiddleware'), {
+      'http://localhost:8080': service.url,
+      'eip155:8453': 'eip155:84532',
+      '0xYourAddress': payTo,
+      '4021': String(port),
+    })
+    const file = join(folder, 'shop.mts')
+    await writeFile(file, change(code))
+    const shop = startProcess([process.execPath, '--import', import.meta.resolve('tsx'), file], {
+      cwd: folder,
+      environment: { QUITTANCE_API_KEY: apiKey },
+    })
+    const url = `http://127.0.0.1:${port}/report`
+    await pollUntil(
+      () =>
+        fetch(url).then(
+          ({ status }) => status === 402,
+          () => false,
+        ),
+      'the shop to answer 402',
+      40_000,
+    )
+    const close = async () => {
+      shop.child.kill('SIGKILL')
+      await shop.ended
+    }
+    return { url, payTo, account: createClient({ url: service.url, apiKey }), close }
+  }
+
+  it('“Sell something in 12 lines” sells, and counts for the API key', async () => {
+    const shop = await openShop()
+    try {
+      const buy = await createCustomer()
+      const response = await buy(shop.url)
+      expect(response.status).toBe(200)
+      expect(await response.json()).toEqual({ forecast: 'sunny' })
+      expect(await chain.balanceOf(shop.payTo)).toBe(10_000n)
+      const settlements = []
+      for await (const { payTo, status } of shop.account.dashboard.settlements()) {
+        settlements.push({ payTo: payTo.toLowerCase(), status })
+      }
+      expect(settlements).toEqual([{ payTo: shop.payTo.toLowerCase(), status: 'confirmed' }])
+    } finally {
+      await shop.close()
+    }
+  }, 60_000)
+
+  it('“When settle is pending” makes a middleware wait, and the sale is not lost', async () => {
+    const patient = findBlock('docs/api.md', 'PatientFacilitatorClient')
+    const shop = await openShop((code) =>
+      replaceAll(code, {
+        'new HTTPFacilitatorClient(': 'new PatientFacilitatorClient(',
+        "const network = 'eip155:84532' as const": `${patient}\nconst network = 'eip155:84532' as const`,
+      }),
+    )
+    try {
+      const buy = await createCustomer()
+      await chain.control.setAutomine(false)
+      const bought = buy(shop.url)
+      await pollUntil(async () => {
+        const { rowCount } = await database
+          .pool()
+          .query(
+            "select from webhook_deliveries where type = 'settlement.pending' and data->>'payTo' ilike $1",
+            [shop.payTo],
+          )
+        return rowCount === 1
+      }, 'a pending settlement')
+      await chain.control.setAutomine(true)
+      await chain.control.mine()
+      const response = await bought
+      expect(response.status).toBe(200)
+      expect(await chain.balanceOf(shop.payTo)).toBe(10_000n)
+    } finally {
+      await shop.close()
+    }
+  }, 60_000)
+
+  it('“Testnet in five minutes” writes a .env that serves Base Sepolia with a new gas wallet', async () => {
+    const commands = findBlock('README.md', 'EVM_NETWORKS=84532').split('\n')
+    const script = commands.filter((line) => line.includes('.env')).join('\n')
+    expect(commands.filter((line) => line !== '' && !line.includes('.env'))).toEqual(['npm ci', 'npm start'])
+    execFileSync('sh', ['-ec', script], { cwd: folder })
+    const { EVM_PRIVATE_KEY: key = '' } = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+    const { address } = privateKeyToAccount(`0x${key.slice(2)}`)
+    await chain.fundGas(address)
+
+    const own = await createTestDatabase()
+    const port = await findFreePort()
+    const { flags, file } = findProgram(new URL('../../src/main.ts', import.meta.url))
+    const facilitator = startProcess([process.execPath, ...flags, file], {
+      cwd: folder,
+      environment: {
+        // In place of the public endpoint.
+        EVM_RPC_URL_84532: chain.url,
+        DATABASE_URL: own.url,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+      },
+    })
+    try {
+      await facilitator.waitFor(/"msg":"service\.listening"/)
+      const client = createClient({ url: `http://127.0.0.1:${port}` })
+      await pollUntil(async () => {
+        const { data } = await client.api.GET('/supported')
+        return data?.signers['eip155:*']?.includes(address)
+      }, 'the network to be served')
+      const wallet = createEoa()
+      await chain.mint(wallet.address, 10_000n)
+      const payTo = randomAddress()
+      const payment = await exactPayment({ chain, wallet, payTo, amount: 10_000n })
+      expect(await client.settle(payment)).toMatchObject({ success: true })
+      expect(await chain.balanceOf(payTo)).toBe(10_000n)
+    } finally {
+      facilitator.child.kill('SIGTERM')
+      const { code, errors } = await facilitator.ended
+      await own.drop()
+      expect(code, errors).toBe(0)
+    }
+  }, 60_000)
+
+  it('“Before production” is a configuration without a warning at the start', () => {
+    const secret = '0123456789abcdef'.repeat(4)
+    const block = findBlock('README.md', 'REGISTRATION=verified').replaceAll('=...', `=${secret}`)
+    const variables = parseEnv(
+      block.replace('postgres://...', 'postgres://user:password@db.example/quittance'),
+    )
+    const config = readConfig({ ...variables, EVM_PRIVATE_KEY: generatePrivateKey() })
+    expect(config.accounts).toMatchObject({ apiKeyRequired: true, registration: 'verified' })
+    const network = { network: 'eip155:8453', isServing: true, problem: null, signers: [] }
+    const summary = describeStart(
+      { version: '1', port: 8080, config, networks: [network] },
+      createPaint(false),
+    )
+    expect(summary.split('\n').filter((line) => line.startsWith('  !'))).toEqual([])
+  })
+})

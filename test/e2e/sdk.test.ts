@@ -1,0 +1,212 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cp, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { HTTPFacilitatorClient } from '@x402/core/server'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { renderTypes } from '../../sdk/generate.js'
+import { createClient, facilitatorFor, QuittanceError, verifyWebhook } from '../../sdk/src/index.js'
+import { randomAddress } from '../support/evm/authorization.js'
+import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
+import { exactPayment } from '../support/evm/payment.js'
+import { createEoa } from '../support/evm/wallets.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { startService, type TestService } from '../support/service.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const amount = 10_000n
+
+const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (result) => expect.fail(`Returned ${JSON.stringify(result)}`),
+    (error: unknown) => error,
+  )
+
+describe('the client library', () => {
+  let chain: LocalChain
+  let database: TestDatabase
+  let service: TestService
+  let apiKey: string
+
+  beforeAll(async () => {
+    chain = await startLocalChain({ facilitatorCount: 1 })
+    database = await createTestDatabase()
+    service = await startService({
+      chain,
+      databaseUrl: database.url,
+      environment: { SETTLE_WAIT_SECONDS: '1' },
+    })
+    const { data } = await createClient({ url: service.url }).api.POST('/register', {
+      body: { email: 'ada@example.com', projectName: 'engine' },
+    })
+    apiKey = data?.apiKey ?? ''
+  })
+  afterAll(async () => {
+    await service.close()
+    await database.drop()
+    await chain.stop()
+  })
+  afterEach(() => chain.control.setAutomine(true))
+
+  const sign = async (balance = amount) => {
+    const wallet = createEoa()
+    const payTo = randomAddress()
+    await chain.mint(wallet.address, balance)
+    return { payment: await exactPayment({ chain, wallet, payTo, amount }), payTo, payer: wallet.address }
+  }
+  /** Forwards every request; the responses of the first `lost` are lost. */
+  const fetchThatLoses = (lost: number) => {
+    const keys: (string | null)[] = []
+    const fetchLosing: typeof fetch = async (input, init) => {
+      const request = new Request(input, init)
+      keys.push(request.headers.get('idempotency-key'))
+      const response = await fetch(request)
+      if (keys.length > lost) return response
+      await response.arrayBuffer()
+      throw new TypeError('fetch failed')
+    }
+    return { keys, fetchLosing }
+  }
+
+  it('verifies and settles a payment, and the recipient receives the funds', async () => {
+    const client = createClient({ url: service.url, apiKey })
+    const { payment, payTo, payer } = await sign()
+    expect(await client.verify(payment)).toMatchObject({ isValid: true, payer })
+    expect(await client.settle(payment)).toMatchObject({ success: true, payer })
+    expect(await chain.balanceOf(payTo)).toBe(amount)
+
+    const settlements = []
+    for await (const each of client.dashboard.settlements({ status: 'confirmed' })) settlements.push(each)
+    expect(settlements).toMatchObject([{ payer, amount: String(amount) }])
+    expect(await client.dashboard.info()).toMatchObject({ tier: 'free' })
+    expect((await client.dashboard.usage()).usage.at(-1)).toMatchObject({ count: 1 })
+  })
+
+  it('returns a refusal as a result', async () => {
+    const client = createClient({ url: service.url })
+    const { payment } = await sign(0n)
+    expect(await client.verify(payment)).toMatchObject({
+      isValid: false,
+      invalidReason: 'insufficient_funds',
+    })
+    expect(await client.settle(payment)).toMatchObject({ success: false, errorReason: 'insufficient_funds' })
+  })
+
+  it('settles once when responses are lost, with one Idempotency-Key', async () => {
+    const { keys, fetchLosing } = fetchThatLoses(2)
+    const client = createClient({ url: service.url, fetch: fetchLosing })
+    const { payment, payTo } = await sign()
+    expect(await client.settle(payment, { idempotencyKey: 'order-4711' })).toMatchObject({ success: true })
+    expect(keys).toEqual(['order-4711', 'order-4711', 'order-4711'])
+    expect(await chain.balanceOf(payTo)).toBe(amount)
+  })
+
+  it('follows a pending settlement until it is confirmed', async () => {
+    const client = createClient({ url: service.url })
+    const { payment, payTo } = await sign()
+    await chain.control.setAutomine(false)
+    const first = await client.settle(payment, { timeoutMs: 2_000, idempotencyKey: 'order-1' })
+    expect(first).toMatchObject({ success: false, status: 'pending' })
+    const followed = client.settle(payment, { idempotencyKey: 'order-1' })
+    await chain.control.setAutomine(true)
+    await chain.control.mine()
+    expect(await followed).toMatchObject({ success: true, transaction: first.transaction })
+    expect(await chain.balanceOf(payTo)).toBe(amount)
+  })
+
+  it('throws what was not decided, with the key to settle again with', async () => {
+    const { payment, payTo } = await sign()
+    const lost = createClient({ url: service.url, fetch: fetchThatLoses(100).fetchLosing })
+    const error = await errorOf(lost.settle(payment, { timeoutMs: 1_500 }))
+    expect(error).toMatchObject({ code: 'NO_RESPONSE', status: null })
+    const idempotencyKey = error instanceof QuittanceError ? error.idempotencyKey : null
+    if (idempotencyKey === null) throw error
+    const client = createClient({ url: service.url })
+    expect(await client.settle(payment, { idempotencyKey })).toMatchObject({ success: true })
+    expect(await chain.balanceOf(payTo)).toBe(amount)
+  })
+
+  it('throws at once for a wrong key and a malformed request, and when it is aborted', async () => {
+    const { payment } = await sign()
+    const stranger = createClient({ url: service.url, apiKey: `${apiKey.slice(0, -1)}x` })
+    expect(await errorOf(stranger.verify(payment))).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
+    const client = createClient({ url: service.url })
+    const malformed = { ...payment, paymentRequirements: { ...payment.paymentRequirements, amount: '1.5' } }
+    expect(await errorOf(client.settle(malformed))).toMatchObject({
+      status: 400,
+      code: 'INVALID_REQUEST',
+    })
+    const signal = AbortSignal.abort(new Error('closed'))
+    expect(await errorOf(client.settle(payment, { signal }))).toMatchObject({ message: 'closed' })
+  })
+
+  it('configures the facilitator client of @x402/core', async () => {
+    const facilitator = new HTTPFacilitatorClient(facilitatorFor(apiKey, service.url))
+    expect((await facilitator.getSupported()).kinds).not.toHaveLength(0)
+    const stranger = new HTTPFacilitatorClient(facilitatorFor(`${apiKey.slice(0, -1)}x`, service.url))
+    await expect(stranger.getSupported()).rejects.toThrow('401')
+  })
+
+  it('compiles to a package that Node.js imports', async () => {
+    const folder = await makeTemporaryFolder('quittance-sdk-', { onDisk: true })
+    try {
+      const run = promisify(execFile)
+      await cp(join(root, 'sdk/package.json'), join(folder, 'package.json'))
+      await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+      await run('npx', ['tsc', '-p', 'sdk', '--outDir', join(folder, 'dist')], { cwd: root })
+      const program = `
+        import { createClient } from '@quittance/client'
+        const client = createClient({ url: '${service.url}' })
+        console.log((await client.api.GET('/health')).response.status)`
+      const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], {
+        cwd: folder,
+      })
+      expect(stdout).toBe('200\n')
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  }, 60_000)
+
+  it('has the types of the OpenAPI document', async () => {
+    expect(readFileSync(join(root, 'sdk/src/schema.ts'), 'utf8')).toBe(await renderTypes())
+  })
+})
+
+describe('a webhook message', () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const body = JSON.stringify({
+    id: 'msg_1',
+    type: 'settlement.confirmed',
+    timestamp: '',
+    data: { id: 's1' },
+  })
+  const headersAt = (time: Date) => ({
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(time.getTime() / 1_000)),
+    'webhook-signature': new Webhook(secret).sign('msg_1', time, body),
+  })
+
+  it('is an event if the signature matches, with headers of Node.js and of fetch', () => {
+    const headers = headersAt(new Date())
+    for (const each of [headers, new Headers(headers)]) {
+      expect(verifyWebhook({ secret, headers: each, body })).toMatchObject({
+        type: 'settlement.confirmed',
+        data: { id: 's1' },
+      })
+    }
+  })
+
+  it('is refused with another body, another secret, an old time, or without headers', () => {
+    const headers = headersAt(new Date())
+    const otherSecret = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
+    expect(() => verifyWebhook({ secret, headers, body: body.replace('s1', 's2') })).toThrow('No matching')
+    expect(() => verifyWebhook({ secret: otherSecret, headers, body })).toThrow('No matching')
+    const old = headersAt(new Date(Date.now() - 600_000))
+    expect(() => verifyWebhook({ secret, headers: old, body })).toThrow('too old')
+    expect(() => verifyWebhook({ secret, headers: {}, body })).toThrow('Missing required headers')
+  })
+})

@@ -1,0 +1,97 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findChromium, openBrowser } from '../support/chromium.js'
+import { testApp } from './support/app.js'
+
+const chromium = findChromium()
+const kinds = ['eip155:8453', 'eip155:84532', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'].map((network) => ({
+  x402Version: 2 as const,
+  payVersion: 2 as const,
+  t402Version: 2 as const,
+  scheme: 'exact',
+  network,
+}))
+
+describe.skipIf(chromium === null)('the page at / in a browser', () => {
+  let app: FastifyInstance
+  let url: string
+  beforeAll(async () => {
+    app = testApp({
+      core: {
+        listSupported: () => ({ kinds, extensions: [], signers: {} }),
+        checkReadiness: async () => ({
+          status: 'ready',
+          checks: Object.fromEntries([
+            ...kinds.map(({ network }) => [`gas:${network}`, 'ok']),
+            ['gas:ton:mainnet', 'unknown'],
+          ]),
+        }),
+      },
+    })
+    url = await app.listen({ host: '127.0.0.1', port: 0 })
+  })
+  afterAll(() => app.close())
+
+  it.each(['light', 'dark'] as const)(
+    'is styled in %s without a script, a violation of its policy, or a request to another host',
+    async (colorScheme) => {
+      const { context, close } = await openBrowser(chromium ?? '', { colorScheme, javaScriptEnabled: false })
+      try {
+        const page = await context.newPage()
+        const problems: string[] = []
+        const requested: string[] = []
+        page.on('console', (message) => problems.push(message.text()))
+        page.on('pageerror', (error) => problems.push(error.message))
+        page.on('request', (request) => requested.push(request.url()))
+        const response = await page.goto(url)
+        expect(response?.status()).toBe(200)
+        expect(await page.title()).toBe('quittance · payment facilitator')
+        expect(await page.locator('h1').textContent()).toBe('Paid once, on chain, before you deliver.')
+        expect(await page.locator('.networks .name').allTextContents()).toEqual([
+          'Base',
+          'Base Sepolia',
+          'Solana',
+          'TON',
+        ])
+        expect(await page.getByText('not settling').isVisible()).toBe(true)
+        const backgroundOf = { light: 'rgb(246, 244, 238)', dark: 'rgb(16, 20, 18)' }
+        const background = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+        expect(background).toBe(backgroundOf[colorScheme])
+        expect(problems).toEqual([])
+        expect(requested.filter((target) => !target.startsWith(`${url}/`))).toEqual([])
+        const folder = process.env.SCREENSHOTS
+        if (folder !== undefined) {
+          await mkdir(folder, { recursive: true })
+          await page.screenshot({ path: join(folder, `home-${colorScheme}.png`), fullPage: true })
+        }
+      } finally {
+        await close()
+      }
+    },
+    60_000,
+  )
+
+  it('fits a telephone without scrolling sideways, and leads to the reference', async () => {
+    const { context, close } = await openBrowser(chromium ?? '', { colorScheme: 'light', width: 360 })
+    try {
+      const page = await context.newPage()
+      await page.goto(url)
+      const root = 'document.documentElement'
+      const overflow = await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`)
+      expect(overflow).toBe(0)
+      const folder = process.env.SCREENSHOTS
+      if (folder !== undefined)
+        await page.screenshot({ path: join(folder, 'home-narrow.png'), fullPage: true })
+      await page.getByRole('link', { name: 'API reference' }).first().click()
+      await page.waitForURL(/\/docs/)
+      await page
+        .getByRole('heading', { name: /quittance/i })
+        .first()
+        .waitFor()
+    } finally {
+      await close()
+    }
+  }, 60_000)
+})

@@ -1,0 +1,111 @@
+import { rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findFreePort } from '../support/freePort.js'
+import { createTestDatabase } from '../support/postgres.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
+import { makeInstallation, makeSmallProject, startProcess } from './support.js'
+
+let folder: string
+beforeEach(async () => {
+  folder = await makeTemporaryFolder('quittance-start-', { onDisk: true })
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const npm = (...words: readonly string[]) => startProcess(['npm', ...words], { cwd: folder }).ended
+
+describe('npm start', () => {
+  it('ends the server cleanly on SIGTERM to npm, with a last line', async () => {
+    await makeInstallation(folder)
+    const database = await createTestDatabase()
+    try {
+      const port = await findFreePort()
+      const environment = {
+        DATABASE_URL: database.url,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        DATA_FOLDER: folder,
+      }
+      const server = startProcess(['npm', 'start'], { cwd: folder, environment })
+      await server.waitFor(/"msg":"service\.listening"/)
+      const url = `http://127.0.0.1:${port}/health`
+      expect((await fetch(url)).status).toBe(200)
+      server.child.kill('SIGTERM')
+      const { code, output } = await server.ended
+      expect(code).toBe(0)
+      const last = JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')
+      expect(last).toMatchObject({ level: 'info', msg: 'service.stopped', ranSeconds: expect.any(Number) })
+      await expect(fetch(url)).rejects.toThrow()
+    } finally {
+      await database.drop()
+    }
+  }, 60_000)
+
+  it('answers --help and --version, and refuses an unknown option with a sentence and code 2', async () => {
+    await makeInstallation(folder)
+    const [help, version, unknown, adminHelp, adminUnknown] = await Promise.all([
+      npm('start', '--', '--help'),
+      npm('start', '--', '--version'),
+      npm('start', '--', '--port=1'),
+      npm('run', 'admin', '--', '--help'),
+      npm('run', 'admin', '--', 'keys', 'list', '--csv'),
+    ])
+    expect(help).toMatchObject({ code: 0, output: expect.stringContaining('Usage: npm start') })
+    expect(version).toMatchObject({ code: 0, output: expect.stringMatching(/quittance \d+\.\d+\.\d+\n$/) })
+    expect(unknown).toMatchObject({ code: 2, errors: expect.stringContaining("Unknown option '--port'.") })
+    expect(adminHelp).toMatchObject({ code: 0, output: expect.stringContaining('keys revoke <account>') })
+    expect(adminUnknown).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining("Unknown option '--csv'."),
+    })
+  }, 60_000)
+})
+
+describe('the build before a start', () => {
+  const run = () => startProcess([process.execPath, 'scripts/start.mjs'], { cwd: folder }).ended
+  const building = 'Building, because the sources changed'
+  const main = () => join(folder, 'src', 'main.ts')
+
+  it('is made when the sources changed, and only then', async () => {
+    await makeSmallProject(folder)
+    expect(await run()).toMatchObject({
+      code: 0,
+      output: 'first\n',
+      errors: expect.stringContaining(building),
+    })
+    expect(await run()).toMatchObject({ code: 0, output: 'first\n', errors: '' })
+    // A checkout or a copy changes times, not contents.
+    await utimes(main(), new Date(), new Date())
+    expect(await run()).toMatchObject({ code: 0, output: 'first\n', errors: '' })
+    await writeFile(main(), "process.stdout.write('second\\n')\n")
+    await utimes(main(), new Date(0), new Date(0))
+    expect(await run()).toMatchObject({ output: 'second\n', errors: expect.stringContaining(building) })
+  }, 60_000)
+
+  it('leaves the old one in place when the sources do not compile, and nothing is started', async () => {
+    await makeSmallProject(folder)
+    await run()
+    await writeFile(main(), 'const amount: number = "one"\nprocess.exit(amount)\n')
+    const failed = await run()
+    expect(failed).toMatchObject({ code: 1, output: '' })
+    expect(failed.errors).toMatch(/src\/main\.ts.*TS2322[\s\S]*The sources do not compile/)
+    await writeFile(main(), "process.stdout.write('first\\n')\n")
+    expect(await run()).toMatchObject({ code: 0, output: 'first\n', errors: '' })
+  }, 60_000)
+
+  it('needs no sources and no compiler where there is a build, as in the image', async () => {
+    await makeSmallProject(folder)
+    await run()
+    await rm(join(folder, 'src'), { recursive: true })
+    await rm(join(folder, 'node_modules'))
+    expect(await run()).toMatchObject({ code: 0, output: 'first\n', errors: '' })
+  }, 60_000)
+
+  it('says what to install where there is no compiler', async () => {
+    await makeSmallProject(folder)
+    await rm(join(folder, 'node_modules'))
+    const { code, errors } = await run()
+    expect(code).toBe(1)
+    expect(errors).toContain('TypeScript is not installed: run npm ci')
+  })
+})

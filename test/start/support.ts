@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compiledFolderVariable } from '../support/program.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+export interface Ended {
+  readonly code: number | null
+  readonly output: string
+  readonly errors: string
+  readonly tookMs: number
+}
+
+export interface Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** What was written to standard output and standard error so far. */
+  text(): string
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>
+}
+
+/** A child process with only these variables. */
+export const startProcess = (
+  [file = '', ...args]: readonly string[],
+  options: {
+    readonly cwd?: string
+    readonly environment?: Readonly<Record<string, string>>
+    readonly uid?: number
+  },
+): Started => {
+  const { cwd = root, environment = {}, uid } = options
+  const startedAt = performance.now()
+  const child = spawn(file, args, {
+    cwd,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      npm_config_update_notifier: 'false',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  })
+  let [output, errors] = ['', '']
+  const waiting = new Set<() => void>()
+  const onText = () => {
+    for (const check of waiting) check()
+  }
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+    onText()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString()
+    onText()
+  })
+  const endWithUs = () => child.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  const ended = once(child, 'close').then(([code]): Ended => {
+    process.off('exit', endWithUs)
+    return {
+      code: typeof code === 'number' ? code : null,
+      output,
+      errors,
+      tookMs: performance.now() - startedAt,
+    }
+  })
+  const text = () => output + errors
+  const waitFor = (pattern: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const check = () => {
+        const match = pattern.exec(text())
+        if (match === null) return
+        waiting.delete(check)
+        resolve(match)
+      }
+      waiting.add(check)
+      check()
+      void ended.then(() => reject(new Error(`Ended without ${pattern}:\n${text()}`)))
+    })
+  return { child, ended, text, waitFor }
+}
+
+/** An installation without sources, as in the image, with the compiled service of this run. */
+export const makeInstallation = async (folder: string): Promise<string> => {
+  const compiled = process.env[compiledFolderVariable]
+  if (compiled === undefined) throw new Error('The sources were not compiled for this run')
+  await cp(join(root, 'package.json'), join(folder, 'package.json'))
+  await cp(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true })
+  await symlink(join(compiled, 'src'), join(folder, 'dist'))
+  return folder
+}
+
+/** A project of one file, with the scripts and the compiler of this one. */
+export const makeSmallProject = async (folder: string): Promise<string> => {
+  await cp(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true })
+  for (const name of ['tsconfig.json', 'tsconfig.build.json', 'package.json']) {
+    await cp(join(root, name), join(folder, name))
+  }
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  await mkdir(join(folder, 'src'))
+  await writeFile(join(folder, 'src', 'main.ts'), "process.stdout.write('first\\n')\n")
+  return folder
+}

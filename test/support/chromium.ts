@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BrowserContext, chromium } from 'playwright-core'
+
+const executablePath = '/usr/bin/chromium'
+
+/** Null with one line on stderr where Chromium is not installed; an error with `REQUIRE_CHROMIUM=1`. */
+export const findChromium = (): string | null => {
+  if (existsSync(executablePath)) return executablePath
+  if (process.env.REQUIRE_CHROMIUM === '1')
+    throw new Error(`REQUIRE_CHROMIUM is set, and ${executablePath} is missing`)
+  process.stderr.write(
+    `\n*** browser suite SKIPPED: no ${executablePath} here; apt-get install chromium ***\n\n`,
+  )
+  return null
+}
+
+export interface Browser {
+  readonly context: BrowserContext
+  close(): Promise<void>
+}
+
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** With a profile of its own, which `close` removes. */
+export const openBrowser = async (
+  path: string,
+  options: {
+    readonly colorScheme: 'light' | 'dark'
+    readonly javaScriptEnabled?: boolean
+    readonly width?: number
+  },
+): Promise<Browser> => {
+  const profile = await mkdtemp(join(tmpdir(), 'quittance-chromium-'))
+  const { width = 1_280, ...rest } = options
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: path,
+    headless: true,
+    args,
+    viewport: { width, height: 900 },
+    ...rest,
+  })
+  return {
+    context,
+    close: async () => {
+      await context.close()
+      await rm(profile, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}

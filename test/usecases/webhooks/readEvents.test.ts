@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest'
+import type { EventFeed, FeedEvent } from '../../../src/ports/eventFeed.js'
+import { createReadEvents } from '../../../src/usecases/webhooks/readEvents.js'
+import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
+
+const event: FeedEvent = {
+  id: 'e',
+  type: 'settlement.failed',
+  data: {},
+  createdAt: new Date(0),
+  position: 7n,
+}
+const query = { cursor: '3', limit: 10, waitSeconds: 20 }
+
+const open = () => {
+  const clock = createManualClock()
+  const found: FeedEvent[] = []
+  const asked: bigint[] = []
+  const feed: EventFeed = {
+    read: async (_accountId, { after }) => {
+      asked.push(after)
+      return [...found]
+    },
+    skip: async () => ({ position: 9n, isEnd: true }),
+  }
+  const read = createReadEvents({ feed, clock })
+  const running = new AbortController()
+  return { clock, found, asked, running, read: (id: string) => read({ id }, query, running.signal) }
+}
+
+it('a waiting request reads again each second, and is answered with the first event', async () => {
+  const { clock, found, asked, read } = open()
+  const answer = read('a')
+  await drainEventLoop()
+  await clock.advance(1_000)
+  expect(asked).toEqual([3n, 3n])
+  found.push(event)
+  await clock.advance(1_000)
+  expect(await answer).toMatchObject({ events: [{ id: 'e' }], cursor: '7', hasMore: false })
+})
+
+it('a waiting request ends when its time is over, with the same cursor', async () => {
+  const { clock, read } = open()
+  const answer = read('a')
+  await drainEventLoop()
+  for (let second = 0; second < 20; second += 1) await clock.advance(1_000)
+  expect(await answer).toEqual({ events: [], cursor: '3', hasMore: false })
+})
+
+it('a waiting request ends when the client disconnects or the service stops', async () => {
+  const { running, read } = open()
+  const answer = read('a')
+  await drainEventLoop()
+  running.abort()
+  expect(await answer).toEqual({ events: [], cursor: '3', hasMore: false })
+})
+
+it('at most 4 requests of an account wait; one that ends makes room, and other accounts are unaffected', async () => {
+  const { clock, read } = open()
+  const waiting = Array.from({ length: 4 }, () => read('a'))
+  await drainEventLoop()
+  await expect(read('a')).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 5 })
+  const other = read('b')
+  await drainEventLoop()
+  for (let second = 0; second < 20; second += 1) await clock.advance(1_000)
+  await Promise.all([...waiting, other])
+  const next = read('a')
+  await drainEventLoop()
+  for (let second = 0; second < 20; second += 1) await clock.advance(1_000)
+  expect(await next).toMatchObject({ events: [] })
+})
