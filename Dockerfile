@@ -5,8 +5,15 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts ./scripts
 COPY src ./src
-RUN npm run build && npm prune --omit=dev
+COPY .ci/prune-modules ./.ci/prune-modules
+# false: without the embedded database (60 MB); then the service needs DATABASE_URL.
+ARG EMBEDDED_POSTGRES=true
+RUN npm run build && npm prune --omit=dev && .ci/prune-modules
+# What the service reports as its version, such as that of the git tag; empty: the version of package.json.
+ARG VERSION=
+RUN if [ -n "$VERSION" ]; then npm pkg set "version=${VERSION#v}"; fi
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production PORT=8080 DATA_FOLDER=/data
@@ -17,6 +24,7 @@ COPY --from=build /app/dist ./dist
 COPY migrations ./migrations
 COPY openapi ./openapi
 COPY LICENSE NOTICE ./
+# The user `node` has uid 1000.
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

@@ -10,8 +10,10 @@ export default defineConfig({
     reporters: ['default', './test/support/plainSummary.ts'],
     // Child processes: a server that a test starts ends with the process that started it, not with a thread.
     pool: 'forks',
-    // Not more than there are cores: suites of faults measure deadlines of some hundred milliseconds.
-    maxWorkers: Math.min(Math.max(availableParallelism(), 2), 8),
+    // One more than there are cores: tests wait for blocks, deadlines and processes during half of their time.
+    maxWorkers: Math.min(availableParallelism() + 1, 8),
+    // Files of one project share a process, and what it has loaded.
+    isolate: false,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     sequence: { sequencer: LongestFirst },
@@ -24,10 +26,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // No chain, no database, no Redis, no process of its own: files share a process, and what it has loaded.
+          // No chain, no database, no Redis, no process of its own.
           name: 'fast',
           include: [...fast],
-          isolate: false,
           setupFiles: ['test/support/refuseProcesses.ts'],
         },
       },
@@ -36,7 +37,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/**/*.test.ts'],
-          exclude: [...fast],
+          exclude: [...fast, '**/node_modules/**'],
           globalSetup: ['test/support/globalSetup.ts'],
         },
       },
@@ -45,7 +46,6 @@ export default defineConfig({
         test: {
           // What speaks SQL, once more on the oldest Postgres that is supported.
           name: 'postgres-15',
-          isolate: false,
           include: ['test/stores/postgres/!(embedded)/*.test.ts'],
           globalSetup: ['test/support/globalSetup15.ts'],
         },

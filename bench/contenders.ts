@@ -59,8 +59,8 @@ export const startService = async (environment: Readonly<Record<string, string>>
 /** Arguments of node in `npm start`. */
 const readStartArgs = (): readonly string[] => {
   const { scripts } = startable.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
-  const [, ...args] = scripts.start.split(' ')
-  return args.map((arg) => (arg.endsWith('.js') ? join(root, arg) : arg))
+  const words = scripts.start.split(' ')
+  return words.slice(words.indexOf('node') + 1).map((arg) => (arg.endsWith('.js') ? join(root, arg) : arg))
 }
 
 const startable = z.object({ scripts: z.object({ start: z.string() }) })

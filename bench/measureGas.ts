@@ -50,7 +50,7 @@ export const measureGas = async (): Promise<readonly Verdict[]> => {
       const use = await measure(ours, burst)
       table.row(String(burst), 'ratio, to one alone', '', '', times(use.gasPerPayment, alone.gasPerPayment))
       if (burst === fullBurst) {
-        const bound = { limit: 52_000, unit: 'gas' }
+        const bound = { limit: 48_000, unit: 'gas' }
         const { payments, gasPerPayment } = use.largest
         verdicts.push(atMost(`gas of a settlement in a batch of ${payments}`, gasPerPayment, bound))
       }

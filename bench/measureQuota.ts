@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { QuotaCharge } from '../src/ports/quotas.js'
 import type { SettlementJournal } from '../src/ports/settlementJournal.js'
+import { tiers } from '../src/protocol/tiers.js'
 import { migrate } from '../src/stores/postgres/database/migrate.js'
 import { openPool } from '../src/stores/postgres/database/pool.js'
 import { createSettlementJournal } from '../src/stores/postgres/journal/settlementJournal.js'
@@ -59,7 +60,7 @@ export const measureQuota = async (scale: Scale): Promise<readonly Verdict[]> =>
   }
 }
 
-const use = (): QuotaCharge => ({ tier: 'enterprise', at: new Date() })
+const use = (): QuotaCharge => ({ tier: tiers.enterprise, at: new Date() })
 
 const claimOnce = async (journal: SettlementJournal, quota: QuotaCharge | null): Promise<number> => {
   const claim = claimOf({ caller: 'account', authorizationId: randomUUID() })

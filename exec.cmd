@@ -1,0 +1,2 @@
+@rem npm scripts begin with exec, which cmd.exe lacks.
+@%*
