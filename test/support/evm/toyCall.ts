@@ -65,7 +65,7 @@ export interface ToyTerms {
 
 /** Differences from a batchable call. */
 export interface ToyPlan extends ToyTerms {
-  readonly call: Partial<Pick<SettlementCall, 'isBatchable' | 'gasCap' | 'probe'>>
+  readonly call: Partial<Pick<SettlementCall, 'batchedBy' | 'gasCap' | 'probe'>>
 }
 
 /** Changes are written to storage: immediate, in any mining mode. */
@@ -170,7 +170,7 @@ export const createToyCall = (rpc: Rpc, toy: Address, plan: ToyPlan): Settlement
     gasCap: 1_000_000n,
     // The contract compares with <=: the deadline is the first second that it rejects.
     deadline: lastSecond + 1n,
-    isBatchable: sender === null,
+    batchedBy: sender === null ? 'any' : null,
     sender,
     reads: [
       { to: toy, data: encodeFunctionData({ abi: toyAbi, functionName: 'isUsed', args: [id] }) },

@@ -15,7 +15,7 @@ import { explainRevert, findContradiction, isNotYetValid } from './explainRevert
 import { createJudge } from './judge.js'
 import { type Authorization, formatAuthorizationId } from './payload.js'
 
-export interface TransferPlan extends ContractCall, Pick<SettlementCall, 'gasCap' | 'isBatchable' | 'probe'> {
+export interface TransferPlan extends ContractCall, Pick<SettlementCall, 'gasCap' | 'batchedBy' | 'probe'> {
   /** Whether the payer's wallet is deployed first. */
   readonly deploysWallet: boolean
 }
@@ -45,7 +45,7 @@ export const planTransfer = (
     data,
     gasCap: isEcdsa ? ecdsaGasCap : contractGasCap,
     deploysWallet: false,
-    isBatchable: isListed && isEcdsa,
+    batchedBy: isListed && isEcdsa ? 'any' : null,
     probe: isListed ? null : planCreditProbe(address, authorization.to, { to: address, data }),
   }
 }
@@ -74,7 +74,7 @@ export const planDeployingTransfer = (
   }),
   gasCap: deploymentGasCap,
   deploysWallet: true,
-  isBatchable: false,
+  batchedBy: null,
   probe: null,
 })
 
@@ -90,7 +90,7 @@ export const createSettlementCall = (
     to: plan.to,
     data: plan.data,
     gasCap: plan.gasCap,
-    isBatchable: plan.isBatchable,
+    batchedBy: plan.batchedBy,
     probe: plan.probe,
     id: formatAuthorizationId({ network, asset, from, nonce }),
     payer: from,

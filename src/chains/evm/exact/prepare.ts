@@ -86,7 +86,7 @@ export const createPreparer = (dependencies: {
     prepare,
     prepareAgain: async (prepared, marginSeconds) => {
       const { candidate, call } = prepared
-      if (!call.isBatchable) return await prepare(candidate.payment, marginSeconds)
+      if (call.batchedBy === null) return await prepare(candidate.payment, marginSeconds)
       const failed = findFailedCheck({
         ...candidate,
         nowSeconds: readSeconds(),

@@ -2,7 +2,7 @@ import { parseAbi, toFunctionSelector } from 'viem'
 import { tokenAbi } from '../abi/contracts.js'
 import { numberWord, paddedBytes } from '../abi/words.js'
 import { batchSettler } from '../contracts/batchSettler.js'
-import type { BatchContract } from '../transactions/batching/batchContract.js'
+import type { Batch, BatchContract } from '../transactions/batching/batchContract.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 
 /*
@@ -22,8 +22,12 @@ interface PackedTransfer {
   readonly isBytesForm: boolean
 }
 
+interface TransferBatch extends BatchContract {
+  plan(calls: readonly ContractCall[]): Batch
+}
+
 /** Through our own contract; about 7 % less gas than Multicall3 in a batch of fifty. */
-export const createTransferBatch = (isDeployed: () => Promise<boolean>): BatchContract => ({
+export const createTransferBatch = (isDeployed: () => Promise<boolean>): TransferBatch => ({
   address: batchSettler.address,
   isDeployed,
   canCarry: (call) => readTransfer(call) !== null,

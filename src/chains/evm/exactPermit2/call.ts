@@ -37,7 +37,7 @@ export const createPermitCall = (
     deadline: deadline + 1n,
     // The proxy takes any caller, but no event names the nonce: of two equal payments of one payer in a batch, the
     // receipt could not prove which one was executed.
-    isBatchable: false,
+    batchedBy: null,
     sender: null,
     reads: planStateReads(permit),
     probe: token.isListed ? null : planCreditProbe(token.address, to, call),

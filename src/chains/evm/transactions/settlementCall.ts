@@ -32,10 +32,10 @@ export interface SettlementCall extends ContractCall {
   /** Unix seconds; the contract rejects the call from this block time on. */
   readonly deadline: bigint
   /**
-   * Whether a batch contract may execute the call with others: any `msg.sender` is accepted, and while the payer
-   * has no code, only contracts run that the operator configured.
+   * Which batch contract may execute the call with others; `any`: every `msg.sender` is accepted. Null for none: also
+   * where other contracts run, while the payer has no code, than those that the operator configured.
    */
-  readonly isBatchable: boolean
+  readonly batchedBy: Hex | 'any' | null
   /** The only account that may send it; null for any of ours. */
   readonly sender: Hex | null
   /** State that the scheme reads beside the simulation; results in this order, null for a failed call. */
@@ -52,8 +52,8 @@ export interface SettlementCall extends ContractCall {
 
 export type ReadAnswers = readonly (Hex | null)[]
 
-export const canShare = ({ isBatchable, sender, probe }: SettlementCall): boolean =>
-  isBatchable && sender === null && probe === null
+export const canShare = ({ batchedBy, sender, probe }: SettlementCall): boolean =>
+  batchedBy !== null && sender === null && probe === null
 
 /**
  * Decides from chain state whether one payment was executed. Built from a call, or after a crash from a

@@ -41,7 +41,7 @@ const sign = async (
   payments: number,
   price = 1_000n,
 ): Promise<SignedTransaction> => {
-  const call = { to: toy, data: randomHex(4) } as const
+  const call = { id: 'payment', to: toy, data: randomHex(4) } as const
   const { to, data } = payments === 1 ? call : multicall.plan(Array.from({ length: payments }, () => call))
   const bytes = await account.signTransaction({
     chainId: 84_532,

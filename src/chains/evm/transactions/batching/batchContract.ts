@@ -1,6 +1,6 @@
 import { type Hex, isAddressEqual, parseTransaction } from 'viem'
 import { asHex } from '../../abi/words.js'
-import type { ContractCall } from '../settlementCall.js'
+import type { ContractCall, SettlementCall } from '../settlementCall.js'
 
 /** A contract that makes many calls in one transaction; each may fail without affecting the others. */
 export interface BatchContract {
@@ -9,10 +9,12 @@ export interface BatchContract {
   isDeployed(): Promise<boolean>
   canCarry(call: ContractCall): boolean
   /** Only of calls that it can carry. */
-  plan(calls: readonly ContractCall[]): Batch
+  plan(calls: readonly BatchedCall[]): Batch
   /** Whether calldata sent to it carries several calls, or one whose failure does not revert the transaction. */
   isBatch(data: Hex): boolean
 }
+
+export type BatchedCall = Pick<SettlementCall, 'id' | 'to' | 'data'>
 
 export interface Batch extends ContractCall {
   /** Which calls succeeded, in the order that was given; null for the answer of something else. */

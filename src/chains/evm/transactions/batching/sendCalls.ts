@@ -221,7 +221,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     const groups: Group[] = []
     let waiting = calls.filter(isBatched)
     for (const contract of batchContracts) {
-      const carried = waiting.filter(({ call }) => contract.canCarry(call))
+      const carried = waiting.filter(({ call }) => mayCarry(contract, call))
       if (carried.length < 2 || !(await contract.isDeployed())) continue
       groups.push({ calls: carried, contract })
       waiting = waiting.filter((each) => !carried.includes(each))
@@ -234,6 +234,9 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     await Promise.all((await group(calls)).map(attempt))
   }
 }
+
+const mayCarry = (contract: BatchContract, call: SettlementCall): boolean =>
+  (call.batchedBy === 'any' || call.batchedBy === contract.address) && contract.canCarry(call)
 
 const isBatched = ({ call, isUnbatched }: OutgoingCall): boolean => canShare(call) && !isUnbatched
 

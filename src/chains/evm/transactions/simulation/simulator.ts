@@ -62,8 +62,10 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
   return {
     simulate: (call, sending) => {
       if (multicall.known === null) void multicall.ask()
-      // Untrusted code could burn the gas of all, or detect a shared simulation.
-      if (multicall.known !== true || !canShare(call)) return simulateCall(rpc, call, sending)
+      // Untrusted code could burn the gas of all, or detect a shared simulation; others take no call by Multicall3.
+      if (multicall.known !== true || !canShare(call) || call.batchedBy !== 'any') {
+        return simulateCall(rpc, call, sending)
+      }
       return new Promise((resolve, reject) => batcher.add({ call, sending, resolve, reject }))
     },
   }

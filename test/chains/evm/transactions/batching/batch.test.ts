@@ -454,7 +454,7 @@ describe('a deadline', () => {
 
 describe('what cannot be batched is sent alone', () => {
   it.each<[string, (sending: ToySending) => Partial<ToyPlan>]>([
-    ['a call that is not batchable', () => ({ call: { isBatchable: false } })],
+    ['a call that is not batchable', () => ({ call: { batchedBy: null } })],
     ['a call that names its sender', ({ signers }) => ({ sender: signers[0]?.address ?? null })],
     ['a call with a probe', () => ({ call: { probe: { to: toy.address, data: '0x' } } })],
   ])('%s', async (_what, changes) => {

@@ -119,7 +119,7 @@ describe('a simulation', () => {
   })
 
   it.each<[string, (signer: `0x${string}`) => Partial<ToyPlan>, number]>([
-    ['is not batchable', () => ({ call: { isBatchable: false } }), 3],
+    ['is not batchable', () => ({ call: { batchedBy: null } }), 3],
     ['names its sender', (sender) => ({ sender }), 3],
     ['has a probe', () => ({ call: { probe: { to: toy.address, data: '0x' } } }), 4],
   ])('of a call that %s is not shared, in one round trip', async (_what, changes, calls) => {
