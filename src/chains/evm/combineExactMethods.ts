@@ -2,14 +2,14 @@ import type { Payment } from '../../protocol/payment.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { describeForeignMethod } from '../../schemes/transferMethod.js'
 import { readAddress } from './abi/address.js'
-import { type ExactMethod, toRefusal } from './exactMethod.js'
 import { isPermitRow } from './exactPermit2/judge.js'
 import type { Permit2Presence } from './exactPermit2/presence.js'
+import { type PaymentMethod, toRefusal } from './paymentMethod.js'
 
 export interface ExactMethods {
   /** The default method; it describes the network and its tokens for both. */
   readonly eip3009: Scheme
-  readonly permit2: ExactMethod
+  readonly permit2: PaymentMethod
   readonly presence: Permit2Presence
 }
 
@@ -18,7 +18,7 @@ export interface ExactMethods {
  * after a crash, the journal row.
  */
 export const combineExactMethods = ({ eip3009, permit2, presence }: ExactMethods): Scheme => {
-  const methodOf = (payment: Payment): ExactMethod => (isPermit2(payment) ? permit2 : eip3009)
+  const methodOf = (payment: Payment): PaymentMethod => (isPermit2(payment) ? permit2 : eip3009)
   return {
     ...eip3009,
     identify: (payment) => methodOf(payment).identify(payment),

@@ -1,15 +1,15 @@
 import type { Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
-import { createEvmMinimum, createExactMethod, type ExactDependencies } from '../exactMethod.js'
+import { createEvmMinimum, createPaymentMethod, type MethodDependencies } from '../paymentMethod.js'
 import type { Token } from '../tokens/tokenRegistry.js'
 import { readJudge } from './judge.js'
 import { formatAuthorizationId, readExactProof } from './payload.js'
 import { createPreparer, type Prepared } from './prepare.js'
 
-export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
+export const createExactScheme = (dependencies: MethodDependencies): Scheme => {
   const { network, tokens, engine } = dependencies
   const minimum = createEvmMinimum(dependencies)
-  const method = createExactMethod<Prepared>(dependencies, minimum, {
+  const method = createPaymentMethod<Prepared>(dependencies, minimum, {
     ...createPreparer(dependencies),
     identify: (payment) => {
       const reading = readExactProof(payment.proof)

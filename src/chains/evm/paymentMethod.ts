@@ -10,7 +10,7 @@ import type { Token, TokenRegistry } from './tokens/tokenRegistry.js'
 import type { TransactionEngine } from './transactions/engine.js'
 import type { RevertReason, SettlementCall, SettlementJudge } from './transactions/settlementCall.js'
 
-export interface ExactDependencies {
+export interface MethodDependencies {
   readonly family: EvmSettings
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
@@ -21,7 +21,7 @@ export interface ExactDependencies {
 }
 
 /** What an asset transfer method of `exact` decides itself. */
-export type ExactMethod = Pick<Scheme, 'identify' | 'verify' | 'resolve'>
+export type PaymentMethod = Pick<Scheme, 'identify' | 'verify' | 'resolve'>
 
 /** Passed every check that needs no simulation. */
 interface PreparedCall {
@@ -39,18 +39,18 @@ export interface Preparer<Prepared> {
   prepareAgain(prepared: Prepared, marginSeconds: number): Promise<Preparation<Prepared>>
 }
 
-interface MethodFacts<Prepared> extends Preparer<Prepared>, Pick<ExactMethod, 'identify'> {
+interface MethodFacts<Prepared> extends Preparer<Prepared>, Pick<PaymentMethod, 'identify'> {
   /** For the journal row; `readJudge` reads it after a crash. */
   describe(prepared: Prepared): Authorized['details']
   readJudge(rpc: Rpc, settlement: Settlement): SettlementJudge
 }
 
 /** Verification and settlement from a prepared call on: the same for every method. */
-export const createExactMethod = <Prepared extends PreparedCall>(
-  { family, rpc, engine }: Pick<ExactDependencies, 'family' | 'rpc' | 'engine'>,
+export const createPaymentMethod = <Prepared extends PreparedCall>(
+  { family, rpc, engine }: Pick<MethodDependencies, 'family' | 'rpc' | 'engine'>,
   minimum: MinimumPayment,
   { prepare, prepareAgain, identify, describe, readJudge }: MethodFacts<Prepared>,
-): ExactMethod => {
+): PaymentMethod => {
   const authorize = (prepared: Prepared): Authorized => {
     const { payer, id, amount, deadline } = prepared.call
     return {
@@ -94,7 +94,7 @@ export const createExactMethod = <Prepared extends PreparedCall>(
 export const createEvmMinimum = ({
   network,
   minPaymentGasShare,
-}: Pick<ExactDependencies, 'network' | 'minPaymentGasShare'>): MinimumPayment =>
+}: Pick<MethodDependencies, 'network' | 'minPaymentGasShare'>): MinimumPayment =>
   createMinimumPayment({
     network: network.network,
     settings: network.minimumPayment,
