@@ -59,6 +59,7 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
     proof: normalizeSignedTransaction(nestFlatProof(payload.payload)),
     resource: readResource(payload, body.paymentRequirements),
     settleAmount: readUint256(body.settleAmount),
+    acceptedAmount: payload.accepted === undefined ? null : readAcceptedAmount(payload.accepted),
     usageDetails: body.usageDetails ?? null,
     extensions: readExtensions(payload, body.paymentRequirements),
   }
@@ -109,12 +110,21 @@ const readRequirements = (wire: WireRequirements): PaymentRequirements | null =>
 
 const defaultTimeoutSeconds = 300
 
-const findMismatch = (
-  accepted: NonNullable<PayloadShape['accepted']>,
-  requirements: PaymentRequirements,
-): string | null => {
-  const amount = readUint256(accepted.amount ?? accepted.maxAmountRequired ?? accepted.maxAmount)
-  if (amount !== requirements.amount) return 'amount'
+type AcceptedTerms = NonNullable<PayloadShape['accepted']>
+
+/** Null if unreadable, or if aliases differ. */
+const readAcceptedAmount = ({ amount, maxAmountRequired, maxAmount }: AcceptedTerms): bigint | null => {
+  const [first, ...others] = [amount, maxAmountRequired, maxAmount].filter((each) => each !== undefined)
+  const accepted = readUint256(first)
+  return others.every((other) => readUint256(other) === accepted) ? accepted : null
+}
+
+const findMismatch = (accepted: AcceptedTerms, requirements: PaymentRequirements): string | null => {
+  const amount = readAcceptedAmount(accepted)
+  if (amount === null) return 'amount'
+  // x402 puts the charge in the place of the maximum at settle.
+  const isPart = requirements.scheme === 'upto' && amount > requirements.amount
+  if (amount !== requirements.amount && !isPart) return 'amount'
   // Hex addresses are case-insensitive, base58 is not. The scheme checks what was signed.
   if (!isSameIdentifier(accepted.asset, requirements.asset)) return 'asset'
   if (!isSameIdentifier(accepted.payTo, requirements.payTo)) return 'payTo'

@@ -4,7 +4,7 @@ export interface PaymentRequirements {
   readonly scheme: string
   /** CAIP-2 identifier. */
   readonly network: string
-  /** Smallest units of the asset. */
+  /** Smallest units of the asset. Scheme `upto`: the maximum; at settle without `settleAmount`, the charge (x402). */
   readonly amount: bigint
   /** Minimum that may be settled, for schemes that settle a part; else null. */
   readonly minAmount: bigint | null
@@ -14,7 +14,7 @@ export interface PaymentRequirements {
   readonly extra: Readonly<Record<string, unknown>>
 }
 
-/** Usage as stated by the resource server. Not checked against `settleAmount`. */
+/** Usage as stated by the resource server. */
 export interface UsageDetails {
   readonly unitsConsumed?: number | undefined
   readonly unitPrice?: string | undefined
@@ -34,6 +34,8 @@ export interface Payment {
   readonly resource: string | null
   /** Amount to settle, for schemes that settle a part; else null. `exact` ignores it. */
   readonly settleAmount: bigint | null
+  /** Amount of the terms that the client accepted. Scheme `upto`: at least `requirements.amount`. Null without terms. */
+  readonly acceptedAmount: bigint | null
   readonly usageDetails: UsageDetails | null
   /** Protocol extensions by key; those of the requirements override those of the payload. Untrusted. */
   readonly extensions: Readonly<Record<string, unknown>>

@@ -56,7 +56,9 @@ export const wireRequirements = z
     amount: amount.optional(),
     maxAmountRequired: amount.optional().meta({ description: 'Version 1 name of `amount`' }),
     maxAmount: amount.optional().meta({ description: 'Name of `amount` in the scheme `upto`' }),
-    minAmount: amount.optional().meta({ description: 'Scheme `upto`: the least that may be settled' }),
+    minAmount: amount
+      .optional()
+      .meta({ description: 'Scheme `upto`: the least that may be settled, unless it is 0' }),
     asset: text(wireLimits.address).meta({
       description: "The token's contract address, or the chain's own name for it",
       examples: ['0x036CbD53842c5426634e7929541eC2318f3dCF7e'],
@@ -86,6 +88,14 @@ export const wireRequirements = z
       const message = `differs from ${first?.[0]}`
       context.issues.push({ code: 'custom', path: [field], message, input: context.value })
     }
+    const { minAmount } = context.value
+    const maximum = readUint256(first?.[1])
+    const minimum = readUint256(minAmount)
+    // A charge of 0 takes the place of the maximum in x402's settle request.
+    if (minimum !== null && maximum !== null && maximum > 0n && minimum > maximum) {
+      const message = `exceeds ${first?.[0]}`
+      context.issues.push({ code: 'custom', path: ['minAmount'], message, input: context.value })
+    }
     // Version 1 may omit it; version 2 requires it.
     if (maxTimeoutSeconds === undefined && maxAmountRequired === undefined) missing('maxTimeoutSeconds')
   })
@@ -108,7 +118,11 @@ const unixSeconds = z.number().nonnegative().optional().meta({ description: 'Uni
 const usageDetails = z
   .looseObject({
     unitsConsumed: z.number().nonnegative().optional(),
-    unitPrice: z.string().max(wireLimits.unit).optional().meta({ description: 'Price per unit' }),
+    unitPrice: z
+      .string()
+      .max(wireLimits.unit)
+      .optional()
+      .meta({ description: 'Price per unit, in smallest units; may have a fraction', examples: ['2.5'] }),
     unitType: z
       .string()
       .max(wireLimits.unit)
@@ -117,7 +131,10 @@ const usageDetails = z
     startTime: unixSeconds,
     endTime: unixSeconds,
   })
-  .meta({ id: 'UsageDetails', description: 'What was used, in words of the resource server' })
+  .meta({
+    id: 'UsageDetails',
+    description: 'What was used. Scheme `upto`: has to agree with what is settled',
+  })
 
 export const wirePaymentRequest = z
   .looseObject({
@@ -127,7 +144,9 @@ export const wirePaymentRequest = z
     paymentPayload: wirePayload,
     paymentRequirements: wireRequirements,
     settleAmount: amount.optional().meta({
-      description: 'Scheme `upto`: what to transfer, at most `maxAmount`. The scheme `exact` ignores it',
+      description:
+        'Scheme `upto`: what to transfer, at most `maxAmount`; 0 transfers nothing and uses the authorization up. ' +
+        'The scheme `exact` ignores it',
     }),
     usageDetails: usageDetails.nullish(),
   })

@@ -26,11 +26,26 @@ export interface Authorized {
   readonly expiresAt: Date | null
   /** Input of `resolve` in addition to the row's columns; stored before anything is sent. */
   readonly details: JsonObject
+  /** Absent: what the payer spends between verify and settle is only the payer's risk and the chain's to refuse. */
+  readonly hold?: Hold | undefined
   /**
    * Executes the verified payment and rechecks what can have changed. Records, then sends. Throws only before a
    * recording; afterwards an unknown outcome is `pending`. Verify-only schemes neither record nor send.
    */
   settle(recorder: Recorder, options: SettleOptions): Promise<Outcome>
+}
+
+/**
+ * For schemes whose service is rendered between verify and settle. Until `authorizedAmount` is settled, it must fit
+ * beside what the payer's other authorizations hold.
+ */
+export interface Hold {
+  /** Who draws on the allowance. */
+  readonly spender: string
+  /** Balance of the payer in the asset. */
+  readonly balance: bigint
+  /** What the spender may take from the payer; null if the authorization itself grants it. */
+  readonly allowance: bigint | null
 }
 
 export interface Refusal {
@@ -72,6 +87,15 @@ export interface AssetTerms {
   readonly extra: Readonly<Record<string, unknown>>
 }
 
+/** The contract that executes payments to one recipient. */
+export interface RecipientRouter {
+  readonly address: string
+  /** False: it is deployed by the first settlement, and its address is already final. */
+  readonly isDeployed: boolean
+  /** Router for any recipient: the facilitator chooses the recipient at settlement. Null if there is none. */
+  readonly shared: string | null
+}
+
 export interface Scheme {
   readonly kind: Kind
   /** Our addresses that may send or co-sign on this network. */
@@ -80,8 +104,17 @@ export interface Scheme {
   listMinimums?(): Readonly<Record<string, string>>
   /** Whether a text has the form of an address of the network; `payTo` and `asset` must. */
   isAddress(text: string): boolean
-  /** Null asset: the network's first token. Null if it is not settled. Throws only if the chain is unavailable. */
-  describeAsset(asset: string | null): Promise<AssetTerms | null>
+  /** False: not listed in /supported at the moment. Absent: listed. */
+  isOffered?(): boolean
+  /** Identifiers of the protocol extensions that work here, for /supported. */
+  readonly extensions?: readonly string[]
+  /**
+   * Null asset: the network's first token. Null `payTo`: the terms for any recipient. Null if the asset is not settled.
+   * Throws only if the chain is unavailable.
+   */
+  describeAsset(asset: string | null, payTo: string | null): Promise<AssetTerms | null>
+  /** Null if the network has no router for the recipient. Throws only if the chain is unavailable. */
+  findRouter?(payTo: string): Promise<RecipientRouter | null>
   /** Authorization id, from the payload alone; null if the payload is unreadable. */
   identify(payment: Payment): string | null
   /** Throws only if the chain is unavailable or `isAwaited` is false. Has no deadline of its own. */

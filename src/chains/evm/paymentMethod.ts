@@ -2,13 +2,18 @@ import type { Hex } from 'viem'
 import type { Clock } from '../../ports/clock.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
-import type { Authorized, Refusal, Scheme } from '../../schemes/scheme.js'
+import type { Authorized, Hold, Outcome, Refusal, Scheme } from '../../schemes/scheme.js'
 import { createMinimumPayment, type MinimumPayment } from '../common/minimumPayment.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import type { Token, TokenRegistry } from './tokens/tokenRegistry.js'
 import type { TransactionEngine } from './transactions/engine.js'
-import type { RevertReason, SettlementCall, SettlementJudge } from './transactions/settlementCall.js'
+import type {
+  ReadAnswers,
+  RevertReason,
+  SettlementCall,
+  SettlementJudge,
+} from './transactions/settlementCall.js'
 
 export interface MethodDependencies {
   readonly family: EvmSettings
@@ -20,51 +25,66 @@ export interface MethodDependencies {
   readonly minPaymentGasShare: number
 }
 
-/** What an asset transfer method of `exact` decides itself. */
+/** What a way to authorize payments decides itself. */
 export type PaymentMethod = Pick<Scheme, 'identify' | 'verify' | 'resolve'>
 
 /** Passed every check that needs no simulation. */
 interface PreparedCall {
   readonly candidate: { readonly token: Pick<Token, 'address'> }
   readonly call: SettlementCall
+  /** Upper bound that the payer signed; absent where the call moves all of it. */
+  readonly authorizedAmount?: bigint
 }
 
 export type Preparation<Prepared> = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
 /** Structure, checks, signature form, wallet: everything except simulation. */
 export interface Preparer<Prepared> {
-  /** Minimum remaining validity, in seconds. */
-  prepare(payment: Payment, marginSeconds: number): Promise<Preparation<Prepared>>
+  prepare(payment: Payment, phase: Phase): Promise<Preparation<Prepared>>
   /** Checks again: only the time for ECDSA, everything for contract wallets, whose state may have changed. */
-  prepareAgain(prepared: Prepared, marginSeconds: number): Promise<Preparation<Prepared>>
+  prepareAgain(prepared: Prepared, phase: Phase): Promise<Preparation<Prepared>>
+}
+
+export interface Phase {
+  readonly isForSettle: boolean
+  /** Minimum remaining validity. */
+  readonly marginSeconds: number
 }
 
 interface MethodFacts<Prepared> extends Preparer<Prepared>, Pick<PaymentMethod, 'identify'> {
   /** For the journal row; `readJudge` reads it after a crash. */
   describe(prepared: Prepared): Authorized['details']
   readJudge(rpc: Rpc, settlement: Settlement): SettlementJudge
+  /** What must remain available until the settlement; absent where settlement follows at once. */
+  describeHold?(prepared: Prepared, reads: ReadAnswers): Hold
 }
 
 /** Verification and settlement from a prepared call on: the same for every method. */
 export const createPaymentMethod = <Prepared extends PreparedCall>(
   { family, rpc, engine }: Pick<MethodDependencies, 'family' | 'rpc' | 'engine'>,
   minimum: MinimumPayment,
-  { prepare, prepareAgain, identify, describe, readJudge }: MethodFacts<Prepared>,
+  { prepare, prepareAgain, identify, describe, readJudge, describeHold }: MethodFacts<Prepared>,
 ): PaymentMethod => {
-  const authorize = (prepared: Prepared): Authorized => {
+  const beforeSettle = { isForSettle: true, marginSeconds: family.expiryMarginSeconds }
+  const beforeVerify = { isForSettle: false, marginSeconds: 0 }
+
+  const authorize = (prepared: Prepared, reads: ReadAnswers): Authorized => {
     const { payer, id, amount, deadline } = prepared.call
+    const { authorizedAmount = amount } = prepared
     return {
       isValid: true,
       payer,
       authorizationId: id,
-      authorizedAmount: amount,
+      authorizedAmount,
       amount,
       expiresAt: toDate(deadline),
       details: describe(prepared),
+      ...(describeHold === undefined ? {} : { hold: describeHold(prepared, reads) }),
       settle: async (recorder, options) => {
-        const preparation = await prepareAgain(prepared, family.expiryMarginSeconds)
+        const preparation = await prepareAgain(prepared, beforeSettle)
         if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
-        return await engine.settle(preparation.prepared.call, recorder, options)
+        const outcome = await engine.settle(preparation.prepared.call, recorder, options)
+        return withSettledAmount(outcome, { amount, authorizedAmount })
       },
     }
   }
@@ -72,7 +92,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   return {
     identify,
     verify: async (payment, { isAwaited, isForSettle = false }) => {
-      const preparation = await prepare(payment, isForSettle ? family.expiryMarginSeconds : 0)
+      const preparation = await prepare(payment, isForSettle ? beforeSettle : beforeVerify)
       if ('refused' in preparation) return preparation.refused
       if (!isAwaited()) throw new Error('The caller is gone')
       const { call, candidate } = preparation.prepared
@@ -83,13 +103,23 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
         isForSettle,
       })
       if (tooLow !== null) return toRefusal(call.payer, tooLow)
-      const reason = await engine.simulate(call)
-      return reason === null ? authorize(preparation.prepared) : toRefusal(call.payer, reason)
+      const simulation = await engine.simulate(call)
+      if ('refused' in simulation) return toRefusal(call.payer, simulation.refused)
+      return authorize(preparation.prepared, simulation.reads)
     },
     resolve: async (settlement, signal) =>
-      await engine.resolve(settlement, readJudge(rpc, settlement), signal),
+      withSettledAmount(await engine.resolve(settlement, readJudge(rpc, settlement), signal), settlement),
   }
 }
+
+/** Stated where it can differ from what was authorized. */
+const withSettledAmount = (
+  outcome: Outcome,
+  { amount, authorizedAmount }: Pick<Authorized, 'amount' | 'authorizedAmount'>,
+): Outcome =>
+  outcome.state === 'confirmed' && amount !== authorizedAmount
+    ? { ...outcome, settledAmount: amount }
+    : outcome
 
 export const createEvmMinimum = ({
   network,

@@ -31,6 +31,22 @@ export const commonReasons = {
     message: 'The payment is lower than the minimum of this facilitator on the network',
     remedy: 'retry_later',
   },
+  settle_amount_required: {
+    message: 'The scheme upto needs settleAmount to settle this payment',
+    remedy: 'fix_request',
+  },
+  settle_amount_above_maximum: {
+    message: 'The amount to settle exceeds the authorized maximum',
+    remedy: 'fix_request',
+  },
+  settle_amount_below_minimum: {
+    message: 'The amount to settle is lower than minAmount and not 0',
+    remedy: 'fix_request',
+  },
+  usage_mismatch: {
+    message: 'usageDetails do not agree with the amount to settle or with the requirements',
+    remedy: 'fix_request',
+  },
   duplicate_settlement: {
     message: 'This authorization was already settled for another request',
     remedy: 'do_not_deliver',

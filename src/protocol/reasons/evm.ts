@@ -100,4 +100,50 @@ export const evmReasons = {
     operationalCode: 'SVC-3002',
     remedy: 'retry_later',
   },
+  permit_not_supported: {
+    message: 'The token has no permit (EIP-2612)',
+    remedy: 'fix_request',
+  },
+  permit_dai_not_supported: {
+    message: "The token has only DAI's form of permit, which cannot authorize an amount",
+    remedy: 'fix_request',
+  },
+  permit_nonce_mismatch: {
+    message: "The nonce of the permit is not the payer's current permit nonce of the token",
+    remedy: 'new_payment',
+  },
+  invalid_permit_spender: {
+    message: 'The spender of the permit is not the router of this facilitator for payTo',
+    remedy: 'new_payment',
+  },
+  invalid_permit_signature: {
+    message: "The signature is not the payer's for this permit",
+    operationalCode: 'SVC-1006',
+    remedy: 'new_payment',
+  },
+  permit_expired: {
+    message: 'The permit has expired, or would before it could be settled',
+    operationalCode: 'SVC-1011',
+    remedy: 'new_payment',
+  },
+  permit_amount_mismatch: {
+    message: 'The value of the permit is not exactly maxAmount',
+    remedy: 'new_payment',
+  },
+  permit_allowance_changed: {
+    message: 'The permit was used outside this facilitator, and the allowance that is left is too low',
+    remedy: 'new_payment',
+  },
+  upto_facilitator_mismatch: {
+    message: 'The facilitator of the Permit2 authorization is not this one',
+    remedy: 'new_payment',
+  },
+  invalid_upto_evm_payload_settlement_exceeds_amount: {
+    message: 'The amount to settle exceeds the permitted amount of the Permit2 authorization',
+    remedy: 'fix_request',
+  },
+  router_not_deployed: {
+    message: 'The router contract is not deployed on this network yet',
+    remedy: 'retry_later',
+  },
 } as const satisfies Readonly<Record<string, ReasonEntry>>

@@ -25,12 +25,16 @@ export const createFindTerms =
     if (scheme === null || !isServing(scheme.kind.network)) return null
     if (asset !== null) checkAddress(scheme, { field: `${path}asset`, text: asset, network })
     checkAddress(scheme, { field: `${path}payTo`, text: payTo, network })
-    return await describeAsset(scheme, asset)
+    return await describeAsset(scheme, asset, payTo)
   }
 
-const describeAsset = async (scheme: Scheme, asset: string | null): Promise<AssetTerms | null> => {
+const describeAsset = async (
+  scheme: Scheme,
+  asset: string | null,
+  payTo: string,
+): Promise<AssetTerms | null> => {
   try {
-    return await scheme.describeAsset(asset)
+    return await scheme.describeAsset(asset, payTo)
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', `${scheme.kind.network} cannot be read at the moment`, {
       cause,

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
-import { type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
+import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
 import { type PayerSignature, readSignature } from '../signatures/signature.js'
@@ -46,7 +46,7 @@ export const createPreparer = (dependencies: {
 
   const readSeconds = () => BigInt(Math.floor(clock.now().getTime() / 1_000))
 
-  const prepare = async (payment: Payment, marginSeconds: number): Promise<Preparation<Prepared>> => {
+  const prepare = async (payment: Payment, phase: Phase): Promise<Preparation<Prepared>> => {
     const reading = readExactProof(payment.proof)
     if ('problem' in reading) {
       return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
@@ -65,7 +65,7 @@ export const createPreparer = (dependencies: {
       payment,
       token: finding.token,
       nowSeconds: readSeconds(),
-      marginSeconds: BigInt(marginSeconds),
+      marginSeconds: BigInt(phase.marginSeconds),
     }
     const failed = findFailedCheck(candidate)
     if (failed !== null) return { refused: toRefusal(payer, { reason: failed }) }
@@ -84,13 +84,13 @@ export const createPreparer = (dependencies: {
 
   return {
     prepare,
-    prepareAgain: async (prepared, marginSeconds) => {
+    prepareAgain: async (prepared, phase) => {
       const { candidate, call } = prepared
-      if (call.batchedBy === null) return await prepare(candidate.payment, marginSeconds)
+      if (call.batchedBy === null) return await prepare(candidate.payment, phase)
       const failed = findFailedCheck({
         ...candidate,
         nowSeconds: readSeconds(),
-        marginSeconds: BigInt(marginSeconds),
+        marginSeconds: BigInt(phase.marginSeconds),
       })
       return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
     },

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { readAddress } from '../abi/address.js'
-import { type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
+import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import { type PayerSignature, readSignature } from '../signatures/signature.js'
@@ -40,7 +40,7 @@ export const createPreparer = (dependencies: {
       : { kind: 'contract', bytes: signature.bytes }
   }
 
-  const prepare = async (payment: Payment, marginSeconds: number): Promise<Preparation<Prepared>> => {
+  const prepare = async (payment: Payment, phase: Phase): Promise<Preparation<Prepared>> => {
     const reading = readPermitProof(payment.proof)
     if ('problem' in reading) {
       return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
@@ -58,7 +58,7 @@ export const createPreparer = (dependencies: {
       payment,
       token: finding.token,
       nowSeconds: readSeconds(),
-      marginSeconds: BigInt(marginSeconds),
+      marginSeconds: BigInt(phase.marginSeconds),
     }
     const failed = findFailedCheck(candidate)
     if (failed !== null) return { refused: toRefusal(payer, { reason: failed }) }
@@ -73,13 +73,13 @@ export const createPreparer = (dependencies: {
 
   return {
     prepare,
-    prepareAgain: async (prepared, marginSeconds) => {
+    prepareAgain: async (prepared, phase) => {
       const { candidate, call, signature } = prepared
-      if (signature.kind !== 'ecdsa') return await prepare(candidate.payment, marginSeconds)
+      if (signature.kind !== 'ecdsa') return await prepare(candidate.payment, phase)
       const failed = findFailedCheck({
         ...candidate,
         nowSeconds: readSeconds(),
-        marginSeconds: BigInt(marginSeconds),
+        marginSeconds: BigInt(phase.marginSeconds),
       })
       return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
     },

@@ -10,8 +10,9 @@ import { getBlockStatus } from './receipts/blockStatus.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 import { resolveSettlement } from './resolve.js'
 import { createSettle } from './settle.js'
-import type { RevertReason, SettlementCall, SettlementJudge } from './settlementCall.js'
+import type { SettlementCall, SettlementJudge } from './settlementCall.js'
 import type { MulticallPresence } from './simulation/multicallPresence.js'
+import type { Simulation } from './simulation/simulate.js'
 import { createSimulator } from './simulation/simulator.js'
 import { createSubmit } from './submit.js'
 
@@ -20,8 +21,8 @@ export interface TransactionEngine {
   readonly signers: readonly string[]
   /** What a typical settlement costs at the last known price, in wei; null before the first reading. */
   findTypicalCost(): bigint | null
-  /** Why the call of `settle` fails in the latest state; null when it succeeds. */
-  simulate(call: SettlementCall): Promise<RevertReason | null>
+  /** The call of `settle`, in the latest state. */
+  simulate(call: SettlementCall): Promise<Simulation>
   /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
   settle(call: SettlementCall, recorder: Recorder, options: SettleOptions): Promise<Outcome>
   /** Resolves a recorded settlement; rebroadcasts while its transactions can still be mined. */

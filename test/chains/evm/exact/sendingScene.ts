@@ -30,7 +30,7 @@ export const openSending = async (scene: Scene, options: EngineOptions = {}): Pr
   // What the chain would refuse must reach the send, so verification skips the simulation.
   const sending = createExactScheme({
     ...dependencies,
-    engine: { ...engine, simulate: async () => null },
+    engine: { ...engine, simulate: async () => ({ reads: [] }) },
   })
   const opened = withScheme<Pick<PlannedPayment, 'body'>>(open, {
     claimOf: ({ body }) => {

@@ -10,11 +10,14 @@ export interface Sending {
   readonly fees: Fees
 }
 
+/** Why the call fails, or what its reads returned beside its success. */
+export type Simulation = { readonly refused: RevertReason } | { readonly reads: ReadAnswers }
+
 export const simulateCall = async (
   rpc: Rpc,
   call: SettlementCall,
   { sender, fees }: Sending,
-): Promise<RevertReason | null> => {
+): Promise<Simulation> => {
   const { to, data, gasCap, probe } = call
   const terms = { from: sender, gas: gasCap, gasPrice: highestGasPrice(fees) }
   const [answer, reads, probed] = await Promise.all([
@@ -22,7 +25,8 @@ export const simulateCall = async (
     readAll(rpc, call),
     probe === null ? null : ask(rpc, { ...terms, ...probe }),
   ])
-  return answer.succeeds ? call.findContradiction(reads, probed) : call.explainRevert(answer, reads)
+  const refused = answer.succeeds ? call.findContradiction(reads, probed) : call.explainRevert(answer, reads)
+  return refused === null ? { reads } : { refused }
 }
 
 /** Gas limit, never above the call's cap; or why the call would fail. */

@@ -3,11 +3,11 @@ import { decodeAggregate, encodeAggregate, type InnerCall, type InnerResult } fr
 import type { Rpc } from '../../rpc/rpc.js'
 import { tryCall } from '../../rpc/tryCall.js'
 import { highestGasPrice } from '../fees/fees.js'
-import type { ReadAnswers, RevertReason, SettlementCall } from '../settlementCall.js'
-import type { Sending } from './simulate.js'
+import type { ReadAnswers, SettlementCall } from '../settlementCall.js'
+import type { Sending, Simulation } from './simulate.js'
 
-/** Why the call fails; null: it succeeds; `unclear`: simulate it alone. */
-export type SharedResult = RevertReason | null | 'unclear'
+/** `unclear`: simulate it alone. */
+export type SharedResult = Simulation | 'unclear'
 
 export interface SharedSimulation {
   /** In the order of the calls. */
@@ -67,8 +67,8 @@ export const simulateInOneCall = async (
 /** Uses only what the scheme's reads prove: other failures may be caused by other calls. */
 const judge = (call: SettlementCall, { succeeds, data }: InnerResult, reads: ReadAnswers): SharedResult => {
   const contradiction = call.findContradiction(reads, null)
-  if (succeeds) return contradiction
+  if (succeeds) return contradiction === null ? { reads } : { refused: contradiction }
   if (data === '0x' || contradiction === null || reads.includes(null)) return 'unclear'
   const failure = { data, message: '' }
-  return call.isTooEarly(failure) ? 'unclear' : call.explainRevert(failure, reads)
+  return call.isTooEarly(failure) ? 'unclear' : { refused: call.explainRevert(failure, reads) }
 }

@@ -1,21 +1,21 @@
 import { createMicroBatcher } from '../../../../concurrency/microBatcher.js'
 import type { Rpc } from '../../rpc/rpc.js'
-import { canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
+import { canShare, type SettlementCall } from '../settlementCall.js'
 import { divideIndependent } from './divideIndependent.js'
 import type { MulticallPresence } from './multicallPresence.js'
-import { type Sending, simulateCall } from './simulate.js'
+import { type Sending, type Simulation, simulateCall } from './simulate.js'
 import { maxGroupSize, simulateInOneCall } from './simulateInOneCall.js'
 
 /** Concurrent simulations share an `eth_call`. */
 export interface Simulator {
-  /** Why the call fails in the latest state; null when it succeeds. */
-  simulate(call: SettlementCall, sending: Sending): Promise<RevertReason | null>
+  /** In the latest state. */
+  simulate(call: SettlementCall, sending: Sending): Promise<Simulation>
 }
 
 interface Waiting {
   readonly call: SettlementCall
   readonly sending: Sending
-  readonly resolve: (reason: RevertReason | null) => void
+  readonly resolve: (simulation: Simulation) => void
   readonly reject: (error: unknown) => void
 }
 

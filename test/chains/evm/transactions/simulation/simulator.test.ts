@@ -29,7 +29,10 @@ const open = async (options: EngineOptions = {}) => {
   const proxy = await scene.openProxy()
   const sending = await openToy(scene, toy, { url: proxy.url, ...options })
   opened.push(sending)
-  const simulate = (plan: ToyPlan) => sending.engine.simulate(createToyCall(sending.rpc, toy.address, plan))
+  const simulate = async (plan: ToyPlan) => {
+    const simulation = await sending.engine.simulate(createToyCall(sending.rpc, toy.address, plan))
+    return 'refused' in simulation ? simulation.refused : null
+  }
   await simulate(await toy.plan())
   await expect.poll(() => proxy.count('eth_getCode')).toBe(1)
   proxy.clearCalls()
