@@ -23,6 +23,9 @@ import { createNoncePool } from './transactions/lanes/noncePool.js'
 import { createReceiptWatcher } from './transactions/receipts/receiptWatcher.js'
 import { createSigners, type Signers } from './transactions/signers.js'
 import { createMulticallPresence } from './transactions/simulation/multicallPresence.js'
+import { createRouterBatch } from './upto/routerBatch.js'
+import { createRouters } from './upto/routers.js'
+import { createUptoScheme } from './upto/scheme.js'
 
 /**
  * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node
@@ -85,10 +88,15 @@ const openNetwork = async (
   const monitor = createNetworkMonitor(monitored, logger)
   const tokens = createTokenRegistry(network, rpc)
   const multicall = createMulticallPresence(rpc)
+  const routers = createRouters(rpc, signers.addresses)
   const transferBatch = createTransferBatch(createContractPresence(rpc, batchSettler))
   await monitor.check()
   if (monitor.health().isRpcReachable) {
-    const [hasBatchContract] = await Promise.all([transferBatch.isDeployed(), multicall.ask()])
+    const [hasBatchContract] = await Promise.all([
+      transferBatch.isDeployed(),
+      multicall.ask(),
+      routers.isDeployed(),
+    ])
     if (!hasBatchContract) {
       logger.info({ network: network.network }, 'network.batch_contract_missing: run npm run deploy')
     }
@@ -111,7 +119,7 @@ const openNetwork = async (
     signers,
     canPay,
     multicall,
-    batchContracts: [transferBatch],
+    batchContracts: [transferBatch, createRouterBatch(routers)],
     expiryMarginSeconds,
     crossCheckAmount,
   })
@@ -121,7 +129,7 @@ const openNetwork = async (
     permit2: createPermit2Method(dependencies),
     presence: createPermit2Presence(rpc, network.chainId),
   })
-  const schemes = [exact]
+  const schemes = [exact, createUptoScheme({ ...dependencies, routers })]
   return { schemes, monitor, maintenance }
 }
 

@@ -96,12 +96,16 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       if ('refused' in preparation) return preparation.refused
       if (!isAwaited()) throw new Error('The caller is gone')
       const { call, candidate } = preparation.prepared
-      const tooLow = minimum.refuse({
-        asset: candidate.token.address,
-        amount: call.amount,
-        cost: engine.findTypicalCost(),
-        isForSettle,
-      })
+      // Nothing moves: the authorization is only used up.
+      const tooLow =
+        call.amount === 0n
+          ? null
+          : minimum.refuse({
+              asset: candidate.token.address,
+              amount: call.amount,
+              cost: engine.findTypicalCost(),
+              isForSettle,
+            })
       if (tooLow !== null) return toRefusal(call.payer, tooLow)
       const simulation = await engine.simulate(call)
       if ('refused' in simulation) return toRefusal(call.payer, simulation.refused)

@@ -127,12 +127,22 @@ export const evmReasons = {
     remedy: 'new_payment',
   },
   permit_amount_mismatch: {
-    message: 'The value of the permit is not exactly maxAmount',
+    message: 'The value of the permit is lower than maxAmount',
     remedy: 'new_payment',
   },
   permit_allowance_changed: {
     message: 'The permit was used outside this facilitator, and the allowance that is left is too low',
     remedy: 'new_payment',
+  },
+  permit_simulation_failed: {
+    message: 'The settlement by permit fails when it is simulated',
+    operationalCode: 'SVC-3002',
+    remedy: 'retry_later',
+  },
+  invalid_upto_evm_transaction_failed: {
+    message: 'The transaction of the settlement failed on chain',
+    operationalCode: 'SVC-3002',
+    remedy: 'retry_later',
   },
   upto_facilitator_mismatch: {
     message: 'The facilitator of the Permit2 authorization is not this one',

@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly clock?: Clock
   readonly logger?: Logger
   readonly webhookTransport?: WebhookTransport
+  /** Runs before the service is opened. */
+  readonly prepare?: (signers: readonly FacilitatorKey[]) => Promise<unknown>
 }
 
 /** A payment with its parties. */
@@ -92,8 +94,9 @@ export const openScene = async (options: LocalChainOptions = {}): Promise<Scene>
   return {
     chain,
     database,
-    open: async ({ signerCount = 1, rpcUrls = [chain.url], ...rest } = {}) => {
+    open: async ({ signerCount = 1, rpcUrls = [chain.url], prepare, ...rest } = {}) => {
       const signers = await createSigners(chain, signerCount)
+      await prepare?.(signers)
       const core = await openCore({
         chain: { chainId: chain.chainId, url: rpcUrls.join(','), facilitators: signers },
         databaseUrl: database.url,

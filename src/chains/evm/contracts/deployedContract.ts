@@ -6,5 +6,14 @@ export interface DeployedContract {
   readonly address: Hex
   /** Keccak-256 of the code at the address. */
   readonly codeHash: Hex
+  /** Creation code, followed by the constructor's arguments if it has any. */
   readonly initCode: Hex
+}
+
+/** A contract of ours whose address depends on the constructor's arguments, while its code does not. */
+export interface ContractCode {
+  readonly name: string
+  /** Keccak-256 of the code on chain. */
+  readonly codeHash: Hex
+  readonly creationCode: Hex
 }

@@ -1,13 +1,13 @@
 import type { Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
+import { describeNetwork, domainOf } from '../describeNetwork.js'
 import { createEvmMinimum, createPaymentMethod, type MethodDependencies } from '../paymentMethod.js'
-import type { Token } from '../tokens/tokenRegistry.js'
 import { readJudge } from './judge.js'
 import { formatAuthorizationId, readExactProof } from './payload.js'
 import { createPreparer, type Prepared } from './prepare.js'
 
 export const createExactScheme = (dependencies: MethodDependencies): Scheme => {
-  const { network, tokens, engine } = dependencies
+  const { network, tokens } = dependencies
   const minimum = createEvmMinimum(dependencies)
   const method = createPaymentMethod<Prepared>(dependencies, minimum, {
     ...createPreparer(dependencies),
@@ -45,26 +45,6 @@ export const createExactScheme = (dependencies: MethodDependencies): Scheme => {
         return describeDefaultDomain()
       },
     },
-    signers: engine.signers,
-    listMinimums: () =>
-      minimum.list(
-        network.tokens.map(({ address }) => readAddress(address) ?? address),
-        engine.findTypicalCost(),
-      ),
-
-    isAddress: (text) => readAddress(text) !== null,
-
-    describeAsset: async (asset) => {
-      const address = readAddress(asset ?? defaultAsset)
-      const finding = address === null ? null : await tokens.find(address)
-      if (finding === null || 'refusedAs' in finding) return null
-      const { token } = finding
-      return { asset: asset ?? token.address, decimals: token.decimals, extra: domainOf(token) ?? {} }
-    },
-
-    getBlockStatus: engine.getBlockStatus,
+    ...describeNetwork(dependencies, minimum),
   }
 }
-
-const domainOf = ({ domain }: Token): Record<'name' | 'version', string> | undefined =>
-  domain === null ? undefined : { name: domain.name, version: domain.version }

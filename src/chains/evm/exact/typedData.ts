@@ -1,17 +1,12 @@
-import { domainSeparator, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import { keccak } from '../abi/keccak.js'
 import { addressWord, numberWord } from '../abi/words.js'
-import type { TokenDomain } from '../tokens/tokenRegistry.js'
+import { type SigningDomain, separatorOf } from '../tokens/tokenSeparator.js'
 import type { Authorization } from './payload.js'
 
 const typeHash = keccak(
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
 ).slice(2)
-
-export interface SigningDomain extends Pick<TokenDomain, 'name' | 'version'> {
-  readonly chainId: number
-  readonly asset: Hex
-}
 
 /**
  * The EIP-712 digest of an EIP-3009 authorization. Hand-written for this one struct: the general encoder
@@ -25,19 +20,4 @@ export const hashAuthorization = (
     addressWord(from) + addressWord(to) + numberWord(value) + numberWord(validAfter) + numberWord(validBefore)
   const structHash = keccak(Buffer.from(typeHash + fields + nonce.slice(2), 'hex'))
   return keccak(Buffer.from(`1901${separatorOf(domain).slice(2)}${structHash.slice(2)}`, 'hex'))
-}
-
-// Requirements name the domain: untrusted, so the cache is bounded.
-const maxSeparators = 1_000
-const separators = new Map<string, Hex>()
-
-const separatorOf = ({ name, version, chainId, asset }: SigningDomain): Hex => {
-  // The length prefix makes the concatenation unambiguous.
-  const key = `${chainId} ${asset} ${name.length} ${name}${version}`
-  const known = separators.get(key)
-  if (known !== undefined) return known
-  const separator = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })
-  if (separators.size >= maxSeparators) separators.clear()
-  separators.set(key, separator)
-  return separator
 }

@@ -14,22 +14,28 @@ const unsettledBlocks = 64n
 export interface LogSearch extends Pick<LogFilter, 'address' | 'topics'> {
   readonly at: bigint
   readonly since: Date
+  /** For more than address and topics; searches with equal topics and other predicates need a `key`. */
+  readonly isWanted?: (log: Log) => boolean | Promise<boolean>
+  readonly key?: string
 }
 
 /**
  * The oldest match; null when there is none, or none in as many blocks as one round searches. A refused query is
  * halved.
  */
-export const findLog = async (rpc: Rpc, { address, topics, at, since }: LogSearch): Promise<Log | null> => {
+export const findLog = async (
+  rpc: Rpc,
+  { address, topics, at, since, isWanted, key = '' }: LogSearch,
+): Promise<Log | null> => {
   const { logMemory: memory } = rpc
-  const name = JSON.stringify([address, topics])
+  const name = key + JSON.stringify([address, topics])
   const oldest = BigInt(Math.floor(since.getTime() / 1_000)) - clockSlackSeconds
   let fromBlock = memory.recall(name) ?? (await findBlockBefore(rpc, oldest, at))
   for (let query = 0; query < maxQueries && fromBlock <= at; query++) {
     const toBlock = smaller(fromBlock + memory.range - 1n, at)
     const logs = await queryLogs(rpc, { address, topics, fromBlock, toBlock })
     if (logs === null) continue
-    const [log] = logs
+    const log = await findWanted(logs, isWanted)
     if (log !== undefined) {
       memory.forget(name)
       return log
@@ -42,6 +48,14 @@ export const findLog = async (rpc: Rpc, { address, topics, at, since }: LogSearc
   // A node that lags behind may have answered: the next search begins anew.
   if (fromBlock > at) memory.forget(name)
   return null
+}
+
+const findWanted = async (
+  logs: readonly Log[],
+  isWanted: LogSearch['isWanted'] = () => true,
+): Promise<Log | undefined> => {
+  for (const log of logs) if (await isWanted(log)) return log
+  return undefined
 }
 
 /** Null when the nodes refused it as too large; the next one spans half as many blocks. */

@@ -1,0 +1,31 @@
+import { parseAbi } from 'viem'
+
+/** Of `contracts/UptoRouter.sol`, with the errors that it passes on from `RecipientRouter`. */
+export const uptoRouterAbi = parseAbi([
+  'struct Payment { address token; address owner; address to; uint256 maxAmount; uint256 amount; uint256 deadline; uint256 permitNonce; bytes32 paymentNonce; bool isBound; bytes signature; }',
+  'struct Call { address target; bytes32 id; bytes data; }',
+  'constructor(address[] facilitators)',
+  'function settle(Payment payment)',
+  'function executeOne(Call call)',
+  'function execute(Call[] calls) returns (uint256 executed)',
+  'function isFacilitator(address account) view returns (bool)',
+  'function nextNonce(address spender, address token, address owner) view returns (uint256)',
+  'function routerOf(address recipient) view returns (address)',
+  'event Settled(address indexed token, address indexed owner, bytes32 indexed paymentNonce, address to, uint256 amount, uint256 permitNonce, address spender)',
+  'event Executed(bytes32 indexed id)',
+  'error InvalidFacilitators()',
+  'error UnsupportedChain()',
+  'error NotFacilitator(address caller)',
+  'error PermitExpired(uint256 deadline)',
+  'error AmountAboveMaximum(uint256 amount, uint256 maxAmount)',
+  'error InvalidRecipient(address to)',
+  'error PermitAlreadySettled(uint256 nextNonce)',
+  'error PermitNonceMismatch(uint256 tokenNonce)',
+  'error PermitNotApplied()',
+  'error InvalidPermitSignature()',
+  'error RouterNotDeployed(address router)',
+  'error ForbiddenCall(address target, bytes4 selector)',
+  'error NoCode(address target)',
+  'error TooManyCalls(uint256 count)',
+  'error TransferFailed(address token)',
+])

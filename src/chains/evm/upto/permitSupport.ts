@@ -1,0 +1,49 @@
+import { type Hex, toFunctionSelector, zeroAddress } from 'viem'
+import { keccak } from '../abi/keccak.js'
+import { readWord } from '../exact/authorizationState.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { RevertReason } from '../transactions/settlementCall.js'
+import { encodeNonceCall } from './permitState.js'
+
+/** Why a token takes no EIP-2612 permit; null if it does. Tokens are asked once. */
+export type FindPermitProblem = (asset: Hex) => Promise<RevertReason | null>
+
+const typeHashSelector = toFunctionSelector('PERMIT_TYPEHASH()')
+const daiTypeHash = BigInt(
+  keccak('Permit(address holder,address spender,uint256 nonce,uint256 expiry,bool allowed)'),
+)
+
+const alternatives = 'pay with Permit2 (extra.assetTransferMethod "permit2"), or use the scheme exact'
+
+const notSupported: RevertReason = {
+  reason: 'permit_not_supported',
+  message: `The token has no permit (EIP-2612): ${alternatives}`,
+}
+const daiForm: RevertReason = {
+  reason: 'permit_dai_not_supported',
+  message: `The token has only DAI's form of permit, which allows everything or nothing: ${alternatives}`,
+}
+
+// Tokens come from requirements; only those that the operator listed are asked, and one more would be asked again.
+const maxTokens = 1_000
+
+export const createFindPermitProblem = (rpc: Pick<Rpc, 'call'>): FindPermitProblem => {
+  const known = new Map<string, RevertReason | null>()
+  const read = async (to: Hex, data: Hex): Promise<bigint | null> => {
+    const answer = await rpc.call({ to, data })
+    return answer.succeeds ? readWord(answer.value) : null
+  }
+  return async (asset) => {
+    const key = asset.toLowerCase()
+    const cached = known.get(key)
+    if (cached !== undefined) return cached
+    const [nonce, typeHash] = await Promise.all([
+      read(asset, encodeNonceCall(zeroAddress)),
+      read(asset, typeHashSelector),
+    ])
+    const problem = typeHash === daiTypeHash ? daiForm : nonce === null ? notSupported : null
+    if (known.size >= maxTokens) known.clear()
+    known.set(key, problem)
+    return problem
+  }
+}

@@ -1,0 +1,123 @@
+import type { Hex } from 'viem'
+import type { Clock } from '../../../ports/clock.js'
+import type { Payment } from '../../../protocol/payment.js'
+import { readSettleAmount } from '../../../schemes/settleAmount.js'
+import { readAddress } from '../abi/address.js'
+import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { EvmNetworkSettings } from '../settings.js'
+import { readSignature } from '../signatures/signature.js'
+import type { TokenRegistry } from '../tokens/tokenRegistry.js'
+import type { RevertReason, SettlementCall } from '../transactions/settlementCall.js'
+import { createUptoCall } from './call.js'
+import { type Candidate, findFailedCheck } from './checks.js'
+import { readUptoProof } from './payload.js'
+import type { FindPermitProblem } from './permitSupport.js'
+import type { Routers } from './routers.js'
+import { hashTokenPermit } from './typedData.js'
+
+/** Passed every check that needs no simulation. */
+export interface Prepared {
+  readonly candidate: Candidate
+  readonly call: SettlementCall
+  readonly authorizedAmount: bigint
+}
+
+export const createPreparer = (dependencies: {
+  readonly network: EvmNetworkSettings
+  readonly rpc: Rpc
+  readonly tokens: TokenRegistry
+  readonly clock: Clock
+  readonly routers: Routers
+  readonly findPermitProblem: FindPermitProblem
+}): Preparer<Prepared> => {
+  const { network, rpc, tokens, clock, routers, findPermitProblem } = dependencies
+
+  const readSeconds = () => BigInt(Math.floor(clock.now().getTime() / 1_000))
+
+  const prepare = async (payment: Payment, phase: Phase): Promise<Preparation<Prepared>> => {
+    const reading = readUptoProof(payment.proof)
+    if ('problem' in reading) {
+      return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
+    }
+    const { permit } = reading.proof
+    const payer = permit.owner
+    const refuse = (reason: RevertReason) => ({ refused: toRefusal(payer, reason) })
+    const asset = readAddress(payment.requirements.asset)
+    const payTo = readAddress(payment.requirements.payTo)
+    if (asset === null || payTo === null) return refuse({ reason: 'unsupported_asset' })
+    const finding = await tokens.find(asset)
+    if ('refusedAs' in finding) return refuse({ reason: finding.refusedAs })
+    // A simulation by the router cannot show what a token keeps of a transfer.
+    if (!finding.token.isListed) return refuse({ reason: 'unsupported_asset', message: unlisted })
+    const problem = await findPermitProblem(asset)
+    if (problem !== null) return refuse(problem)
+    if (!(await routers.isDeployed())) return refuse({ reason: 'router_not_deployed' })
+
+    const candidate: Candidate = {
+      ...reading.proof,
+      payment,
+      token: finding.token,
+      payTo,
+      routers: { shared: routers.shared, ofRecipient: routers.findFor(payTo) },
+      nowSeconds: readSeconds(),
+      marginSeconds: BigInt(phase.marginSeconds),
+    }
+    const failed = findFailedCheck(candidate)
+    if (failed !== null) return refuse({ reason: failed })
+    const authorizedAmount = permit.value
+    const settled = readSettleAmount(payment, {
+      authorizedMaximum: payment.requirements.amount,
+      isForSettle: phase.isForSettle,
+      isRequiredAmountCharge: false,
+    })
+    if ('reason' in settled) return refuse(settled)
+
+    const digest = hashTokenPermit(permit, { ...signedDomain(candidate), chainId: network.chainId, asset })
+    const signature = await readSignature(reading.proof.signature, digest, payer)
+    if (signature === null) return refuse({ reason: 'invalid_permit_signature' })
+    const unwrapped =
+      signature.kind === 'counterfactual' ? await unwrap(rpc, payer, signature.bytes) : signature
+    if ('reason' in unwrapped) return refuse(unwrapped)
+    const call = createUptoCall({ rpc, network: network.network }, candidate, {
+      amount: settled.amount,
+      signature: unwrapped,
+    })
+    return { prepared: { candidate, call, authorizedAmount } }
+  }
+
+  return {
+    prepare,
+    prepareAgain: async (prepared, phase) => {
+      const { candidate, call } = prepared
+      if (call.batchedBy === null) return await prepare(candidate.payment, phase)
+      const failed = findFailedCheck({
+        ...candidate,
+        nowSeconds: readSeconds(),
+        marginSeconds: BigInt(phase.marginSeconds),
+      })
+      return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
+    },
+  }
+}
+
+const unlisted = 'The token is not configured here: upto by permit takes configured tokens only'
+
+/** A wallet that is not deployed yet cannot be asked whether it signed. */
+const unwrap = async (
+  rpc: Rpc,
+  payer: Hex,
+  bytes: Hex,
+): Promise<{ readonly kind: 'contract'; readonly bytes: Hex } | RevertReason> =>
+  (await rpc.getCode(payer)) === '0x'
+    ? { reason: 'invalid_exact_evm_payload_undeployed_smart_wallet' }
+    : { kind: 'contract', bytes }
+
+/** Of the requirements, where they state it; a wrong one does not recover the payer. */
+const signedDomain = ({ payment, token }: Candidate) => {
+  const { name, version } = payment.requirements.extra
+  return {
+    name: typeof name === 'string' ? name : (token.domain?.name ?? ''),
+    version: typeof version === 'string' ? version : (token.domain?.version ?? ''),
+  }
+}
