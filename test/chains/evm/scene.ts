@@ -185,12 +185,18 @@ export const readOneBlockLater = async (
 }
 
 /** A service whose sends are delayed, so that the chain can change between estimate and inclusion. */
-export const openSlow = async (scene: Scene, environment: Readonly<Record<string, string>> = {}) => {
+export const openSlow = (scene: Scene, environment: Readonly<Record<string, string>> = {}) =>
+  openSlowly(scene, (rpcUrls) =>
+    scene.open({ rpcUrls, environment: { ...quickFinality(scene), ...environment } }),
+  )
+
+/** The same with a service of its own. */
+export const openSlowly = async <Opened extends Service>(
+  scene: Scene,
+  open: (rpcUrls: readonly string[]) => Promise<Opened>,
+) => {
   const proxy = await scene.openProxy()
-  const service = await scene.open({
-    rpcUrls: [proxy.url],
-    environment: { ...quickFinality(scene), ...environment },
-  })
+  const service = await open([proxy.url])
   const settleAfter = async (body: unknown, meanwhile: () => Promise<unknown>) => {
     const before = proxy.count('eth_sendRawTransaction')
     proxy.setFault('eth_sendRawTransaction', { kind: 'delay', milliseconds: 600 })

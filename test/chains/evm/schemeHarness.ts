@@ -11,11 +11,20 @@ import { createEoa } from '../../support/evm/wallets.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
 import { startRpcProxy } from '../../support/rpcProxy.js'
 
-/** `exact` on a local chain of its own, with payments by one transfer method. */
+interface HarnessOptions {
+  /** Default: `exact`. */
+  readonly scheme?: string
+  /** Runs before the scheme is opened. */
+  readonly prepare?: (chain: LocalChain) => Promise<void>
+}
+
+/** A scheme on a local chain of its own, with payments by one transfer method. */
 export const openSchemeHarness = async (
   plan: (chain: LocalChain) => Promise<PlannedPayment>,
+  { scheme: name = 'exact', prepare }: HarnessOptions = {},
 ): Promise<SchemeHarness> => {
   const chain = await startLocalChain({ facilitatorCount: 1 })
+  await prepare?.(chain)
   const proxy = await startRpcProxy(chain.url)
   const lanes = createMemoryLanes()
   const reading = readEvmSettings({
@@ -33,7 +42,7 @@ export const openSchemeHarness = async (
     limiter,
     minPaymentGasShare: 0.1,
   })
-  const [scheme] = opened.schemes
+  const scheme = opened.schemes.find(({ kind }) => kind.scheme === name)
   if (scheme === undefined) throw new Error('No scheme was opened')
 
   return {

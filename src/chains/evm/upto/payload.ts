@@ -1,7 +1,6 @@
 import type { Hex } from 'viem'
 import { readUint256 } from '../../../protocol/amount.js'
 import { readAddress } from '../abi/address.js'
-import { numberWord } from '../abi/words.js'
 
 /** An EIP-2612 permit as the payer signed it; addresses in EIP-55 form. */
 export interface TokenPermit {
@@ -74,7 +73,6 @@ const readSignatureField = (signature: unknown): Hex | null => {
 const isWord = (text: unknown): text is Hex => typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)
 
 const readPaymentNonce = (text: unknown): Hex | null => {
-  if (text === undefined) return `0x${numberWord(0)}`
   if (typeof text !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(text)) return null
   return `0x${text.slice(2).toLowerCase().padStart(64, '0')}`
 }

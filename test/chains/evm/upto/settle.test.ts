@@ -1,6 +1,17 @@
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openScene, type Scene } from '../scene.js'
-import { openUpto } from './scene.js'
+import { deployTestToken } from '../../../support/evm/testTokens.js'
+import { type UptoPaymentBody, uptoPayment } from '../../../support/evm/upto.js'
+import { permit2612TypedData, permitTokenAbi } from '../../../support/evm/uptoRouter.js'
+import {
+  createDelegatedEoa,
+  createEoa,
+  createSoladyWallet,
+  deployWallet,
+  type PayerWallet,
+} from '../../../support/evm/wallets.js'
+import { openScene, openSlowly, quickFinality, readOneBlockLater, type Scene } from '../scene.js'
+import { openUpto, type PlannedUpto, type UptoService } from './scene.js'
 
 let scene: Scene
 
@@ -10,17 +21,326 @@ beforeAll(async () => {
 afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
+const settle = (service: UptoService, { body }: Pick<PlannedUpto, 'body'>, settleAmount: bigint | string) =>
+  service.settle({ ...body, settleAmount: String(settleAmount) })
+
+const nonceOf = (owner: Hex): Promise<bigint> =>
+  scene.chain.client.readContract({
+    address: scene.chain.token.verifyingContract,
+    abi: permitTokenAbi,
+    functionName: 'nonces',
+    args: [owner],
+  })
+
+const countSent = async ({ signers }: UptoService): Promise<number> => {
+  const counts = await Promise.all(
+    signers.map(({ address }) => scene.chain.client.getTransactionCount({ address })),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** Submits the permit without the router, as anyone may. */
+const frontRun = async ({ body }: PlannedUpto): Promise<void> => {
+  const { authorization, signature } = body.paymentPayload.payload
+  if (typeof signature === 'string') throw new Error('The signature is not in parts')
+  const { owner, spender, value, deadline } = authorization
+  const anyone = createEoa()
+  await scene.chain.fundGas(anyone.address)
+  const { status } = await scene.chain.send({
+    account: anyone.account,
+    to: scene.chain.token.verifyingContract,
+    data: encodeFunctionData({
+      abi: permitTokenAbi,
+      functionName: 'permit',
+      args: [owner, spender, BigInt(value), BigInt(deadline), signature.v, signature.r, signature.s],
+    }),
+  })
+  expect(status).toBe('success')
+}
+
 describe('a payment by permit', () => {
   it.each([
     ['of the recipient', true],
     ['that is shared', false],
   ])('for the router %s moves what was used, and no more', async (_, isBound) => {
     const service = await openUpto(scene)
-    const { body, payer, payTo } = await service.plan({ isBound })
+    const planned = await service.plan({ isBound })
+    const { body, payer, payTo } = planned
     expect(await service.verify(body)).toMatchObject({ isValid: true, payer })
-    const settled = await service.settle({ ...body, settleAmount: '2500' })
-    expect(settled).toMatchObject({ success: true, payer, amount: '2500' })
+    expect(await settle(service, planned, 2_500n)).toMatchObject({ success: true, payer, amount: '2500' })
     expect(await scene.chain.balanceOf(payTo)).toBe(2_500n)
     expect(await scene.chain.balanceOf(payer)).toBe(7_500n)
   })
+
+  it('for 0 moves nothing, and uses the permit up on chain', async () => {
+    const service = await openUpto(scene)
+    const planned = await service.plan({})
+    const settled = await settle(service, planned, 0n)
+    expect(settled).toMatchObject({ success: true, amount: '0' })
+    expect(settled.transaction).toMatch(/^0x[0-9a-f]{64}$/)
+    expect(await nonceOf(planned.payer)).toBe(1n)
+    expect(await scene.chain.balanceOf(planned.payTo)).toBe(0n)
+    expect(await settle(service, planned, 1n)).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+    })
+  })
+
+  it('of a returning payer uses the next nonce, and the rest of an earlier permit stays out of reach', async () => {
+    const service = await openUpto(scene)
+    const wallet = createEoa()
+    const payTo = createEoa().address
+    const first = await service.plan({ wallet, payTo, balance: 20_000n })
+    expect(await settle(service, first, 1_000n)).toMatchObject({ success: true })
+    const second = await service.plan({ wallet, payTo, balance: 0n, permit: { nonce: 1n } })
+    expect(await settle(service, second, 3_000n)).toMatchObject({ success: true })
+    expect(await scene.chain.balanceOf(payTo)).toBe(4_000n)
+  })
+
+  const wallets: readonly (readonly [string, () => Promise<PayerWallet>])[] = [
+    [
+      'a contract wallet (EIP-1271)',
+      async () => deployWallet(scene.chain, await createSoladyWallet(scene.chain)),
+    ],
+    ['a delegated account (EIP-7702)', () => createDelegatedEoa(scene.chain, { checksSignatures: true })],
+  ]
+  it.each(wallets)('of %s is settled', async (_, create) => {
+    const service = await openUpto(scene)
+    const planned = await service.plan({ wallet: await create() })
+    expect(await service.verify(planned.body)).toMatchObject({ isValid: true })
+    expect(await settle(service, planned, 2_500n)).toMatchObject({ success: true })
+    expect(await scene.chain.balanceOf(planned.payTo)).toBe(2_500n)
+  })
+
+  it('that somebody submitted first is settled all the same', async () => {
+    const service = await openUpto(scene)
+    const planned = await service.plan()
+    expect(await service.verify(planned.body)).toMatchObject({ isValid: true })
+    await frontRun(planned)
+    expect(await service.verify(planned.body)).toMatchObject({ isValid: true })
+    expect(await settle(service, planned, 2_500n)).toMatchObject({ success: true })
+    expect(await scene.chain.balanceOf(planned.payTo)).toBe(2_500n)
+  })
+
+  it('that somebody submits while our transaction waits is settled all the same', async () => {
+    const { service, settleAfter } = await openSlowUpto()
+    const planned = await service.plan()
+    const settled = await settleAfter({ ...planned.body, settleAmount: '2500' }, () => frontRun(planned))
+    expect(settled).toMatchObject({ success: true })
+    expect(await scene.chain.balanceOf(planned.payTo)).toBe(2_500n)
+  })
+
+  it('is told to one of two requests with different amounts, and the other moves nothing', async () => {
+    const service = await openUpto(scene)
+    const planned = await service.plan()
+    const answers = await Promise.all([settle(service, planned, 2_000n), settle(service, planned, 3_000n)])
+    const [winner, ...others] = answers.filter(({ success }) => success)
+    const [loser] = answers.filter(({ success }) => !success)
+    expect(others).toEqual([])
+    expect(loser).toMatchObject({ errorReason: 'duplicate_settlement' })
+    expect(await scene.chain.balanceOf(planned.payTo)).toBe(BigInt(winner?.amount ?? ''))
+  })
+})
+
+describe('many payments', () => {
+  it('of permits and of exact share one transaction', async () => {
+    const service = await openUpto(scene, {
+      environment: { [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '1' },
+    })
+    const warm = await service.plan()
+    expect(await settle(service, warm, 1n)).toMatchObject({ success: true })
+    const payTo = createEoa().address
+    const permits = await Promise.all([1, 2, 3, 4].map(() => service.plan({ payTo })))
+    const exact = await scene.plan({ payTo })
+    const answers = await Promise.all([
+      ...permits.map((planned) => settle(service, planned, 2_500n)),
+      service.settle(exact.body),
+    ])
+    expect(answers.map(({ success }) => success)).toEqual([true, true, true, true, true])
+    expect(await scene.chain.balanceOf(payTo)).toBe(20_000n)
+    const shared = new Set(answers.map(({ transaction }) => transaction))
+    expect(shared.size).toBeLessThan(answers.length)
+  })
+})
+
+/** Verify and settle refuse with this reason, and nothing is sent. */
+const expectRefused = async (service: UptoService, body: unknown, reason: string): Promise<void> => {
+  const before = await countSent(service)
+  expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
+  expect(await service.settle({ ...Object(body), settleAmount: '1' })).toMatchObject({
+    success: false,
+    errorReason: reason,
+    transaction: '',
+  })
+  expect(await countSent(service)).toBe(before)
+}
+
+describe('refused without a transaction', () => {
+  const plans: readonly (readonly [string, (service: UptoService) => Promise<PlannedUpto>, string])[] = [
+    [
+      'a permit for another spender',
+      (service) => service.plan({ permit: { spender: createEoa().address } }),
+      'invalid_permit_spender',
+    ],
+    [
+      'a permit below the maximum',
+      (service) => service.plan({ permit: { value: 9_999n } }),
+      'permit_amount_mismatch',
+    ],
+    ['an expired permit', (service) => service.plan({ permit: { deadline: 1n } }), 'permit_expired'],
+    [
+      'a nonce that is not the next one',
+      (service) => service.plan({ permit: { nonce: 1n } }),
+      'permit_nonce_mismatch',
+    ],
+    [
+      "somebody else's signature",
+      async (service) => {
+        const stranger = createEoa()
+        const planned = await service.plan()
+        const { authorization } = planned.body.paymentPayload.payload
+        const signature = await stranger.signTypedData(
+          permit2612TypedData(scene.chain.token, {
+            owner: planned.payer,
+            spender: authorization.spender,
+            value: 10_000n,
+            nonce: 0n,
+            deadline: BigInt(authorization.deadline),
+          }),
+        )
+        return { ...planned, body: withSignature(planned.body, signature) }
+      },
+      'invalid_permit_signature',
+    ],
+    [
+      'a payment to oneself',
+      (service) => {
+        const wallet = createEoa()
+        return service.plan({ wallet, payTo: wallet.address })
+      },
+      'self_payment',
+    ],
+  ]
+  it.each(plans)('is %s', async (_, plan, reason) => {
+    const service = await openUpto(scene)
+    const { body } = await plan(service)
+    await expectRefused(service, body, reason)
+  })
+
+  it('is a payer without the maximum, until what was used is known', async () => {
+    const service = await openUpto(scene)
+    const planned = await service.plan({ balance: 9_999n })
+    const refused = { isValid: false, invalidReason: 'insufficient_funds' }
+    expect(await service.verify(planned.body)).toMatchObject(refused)
+    expect(await settle(service, planned, 10_000n)).toMatchObject({ errorReason: 'insufficient_funds' })
+    expect(await settle(service, planned, 9_999n)).toMatchObject({ success: true })
+  })
+
+  it('is the payload of exact, with a sentence', async () => {
+    const service = await openUpto(scene)
+    const { body } = await service.plan()
+    const exact = await scene.plan()
+    const payload = { ...body.paymentPayload, payload: exact.body.paymentPayload.payload }
+    const answer = await service.verify({ ...body, paymentPayload: payload })
+    expect(answer).toMatchObject({ isValid: false, invalidReason: 'unsupported_asset_transfer_method' })
+    expect(answer.invalidMessage).toContain('EIP-3009')
+  })
+
+  it('is a token without permit, and the alternative is named', async () => {
+    const { chain } = scene
+    const token = await deployTestToken(chain, 'LegacyToken3009')
+    const service = await openUpto(scene, { environment: { [`EVM_TOKENS_${chain.chainId}`]: token.address } })
+    const wallet = createEoa()
+    await token.mint(wallet.address, 10_000n)
+    const body = await uptoPayment({ chain: token, router: service.router, wallet })
+    await expectRefused(service, body, 'permit_not_supported')
+    expect((await service.verify(body)).invalidMessage).toMatch(/Permit2/)
+  })
+
+  it.each([
+    ['above the maximum', '10001', 'settle_amount_above_maximum'],
+    ['below minAmount', '99', 'settle_amount_below_minimum'],
+    ['that is missing', undefined, 'settle_amount_required'],
+  ])('is an amount to settle %s', async (_, settleAmount, reason) => {
+    const service = await openUpto(scene)
+    const { body } = await service.plan({ requirements: { minAmount: '100' } })
+    const before = await countSent(service)
+    const answer = await service.settle({ ...body, ...(settleAmount === undefined ? {} : { settleAmount }) })
+    expect(answer).toMatchObject({ success: false, errorReason: reason })
+    expect(await countSent(service)).toBe(before)
+    // The authorization is not used up by it.
+    expect(await service.settle({ ...body, settleAmount: '100' })).toMatchObject({ success: true })
+  })
+
+  it('is everything while the router is not deployed, and /supported does not list the scheme', async () => {
+    const service = await scene.open()
+    const { core } = service
+    const kinds = core.useCases.core.listSupported().kinds.map(({ scheme }) => scheme)
+    expect(kinds).not.toContain('upto')
+  })
+})
+
+describe('what changes between verify and settle', () => {
+  it('an owner who was emptied is refused', async () => {
+    const service = await openUpto(scene)
+    const wallet = createEoa()
+    const planned = await service.plan({ wallet })
+    expect(await service.verify(planned.body)).toMatchObject({ isValid: true })
+    await spendAll(wallet)
+    expect(await settle(service, planned, 1n)).toMatchObject({
+      success: false,
+      errorReason: 'insufficient_funds',
+      transaction: '',
+    })
+  })
+
+  it('a nonce that another permit used is refused', async () => {
+    const service = await openUpto(scene)
+    const wallet = createEoa()
+    const planned = await service.plan({ wallet })
+    const other = await service.plan({ wallet, balance: 0n, permit: { spender: createEoa().address } })
+    expect(await service.verify(planned.body)).toMatchObject({ isValid: true })
+    await frontRun(other)
+    expect(await settle(service, planned, 1n)).toMatchObject({
+      success: false,
+      errorReason: 'permit_allowance_changed',
+      transaction: '',
+    })
+  })
+
+  it('an owner who is emptied while our transaction waits fails for good, in a final block', async () => {
+    const { service, settleAfter } = await openSlowUpto()
+    const wallet = createEoa()
+    const planned = await service.plan({
+      wallet,
+      permit: { deadline: BigInt(Math.floor(Date.now() / 1_000) + 3_600) },
+    })
+    const pending = await settleAfter({ ...planned.body, settleAmount: '10000' }, () => spendAll(wallet))
+    const later = await readOneBlockLater(scene, service, pending)
+    expect(later).toMatchObject({ status: 'failed', errorReason: 'invalid_upto_evm_transaction_failed' })
+    expect(await scene.chain.balanceOf(planned.payTo)).toBe(0n)
+  })
+})
+
+const openSlowUpto = () =>
+  openSlowly(scene, (rpcUrls) => openUpto(scene, { rpcUrls, environment: quickFinality(scene) }))
+
+const spendAll = async (wallet: ReturnType<typeof createEoa>): Promise<void> => {
+  const { chain } = scene
+  await chain.fundGas(wallet.address)
+  const { status } = await chain.send({
+    account: wallet.account,
+    to: chain.token.verifyingContract,
+    data: encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [createEoa().address, await chain.balanceOf(wallet.address)],
+    }),
+  })
+  expect(status).toBe('success')
+}
+
+const withSignature = (body: UptoPaymentBody, signature: Hex): UptoPaymentBody => ({
+  ...body,
+  paymentPayload: { ...body.paymentPayload, payload: { ...body.paymentPayload.payload, signature } },
 })
