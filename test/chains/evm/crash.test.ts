@@ -1,13 +1,46 @@
-import { describeCrashes, holdAt } from '../../contracts/crashContract.js'
+import type { Address } from 'viem'
+import { type CrashHarness, describeCrashes, holdAt } from '../../contracts/crashContract.js'
 import { randomAddress } from '../../support/evm/authorization.js'
-import { startLocalChain } from '../../support/evm/localChain.js'
+import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
 import { exactPayment } from '../../support/evm/payment.js'
-import { createEoa } from '../../support/evm/wallets.js'
+import { permitPayment, setUsdcAllowance } from '../../support/evm/permit2.js'
+import { uptoPayment } from '../../support/evm/upto.js'
+import { deployUptoRouter } from '../../support/evm/uptoRouter.js'
+import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'
 import { startRpcProxy } from '../../support/rpcProxy.js'
 
-describeCrashes('EVM', async () => {
+interface Parties {
+  readonly chain: LocalChain
+  readonly router: Address
+  readonly wallet: EoaWallet
+  readonly payTo: Address
+}
+
+const amount = 25_000n
+
+/** The body of `/settle` for the amount, by each method. */
+const methods: readonly (readonly [string, (parties: Parties) => Promise<unknown>])[] = [
+  ['EVM', ({ chain, wallet, payTo }) => exactPayment({ chain, wallet, payTo, amount })],
+  [
+    'EVM by Permit2',
+    async ({ chain, wallet, payTo }) => {
+      await setUsdcAllowance(chain, wallet.address)
+      return await permitPayment({ chain, wallet, payTo, amount })
+    },
+  ],
+  [
+    'EVM, upto by permit',
+    async (parties) => ({
+      ...(await uptoPayment({ ...parties, maxAmount: 1_000_000n })),
+      settleAmount: String(amount),
+    }),
+  ],
+]
+
+const open = async (createBody: (parties: Parties) => Promise<unknown>): Promise<CrashHarness> => {
   const chain = await startLocalChain({ facilitatorCount: 1 })
   const proxy = await startRpcProxy(chain.url)
+  const router = await deployUptoRouter(chain)
   return {
     environment: {
       EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
@@ -23,8 +56,7 @@ describeCrashes('EVM', async () => {
       const wallet = createEoa()
       await chain.mint(wallet.address, 1_000_000n)
       const payTo = randomAddress()
-      const amount = 25_000n
-      const body = await exactPayment({ chain, wallet, payTo, amount })
+      const body = await createBody({ chain, router, wallet, payTo })
       return { body, payer: wallet.address, amount, countReceived: () => chain.balanceOf(payTo) }
     },
     release: () => {
@@ -36,4 +68,6 @@ describeCrashes('EVM', async () => {
       await chain.stop()
     },
   }
-})
+}
+
+for (const [name, createBody] of methods) describeCrashes(name, () => open(createBody))
