@@ -1,12 +1,14 @@
 import { type Address, type Hex, isAddressEqual, parseEventLogs } from 'viem'
+import { uptoRouterAbi } from '../../src/chains/evm/contracts/uptoRouterAbi.js'
 import { usdcAbi } from '../support/evm/localChain.js'
+import { permitTokenAbi } from '../support/evm/uptoRouter.js'
 import type { Payment } from './payments.js'
 import type { World } from './world.js'
 
 export interface ChainFact {
-  /** `authorizationState` of the token. */
+  /** Of the token: `authorizationState`, or whether the payer's first permit was used. */
   readonly isUsed: boolean
-  /** The transaction that used it, and whether the next event of the token is the expected Transfer. */
+  /** The transaction that used it, and whether the expected Transfer belongs to it. */
   readonly use: { readonly transaction: Hex; readonly isPaid: boolean } | null
 }
 
@@ -19,7 +21,7 @@ export interface MinedTransaction {
 
 /** Reads all payments at the same block. */
 export const readChainFacts = async (
-  { chain }: World,
+  { chain, router }: World,
   payments: readonly Payment[],
   fromBlock: bigint,
 ): Promise<ReadonlyMap<string, ChainFact>> => {
@@ -30,17 +32,33 @@ export const readChainFacts = async (
     client.multicall({
       blockNumber: head,
       allowFailure: false,
-      contracts: payments.map(({ payer, nonce }) => ({
-        address,
-        abi: usdcAbi,
-        functionName: 'authorizationState' as const,
-        args: [payer, nonce] as const,
-      })),
+      contracts: payments.map(({ scheme, payer, nonce }) =>
+        scheme === 'exact'
+          ? { address, abi: usdcAbi, functionName: 'authorizationState', args: [payer, nonce] }
+          : { address, abi: permitTokenAbi, functionName: 'nonces', args: [payer] },
+      ),
     }),
-    client.getLogs({ address, fromBlock, toBlock: head }),
+    client.getLogs({ address: [address, router], fromBlock, toBlock: head }),
   ])
+  const isTransfer = (event: TokenEvent | undefined, { payer, recipient, amount }: Payment): boolean =>
+    event?.eventName === 'Transfer' &&
+    isAddressEqual(event.args.from, payer) &&
+    isAddressEqual(event.args.to, recipient) &&
+    event.args.value === amount
   const events = parseEventLogs({ abi: usdcAbi, logs })
-  const facts = payments.map((payment, index): [string, ChainFact] => {
+  const settled = parseEventLogs({ abi: uptoRouterAbi, eventName: 'Settled', logs })
+
+  const findPermitUse = (payment: Payment): ChainFact['use'] => {
+    const use = settled.find(({ args }) => isAddressEqual(args.owner, payment.payer))
+    if (use === undefined) return null
+    const { to, amount } = use.args
+    const isOwn = isAddressEqual(to, payment.recipient) && amount === payment.amount
+    const isMoved = events.some(
+      (event) => event.transactionHash === use.transactionHash && isTransfer(event, payment),
+    )
+    return { transaction: use.transactionHash, isPaid: isOwn && isMoved }
+  }
+  const findAuthorizationUse = (payment: Payment): ChainFact['use'] => {
     const at = events.findIndex(
       (event) =>
         event.eventName === 'AuthorizationUsed' &&
@@ -48,22 +66,18 @@ export const readChainFacts = async (
         isAddressEqual(event.args.authorizer, payment.payer),
     )
     const [use, next] = at === -1 ? [] : events.slice(at, at + 2)
-    const isPaid =
-      next?.eventName === 'Transfer' &&
-      next.transactionHash === use?.transactionHash &&
-      isAddressEqual(next.args.from, payment.payer) &&
-      isAddressEqual(next.args.to, payment.recipient) &&
-      next.args.value === payment.amount
-    return [
-      payment.authorizationId,
-      {
-        isUsed: states[index] === true,
-        use: use === undefined ? null : { transaction: use.transactionHash, isPaid },
-      },
-    ]
+    if (use === undefined) return null
+    const isPaid = next?.transactionHash === use.transactionHash && isTransfer(next, payment)
+    return { transaction: use.transactionHash, isPaid }
+  }
+  const facts = payments.map((payment, index): [string, ChainFact] => {
+    const use = payment.scheme === 'exact' ? findAuthorizationUse(payment) : findPermitUse(payment)
+    return [payment.authorizationId, { isUsed: Boolean(states[index]), use }]
   })
   return new Map(facts)
 }
+
+type TokenEvent = ReturnType<typeof parseEventLogs<typeof usdcAbi>>[number]
 
 export const readMinedTransactions = async (
   { chain }: World,

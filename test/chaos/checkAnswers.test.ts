@@ -13,6 +13,7 @@ const payment = (behavior: ClientBehavior): Payment => ({
   name: 'r1p1',
   behavior,
   payerKey: '0x01',
+  scheme: 'exact',
   nonce: '0x02',
   amount: 1n,
   recipient: zeroAddress,

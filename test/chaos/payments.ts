@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { exactPayment } from '../support/evm/payment.js'
+import { uptoPayment } from '../support/evm/upto.js'
 import { createEoa, type EoaWallet } from '../support/evm/wallets.js'
 import type { Random } from './random.js'
 import type { World } from './world.js'
@@ -33,9 +34,12 @@ export type Funds = 'rich' | 'poor' | 'none'
 
 export interface PlannedPayment {
   readonly name: string
+  readonly scheme: 'exact' | 'upto'
   readonly behavior: ClientBehavior
   readonly payerKey: Hex
+  /** Of EIP-3009; a permit is the first of its payer. */
   readonly nonce: Hex
+  /** What settlement moves; a permit allows more. */
   readonly amount: bigint
   readonly recipient: Address
   readonly startsAtMs: number
@@ -83,8 +87,11 @@ export const planLoad = (
     const amounts = Array.from({ length: funds === 'rich' ? random.integer(1, 2) : 2 }, () =>
       BigInt(random.integer(1_000, 50_000)),
     )
+    // Permits of one payer are settled one after the other, so that each has a payer of its own.
+    const scheme = amounts.length === 1 && random.chance(0.6) ? 'upto' : 'exact'
     for (const amount of amounts) {
       payments.push({
+        scheme,
         name: `${name}p${payments.length + 1}`,
         behavior: random.pick(clientBehaviors),
         payerKey: key,
@@ -99,14 +106,14 @@ export const planLoad = (
       })
     }
     const sum = amounts.reduce((total, amount) => total + amount, 0n)
-    wallets.push({ key, balance: funds === 'rich' ? sum : funds === 'poor' ? sum - 1n : 0n })
+    wallets.push({ key, balance: funds === 'rich' ? sum * 2n : funds === 'poor' ? sum - 1n : 0n })
   }
   return { payments, wallets }
 }
 
 /** Signs the payments and funds the payers, in blocks deeper than any reorg. */
 export const prepareLoad = async (
-  { chain, miner }: World,
+  { chain, miner, router }: World,
   { payments, wallets }: PlannedLoad,
 ): Promise<readonly Payment[]> => {
   const eoas = new Map<Hex, EoaWallet>(wallets.map(({ key }) => [key, createEoa(key)]))
@@ -120,14 +127,21 @@ export const prepareLoad = async (
   return await Promise.all(
     payments.map(async (planned) => {
       const wallet = eoas.get(planned.payerKey) ?? createEoa(planned.payerKey)
-      const { nonce, amount, recipient } = planned
-      const body = await exactPayment({ chain, wallet, payTo: recipient, amount, authorization: { nonce } })
-      const asset = chain.token.verifyingContract
+      const { scheme, nonce, amount, recipient: payTo } = planned
+      const body =
+        scheme === 'exact'
+          ? await exactPayment({ chain, wallet, payTo, amount, authorization: { nonce } })
+          : {
+              ...(await uptoPayment({ chain, wallet, router, payTo, maxAmount: amount * 2n })),
+              settleAmount: String(amount),
+            }
+      const asset = `${chain.network}/${chain.token.verifyingContract}`
+      const id = scheme === 'exact' ? `${wallet.address}/${nonce}` : `permit/${wallet.address}/0`
       return {
         ...planned,
         body: JSON.stringify(body),
         payer: wallet.address,
-        authorizationId: `${chain.network}/${asset}/${wallet.address}/${nonce}`.toLowerCase(),
+        authorizationId: `${asset}/${id}`.toLowerCase(),
       }
     }),
   )

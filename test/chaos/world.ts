@@ -3,6 +3,7 @@ import type { Address } from 'viem'
 import { withSignal } from '../../src/concurrency/deadline.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
+import { deployUptoRouter } from '../support/evm/uptoRouter.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { startTcpProxy } from '../support/tcpProxy.js'
 import { type ChaosDatabase, startChaosDatabase, withPort } from './database.js'
@@ -13,6 +14,8 @@ import type { Random } from './random.js'
 export interface World {
   readonly chain: LocalChain
   readonly miner: Miner
+  /** The shared router of both instances. */
+  readonly router: Address
   readonly database: ChaosDatabase
   /** The suite's own pool, not affected by faults of instances. */
   readonly pool: Pool
@@ -57,6 +60,7 @@ export const startWorld = async (random: Random): Promise<World> => {
       keep('database', startChaosDatabase(), (started) => started.stop()),
       keep('redis', startTestRedis(), async (started) => started?.stop()),
     ])
+    const router = await deployUptoRouter(chain)
     const miner = await keep('miner', startMiner(chain.control, blockTimeMs), (started) => started.stop())
     const environment = environmentOf(chain, redis)
     const start = (name: string) =>
@@ -86,6 +90,7 @@ export const startWorld = async (random: Random): Promise<World> => {
     return {
       chain,
       miner,
+      router,
       database,
       pool,
       redis,
