@@ -23,6 +23,7 @@ const core: CoreUseCases = {
   getSettlementByTransaction: refuse,
   listSettlements: refuse,
   listSupported: refuse,
+  findRouter: refuse,
   checkReadiness: refuse,
   describeService: refuse,
 }

@@ -16,7 +16,7 @@ export interface paths {
          *
          *     A rejected payment is a result, not an error: **HTTP 200** with `isValid: false` and the reason. An error status means that there is no result: on 4xx change the request, on 5xx retry it.
          *
-         *     Nothing is reserved: between /verify and /settle the payer can still spend the funds or use the authorization elsewhere. Closing the connection cancels the verification.
+         *     Between /verify and /settle the payer can still spend the funds or use the authorization elsewhere. Under `upto` what was verified is reserved: other authorizations of the payer verify only if they fit beside it. Closing the connection cancels the verification.
          */
         post: operations["verifyPayment"];
         delete?: never;
@@ -43,6 +43,8 @@ export interface paths {
          *     - `success: false` otherwise – no funds moved, and this authorization will not move any, unless `errorReason` is `duplicate_settlement`: then it already paid for another request in `transaction`.
          *
          *     Each authorization yields at most one success. With an `Idempotency-Key` you can retry after a lost response: the same key and body return the first response again, marked by `X-Idempotency-Replayed: true`. Keys are scoped to the caller and kept for 24 hours. Use one on every settle.
+         *
+         *     Under `upto`, `settleAmount` says what to transfer, and a success has the fields `transactionHash`, `settledAmount`, `maxAmount`, `blockNumber` and `gasUsed` besides.
          *
          *     Closing the connection does not cancel the settlement.
          */
@@ -232,6 +234,26 @@ export interface paths {
          * @description Every pair of scheme and network that this instance can currently settle, the data that clients need to sign (`extra`), protocol extensions, and the addresses that settlements are sent from. A network is omitted while its RPC endpoints are down or its signers are out of gas.
          */
         get: operations["getSupported"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/router": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Router of a recipient, for the scheme `upto`
+         * @description The contract that payers name as the spender of a permit, for `extra.routerAddress` of requirements. It pays to its recipient only. Its address is final before it is deployed.
+         */
+        get: operations["findRouter"];
         put?: never;
         post?: never;
         delete?: never;
@@ -793,6 +815,8 @@ export interface components {
             payTo: string;
             /** @description Amount, in smallest units */
             amount: string;
+            /** @description Authorized maximum, where it differs from `amount` */
+            maxAmount?: string;
             /** @description Empty until something is sent */
             transaction: string;
             errorReason?: components["schemas"]["Reason"];
@@ -831,6 +855,10 @@ export interface components {
                 /** @description As the caller named it */
                 network: string;
                 amount: string;
+                /** @description Scheme `upto`: the same as the amount */
+                maxAmount?: string;
+                /** @description Scheme `upto`: the least that may be settled */
+                minAmount?: string;
                 asset: string;
                 payTo: string;
                 maxTimeoutSeconds: number;
@@ -839,6 +867,10 @@ export interface components {
                 scheme: string;
                 network: string;
                 maxAmountRequired: string;
+                /** @description Scheme `upto`: the same as the amount */
+                maxAmount?: string;
+                /** @description Scheme `upto`: the least that may be settled */
+                minAmount?: string;
                 resource: string;
                 description: string;
                 mimeType: string;
@@ -959,6 +991,8 @@ export interface components {
             payTo: string;
             /** @description Amount, in smallest units */
             amount: string;
+            /** @description Authorized maximum, where it differs from `amount` */
+            maxAmount?: string;
             /** @description Empty until something is sent */
             transaction: string;
             errorReason?: components["schemas"]["Reason"];
@@ -1030,11 +1064,11 @@ export interface components {
              * @example base-sepolia
              */
             network: string;
-            payload: components["schemas"]["ExactEvmProof"] | components["schemas"]["ExactSolanaProof"] | components["schemas"]["ExactTonProof"] | components["schemas"]["SponsoredTonProof"] | components["schemas"]["ExactTronProof"];
+            payload: components["schemas"]["ExactEvmProof"] | components["schemas"]["UptoPermitProof"] | components["schemas"]["ExactSolanaProof"] | components["schemas"]["ExactTonProof"] | components["schemas"]["SponsoredTonProof"] | components["schemas"]["ExactTronProof"];
         };
         /**
          * Version 2
-         * @description The current shape. `accepted` repeats the requirements that the client accepted; it must match `paymentRequirements` in scheme, network, amount, asset and payTo.
+         * @description The current shape. `accepted` repeats the requirements that the client accepted; it must match `paymentRequirements` in scheme, network, amount, asset and payTo. Under `upto` its amount may be higher.
          */
         PaymentPayloadV2: {
             /**
@@ -1060,7 +1094,7 @@ export interface components {
                 mimeType?: string;
             };
             accepted: components["schemas"]["PaymentRequirements"];
-            payload: components["schemas"]["ExactEvmProof"] | components["schemas"]["ExactSolanaProof"] | components["schemas"]["ExactTonProof"] | components["schemas"]["SponsoredTonProof"] | components["schemas"]["ExactTronProof"];
+            payload: components["schemas"]["ExactEvmProof"] | components["schemas"]["UptoPermitProof"] | components["schemas"]["ExactSolanaProof"] | components["schemas"]["ExactTonProof"] | components["schemas"]["SponsoredTonProof"] | components["schemas"]["ExactTronProof"];
         };
         /** @description A payment, and what the resource server asks for it */
         PaymentRequest: {
@@ -1073,7 +1107,7 @@ export interface components {
             paymentPayload: components["schemas"]["PaymentPayload"];
             paymentRequirements: components["schemas"]["PaymentRequirements"];
             /**
-             * @description Scheme `upto`: what to transfer, at most `maxAmount`. The scheme `exact` ignores it
+             * @description Scheme `upto`: what to transfer, at most `maxAmount`; 0 transfers nothing and uses the authorization up. The scheme `exact` ignores it
              * @example 10000
              */
             settleAmount?: string | number;
@@ -1089,6 +1123,10 @@ export interface components {
                 scheme: string;
                 network: string;
                 maxAmountRequired: string;
+                /** @description Scheme `upto`: the same as the amount */
+                maxAmount?: string;
+                /** @description Scheme `upto`: the least that may be settled */
+                minAmount?: string;
                 resource: string;
                 description: string;
                 mimeType: string;
@@ -1127,7 +1165,7 @@ export interface components {
              */
             maxAmount?: string | number;
             /**
-             * @description Scheme `upto`: the least that may be settled
+             * @description Scheme `upto`: the least that may be settled, unless it is 0
              * @example 10000
              */
             minAmount?: string | number;
@@ -1204,7 +1242,7 @@ export interface components {
          * @description Stable name of a reason
          * @enum {string}
          */
-        Reason: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "invalid_payment_amount" | "payment_below_minimum" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch";
+        Reason: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "invalid_payment_amount" | "payment_below_minimum" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "usage_mismatch" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch";
         RequestStatistics: {
             /** @description Answered requests since the first start, without probes */
             totalRequests: number;
@@ -1235,6 +1273,16 @@ export interface components {
                  * @example 10000
                  */
                 maxAmountRequired?: string;
+                /**
+                 * @description Name of `amount` in the scheme `upto`
+                 * @example 10000
+                 */
+                maxAmount?: string;
+                /**
+                 * @description Scheme `upto`: the least that may be settled
+                 * @example 10000
+                 */
+                minAmount?: string;
                 /** @description Default: the first token of the network */
                 asset?: string;
                 payTo: string;
@@ -1244,6 +1292,17 @@ export interface components {
                 description?: string;
                 mimeType?: string;
             }[];
+        };
+        Router: {
+            /** @description As the caller named it */
+            network: string;
+            payTo: string;
+            /** @description For `extra.routerAddress`: pays to `payTo` only, and is the spender that payers sign */
+            routerAddress: string;
+            /** @description False: the first settlement deploys it; the address is final */
+            isDeployed: boolean;
+            /** @description Router for any recipient, who is chosen at settlement; absent where there is none */
+            sharedRouterAddress?: string;
         };
         ServiceInfo: {
             name: string;
@@ -1282,6 +1341,16 @@ export interface components {
              * @enum {string}
              */
             status?: "confirmed" | "failed" | "pending";
+            /** @description Scheme `upto`, on success: the same as `transaction` */
+            transactionHash?: string;
+            /** @description Scheme `upto`, on success: the same as `amount` */
+            settledAmount?: string;
+            /** @description Scheme `upto`, on success: the authorized maximum, in smallest units */
+            maxAmount?: string;
+            /** @description Scheme `upto`, on success: block of the transaction; absent without one */
+            blockNumber?: number;
+            /** @description Scheme `upto`, on success: gas of the whole transaction, which may carry a batch */
+            gasUsed?: string;
         };
         Settlement: {
             id: string;
@@ -1299,6 +1368,8 @@ export interface components {
             payTo: string;
             /** @description Amount, in smallest units */
             amount: string;
+            /** @description Authorized maximum, where it differs from `amount` */
+            maxAmount?: string;
             /** @description Empty until something is sent */
             transaction: string;
             errorReason?: components["schemas"]["Reason"];
@@ -1340,6 +1411,8 @@ export interface components {
             payTo: string;
             /** @description Amount, in smallest units */
             amount: string;
+            /** @description Authorized maximum, where it differs from `amount` */
+            maxAmount?: string;
             /** @description Empty until something is sent */
             transaction: string;
             errorReason?: components["schemas"]["Reason"];
@@ -1399,10 +1472,42 @@ export interface components {
             /** @description Monthly price in cents */
             priceCents: number;
         };
-        /** @description What was used, in words of the resource server */
+        /** @description An EIP-2612 `Permit`, signed by the payer. A proof of scheme `upto` on EVM. */
+        UptoPermitProof: {
+            /** @description EIP-712 signature of `Permit`, by the owner */
+            signature: {
+                v: number;
+                r: string;
+                s: string;
+            };
+            authorization: {
+                /**
+                 * @description The payer
+                 * @example 0x18f77dd01186556F1F745E7847A4686421dEE072
+                 */
+                owner: string;
+                /**
+                 * @description The router: `extra.routerAddress`
+                 * @example 0x18f77dd01186556F1F745E7847A4686421dEE072
+                 */
+                spender: string;
+                /** @description Smallest units; equals `maxAmount` */
+                value: string;
+                /** @description Unix time in seconds, decimal digits */
+                deadline: string;
+                /** @description The owner's current permit nonce of the token */
+                nonce: number | string;
+            };
+            /** @description 32 bytes in hex, not signed */
+            paymentNonce: string;
+        };
+        /** @description What was used. Scheme `upto`: has to agree with what is settled */
         UsageDetails: {
             unitsConsumed?: number;
-            /** @description Price per unit */
+            /**
+             * @description Price per unit, in smallest units; may have a fraction
+             * @example 2.5
+             */
             unitPrice?: string;
             /**
              * @description Billing unit
@@ -2511,6 +2616,143 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    findRouter: {
+        parameters: {
+            query: {
+                /**
+                 * @description Any name that `/supported` lists for `upto`
+                 * @example eip155:84532
+                 */
+                network: string;
+                /**
+                 * @description Recipient
+                 * @example 0x209693Bc6afc0C5328bA36FaF03C514EF312287C
+                 */
+                payTo: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The router. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Router"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: An API key, or the operator's token, is missing or wrong. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The restrictions of the API key exclude this client, or the instance has no operator token. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: The resource does not exist. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];

@@ -169,18 +169,23 @@ const showSettlements = (settlements: readonly Settlement[]): Found => ({
   found: settlements.map(describeSettlement),
   table: writeTable([
     settlementHead,
-    ...settlements.map(({ id, state, network, amount, payer, payTo, transaction, createdAt }) => [
-      id,
-      state,
-      network,
-      String(amount),
-      payer,
-      payTo,
-      transaction ?? '-',
-      createdAt.toISOString(),
+    ...settlements.map((settlement) => [
+      settlement.id,
+      settlement.state,
+      settlement.network,
+      writeAmount(settlement),
+      settlement.payer,
+      settlement.payTo,
+      settlement.transaction ?? '-',
+      settlement.createdAt.toISOString(),
     ]),
   ]),
 })
+
+const writeAmount = ({ settledAmount, amount, authorizedAmount }: Settlement): string => {
+  const shown = settledAmount ?? amount
+  return shown === authorizedAmount ? String(shown) : `${shown} of ${authorizedAmount}`
+}
 
 const showSettlement = (settlement: Settlement | null, id: string): Found => {
   if (settlement === null) throw new Error(`Settlement ${id} does not exist.`)

@@ -24,6 +24,8 @@ const draft = z
     network: text(wireLimits.network).meta({ description: 'Any name that `/supported` lists' }),
     amount: amount.optional(),
     maxAmountRequired: amount.optional().meta({ description: 'Version 1 name of `amount`' }),
+    maxAmount: amount.optional().meta({ description: 'Name of `amount` in the scheme `upto`' }),
+    minAmount: amount.optional().meta({ description: 'Scheme `upto`: the least that may be settled' }),
     asset: text(wireLimits.address)
       .optional()
       .meta({ description: 'Default: the first token of the network' }),
@@ -34,17 +36,26 @@ const draft = z
     description: z.string().max(8_192).optional(),
     mimeType: z.string().max(256).optional(),
   })
-  .refine(({ amount, maxAmountRequired }) => amount !== undefined || maxAmountRequired !== undefined, {
-    path: ['amount'],
-    error: 'is required',
+  .check((context) => {
+    const { scheme, amount, maxAmountRequired, maxAmount, minAmount } = context.value
+    const refuse = (field: string, message: string): void => {
+      context.issues.push({ code: 'custom', path: [field], message, input: context.value })
+    }
+    const [first, ...others] = Object.entries({ amount, maxAmountRequired, maxAmount }).filter(
+      ([, value]) => value !== undefined,
+    )
+    if (first === undefined) {
+      refuse('amount', 'is required')
+      return
+    }
+    const [name, text] = first
+    const maximum = readUint256(text)
+    for (const [field, value] of others) {
+      if (readUint256(value) !== maximum) refuse(field, `differs from ${name}`)
+    }
+    const minimum = scheme === 'upto' ? readUint256(minAmount) : null
+    if (minimum !== null && maximum !== null && minimum > maximum) refuse('minAmount', `exceeds ${name}`)
   })
-  .refine(
-    ({ amount, maxAmountRequired }) =>
-      amount === undefined ||
-      maxAmountRequired === undefined ||
-      readUint256(amount) === readUint256(maxAmountRequired),
-    { path: ['maxAmountRequired'], error: 'differs from amount' },
-  )
 
 const draftList = z
   .looseObject({
@@ -110,10 +121,16 @@ export const isPriceRequest = (request: z.infer<typeof acceptsRequest>): request
 
 const completeExtra = z.record(z.string(), z.unknown())
 
+const partial = {
+  maxAmount: z.string().optional().meta({ description: 'Scheme `upto`: the same as the amount' }),
+  minAmount: z.string().optional().meta({ description: 'Scheme `upto`: the least that may be settled' }),
+}
+
 const requirementsV2 = z.object({
   scheme: z.string(),
   network: z.string().meta({ description: 'As the caller named it' }),
   amount: z.string(),
+  ...partial,
   asset: z.string(),
   payTo: z.string(),
   maxTimeoutSeconds: z.number(),
@@ -124,6 +141,7 @@ const requirementsV1 = z.object({
   scheme: z.string(),
   network: z.string(),
   maxAmountRequired: z.string(),
+  ...partial,
   resource: z.string(),
   description: z.string(),
   mimeType: z.string(),

@@ -10,6 +10,7 @@ const address = /^[\x21-\x7e]{1,256}$/
 export const findClaimedPayer = (proof: unknown): string | null => {
   if (!isFields(proof)) return null
   const form = [proof.authorization, proof.permit2Authorization].find(isFields)
-  const { from } = form ?? proof
-  return typeof from === 'string' && address.test(from) ? from : null
+  const { from, owner } = form ?? proof
+  const payer = from ?? owner
+  return typeof payer === 'string' && address.test(payer) ? payer : null
 }

@@ -49,6 +49,24 @@ export const settleResult = z
       .enum(['confirmed', 'failed', 'pending'])
       .optional()
       .meta({ description: '`pending`: sent, outcome not known yet; ask again, do not pay again' }),
+    transactionHash: z
+      .string()
+      .optional()
+      .meta({ description: 'Scheme `upto`, on success: the same as `transaction`' }),
+    settledAmount: z
+      .string()
+      .optional()
+      .meta({ description: 'Scheme `upto`, on success: the same as `amount`' }),
+    maxAmount: z.string().optional().meta({
+      description: 'Scheme `upto`, on success: the authorized maximum, in smallest units',
+    }),
+    blockNumber: z
+      .int()
+      .optional()
+      .meta({ description: 'Scheme `upto`, on success: block of the transaction; absent without one' }),
+    gasUsed: z.string().optional().meta({
+      description: 'Scheme `upto`, on success: gas of the whole transaction, which may carry a batch',
+    }),
   })
   .meta({ id: 'SettleResult' })
 
@@ -68,6 +86,10 @@ export const settlementView = z
     payer: z.string(),
     payTo: z.string().meta({ description: 'Recipient' }),
     amount: z.string().meta({ description: 'Amount, in smallest units' }),
+    maxAmount: z
+      .string()
+      .optional()
+      .meta({ description: 'Authorized maximum, where it differs from `amount`' }),
     transaction: z.string().meta({ description: 'Empty until something is sent' }),
     errorReason: reasonName,
     errorMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
@@ -156,6 +178,24 @@ export const supported = z
   .meta({ id: 'Supported' })
 
 export type Supported = z.infer<typeof supported>
+
+export const router = z
+  .object({
+    network: z.string().meta({ description: 'As the caller named it' }),
+    payTo: z.string(),
+    routerAddress: z.string().meta({
+      description: 'For `extra.routerAddress`: pays to `payTo` only, and is the spender that payers sign',
+    }),
+    isDeployed: z
+      .boolean()
+      .meta({ description: 'False: the first settlement deploys it; the address is final' }),
+    sharedRouterAddress: z.string().optional().meta({
+      description: 'Router for any recipient, who is chosen at settlement; absent where there is none',
+    }),
+  })
+  .meta({ id: 'Router' })
+
+export type RouterView = z.infer<typeof router>
 
 export const readiness = z
   .object({

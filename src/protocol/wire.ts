@@ -75,7 +75,7 @@ export const wireRequirements = z
     extensions: openMap.meta({ description: 'Declarations of protocol extensions, by key' }),
   })
   .check((context) => {
-    const { amount, maxAmountRequired, maxAmount, maxTimeoutSeconds } = context.value
+    const { scheme, amount, maxAmountRequired, maxAmount, minAmount, maxTimeoutSeconds } = context.value
     const missing = (field: string) =>
       context.issues.push({ code: 'custom', path: [field], message: 'is required', input: context.value })
     const [first, ...others] = Object.entries({ amount, maxAmountRequired, maxAmount }).filter(
@@ -88,9 +88,8 @@ export const wireRequirements = z
       const message = `differs from ${first?.[0]}`
       context.issues.push({ code: 'custom', path: [field], message, input: context.value })
     }
-    const { minAmount } = context.value
     const maximum = readUint256(first?.[1])
-    const minimum = readUint256(minAmount)
+    const minimum = scheme === 'upto' ? readUint256(minAmount) : null
     // A charge of 0 takes the place of the maximum in x402's settle request.
     if (minimum !== null && maximum !== null && maximum > 0n && minimum > maximum) {
       const message = `exceeds ${first?.[0]}`

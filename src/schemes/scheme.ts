@@ -26,7 +26,7 @@ export interface Authorized {
   readonly expiresAt: Date | null
   /** Input of `resolve` in addition to the row's columns; stored before anything is sent. */
   readonly details: JsonObject
-  /** Absent: what the payer spends between verify and settle is only the payer's risk and the chain's to refuse. */
+  /** Absent: nothing is reserved between verify and settle. */
   readonly hold?: Hold | undefined
   /**
    * Executes the verified payment and rechecks what can have changed. Records, then sends. Throws only before a

@@ -15,6 +15,7 @@ import type { JobLeases } from '../ports/jobLeases.js'
 import type { Logger } from '../ports/logger.js'
 import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
+import type { Reservations } from '../ports/reservations.js'
 import type { SettlementJournal } from '../ports/settlementJournal.js'
 import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
@@ -42,6 +43,7 @@ import { createSettlementJournal } from './postgres/journal/settlementJournal.js
 import { createSettlementOverview } from './postgres/journal/settlementOverview.js'
 import { createSignerLanes } from './postgres/lanes/signerLanes.js'
 import { createQuotas } from './postgres/quota/quotas.js'
+import { createReservations } from './postgres/reservations/reservations.js'
 import { createStatistics } from './postgres/statistics/statistics.js'
 import { createEventFeed } from './postgres/webhooks/eventFeed.js'
 import { createWebhookOutbox } from './postgres/webhooks/webhookOutbox.js'
@@ -85,6 +87,7 @@ export interface Stores {
   readonly feed: EventFeed
   readonly limiter: RateLimiter
   readonly quotas: Quotas
+  readonly reservations: Reservations
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
   readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
   readonly accountSettlements: AccountSettlements
@@ -184,6 +187,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       feed: mapDatabaseErrors(createEventFeed(pool, settings.databaseReadUrl === null ? reads : pool)),
       limiter,
       quotas: mapDatabaseErrors(createQuotas(pool)),
+      reservations: mapDatabaseErrors(createReservations(pool)),
       views: {
         quotas: mapDatabaseErrors(createQuotas(reads)),
         journal: mapDatabaseErrors(createSettlementJournal(reads, instance)),

@@ -64,7 +64,9 @@ describe('admin settlements', () => {
     database = await createTestDatabase()
     const pool = database.pool()
     const journal = createSettlementJournal(pool, await addInstance(pool))
-    own = (await journal.claim(claimOf({ network: 'eip155:8453', payer })))?.id ?? ''
+    own =
+      (await journal.claim(claimOf({ network: 'eip155:8453', payer, amount: 7n, authorizedAmount: 10n })))
+        ?.id ?? ''
     await journal.recorderFor(own).record({ transaction: '0xfeed', bytes: '0xb17e5' })
     const other = await journal.claim(claimOf({ network: 'eip155:1' }))
     await journal.abandon(other?.id ?? '')
@@ -88,6 +90,12 @@ describe('admin settlements', () => {
     expect(await ids('--payer', payer.toLowerCase())).toEqual([own])
     expect(await ids('--limit', '1')).not.toEqual([own])
     expect(await ids('--status', 'confirmed')).toEqual([])
+  })
+
+  it('lists what is moved, and of how much where that differs', async () => {
+    const { output } = await run('list')
+    expect(output).toMatch(new RegExp(`^${own} .* eip155:8453 +7 of 10 `, 'm'))
+    expect(output).toMatch(/ eip155:1 +1 /)
   })
 
   it('shows one with its transactions, without signed bytes', async () => {

@@ -5,6 +5,7 @@ import { openCore } from '../support/core.js'
 import { createCoreClient } from '../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { withoutMailboxes } from '../support/withoutMailboxes.js'
+import { withoutReservations } from '../support/withoutReservations.js'
 import { withoutTiersAndEvents } from '../support/withoutTiersAndEvents.js'
 
 /** The schema before `0009_work_tables_and_counters.sql`, with rows. */
@@ -29,6 +30,7 @@ const downgradeWorkTables = `
 
 /** The schema before `0007_amounts_and_details.sql`, with rows. */
 const downgrade = `
+  ${withoutReservations};
   ${withoutTiersAndEvents};
   ${withoutMailboxes};
   ${downgradeWorkTables};

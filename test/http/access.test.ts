@@ -52,6 +52,8 @@ describe('every route', () => {
       'HEAD /tiers public',
       'GET /supported public',
       'HEAD /supported public',
+      'GET /v1/router public',
+      'HEAD /v1/router public',
       'POST /register public',
       'POST /lookup public',
       'GET /stats/keys public',

@@ -217,6 +217,7 @@ const startSettling = (): Promise<number> => {
       purge: async () => {},
     },
     settleAuthorization: createSettleAuthorization({
+      holdFunds: async (_payment, verdict) => verdict,
       registry: createSchemeRegistry([createToyScheme()]),
       journal: createMemoryJournal(),
       limits: { spend: async () => () => undefined },

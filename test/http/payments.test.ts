@@ -161,7 +161,63 @@ describe('POST /settle', () => {
   })
 })
 
+describe('POST /settle under upto', () => {
+  const settle = async (fields: Readonly<Record<string, unknown>>, result = {}) =>
+    await testApp({
+      core: {
+        settlePayment: async () => ({
+          result: { success: true, transaction: '', network: 'eip155:84532', ...result },
+          isReplayed: false,
+        }),
+      },
+    }).inject({ method: 'POST', url: '/settle', payload: { ...paymentBody(), ...fields } })
+
+  it('returns the fields of the specification', async () => {
+    const result = {
+      transactionHash: '0xab',
+      settledAmount: '7000',
+      maxAmount: '10000',
+      blockNumber: 31_415_926,
+      gasUsed: '112233',
+    }
+    expect((await settle({ settleAmount: '7000' }, result)).json()).toMatchObject(result)
+  })
+
+  it.each([null, '', ' ', '-1', '+1', '0x10', '1e4', '0.5', -1, 0.5, 'all', [], {}, String(2n ** 256n)])(
+    'responds 400 that names settleAmount if it is %j',
+    async (settleAmount) => {
+      const response = await settle({ settleAmount })
+      expect(response.statusCode).toBe(400)
+      expect(response.json()).toMatchObject({
+        code: 'INVALID_REQUEST',
+        message: expect.stringContaining('settleAmount'),
+      })
+    },
+  )
+
+  it.each([
+    ['unitsConsumed', -1],
+    ['unitsConsumed', '7'],
+    ['unitPrice', 7],
+    ['unitPrice', '7'.repeat(129)],
+    ['startTime', -1],
+    ['endTime', 'now'],
+  ])('responds 400 that names usageDetails.%s if it is %j', async (field, value) => {
+    const response = await settle({ settleAmount: '1', usageDetails: { [field]: value } })
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toMatchObject({ message: expect.stringContaining(`usageDetails.${field}`) })
+  })
+})
+
 describe('GET /v1/settlements/{id}', () => {
+  it('returns the authorized maximum beside what was settled', async () => {
+    const part = { ...settlement, amount: '7000', maxAmount: '10000' }
+    const response = await testApp({ core: { getSettlement: async () => part } }).inject(
+      `/v1/settlements/${settlementId}`,
+    )
+    expect(response.json()).toEqual(part)
+  })
+
   it('returns the settlement, uncached', async () => {
     const getSettlement = vi.fn(async () => settlement)
     const response = await testApp({ core: { getSettlement } }).inject(

@@ -46,6 +46,37 @@ describe('GET /supported', () => {
   })
 })
 
+describe('GET /v1/router', () => {
+  const payTo = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
+
+  it('returns the router of a recipient, without a key', async () => {
+    const response = await testApp().inject(`/v1/router?network=base-sepolia&payTo=${payTo}`)
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual({
+      network: 'base-sepolia',
+      payTo,
+      routerAddress: '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063',
+      isDeployed: true,
+    })
+  })
+
+  it.each([
+    ['network is missing', `payTo=${payTo}`, 'network'],
+    ['payTo is missing', 'network=base', 'payTo'],
+    ['payTo is empty', 'network=base&payTo=', 'payTo'],
+    ['payTo is too long', `network=base&payTo=${'a'.repeat(257)}`, 'payTo'],
+    ['payTo is given twice', `network=base&payTo=${payTo}&payTo=${payTo}`, 'payTo'],
+    ['a field is unknown', `network=base&payTo=${payTo}&payto=${payTo}`, 'payto'],
+  ])('responds 400 that names the field if %s', async (_name, query, field) => {
+    const response = await testApp().inject(`/v1/router?${query}`)
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining(field),
+    })
+  })
+})
+
 describe('GET /tiers', () => {
   it('returns the four tiers of the specification, and that they are its', async () => {
     expect((await testApp().inject('/tiers')).json()).toEqual({
@@ -96,6 +127,7 @@ describe('GET /info', () => {
       'GET /info',
       'GET /tiers',
       'GET /supported',
+      'GET /v1/router',
       'POST /register',
       'POST /lookup',
       'GET /stats/keys',

@@ -55,17 +55,23 @@ describe('the three shapes', () => {
       proof,
       resource: 'https://merchant.example/report',
       settleAmount: null,
+      acceptedAmount: 10_000n,
       usageDetails: null,
       extensions: {},
     })
   })
 
   it("version 1 becomes the same payment, and keeps the caller's network name", () => {
-    expect(readable(bodyV1)).toEqual({ ...readable(bodyV2), version: 1, callerNetwork: 'base-sepolia' })
+    expect(readable(bodyV1)).toEqual({
+      ...readable(bodyV2),
+      acceptedAmount: null,
+      version: 1,
+      callerNetwork: 'base-sepolia',
+    })
   })
 
   it('the flat shape becomes the same payment: nested, with numbers as decimal strings', () => {
-    expect(readable(bodyFlat)).toEqual({ ...readable(bodyV2), resource: null })
+    expect(readable(bodyFlat)).toEqual({ ...readable(bodyV2), acceptedAmount: null, resource: null })
   })
 
   it('version 1 is read with the CAIP-2 identifier, and version 2 with the short name', () => {
@@ -174,6 +180,42 @@ describe('settleAmount', () => {
 
   it.each([null, undefined])('has no usage details if usageDetails is %s', (usageDetails) => {
     expect(readable({ ...bodyV2, usageDetails }).usageDetails).toBeNull()
+  })
+})
+
+describe('the amount that the client accepted', () => {
+  /** What an x402 server sends at settle: the payload as the client sent it, and the charge in the requirements. */
+  const settling = (scheme: string, charge: string, accepted: Record<string, unknown> = {}) => ({
+    paymentPayload: { ...bodyV2.paymentPayload, accepted: { ...requirements, scheme, ...accepted } },
+    paymentRequirements: { ...requirements, scheme, amount: charge },
+  })
+
+  it('may exceed what is required under upto', () => {
+    for (const charge of ['9999', '1', '0']) {
+      expect(readable(settling('upto', charge))).toMatchObject({
+        acceptedAmount: 10_000n,
+        requirements: { amount: BigInt(charge) },
+      })
+    }
+  })
+
+  it('is read from maxAmount too', () => {
+    const accepted = { amount: undefined, maxAmount: '10000' }
+    expect(readable(settling('upto', '7', accepted)).acceptedAmount).toBe(10_000n)
+  })
+
+  it.each([
+    ['is lower than what is required under upto', settling('upto', '10001')],
+    ['exceeds what is required under exact', settling('exact', '9999')],
+    ['has two values', settling('upto', '7', { maxAmount: '20000' })],
+    ['is missing', settling('upto', '7', { amount: undefined })],
+    ['is not a number', settling('upto', '7', { amount: '-7' })],
+    ['is hexadecimal', settling('upto', '7', { amount: '0x10' })],
+  ])('that %s is a mismatch', (_name, body) => {
+    expect(read(body)).toMatchObject({
+      reason: 'accepted_requirements_mismatch',
+      message: 'paymentPayload.accepted.amount differs from the requirements',
+    })
   })
 })
 

@@ -46,6 +46,7 @@ const operational = [
     meaning: 'Invalid signature (wrong signer, chain id mismatch, typed data mismatch)',
     reasons: [
       'invalid_permit2_signature',
+      'invalid_permit_signature',
       'invalid_exact_evm_payload_signature',
       'invalid_exact_evm_token_name_mismatch',
       'invalid_exact_evm_token_version_mismatch',
@@ -63,6 +64,7 @@ const operational = [
       'authorization_expired_unsettled',
       'authorization_expired',
       'permit2_deadline_expired',
+      'permit_expired',
     ],
   },
   {

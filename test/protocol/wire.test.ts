@@ -109,6 +109,19 @@ describe('requirements', () => {
     expect(problemsOf(body)[0]).toBe(`paymentRequirements.${field}`)
   })
 
+  it.each([
+    [{ amount: undefined, maxAmount: '10000', minAmount: '10000' }, []],
+    [{ amount: undefined, maxAmount: '10000', minAmount: '10001' }, ['paymentRequirements.minAmount']],
+    [{ amount: '10000', minAmount: '10001' }, ['paymentRequirements.minAmount']],
+    [{ amount: '10000', minAmount: 10_001 }, ['paymentRequirements.minAmount']],
+    // x402 charges nothing: the charge takes the place of the maximum.
+    [{ amount: '0', minAmount: '10001' }, []],
+    // Only `upto` has a minimum.
+    [{ scheme: 'exact', amount: '10000', minAmount: '10001' }, []],
+  ])('have no minimum above the maximum: %o', (changes, problems) => {
+    expect(problemsOf(withRequirements({ scheme: 'upto', ...changes }))).toEqual(problems)
+  })
+
   it.each(['minAmount', 'settleAmount'])('validate %s like an amount', (field) => {
     const problemsWith = (value: unknown) =>
       problemsOf(

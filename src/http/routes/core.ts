@@ -24,10 +24,11 @@ import {
   settlementsSchema,
   settleSchema,
   supportedSchema,
-  tiersSchema,
   verifySchema,
 } from '../schemas/core.js'
+import { routerSchema } from '../schemas/router.js'
 import { requiresOperator } from '../schemas/settlementsQuery.js'
+import { tiersSchema } from '../schemas/tiers.js'
 
 export interface CoreRoutesDependencies {
   readonly useCases: CoreUseCases
@@ -91,6 +92,12 @@ export const serviceRoutes: FastifyPluginCallbackZod<ServiceRoutesDependencies> 
 
   app.get('/supported', { schema: supportedSchema, config: { access: 'public' } }, async () =>
     useCases.listSupported(),
+  )
+
+  app.get(
+    '/v1/router',
+    { schema: routerSchema, config: { access: 'public' } },
+    async ({ query }) => await useCases.findRouter(query),
   )
   done()
 }

@@ -12,7 +12,6 @@ import {
   supported,
   verifyResult,
 } from '../../protocol/results.js'
-import { tierSources, tiers } from '../../protocol/tiers.js'
 import { wirePaymentRequest } from '../../protocol/wire.js'
 import {
   infoResponse,
@@ -27,28 +26,6 @@ import {
 } from './examples.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 import { settlementsQuery } from './settlementsQuery.js'
-
-const tier = z
-  .object({
-    name: z.string().meta({ description: 'Display name' }),
-    monthlyQuota: z.int().meta({ description: 'Transactions per month; -1 means unlimited' }),
-    rpmLimit: z
-      .int()
-      .meta({ description: 'Requests per minute, for each of /verify and /settle; -1 means unlimited' }),
-    feeRate: z.number().meta({ description: 'Fraction of a payment, for example 0.001' }),
-    priceCents: z.int().meta({ description: 'Monthly price in cents' }),
-  })
-  .meta({ id: 'Tier' })
-
-const tierList = z.object({
-  tiers: z.record(z.string(), tier),
-  source: z.enum(tierSources).meta({
-    description:
-      '`specification`: the plans of a hosted service, the default with `API_KEY_REQUIRED=true`. `self-hosted`: the ' +
-      'default where keys are optional. `configured`: the operator set `TIERS`',
-  }),
-  registrationTier: z.string().meta({ description: 'Tier of new API keys' }),
-})
 
 const text = (description: string, mediaType: string) => ({
   description,
@@ -91,7 +68,7 @@ const settlementsErrors = [
   'NOT_FOUND',
   'INTERNAL_ERROR',
 ] as const
-const readErrors = ['INTERNAL_ERROR'] as const
+export const readErrors = ['INTERNAL_ERROR'] as const
 
 export const healthSchema = {
   operationId: 'getHealth',
@@ -178,23 +155,6 @@ export const supportedSchema = {
   'x-reference': { responses: { 200: supportedResponse, ...exemplifyErrors(readErrors) } },
 } satisfies FastifySchema
 
-export const tiersSchema = {
-  operationId: 'getTiers',
-  tags: ['Service'],
-  summary: 'Plans: quotas, limits and prices',
-  description:
-    'The operator decides names, quotas, rates, fees and prices; the limits apply to callers with an API key.',
-  response: { 200: jsonResponse('All plans, by id.', tierList), ...describeErrors(readErrors) },
-  'x-reference': {
-    responses: {
-      200: {
-        tiers: { summary: 'All plans', value: { tiers, source: 'specification', registrationTier: 'free' } },
-      },
-      ...exemplifyErrors(readErrors),
-    },
-  },
-} satisfies FastifySchema
-
 export const verifySchema = {
   operationId: 'verifyPayment',
   tags: ['Payments'],
@@ -204,8 +164,9 @@ export const verifySchema = {
       'signature (EOA, EIP-1271 and EIP-6492), balance, and a simulation of the transfer that /settle would send.',
     'A rejected payment is a result, not an error: **HTTP 200** with `isValid: false` and the reason. An error ' +
       'status means that there is no result: on 4xx change the request, on 5xx retry it.',
-    'Nothing is reserved: between /verify and /settle the payer can still spend the funds or use the ' +
-      'authorization elsewhere. Closing the connection cancels the verification.',
+    'Between /verify and /settle the payer can still spend the funds or use the authorization elsewhere. Under `upto` ' +
+      'what was verified is reserved: other authorizations of the payer verify only if they fit beside it. Closing the ' +
+      'connection cancels the verification.',
   ].join('\n\n'),
   body: wirePaymentRequest,
   response: {
@@ -233,6 +194,8 @@ export const settleSchema = {
     'Each authorization yields at most one success. With an `Idempotency-Key` you can retry after a lost ' +
       'response: the same key and body return the first response again, marked by `X-Idempotency-Replayed: true`. ' +
       'Keys are scoped to the caller and kept for 24 hours. Use one on every settle.',
+    'Under `upto`, `settleAmount` says what to transfer, and a success has the fields `transactionHash`, ' +
+      '`settledAmount`, `maxAmount`, `blockNumber` and `gasUsed` besides.',
     'Closing the connection does not cancel the settlement.',
   ].join('\n\n'),
   headers: z.object({

@@ -1,3 +1,5 @@
+import { uptoRequest, uptoResponse } from './uptoExamples.js'
+
 /* The signature is valid, from a key generated for this example; the authorization has expired. */
 
 const payer = '0x18f77dd01186556F1F745E7847A4686421dEE072'
@@ -71,6 +73,7 @@ export const paymentRequests = {
       paymentRequirements: olderRequirements,
     },
   },
+  upto: uptoRequest,
   flat: {
     summary: 'Flat: the authorization beside the signature, times as numbers',
     value: {
@@ -128,6 +131,7 @@ export const settleResponses = {
       status: 'confirmed',
     },
   },
+  part: uptoResponse,
   pending: {
     summary: 'Sent, outcome not known yet: retry, do not pay again',
     value: {

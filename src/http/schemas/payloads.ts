@@ -32,6 +32,27 @@ const exactEvmProof = z
       'An EIP-3009 `TransferWithAuthorization`, signed by the payer. The proof of scheme `exact` on EVM.',
   })
 
+const uptoPermitProof = z
+  .looseObject({
+    signature: z
+      .looseObject({ v: z.int(), r: z.string(), s: z.string() })
+      .meta({ description: 'EIP-712 signature of `Permit`, by the owner' }),
+    authorization: z.looseObject({
+      owner: address.meta({ description: 'The payer' }),
+      spender: address.meta({ description: 'The router: `extra.routerAddress`' }),
+      value: decimal.meta({ description: 'Smallest units; equals `maxAmount`' }),
+      deadline: seconds,
+      nonce: z
+        .union([z.int(), decimal])
+        .meta({ description: "The owner's current permit nonce of the token" }),
+    }),
+    paymentNonce: z.string().meta({ description: '32 bytes in hex, not signed' }),
+  })
+  .meta({
+    id: 'UptoPermitProof',
+    description: 'An EIP-2612 `Permit`, signed by the payer. A proof of scheme `upto` on EVM.',
+  })
+
 const exactSolanaProof = z
   .looseObject({
     transaction: z.string().meta({
@@ -91,7 +112,14 @@ const exactTronProof = z
     description: 'A signed TRC-20 transfer. The proof of scheme `exact` on TRON.',
   })
 
-const proof = z.union([exactEvmProof, exactSolanaProof, exactTonProof, sponsoredTonProof, exactTronProof])
+const proof = z.union([
+  exactEvmProof,
+  uptoPermitProof,
+  exactSolanaProof,
+  exactTonProof,
+  sponsoredTonProof,
+  exactTronProof,
+])
 
 const flatEvmProof = z
   .looseObject({
@@ -137,7 +165,7 @@ export const payloadVersion2 = z
     title: 'Version 2',
     description:
       'The current shape. `accepted` repeats the requirements that the client accepted; it must match ' +
-      '`paymentRequirements` in scheme, network, amount, asset and payTo.',
+      '`paymentRequirements` in scheme, network, amount, asset and payTo. Under `upto` its amount may be higher.',
   })
 
 export const payloadVersion1 = z

@@ -44,7 +44,7 @@ export const commonReasons = {
     remedy: 'fix_request',
   },
   usage_mismatch: {
-    message: 'usageDetails do not agree with the amount to settle or with the requirements',
+    message: 'The usageDetails do not agree with the amount to settle or with the requirements',
     remedy: 'fix_request',
   },
   duplicate_settlement: {

@@ -140,7 +140,7 @@ export const evmReasons = {
     remedy: 'retry_later',
   },
   invalid_upto_evm_transaction_failed: {
-    message: 'The transaction of the settlement failed on chain',
+    message: 'The transaction was mined but the settlement failed',
     operationalCode: 'SVC-3002',
     remedy: 'retry_later',
   },

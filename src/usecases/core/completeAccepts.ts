@@ -6,7 +6,7 @@ import type {
   RequirementsV1,
   RequirementsV2,
 } from '../../protocol/accepts.js'
-import type { FindTerms } from './completeRequirements.js'
+import { completeExtra, type FindTerms } from './completeRequirements.js'
 
 const defaultTimeoutSeconds = 300
 
@@ -29,9 +29,10 @@ export const createCompleteAccepts =
         asset: terms.asset,
         payTo,
         maxTimeoutSeconds: draft.maxTimeoutSeconds ?? defaultTimeoutSeconds,
-        extra: { ...draft.extra, ...terms.extra },
+        extra: completeExtra(draft.extra, terms.extra),
+        ...describePart(scheme, draft),
       }
-      const amount = draft.amount ?? draft.maxAmountRequired ?? ''
+      const amount = readDrafted(draft)
       return version === 1 ? toVersion1(draft, { ...shared, amount }, url) : { ...shared, amount }
     }
 
@@ -49,6 +50,18 @@ export const createCompleteAccepts =
       accepts,
     }
   }
+
+const readDrafted = ({ amount, maxAmountRequired, maxAmount }: RequirementsDraft): string =>
+  amount ?? maxAmountRequired ?? maxAmount ?? ''
+
+/** Clients of `upto` read `maxAmount` or `amount`. */
+const describePart = (scheme: string, draft: RequirementsDraft) =>
+  scheme === 'upto'
+    ? {
+        maxAmount: readDrafted(draft),
+        ...(draft.minAmount === undefined ? {} : { minAmount: draft.minAmount }),
+      }
+    : {}
 
 const toVersion1 = (
   draft: RequirementsDraft,

@@ -25,22 +25,32 @@ export const createFindTerms =
     if (scheme === null || !isServing(scheme.kind.network)) return null
     if (asset !== null) checkAddress(scheme, { field: `${path}asset`, text: asset, network })
     checkAddress(scheme, { field: `${path}payTo`, text: payTo, network })
-    return await describeAsset(scheme, asset, payTo)
+    return await readTerms(scheme, () => scheme.describeAsset(asset, payTo))
   }
 
-const describeAsset = async (
-  scheme: Scheme,
-  asset: string | null,
-  payTo: string,
-): Promise<AssetTerms | null> => {
+/** Failures of the chain are SERVICE_UNAVAILABLE. */
+export const readTerms = async <Terms>(scheme: Scheme, read: () => Promise<Terms>): Promise<Terms> => {
   try {
-    return await scheme.describeAsset(asset, payTo)
+    return await read()
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', `${scheme.kind.network} cannot be read at the moment`, {
       cause,
       retryAfterSeconds: 1,
     })
   }
+}
+
+/** What a resource server decides, also where the scheme has a default. */
+const decidedByServer = ['assetTransferMethod', 'routerAddress', 'unit', 'unitPrice']
+
+type Extra = Readonly<Record<string, unknown>>
+
+/** `extra` of requirements: the scheme's terms replace what was drafted, except what the resource server decides. */
+export const completeExtra = (drafted: Extra | null | undefined, terms: Extra): Record<string, unknown> => {
+  const decided = Object.entries(drafted ?? {}).filter(
+    ([field, value]) => decidedByServer.includes(field) && value != null,
+  )
+  return { ...drafted, ...terms, ...Object.fromEntries(decided) }
 }
 
 interface NamedAddress {

@@ -55,8 +55,8 @@ export const createExecuteSettlement = ({
       if (outcome.state === 'failed') return failSettle(settlement, outcome.reason, callerNetwork)
       // The client is gone: its next request receives the success.
       if (!isReceived) return answerPending(settlement, outcome.transaction, callerNetwork)
-      const settledAmount = outcome.settledAmount ?? settlement.amount
-      return succeed({ ...settlement, settledAmount }, outcome.transaction, callerNetwork)
+      const { settledAmount = settlement.amount, block = null, gasUsed = null } = outcome
+      return succeed({ ...settlement, settledAmount, block, gasUsed }, outcome.transaction, callerNetwork)
     }
     // Closed by the reconciler, whose result counts; or reopened because its block was orphaned.
     const closed = await journal.find(settlement.id)

@@ -6,6 +6,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { ReadinessCheck } from '../../ports/readinessCheck.js'
+import type { Reservations } from '../../ports/reservations.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenCount, SettlementOverview } from '../../ports/settlementOverview.js'
@@ -15,7 +16,9 @@ import { createCompleteAccepts } from './completeAccepts.js'
 import { createFindTerms } from './completeRequirements.js'
 import { type ConcurrencyLimitSettings, createConcurrencyLimits } from './concurrencyLimits.js'
 import { createDetectReorgs } from './detectReorgs.js'
+import { createFindRouter } from './findRouter.js'
 import { createGetSettlement } from './getSettlement.js'
+import { createHoldFunds } from './holdFunds.js'
 import { createListSettlements } from './listSettlements.js'
 import { createListSupported } from './listSupported.js'
 import { createPriceAccepts } from './priceAccepts.js'
@@ -45,6 +48,7 @@ export interface CoreDependencies {
   readonly overview: SettlementOverview
   readonly idempotency: IdempotencyStore
   readonly quotas: Quotas
+  readonly reservations: Reservations
   readonly limiter: RateLimiter
   readonly counter: SettlementCounter & { setOpenSettlements(counts: readonly OpenCount[]): void }
   readonly clock: Clock
@@ -54,7 +58,14 @@ export interface CoreDependencies {
 export interface Core {
   readonly useCases: CoreUseCases
   readonly jobs: Readonly<
-    Record<'reconcileSettlements' | 'detectReorgs' | 'measureOpenSettlements' | 'purgeIdempotencyKeys', Job>
+    Record<
+      | 'reconcileSettlements'
+      | 'detectReorgs'
+      | 'measureOpenSettlements'
+      | 'purgeIdempotencyKeys'
+      | 'purgeReservations',
+      Job
+    >
   >
   readonly settleAuthorization: SettleAuthorization
 }
@@ -63,10 +74,12 @@ const resolveDeadlineMs = 15_000
 
 export const createCore = (dependencies: CoreDependencies): Core => {
   const { settings, service, registry, journal, overview, idempotency, limiter, counter } = dependencies
-  const { quotas, clock, logger } = dependencies
+  const { quotas, reservations, clock, logger } = dependencies
+  const holdFunds = createHoldFunds({ reservations, clock })
   const settleAuthorization = createSettleAuthorization({
     registry,
     journal,
+    holdFunds,
     limits: createSpendingLimits(limiter, clock, settings.spending),
     concurrency: createConcurrencyLimits(settings.concurrency),
     clock,
@@ -82,6 +95,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
         registry,
         journal,
         quotaGate: createQuotaGate({ quotas, clock, logger }),
+        holdFunds,
         logger,
         deadlineMs: settings.verifyDeadlineMs,
       }),
@@ -89,6 +103,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       ...createGetSettlement(journal),
       listSettlements: createListSettlements({ overview, journal, clock }),
       listSupported: createListSupported(registry, dependencies.isServing),
+      findRouter: createFindRouter(registry),
       completeAccepts: createCompleteAccepts(findTerms),
       priceAccepts: createPriceAccepts(findTerms),
       checkReadiness: createCheckReadiness(dependencies.checks, clock),
@@ -110,6 +125,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
         run: createMeasureOpenSettlements(overview, counter.setOpenSettlements),
       },
       purgeIdempotencyKeys: { everyMs: 3_600_000, isShared: true, run: idempotency.purge },
+      purgeReservations: { everyMs: 600_000, isShared: true, run: reservations.purge },
     },
   }
 }

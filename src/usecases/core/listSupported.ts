@@ -9,7 +9,9 @@ import type { Kind, Scheme } from '../../schemes/scheme.js'
  */
 export const createListSupported =
   (registry: SchemeRegistry, isServing: (network: string) => boolean) => (): Supported => {
-    const schemes = registry.list().filter(({ kind }) => isServing(kind.network))
+    const schemes = registry
+      .list()
+      .filter(({ kind, isOffered }) => isServing(kind.network) && isOffered?.() !== false)
     // The same under every name.
     const listed = schemes.map(({ kind, listMinimums }) => ({ kind, minimums: listMinimums?.() ?? {} }))
     return {
@@ -18,7 +20,7 @@ export const createListSupported =
         ...listed.flatMap((each) => aliasEntries(each, 2)),
         ...listed.flatMap((each) => aliasEntries(each, 1)),
       ],
-      extensions: [],
+      extensions: [...new Set(schemes.flatMap(({ extensions = [] }) => extensions))].sort(),
       signers: collectSigners(schemes),
     }
   }

@@ -4,7 +4,7 @@ import { readUint256 } from '../../protocol/amount.js'
 import { readDollars } from '../../protocol/dollars.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { AssetTerms } from '../../schemes/scheme.js'
-import type { FindTerms } from './completeRequirements.js'
+import { completeExtra, type FindTerms } from './completeRequirements.js'
 
 const defaultTimeoutSeconds = 300
 
@@ -24,6 +24,7 @@ export const createPriceAccepts =
         `network: this instance does not settle ${scheme} with this token there now`,
       )
     }
+    const amount = String(readAmount(price, terms))
     const eip712 = typeof price === 'object' ? price.asset.eip712 : null
     return {
       payVersion: 1,
@@ -34,7 +35,8 @@ export const createPriceAccepts =
         {
           scheme,
           network,
-          maxAmountRequired: String(readAmount(price, terms)),
+          maxAmountRequired: amount,
+          ...(scheme === 'upto' ? { maxAmount: amount } : {}),
           resource: resourceUrl,
           description: routeConfig?.description ?? '',
           mimeType: routeConfig?.mimeType ?? 'application/json',
@@ -43,10 +45,14 @@ export const createPriceAccepts =
           payTo,
           maxTimeoutSeconds: routeConfig?.maxTimeoutSeconds ?? defaultTimeoutSeconds,
           extra: {
-            ...request.extraMetadata,
-            ...(eip712 == null ? {} : { name: eip712.name, version: eip712.version }),
-            ...terms.extra,
-            ...signatureType(network),
+            ...completeExtra(
+              {
+                ...request.extraMetadata,
+                ...(eip712 == null ? {} : { name: eip712.name, version: eip712.version }),
+              },
+              terms.extra,
+            ),
+            ...signatureType(scheme, network),
           },
         },
       ],
@@ -54,8 +60,10 @@ export const createPriceAccepts =
   }
 
 /** Without it, clients of this dialect look the token's ABI up in a service of their own. */
-const signatureType = (network: string) =>
-  canonicalNetwork(network).startsWith('eip155:') ? { primaryType: 'TransferWithAuthorization' } : {}
+const signatureType = (scheme: string, network: string) =>
+  canonicalNetwork(network).startsWith('eip155:')
+    ? { primaryType: scheme === 'upto' ? 'Permit' : 'TransferWithAuthorization' }
+    : {}
 
 const readAmount = (price: PriceRequest['price'], { decimals }: AssetTerms): bigint => {
   if (typeof price !== 'object' && decimals === null) {

@@ -15,6 +15,19 @@ export const succeed = (
   amount: (settlement.settledAmount ?? settlement.amount).toString(),
   settlementId: settlement.id,
   status: 'confirmed',
+  ...(settlement.scheme === 'upto' ? describePart(settlement, transaction) : {}),
+})
+
+/** The specification's result of `upto`, from the journal row alone: the same for every request that is answered. */
+const describePart = (
+  { settledAmount, amount, authorizedAmount, block, gasUsed }: Settlement,
+  transaction: string,
+): Partial<SettleResult> => ({
+  transactionHash: transaction,
+  settledAmount: (settledAmount ?? amount).toString(),
+  maxAmount: authorizedAmount.toString(),
+  ...(block === null ? {} : { blockNumber: Number(block.number) }),
+  ...(gasUsed === null ? {} : { gasUsed: gasUsed.toString() }),
 })
 
 export const refuseSettle = (
@@ -50,11 +63,25 @@ export const answerPending = (
 
 /** The authorization belongs to another request: this one must not deliver. */
 export const answerDuplicate = (settlement: Settlement, callerNetwork: string): SettleResult => ({
-  ...failure(callerNetwork, 'duplicate_settlement'),
+  ...failure(callerNetwork, 'duplicate_settlement', describeWinner(settlement)),
   transaction: settlement.transaction ?? '',
   payer: settlement.payer,
   settlementId: settlement.id,
 })
+
+/** Under `upto` two requests can differ in nothing but the amount. */
+const describeWinner = ({
+  scheme,
+  state,
+  settledAmount,
+  amount,
+  authorizedAmount,
+}: Settlement): string | undefined => {
+  if (scheme !== 'upto') return undefined
+  const figures = `${settledAmount ?? amount} of at most ${authorizedAmount}`
+  const verb = state === 'confirmed' ? 'was already settled' : 'is already being settled'
+  return `This authorization ${verb} for another request: ${figures}`
+}
 
 const failure = (network: string, refusedFor: Reason, sentence?: string): SettleResult => {
   const { reason, message, ...operational } = refusalFields(refusedFor, sentence)

@@ -10,9 +10,11 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized } from '../../schemes/scheme.js'
 import { createAnswerFromSettlement } from './answerFromSettlement.js'
 import { checkRequirements } from './checkRequirements.js'
+import { findUsageMismatch } from './checkUsage.js'
 import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findScheme } from './findScheme.js'
+import type { HoldFunds } from './holdFunds.js'
 import { createJoinSettlement } from './joinSettlement.js'
 import { refuseSettle } from './settleAnswers.js'
 import {
@@ -29,6 +31,7 @@ export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResu
 export interface SettleAuthorizationDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
+  readonly holdFunds: HoldFunds
   readonly limits: SpendingLimits
   readonly concurrency: ConcurrencyLimits
   readonly clock: Clock
@@ -46,6 +49,7 @@ const chargeOf = ({ accountId, holder = accountId, tier }: QuotaClaim) => ({ hol
 export const createSettleAuthorization = ({
   registry,
   journal,
+  holdFunds,
   limits,
   concurrency,
   clock,
@@ -68,7 +72,9 @@ export const createSettleAuthorization = ({
       }
 
       const isAwaited = () => !waitUntil.aborted
-      const verified = await withSignal(scheme.verify(payment, { isAwaited, isForSettle: true }), waitUntil)
+      const verify = async () =>
+        await holdFunds(payment, await scheme.verify(payment, { isAwaited, isForSettle: true }))
+      const verified = await withSignal(verify(), waitUntil)
       if (!verified.isValid) {
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)
         if (settled !== null) continue
@@ -129,6 +135,11 @@ export const createSettleAuthorization = ({
       return refuseSettle(callerNetwork, scheme, undefined, findClaimedPayer(proof))
     }
     checkRequirements(attempt.payment, scheme)
+    const mismatch = findUsageMismatch(attempt.payment)
+    if (mismatch !== null) {
+      const { callerNetwork, proof } = attempt.payment
+      return refuseSettle(callerNetwork, 'usage_mismatch', mismatch, findClaimedPayer(proof))
+    }
     const releaseSlot = concurrency.acquireCallerSlot(attempt.caller)
     try {
       const fingerprint =

@@ -33,7 +33,9 @@ export interface SettlementContext extends SettleAttempt {
  */
 export const isSameRequest = (
   settlement: Settlement,
-  context: Pick<SettlementContext, 'caller' | 'fingerprint' | 'proofFingerprint' | 'payment'>,
+  context: Pick<SettlementContext, 'caller' | 'fingerprint' | 'proofFingerprint' | 'payment'> & {
+    readonly isForVerify?: boolean
+  },
 ): boolean => {
   if (settlement.caller !== context.caller) return false
   if (settlement.fingerprint === context.fingerprint) return true
@@ -41,16 +43,27 @@ export const isSameRequest = (
   return (
     proofFingerprint !== null &&
     settlement.proofFingerprint === proofFingerprint &&
-    paysRequirements(settlement, context.payment)
+    paysRequirements(settlement, context.payment) &&
+    paysAmount(settlement, context.payment, context.isForVerify === true)
   )
 }
 
-const paysRequirements = (settlement: Settlement, { requirements, settleAmount }: Payment): boolean =>
+const paysRequirements = (settlement: Settlement, { requirements }: Payment): boolean =>
   settlement.scheme === requirements.scheme &&
   settlement.network === requirements.network &&
   settlement.asset === requirements.asset &&
-  settlement.payTo === requirements.payTo &&
-  settlement.amount === (settleAmount ?? requirements.amount)
+  settlement.payTo === requirements.payTo
+
+/** At settle, `upto` requires one charge, by `settleAmount` or in x402 by `amount`; at verify, `amount` is the maximum. */
+const paysAmount = (
+  settlement: Settlement,
+  { requirements, settleAmount }: Payment,
+  isForVerify: boolean,
+): boolean => {
+  const isMaximum = isForVerify && settleAmount === null && requirements.scheme === 'upto'
+  const paid = isMaximum ? settlement.authorizedAmount : settlement.amount
+  return paid === (settleAmount ?? requirements.amount)
+}
 
 /** Null for anonymous callers, who share one name. */
 export const fingerprintProof = (caller: string, { proof }: Payment): string | null =>

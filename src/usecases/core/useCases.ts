@@ -7,6 +7,7 @@ import type {
 } from '../../protocol/accepts.js'
 import type {
   Readiness,
+  RouterView,
   SettlementPage,
   SettlementsOfTransaction,
   SettlementView,
@@ -56,6 +57,11 @@ export interface SettlementsQuery {
   readonly cursor?: string | undefined
 }
 
+export interface RouterQuery {
+  readonly network: string
+  readonly payTo: string
+}
+
 export interface ServiceDescription {
   readonly name: string
   readonly version: string
@@ -73,6 +79,8 @@ export interface CoreUseCases {
   /** For operators. Throws INVALID_REQUEST for an unknown cursor. */
   listSettlements(query: SettlementsQuery): Promise<SettlementPage>
   listSupported(): Supported
+  /** Throws NOT_FOUND, and INVALID_REQUEST for a malformed recipient. */
+  findRouter(query: RouterQuery): Promise<RouterView>
   /** Throws INVALID_REQUEST if none can be settled now. */
   completeAccepts(request: RequirementsToComplete): Promise<CompletedRequirements>
   /** Throws INVALID_REQUEST if the price cannot be settled now. */

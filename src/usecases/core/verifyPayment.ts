@@ -12,6 +12,7 @@ import type { Scheme } from '../../schemes/scheme.js'
 import { checkRequirements } from './checkRequirements.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
+import type { HoldFunds } from './holdFunds.js'
 import type { QuotaGate } from './quotaGate.js'
 import { fingerprintProof, isSameRequest } from './settlementContext.js'
 import type { CoreUseCases, VerifyRequest } from './useCases.js'
@@ -20,6 +21,7 @@ export interface VerifyPaymentDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly quotaGate: QuotaGate
+  readonly holdFunds: HoldFunds
   readonly logger: Logger
   readonly deadlineMs: number
 }
@@ -31,6 +33,7 @@ export const createVerifyPayment = ({
   registry,
   journal,
   quotaGate,
+  holdFunds,
   logger,
   deadlineMs,
 }: VerifyPaymentDependencies): CoreUseCases['verifyPayment'] => {
@@ -86,7 +89,7 @@ export const createVerifyPayment = ({
       if (existing?.caller !== caller) throw refusal
     }
 
-    const verdict = await scheme.verify(payment, { isAwaited })
+    const verdict = await holdFunds(payment, await scheme.verify(payment, { isAwaited }))
     const { network } = payment.requirements
     logger.info(
       verdict.isValid
@@ -99,7 +102,8 @@ export const createVerifyPayment = ({
         : { network, payer: verdict.payer, reason: verdict.reason },
       verdict.isValid ? 'payment.valid' : 'payment.invalid',
     )
-    if (verdict.isValid) return { isValid: true, payer: verdict.payer }
+    // The chain knows what is spent, except a settlement of 0 that sent nothing: schemes with holds have those.
+    if (verdict.isValid && verdict.hold === undefined) return { isValid: true, payer: verdict.payer }
 
     // This request's earlier settlement was answered `settlement_pending`: valid until the success is consumed.
     const settlement = await findSettlement(scheme, payment)
@@ -111,6 +115,7 @@ export const createVerifyPayment = ({
         payment,
         fingerprint: fingerprintRequest(body),
         proofFingerprint: fingerprintProof(caller, payment),
+        isForVerify: true,
       })
     ) {
       return { isValid: true, payer: settlement.payer }
@@ -119,6 +124,7 @@ export const createVerifyPayment = ({
     if (settlement !== null && (settlement.state === 'confirmed' || settlement.consumedBy !== null)) {
       return refuse('duplicate_settlement', undefined, settlement.payer)
     }
+    if (verdict.isValid) return { isValid: true, payer: verdict.payer }
     return refuse(verdict.reason, verdict.message, verdict.payer)
   }
 

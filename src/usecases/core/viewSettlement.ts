@@ -2,6 +2,8 @@ import type { Settlement } from '../../ports/settlementJournal.js'
 import { refusalFields, type SettlementView } from '../../protocol/results.js'
 
 export const viewSettlement = (settlement: Settlement): SettlementView => {
+  const amount = settlement.settledAmount ?? settlement.amount
+  const maximum = settlement.authorizedAmount
   const refusal = settlement.reason === null ? null : refusalFields(settlement.reason)
   return {
     id: settlement.id,
@@ -12,7 +14,8 @@ export const viewSettlement = (settlement: Settlement): SettlementView => {
     asset: settlement.asset,
     payer: settlement.payer,
     payTo: settlement.payTo,
-    amount: (settlement.settledAmount ?? settlement.amount).toString(),
+    amount: amount.toString(),
+    ...(maximum === amount ? {} : { maxAmount: maximum.toString() }),
     transaction: settlement.transaction ?? '',
     ...(refusal === null ? {} : { errorReason: refusal.reason, errorMessage: refusal.message }),
     createdAt: settlement.createdAt.toISOString(),

@@ -55,6 +55,12 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
     error: 'Payment required',
     accepts: [],
   }),
+  findRouter: async ({ network, payTo }) => ({
+    network,
+    payTo,
+    routerAddress: '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063',
+    isDeployed: true,
+  }),
   listSupported: () => ({ kinds: [], extensions: [], signers: {} }),
   checkReadiness: async () => ({ status: 'ready', checks: { store: 'ok', rpc: 'ok' } }),
   describeService: () => ({

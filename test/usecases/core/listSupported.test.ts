@@ -54,6 +54,34 @@ describe('listSupported', () => {
     }
   })
 
+  it('omits what is not offered at the moment', () => {
+    let isOffered = false
+    const upto = createToyScheme({
+      kind: { scheme: 'upto', network: 'eip155:1' },
+      signers: ['0xUpto'],
+      extensions: ['gasSponsoring'],
+      isOffered: () => isOffered,
+    })
+    const schemes = [scheme('eip155:1', ['0xA']), upto]
+    expect(list(schemes)).toMatchObject({ signers: { 'eip155:*': ['0xA'] }, extensions: [] })
+    expect(list(schemes).kinds.map(({ scheme: name }) => name)).not.toContain('upto')
+    isOffered = true
+    expect(list(schemes).kinds.map(({ scheme: name }) => name)).toContain('upto')
+    expect(list(schemes).extensions).toEqual(['gasSponsoring'])
+  })
+
+  it('lists the extensions of all schemes that serve, sorted, each once', () => {
+    const withExtensions = (network: string, extensions: readonly string[]) =>
+      createToyScheme({ kind: { scheme: 'exact', network }, extensions })
+    const schemes = [
+      withExtensions('eip155:1', ['b', 'a']),
+      withExtensions('eip155:2', ['c', 'a']),
+      withExtensions('eip155:3', ['down']),
+      scheme('eip155:4', []),
+    ]
+    expect(list(schemes, (network) => network !== 'eip155:3').extensions).toEqual(['a', 'b', 'c'])
+  })
+
   it('collects the signers by family, each once', () => {
     const { signers } = list([
       scheme('eip155:8453', ['0xA', '0xB']),

@@ -30,6 +30,7 @@ const setup = (readUsed: (accountId: string) => Promise<number>) => {
   const journal = createMemoryJournal()
   let verified = 0
   const verify = createVerifyPayment({
+    holdFunds: async (_payment, verdict) => verdict,
     registry: createSchemeRegistry([
       createToyScheme({
         verify: async (payment) => {

@@ -12,6 +12,7 @@ import {
   type ConcurrencyLimitSettings,
   createConcurrencyLimits,
 } from '../../../src/usecases/core/concurrencyLimits.js'
+import type { HoldFunds } from '../../../src/usecases/core/holdFunds.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
 import type { SpendingLimits } from '../../../src/usecases/core/spendingLimits.js'
 import { drainEventLoop } from '../../support/manualClock.js'
@@ -31,6 +32,7 @@ interface World {
   /** Overrides of journal methods; they receive the real journal. */
   readonly journal?: (plain: MemoryJournal) => Partial<SettlementJournal>
   readonly spend?: SpendingLimits['spend']
+  readonly holdFunds?: HoldFunds
   readonly waitMs?: number
   readonly atOnce?: ConcurrencyLimitSettings
   /** Called at each poll of a request that waits for another request's settlement. */
@@ -41,6 +43,7 @@ const setup = ({
   scheme = {},
   journal = () => ({}),
   spend = async () => () => undefined,
+  holdFunds = async (_payment, verdict) => verdict,
   waitMs = 5_000,
   atOnce = { settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 },
   onPause,
@@ -48,6 +51,7 @@ const setup = ({
   const plain = createMemoryJournal()
   const logger = createMemoryLogger()
   const settle = createSettleAuthorization({
+    holdFunds,
     registry: createSchemeRegistry([createToyScheme(scheme)]),
     journal: { ...plain, ...journal(plain) },
     limits: { spend },

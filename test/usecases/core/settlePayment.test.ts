@@ -54,6 +54,7 @@ const setup = (script: ToyScript = {}) => {
   const settlePayment = createSettlePayment({
     idempotency: createKeys(),
     settleAuthorization: createSettleAuthorization({
+      holdFunds: async (_payment, verdict) => verdict,
       registry: createSchemeRegistry([createToyScheme(script)]),
       journal: createMemoryJournal(),
       limits: { spend: async () => () => undefined },

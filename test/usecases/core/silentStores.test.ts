@@ -40,6 +40,7 @@ const setup = ({
       ...idempotency,
     },
     settleAuthorization: createSettleAuthorization({
+      holdFunds: async (_payment, verdict) => verdict,
       registry,
       journal: kept,
       limits: { spend: async () => () => undefined },
@@ -51,6 +52,7 @@ const setup = ({
     logger,
   })
   const verify = createVerifyPayment({
+    holdFunds: async (_payment, verdict) => verdict,
     registry,
     journal: kept,
     quotaGate: async () => null,

@@ -5,6 +5,7 @@ const isoTime = (column: string): string =>
 const settlementData = `json_strip_nulls(json_build_object(
   'id', s.id, 'status', case s.state when 'claimed' then 'pending' else s.state end, 'scheme', s.scheme,
   'network', s.network, 'asset', s.asset, 'payer', s.payer, 'payTo', s.pay_to, 'amount', coalesce(s.settled_amount, s.amount)::text,
+  'maxAmount', nullif(s.authorized_amount, coalesce(s.settled_amount, s.amount))::text,
   'transaction', coalesce(s.transaction, ''), 'errorReason', s.reason, 'resource', s.resource,
   'idempotencyKey', case when starts_with(s.consumed_by, 'key:' || s.caller || ':')
     then substr(s.consumed_by, length(s.caller) + 6) end,

@@ -9,6 +9,7 @@ import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSettlementOverview } from '../../../../src/stores/postgres/journal/settlementOverview.js'
 import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
+import { createReservations } from '../../../../src/stores/postgres/reservations/reservations.js'
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { addInstance } from '../../../support/instances.js'
@@ -188,6 +189,38 @@ describe('with thirty times as many rows', () => {
     const blocks = createConfirmedBlocks(pool)
     const fill = (count: number) => insertJournalRows(pool, { count, columns: { is_final: 'false' } })
     expectNoGrowth(await compare(fill, () => blocks.list(40)))
+  })
+
+  it('a reservation of funds reads as much, with twenty others of its payer', async () => {
+    const reservations = createReservations(pool)
+    const fill = async (count: number) => {
+      await closed(count)
+      await pool.query('truncate reservations')
+      await pool.query(
+        `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, amount, reserved_at, expires_at)
+         select 'eip155:1', '0xasset', 'payer ' || n / 20, 'authorization ' || n, '0xrouter', '0xpayee', 1, now(),
+           now() + interval '1 hour'
+         from generate_series(0, $1 - 1) n`,
+        [count],
+      )
+      await pool.query('vacuum analyze reservations')
+    }
+    const reserve = () =>
+      reservations.reserve(
+        {
+          authorizationId: 'authorization',
+          network: 'eip155:1',
+          asset: '0xasset',
+          payer: 'payer 1',
+          spender: '0xrouter',
+          payTo: '0xpayee',
+          amount: 1n,
+          expiresAt: new Date(Date.now() + 3_600_000),
+        },
+        { balance: 21n, allowance: null },
+      )
+    expectNoGrowth(await compare(fill, reserve))
+    expect(await reserve()).toEqual({ state: 'reserved' })
   })
 
   it('the days of an account read as much', async () => {

@@ -62,6 +62,22 @@ describe('settlement events', () => {
     return viewSettlement(found)
   }
 
+  it('contain the maximum of a settlement that moved a part of it, like the view', async () => {
+    const settlement = await claimAndRecord('0x1', {
+      scheme: 'upto',
+      amount: 7_000n,
+      authorizedAmount: 10_000n,
+    })
+    await journal.close(settlement.id, { state: 'confirmed', transaction: '0x1', settledAmount: 6_999n })
+    const whole = await claimAndRecord('0x2', { scheme: 'upto', amount: 7_000n, authorizedAmount: 7_000n })
+    await journal.close(whole.id, { state: 'confirmed', transaction: '0x2' })
+
+    const events = await listEvents()
+    expect(events.map(({ data }) => data)).toEqual([await view(settlement), await view(whole)])
+    expect(events[0]?.data).toMatchObject({ amount: '6999', maxAmount: '10000' })
+    expect(events[1]?.data).not.toHaveProperty('maxAmount')
+  })
+
   it('contain the public view of a confirmed settlement, with its amount as text', async () => {
     const amount = 2n ** 255n
     const settlement = await claimAndRecord('0x1', { amount })

@@ -1,0 +1,44 @@
+/** What one authorization holds of the payer's funds until it is settled. */
+export interface Reservation {
+  readonly authorizationId: string
+  readonly network: string
+  /** Asset, payer, spender and recipient in one spelling: they are compared as text. */
+  readonly asset: string
+  readonly payer: string
+  readonly spender: string
+  readonly payTo: string
+  /** Smallest units. */
+  readonly amount: bigint
+  /** When it ends by itself. */
+  readonly expiresAt: Date
+}
+
+export interface Funds {
+  /** Of the payer in the asset. */
+  readonly balance: bigint
+  /** What the spender may take; null: not limited beside the balance. */
+  readonly allowance: bigint | null
+}
+
+/** `heldByOthers`: sum of the payer's other live reservations; beside `allowance`, those of the same spender. */
+export type ReservationResult =
+  | { readonly state: 'reserved' }
+  | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }
+  /** The authorization has a live reservation for another recipient: one nonce pays one of them. */
+  | { readonly state: 'taken' }
+  /** The payer has as many live reservations in the asset as are allowed. */
+  | { readonly state: 'too_many' }
+
+/**
+ * Reservations of funds between verify and settle. Live: not expired, and its authorization neither settled nor failed
+ * since it was reserved. Live reservations of one payer in one asset are decided one after the other, across instances.
+ */
+export interface Reservations {
+  /**
+   * Reserves if the amount fits beside the live reservations of other authorizations. A live reservation of the same
+   * authorization and at least the amount is renewed without a check: what was reserved stays reserved.
+   */
+  reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
+  /** Deletes expired reservations. */
+  purge(stopped?: AbortSignal): Promise<void>
+}

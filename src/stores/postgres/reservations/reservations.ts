@@ -1,0 +1,104 @@
+import type { Pool, PoolClient } from 'pg'
+import { z } from 'zod'
+import type { Funds, Reservation, ReservationResult, Reservations } from '../../../ports/reservations.js'
+import { purgeInBatches } from '../database/purgeInBatches.js'
+import { inTransaction } from '../database/transaction.js'
+import { createKeyQueue } from './keyQueue.js'
+
+/**
+ * Live reservations of one payer in one asset. All are read at every decision, under a lock; an agent that has this
+ * many services rendered at once is far beyond what a wallet does.
+ */
+export const maxLiveReservations = 200
+
+const purgeBatch = 1_000
+
+const held = z.object({
+  own: z.string().nullable(),
+  own_pay_to: z.string().nullable(),
+  count: z.coerce.number(),
+  by_payer: z.string(),
+  by_spender: z.string(),
+})
+
+// Of class 12, apart from other advisory locks. Equal hashes only cost a wait.
+const lock = `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::text, $2::text, $3::text), 12))`
+
+/** Deletes what was settled or failed, so that no more rows are read than can be live. */
+const readHeld = `
+  with ended as (
+    delete from reservations r where network = $1 and asset = $2 and payer = $3 and (expires_at <= now()
+      or exists (select 1 from settlements s
+        where s.authorization_id = r.authorization_id and s.state = 'confirmed')
+      or exists (select 1 from settlements s
+        where s.authorization_id = r.authorization_id and s.state = 'failed' and s.closed_at >= r.reserved_at))
+    returning authorization_id
+  )
+  select max(amount) filter (where authorization_id = $4) as own,
+    max(pay_to) filter (where authorization_id = $4) as own_pay_to,
+    count(*) filter (where authorization_id <> $4) as count,
+    coalesce(sum(amount) filter (where authorization_id <> $4), 0) as by_payer,
+    coalesce(sum(amount) filter (where authorization_id <> $4 and spender = $5), 0) as by_spender
+  from reservations where network = $1 and asset = $2 and payer = $3
+    and authorization_id not in (select authorization_id from ended)`
+
+const write = `
+  insert into reservations as r (network, asset, payer, authorization_id, spender, pay_to, amount, expires_at, reserved_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
+  on conflict (network, asset, payer, authorization_id) do update
+    set spender = excluded.spender, amount = excluded.amount, expires_at = excluded.expires_at,
+      reserved_at = excluded.reserved_at`
+
+export const createReservations = (pool: Pool): Reservations => {
+  // One connection of this process per payer: a flood for one payer leaves the pool to the others.
+  const inTurn = createKeyQueue()
+
+  const decide = async (client: PoolClient, reservation: Reservation, funds: Funds) => {
+    const { network, asset, payer, authorizationId, spender, payTo, amount, expiresAt } = reservation
+    const key = [network, asset, payer]
+    // A statement of its own: later ones see what was committed before the lock was granted.
+    await client.query(lock, key)
+    const { rows } = await client.query(readHeld, [...key, authorizationId, spender])
+    const result = judge(reservation, funds, held.parse(rows[0]))
+    if (result.state === 'reserved') {
+      await client.query(write, [...key, authorizationId, spender, payTo, amount.toString(), expiresAt])
+    }
+    return result
+  }
+
+  return {
+    reserve: (reservation, funds) =>
+      inTurn(`${reservation.network} ${reservation.asset} ${reservation.payer}`, () =>
+        inTransaction(pool, (client) => decide(client, reservation, funds)),
+      ),
+
+    purge: (stopped) =>
+      purgeInBatches(stopped, async () => {
+        // Skips rows that a decision is deleting: neither waits for the other.
+        const { rowCount } = await pool.query(
+          `delete from reservations where ctid in (
+             select ctid from reservations where expires_at <= now()
+             order by expires_at limit $1 for update skip locked)`,
+          [purgeBatch],
+        )
+        return rowCount === purgeBatch
+      }),
+  }
+}
+
+const judge = (
+  { amount, payTo }: Reservation,
+  { balance, allowance }: Funds,
+  { own, own_pay_to, count, by_payer, by_spender }: z.infer<typeof held>,
+): ReservationResult => {
+  if (own_pay_to !== null && own_pay_to !== payTo) return { state: 'taken' }
+  if (own !== null && BigInt(own) >= amount) return { state: 'reserved' }
+  if (own === null && count >= maxLiveReservations) return { state: 'too_many' }
+  const byPayer = BigInt(by_payer)
+  if (byPayer + amount > balance) return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
+  const bySpender = BigInt(by_spender)
+  if (allowance !== null && bySpender + amount > allowance) {
+    return { state: 'exceeds', limit: 'allowance', heldByOthers: bySpender }
+  }
+  return { state: 'reserved' }
+}

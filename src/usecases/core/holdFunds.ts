@@ -1,0 +1,80 @@
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { ReservationResult, Reservations } from '../../ports/reservations.js'
+import type { Payment } from '../../protocol/payment.js'
+import type { Authorized, Hold, Verification } from '../../schemes/scheme.js'
+
+/**
+ * Reserves what an authorization needs until it is settled; passes all other verdicts. Refused as `insufficient_funds`
+ * if the payer's other authorizations hold too much of the balance or the allowance.
+ */
+export type HoldFunds = (payment: Payment, verdict: Verification) => Promise<Verification>
+
+export interface HoldFundsDependencies {
+  readonly reservations: Pick<Reservations, 'reserve'>
+  readonly clock: Clock
+}
+
+export const createHoldFunds =
+  ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
+  async ({ requirements }, verdict) => {
+    if (!verdict.isValid || verdict.hold === undefined) return verdict
+    const { hold, payer, authorizationId, authorizedAmount } = verdict
+    const result = await reservations.reserve(
+      {
+        authorizationId,
+        network: requirements.network,
+        asset: foldHex(requirements.asset),
+        payer: foldHex(payer),
+        spender: foldHex(hold.spender),
+        payTo: foldHex(requirements.payTo),
+        amount: authorizedAmount,
+        expiresAt: findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
+      },
+      hold,
+    )
+    switch (result.state) {
+      case 'reserved':
+        return verdict
+      case 'exceeds':
+        return {
+          isValid: false,
+          payer,
+          reason: 'insufficient_funds',
+          message: describeExcess(authorizedAmount, hold, result),
+        }
+      case 'taken':
+        return {
+          isValid: false,
+          payer,
+          reason: 'duplicate_settlement',
+          message: 'An authorization with this nonce is reserved for another recipient',
+        }
+      case 'too_many':
+        throw new AppError('RATE_LIMITED', 'Too many authorizations of this payer wait to be settled', {
+          operationalCode: 'SVC-2005',
+          retryAfterSeconds,
+        })
+    }
+  }
+
+const retryAfterSeconds = 10
+
+/** At the latest when the resource server stops to wait, whatever the payer signed. Each verify and settle renews it. */
+const findEnd = ({ expiresAt }: Authorized, maxTimeoutSeconds: number, now: Date): Date => {
+  const latest = now.getTime() + Math.ceil(maxTimeoutSeconds) * 1_000
+  return new Date(Math.min(latest, expiresAt?.getTime() ?? latest))
+}
+
+/** Hex addresses are case-insensitive, base58 is not. */
+const foldHex = (address: string): string => (address.startsWith('0x') ? address.toLowerCase() : address)
+
+const describeExcess = (
+  amount: bigint,
+  { balance, allowance }: Hold,
+  { limit, heldByOthers }: Extract<ReservationResult, { state: 'exceeds' }>,
+): string => {
+  const [name, available] =
+    limit === 'balance' ? ["The payer's balance", balance] : ['The allowance of the payer', allowance ?? 0n]
+  return `${name} is ${available}; other authorizations that are not settled yet hold ${heldByOthers} of it, which leaves too little for ${amount}`
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/platform/clock.js'
+import { silentLogger } from '../../../../src/platform/logger.js'
+import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
+import { createSchemeRegistry } from '../../../../src/schemes/registry.js'
+import type { Outcome } from '../../../../src/schemes/scheme.js'
+import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import { createReservations } from '../../../../src/stores/postgres/reservations/reservations.js'
+import { createConcurrencyLimits } from '../../../../src/usecases/core/concurrencyLimits.js'
+import { createHoldFunds } from '../../../../src/usecases/core/holdFunds.js'
+import { createSettleAuthorization } from '../../../../src/usecases/core/settleAuthorization.js'
+import { createSettlePayment } from '../../../../src/usecases/core/settlePayment.js'
+import { createVerifyPayment } from '../../../../src/usecases/core/verifyPayment.js'
+import { addInstance } from '../../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { createToyScheme, toyAuthorized } from '../../../support/toyScheme.js'
+
+/* Two instances that share a database; payers have 25000 and sign 10000. */
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await database
+    .pool()
+    .query('truncate settlements, broadcasts, broadcast_settlements, instances, reservations')
+})
+
+const openInstance = async (pool = database.pool(), settled: Outcome['state'] = 'confirmed') => {
+  const instance = await addInstance(pool)
+  const journal = createSettlementJournal(pool, instance)
+  const scheme = createToyScheme({
+    kind: { scheme: 'upto', network: 'toy:1' },
+    verify: async (payment) =>
+      toyAuthorized(payment, {
+        authorizedAmount: 10_000n,
+        amount: payment.settleAmount ?? 10_000n,
+        hold: { spender: 'router', balance: 25_000n, allowance: null },
+        settle: async (recorder) => {
+          const transaction = `transaction of ${recorder.settlementId}`
+          await recorder.record({ transaction, bytes: `bytes of ${recorder.settlementId}` })
+          if (settled === 'failed') return { state: 'failed', reason: 'transaction_failed', transaction }
+          return { state: settled, transaction }
+        },
+      }),
+  })
+  const registry = createSchemeRegistry([scheme])
+  const holdFunds = createHoldFunds({ reservations: createReservations(pool), clock: systemClock })
+  const shared = { registry, journal, holdFunds, logger: silentLogger }
+  const verifyPayment = createVerifyPayment({ ...shared, quotaGate: async () => null, deadlineMs: 5_000 })
+  const settlePayment = createSettlePayment({
+    idempotency: createIdempotencyStore(pool, instance),
+    settleAuthorization: createSettleAuthorization({
+      ...shared,
+      limits: { spend: async () => () => undefined },
+      concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
+      clock: systemClock,
+      waitMs: 5_000,
+    }),
+    logger: silentLogger,
+  })
+  const body = (nonce: string, settleAmount?: string) =>
+    wirePaymentRequest.parse({
+      paymentPayload: { scheme: 'upto', network: 'toy:1', payload: { from: 'alice', nonce } },
+      paymentRequirements: {
+        scheme: 'upto',
+        network: 'toy:1',
+        maxAmount: '10000',
+        asset: 'gold',
+        payTo: 'bob',
+        maxTimeoutSeconds: 60,
+      },
+      ...(settleAmount === undefined ? {} : { settleAmount }),
+    })
+  const caller = { caller: 'anonymous', quota: null, idempotencyKey: null, isAwaited: () => true }
+  return {
+    verify: async (nonce: string) => (await verifyPayment({ body: body(nonce), ...caller })).isValid,
+    settle: async (nonce: string, amount: string) =>
+      (await settlePayment({ body: body(nonce, amount), ...caller })).result,
+  }
+}
+
+describe('payments that were verified', () => {
+  it('are two of fifty at once on two instances, and both can be settled', async () => {
+    const instances = [await openInstance(), await openInstance(database.otherPool())] as const
+    const nonces = Array.from({ length: 50 }, (_, index) => `n${index}`)
+    const verdicts = await Promise.all(
+      nonces.map((nonce, index) => instances[index % 2 === 0 ? 0 : 1].verify(nonce)),
+    )
+    const valid = nonces.filter((_, index) => verdicts[index])
+    expect(valid).toHaveLength(2)
+    for (const nonce of valid) {
+      expect(await instances[0].settle(nonce, '7000')).toMatchObject({ success: true, settledAmount: '7000' })
+    }
+  })
+
+  it.each(['7000', '0'])('make room for others once they are settled with %s', async (amount) => {
+    const { verify, settle } = await openInstance()
+    expect([await verify('a'), await verify('b'), await verify('c')]).toEqual([true, true, false])
+    expect(await settle('a', amount)).toMatchObject({ success: true })
+    expect([await verify('c'), await verify('d')]).toEqual([true, false])
+  })
+
+  it('make room for others once their settlement failed', async () => {
+    const { verify, settle } = await openInstance(database.pool(), 'failed')
+    expect([await verify('a'), await verify('b'), await verify('c')]).toEqual([true, true, false])
+    expect(await settle('a', '1')).toMatchObject({ success: false, errorReason: 'transaction_failed' })
+    expect(await verify('c')).toBe(true)
+  })
+
+  it('hold their funds while their settlement is pending', async () => {
+    const { verify, settle } = await openInstance(database.pool(), 'pending')
+    expect([await verify('a'), await verify('b')]).toEqual([true, true])
+    expect(await settle('a', '1')).toMatchObject({ errorReason: 'settlement_pending' })
+    expect(await verify('c')).toBe(false)
+  })
+})
+
+it('a payment that does not fit cannot be settled without a verify either', async () => {
+  const { verify, settle } = await openInstance()
+  expect([await verify('a'), await verify('b')]).toEqual([true, true])
+  expect(await settle('c', '1')).toMatchObject({
+    success: false,
+    errorReason: 'insufficient_funds',
+    errorMessage: expect.stringContaining('hold 20000 of it'),
+  })
+})

@@ -1,0 +1,308 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type {
+  Funds,
+  Reservation,
+  ReservationResult,
+  Reservations,
+} from '../../../../src/ports/reservations.js'
+import type { Settlement, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import {
+  createReservations,
+  maxLiveReservations,
+} from '../../../../src/stores/postgres/reservations/reservations.js'
+import { claimOf } from '../../../support/claimOf.js'
+import { addInstance } from '../../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+const anHour = 3_600_000
+const soon = () => new Date(Date.now() + anHour)
+const past = () => new Date(Date.now() - 1_000)
+
+const reservation = (authorizationId: string, changes: Partial<Reservation> = {}): Reservation => ({
+  authorizationId,
+  network: 'eip155:84532',
+  asset: '0xasset',
+  payer: '0xpayer',
+  spender: '0xrouter',
+  payTo: '0xpayee',
+  amount: 100n,
+  expiresAt: soon(),
+  ...changes,
+})
+
+const funds = (balance: bigint, allowance: bigint | null = null): Funds => ({ balance, allowance })
+const reserved = { state: 'reserved' }
+const isReserved = ({ state }: ReservationResult): boolean => state === 'reserved'
+
+let database: TestDatabase
+let pool: Pool
+let reservations: Reservations
+let theirs: Reservations
+let journal: SettlementJournal
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  pool = database.pool()
+  reservations = createReservations(pool)
+  theirs = createReservations(database.otherPool())
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await pool.query('truncate settlements, broadcasts, broadcast_settlements, instances, reservations')
+  journal = createSettlementJournal(pool, await addInstance(pool))
+})
+
+const claim = async (authorizationId: string): Promise<Settlement> => {
+  const settlement = await journal.claim(claimOf({ authorizationId, scheme: 'upto' }))
+  if (settlement === null) throw new Error('The authorization has a settlement')
+  return settlement
+}
+const confirm = async (authorizationId: string) =>
+  await journal.close((await claim(authorizationId)).id, {
+    state: 'confirmed',
+    transaction: 'tx',
+    settledAmount: 1n,
+  })
+const countRows = async () => Number((await pool.query('select count(*) from reservations')).rows[0]?.count)
+
+describe('a reservation', () => {
+  it('fits beside the others of the payer, to the unit', async () => {
+    expect(await reservations.reserve(reservation('a'), funds(300n))).toEqual(reserved)
+    expect(await reservations.reserve(reservation('b', { amount: 200n }), funds(300n))).toEqual(reserved)
+    expect(await reservations.reserve(reservation('c', { amount: 1n }), funds(300n))).toEqual({
+      state: 'exceeds',
+      limit: 'balance',
+      heldByOthers: 300n,
+    })
+    expect(await reservations.reserve(reservation('c', { amount: 1n }), funds(301n))).toEqual(reserved)
+  })
+
+  it('that alone exceeds the balance is refused, and holds nothing', async () => {
+    expect(await reservations.reserve(reservation('a'), funds(99n))).toEqual({
+      state: 'exceeds',
+      limit: 'balance',
+      heldByOthers: 0n,
+    })
+    expect(await countRows()).toBe(0)
+  })
+
+  it('fits the allowance beside others of the same spender only', async () => {
+    const of = (id: string, spender: string) => reservation(id, { spender })
+    expect(await reservations.reserve(of('a', '0x1'), funds(1_000n, 150n))).toEqual(reserved)
+    expect(await reservations.reserve(of('b', '0x2'), funds(1_000n, 150n))).toEqual(reserved)
+    expect(await reservations.reserve(of('c', '0x1'), funds(1_000n, 199n))).toEqual({
+      state: 'exceeds',
+      limit: 'allowance',
+      heldByOthers: 100n,
+    })
+    expect(await reservations.reserve(of('c', '0x1'), funds(1_000n, 200n))).toEqual(reserved)
+    // Without a limit of its own, only the balance counts.
+    expect(await reservations.reserve(of('d', '0x1'), funds(400n))).toEqual(reserved)
+  })
+
+  it.each([
+    ['network', { network: 'eip155:1' }],
+    ['asset', { asset: '0xother' }],
+    ['payer', { payer: '0xother' }],
+  ])('of another %s does not count', async (_name, changes) => {
+    await reservations.reserve(reservation('a', changes), funds(100n))
+    expect(await reservations.reserve(reservation('b'), funds(100n))).toEqual(reserved)
+  })
+
+  it('passes again, also when the balance has become too low since', async () => {
+    await reservations.reserve(reservation('a'), funds(100n))
+    expect(await reservations.reserve(reservation('a'), funds(0n, 0n))).toEqual(reserved)
+    expect(await theirs.reserve(reservation('a'), funds(0n, 0n))).toEqual(reserved)
+    expect(await countRows()).toBe(1)
+  })
+
+  it('is for one recipient: another one cannot reserve the same nonce until it ends', async () => {
+    await reservations.reserve(reservation('a'), funds(1_000n))
+    const other = reservation('a', { payTo: '0xother', amount: 1n })
+    expect(await theirs.reserve(other, funds(1_000n))).toEqual({ state: 'taken' })
+    await reservations.reserve(reservation('a', { expiresAt: past() }), funds(1_000n))
+    expect(await theirs.reserve(other, funds(1_000n))).toEqual(reserved)
+  })
+
+  it('of a higher amount is checked, and replaces the amount', async () => {
+    await reservations.reserve(reservation('a'), funds(100n))
+    const higher = reservation('a', { amount: 150n })
+    expect(await reservations.reserve(higher, funds(149n))).toMatchObject({
+      state: 'exceeds',
+      heldByOthers: 0n,
+    })
+    expect(await reservations.reserve(higher, funds(150n))).toEqual(reserved)
+    expect(await reservations.reserve(reservation('b'), funds(249n))).toMatchObject({ heldByOthers: 150n })
+  })
+
+  it('may be as large as a uint256', async () => {
+    const amount = 2n ** 256n - 1n
+    expect(await reservations.reserve(reservation('a', { amount }), funds(amount))).toEqual(reserved)
+    expect(await reservations.reserve(reservation('b', { amount }), funds(amount))).toEqual({
+      state: 'exceeds',
+      limit: 'balance',
+      heldByOthers: amount,
+    })
+  })
+})
+
+describe('the end of a reservation', () => {
+  const takesAll = () => reservations.reserve(reservation('next'), funds(100n))
+  beforeEach(async () => {
+    await reservations.reserve(reservation('a'), funds(100n))
+    expect(await takesAll()).toMatchObject({ state: 'exceeds' })
+  })
+
+  it('is the confirmed settlement of its authorization', async () => {
+    await confirm('a')
+    expect(await takesAll()).toEqual(reserved)
+  })
+
+  it('is not a settlement that is claimed or pending', async () => {
+    const { id } = await claim('a')
+    expect(await takesAll()).toMatchObject({ state: 'exceeds' })
+    await journal.recorderFor(id).record({ transaction: 'tx', bytes: 'bytes' })
+    expect(await takesAll()).toMatchObject({ state: 'exceeds' })
+  })
+
+  it('is the failed settlement of its authorization, until it is reserved again', async () => {
+    const { id } = await claim('a')
+    await journal.close(id, { state: 'failed', reason: 'transaction_failed' })
+    expect(await reservations.reserve(reservation('a'), funds(100n))).toEqual(reserved)
+    expect(await takesAll()).toMatchObject({ state: 'exceeds', heldByOthers: 100n })
+
+    const again = await claim('a')
+    await journal.abandon(again.id)
+    expect(await takesAll()).toEqual(reserved)
+  })
+
+  it('is not the settlement of another authorization', async () => {
+    await confirm('b')
+    expect(await takesAll()).toMatchObject({ state: 'exceeds' })
+  })
+
+  it('is its expiry; a settlement that comes later must fit again', async () => {
+    await reservations.reserve(reservation('a', { expiresAt: past() }), funds(100n))
+    expect(await takesAll()).toEqual(reserved)
+    expect(await reservations.reserve(reservation('a'), funds(100n))).toMatchObject({
+      state: 'exceeds',
+      heldByOthers: 100n,
+    })
+  })
+
+  it('is moved by a renewal', async () => {
+    await reservations.reserve(reservation('a', { expiresAt: past() }), funds(100n))
+    await reservations.reserve(reservation('a'), funds(100n))
+    expect(await takesAll()).toMatchObject({ state: 'exceeds' })
+  })
+})
+
+describe('reservations at once', () => {
+  it.each([0, 1, 7, 49])('exactly %i of 50 fit, by two pools', async (fitting) => {
+    const balance = BigInt(fitting) * 100n + 99n
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        (index % 2 === 0 ? reservations : theirs).reserve(reservation(`a${index}`), funds(balance)),
+      ),
+    )
+    expect(results.filter(isReserved)).toHaveLength(fitting)
+    expect(await countRows()).toBe(fitting)
+  })
+
+  it('exactly as many fit as the allowance of their spender', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? reservations : theirs).reserve(reservation(`a${index}`), funds(10_000n, 300n)),
+      ),
+    )
+    expect(results.filter(isReserved)).toHaveLength(3)
+  })
+
+  it('of one authorization are one reservation', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? reservations : theirs).reserve(reservation('a'), funds(100n)),
+      ),
+    )
+    expect(results.every(isReserved)).toBe(true)
+    expect(await countRows()).toBe(1)
+  })
+
+  it('of many payers, while old ones are purged and settled, never deadlock', async () => {
+    const payers = ['0x1', '0x2', '0x3', '0x4']
+    const rounds = Array.from({ length: 40 }, (_, round) => round)
+    await Promise.all(
+      rounds.map(async (round) => {
+        const payer = payers[round % payers.length] ?? ''
+        const expiresAt = round % 3 === 0 ? past() : soon()
+        const by = round % 2 === 0 ? reservations : theirs
+        await by.reserve(reservation(`a${round}`, { payer, expiresAt }), funds(100_000n))
+        if (round % 5 === 0) await confirm(`a${round}`)
+        if (round % 4 === 0) await theirs.purge()
+      }),
+    )
+    expect(await countRows()).toBeLessThanOrEqual(40)
+  })
+
+  it('of one payer leave connections to other payers', async () => {
+    const key = "hashtextextended('eip155:84532 0xasset 0xpayer', 12)"
+    const blocker = await database.otherPool().connect()
+    try {
+      await blocker.query(`select pg_advisory_lock(${key})`)
+      const waiting = Array.from({ length: 30 }, (_, index) =>
+        reservations.reserve(reservation(`a${index}`), funds(1_000n)),
+      )
+      // The pool has ten connections.
+      expect(await reservations.reserve(reservation('b', { payer: '0xother' }), funds(100n))).toEqual(
+        reserved,
+      )
+      await blocker.query(`select pg_advisory_unlock(${key})`)
+      expect((await Promise.all(waiting)).filter(isReserved)).toHaveLength(10)
+    } finally {
+      blocker.release()
+    }
+  })
+})
+
+describe('live reservations of one payer', () => {
+  it('are bounded; each that ends makes room for one', async () => {
+    await pool.query(
+      `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, amount, reserved_at, expires_at)
+       select 'eip155:84532', '0xasset', '0xpayer', 'a' || n, '0xrouter', '0xpayee', 1, now(), now() + interval '1 hour'
+       from generate_series(1, $1) n`,
+      [maxLiveReservations],
+    )
+    const next = reservation('next', { amount: 1n })
+    expect(await reservations.reserve(next, funds(10_000n))).toEqual({ state: 'too_many' })
+    expect(await reservations.reserve(reservation('a1', { amount: 1n }), funds(10_000n))).toEqual(reserved)
+    await confirm('a2')
+    expect(await reservations.reserve(next, funds(10_000n))).toEqual(reserved)
+    expect(await reservations.reserve(reservation('after', { amount: 1n }), funds(10_000n))).toEqual({
+      state: 'too_many',
+    })
+  })
+})
+
+describe('the purge', () => {
+  it('deletes what has expired, and nothing else', async () => {
+    await reservations.reserve(reservation('a', { expiresAt: past() }), funds(1_000n))
+    await reservations.reserve(reservation('b', { payer: '0xother' }), funds(1_000n))
+    await reservations.purge()
+    const { rows } = await pool.query('select authorization_id from reservations')
+    expect(rows).toEqual([{ authorization_id: 'b' }])
+  })
+
+  it('goes on after a full batch, and ends when it is stopped', async () => {
+    await pool.query(
+      `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, amount, reserved_at, expires_at)
+       select 'eip155:1', '0xasset', 'p' || n, 'a' || n, '0xrouter', '0xpayee', 1, now(), now() - interval '1 hour'
+       from generate_series(1, 2500) n`,
+    )
+    await reservations.purge(AbortSignal.abort())
+    expect(await countRows()).toBe(2_500)
+    await reservations.purge()
+    expect(await countRows()).toBe(0)
+  })
+})
