@@ -6,7 +6,7 @@ export type Invocation =
 
 export const help = `Usage: npm start [-- option]          runs the facilitator
        npm run admin -- <command>      manages accounts; --help lists the commands
-       npm run deploy -- --network …   deploys the batch contract; --help explains it
+       npm run deploy -- --network …   deploys the contracts; --help explains it
 
 Options:
   -h, --help       shows this text
@@ -20,7 +20,8 @@ Nothing is required to start. To settle USDC on Base:
 export const deployHelp = `Usage: npm run deploy -- --network <id> [--dry-run]
 
 Deploys what the network lacks of quittance's contracts, paid by the first key of EVM_PRIVATE_KEY, through the endpoints
-that the service uses. The addresses are the same on every network. Run again, it sends nothing.
+that the service uses. The addresses are the same on every network; the router's follows from the keys. Run again, it
+sends nothing.
 
   --network <id>   such as eip155:8453
   --dry-run        shows what it would cost, and sends nothing`

@@ -9,8 +9,14 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { uptoRouterAbi } from '../../src/chains/evm/contracts/uptoRouterAbi.js'
 import { getArtifact } from '../support/contracts/artifacts.js'
-import { compileContracts, compileProductContracts } from '../support/contracts/compile.js'
+import {
+  compileContracts,
+  compileProduct,
+  compileProductContracts,
+  type ProductContract,
+} from '../support/contracts/compile.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain, usdcAbi } from '../support/evm/localChain.js'
 import { type ExactPaymentBody, exactPayment } from '../support/evm/payment.js'
@@ -58,20 +64,46 @@ const paymentOf = async (token: TestToken, amount = 10_000n) => {
 const transfersOf = ({ logs }: TransactionReceipt) =>
   parseEventLogs({ abi: usdcAbi, eventName: 'Transfer', logs }).map(({ args }) => args)
 
+/** One text for each function, event and error: without the compiler's names of types, and without empty values. */
+const listItems = (abi: readonly unknown[]): readonly string[] => {
+  const isSaid = ([key, value]: readonly [string, unknown]): boolean =>
+    key !== 'internalType' && value !== false && value !== '' && !(Array.isArray(value) && value.length === 0)
+  const normalize = (_key: string, value: unknown): unknown =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(
+          Object.entries(value)
+            .filter(isSaid)
+            .sort(([left], [right]) => (left < right ? -1 : 1)),
+        )
+      : value
+  return abi.map((item) => JSON.stringify(item, normalize)).sort()
+}
+
 describe('the compiled contracts', () => {
+  let product: readonly ProductContract[]
+
+  beforeAll(() => {
+    product = compileProduct()
+  }, 120_000)
+
   it('match their sources', () => {
     const written = readFileSync(new URL('../support/contracts/artifacts.json', import.meta.url), 'utf8')
     expect(compileContracts() === written, 'artifacts.json is old: npm run contracts').toBe(true)
   }, 120_000)
 
   it('of the product match their sources', () => {
-    const modules = compileProductContracts()
+    const modules = compileProductContracts(product)
     expect(modules.size).toBeGreaterThan(0)
     for (const [path, content] of modules) {
       const written = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
       expect(written === content, `${path} is old: npm run contracts`).toBe(true)
     }
-  }, 120_000)
+  })
+
+  it('of the product have the ABI that is written by hand', () => {
+    const router = product.find(({ name }) => name === 'UptoRouter')
+    expect(listItems(uptoRouterAbi)).toEqual(listItems(router?.abi ?? []))
+  })
 })
 
 describe('UsedNonceSilentToken', () => {

@@ -11,19 +11,19 @@ import { deploymentProxy } from './abi/contracts.js'
 import { batchSettler } from './contracts/batchSettler.js'
 import { type ContractState, readContractState } from './contracts/contractPresence.js'
 import type { DeployedContract } from './contracts/deployedContract.js'
+import { locateUptoRouter } from './contracts/locateUptoRouter.js'
 import { WrongChainError } from './monitoredNetwork.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import { createFeeOracle, type FeeOracle, highestGasPrice } from './transactions/fees/fees.js'
 import { createSigners } from './transactions/signers.js'
 
-const contracts: readonly DeployedContract[] = [batchSettler]
-
 interface Scene {
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
   readonly fees: FeeOracle
   readonly account: PrivateKeyAccount
+  readonly contracts: readonly DeployedContract[]
   readonly deployment: Deployment
 }
 
@@ -33,8 +33,7 @@ interface Scene {
  */
 export const deploy = async (settings: EvmSettings, deployment: Deployment): Promise<void> => {
   try {
-    const scene = await openNetwork(settings, deployment)
-    for (const contract of contracts) await deployContract(scene, contract)
+    await deployMissing(await openNetwork(settings, deployment))
   } catch (cause) {
     if (!(cause instanceof AppError)) throw cause
     throw new DeploymentError(
@@ -60,37 +59,50 @@ const openNetwork = async (settings: EvmSettings, deployment: Deployment): Promi
       throw new DeploymentError(new WrongChainError(network.chainId, wrongChain).message)
     }
   }
-  const [account] = createSigners(settings.privateKeys).accounts
+  const { accounts, addresses } = createSigners(settings.privateKeys)
+  const [account] = accounts
   if (account === undefined) throw new DeploymentError('EVM_PRIVATE_KEY: has no key')
-  return { network, rpc, fees: createFeeOracle(network, rpc, systemClock), account, deployment }
+  const contracts = [batchSettler, locateUptoRouter(addresses)]
+  return { network, rpc, fees: createFeeOracle(network, rpc, systemClock), account, contracts, deployment }
 }
 
-const deployContract = async (scene: Scene, contract: DeployedContract): Promise<void> => {
+/** The account can pay for all of them before the first is sent. */
+const deployMissing = async (scene: Scene): Promise<void> => {
   const { network, rpc, deployment } = scene
-  const { name, address } = contract
-  const named = `${name} ${address} on ${network.name} (${network.network})`
-  if ((await readState(rpc, contract)) === 'deployed') {
-    deployment.print(`${named}: deployed, with the expected code.`)
-    return
+  const missing: DeployedContract[] = []
+  for (const contract of scene.contracts) {
+    if ((await readState(rpc, contract)) === 'deployed') reportDeployed(scene, contract)
+    else missing.push(contract)
   }
+  if (missing.length === 0) return
   await requireProxy(rpc, network)
-  const data = concatHex([salt, contract.initCode])
-  const { gas, price } = await quote(scene, data)
-  deployment.print(
-    `${named}: costs at most ${formatEther(gas * price)} of the native coin (${gas} gas at up to ${formatGwei(price)} gwei); a rollup adds its data fee.`,
-  )
+  const planned = await quote(scene, missing)
   if (deployment.isDryRun) {
     deployment.print('Dry run: nothing was sent.')
     return
   }
+  for (const each of planned) await deployContract(scene, each)
+}
+
+const deployContract = async (scene: Scene, planned: PlannedDeployment): Promise<void> => {
+  const { rpc, deployment } = scene
+  const { contract, data, gas } = planned
   const transaction = await send(scene, data, gas)
   deployment.print(`Sent ${transaction}`)
   await waitForReceipt(rpc, transaction)
   if ((await readState(rpc, contract)) !== 'deployed') {
-    throw new DeploymentError(`${transaction} was mined, but ${address} has no code: run the command again`)
+    throw new DeploymentError(
+      `${transaction} was mined, but ${contract.address} has no code: run the command again`,
+    )
   }
-  deployment.print(`${named}: deployed, with the expected code.`)
+  reportDeployed(scene, contract)
 }
+
+const describeContract = ({ network }: Scene, { name, address }: DeployedContract): string =>
+  `${name} ${address} on ${network.name} (${network.network})`
+
+const reportDeployed = (scene: Scene, contract: DeployedContract): void =>
+  scene.deployment.print(`${describeContract(scene, contract)}: deployed, with the expected code.`)
 
 const readState = async (rpc: Rpc, contract: DeployedContract): Promise<ContractState> => {
   const state = await readContractState(rpc, contract)
@@ -116,21 +128,46 @@ const requireProxy = async (rpc: Rpc, { network }: EvmNetworkSettings): Promise<
   )
 }
 
-/** Gas limit and highest price; throws when the account cannot pay for it. */
-const quote = async ({ rpc, fees, account, network }: Scene, data: Hex) => {
-  const estimate = await rpc.estimateGas({ from: account.address, to: deploymentProxy, data })
-  if (!estimate.succeeds) throw new DeploymentError(`The deployment would fail: ${estimate.message}`)
-  const gas = (estimate.value * 12n) / 10n
+interface PlannedDeployment {
+  readonly contract: DeployedContract
+  /** For the deployment proxy. */
+  readonly data: Hex
+  readonly gas: bigint
+}
+
+/** Prints the highest costs; throws when the account cannot pay them together. */
+const quote = async (
+  scene: Scene,
+  contracts: readonly DeployedContract[],
+): Promise<readonly PlannedDeployment[]> => {
+  const { rpc, fees, account, network, deployment } = scene
   const [price, balance] = await Promise.all([
     fees.read().then(highestGasPrice),
     rpc.getBalance(account.address),
   ])
-  if (balance < gas * price) {
+  const planned: PlannedDeployment[] = []
+  for (const contract of contracts) {
+    const data = concatHex([salt, contract.initCode])
+    const gas = await estimate(scene, data)
+    deployment.print(
+      `${describeContract(scene, contract)}: costs at most ${formatEther(gas * price)} of the native coin (${gas} gas at up to ${formatGwei(price)} gwei); a rollup adds its data fee.`,
+    )
+    planned.push({ contract, data, gas })
+  }
+  const cost = planned.reduce((sum, { gas }) => sum + gas * price, 0n)
+  if (balance < cost) {
     throw new DeploymentError(
-      `${account.address} has ${formatEther(balance)} of the native coin on ${network.network}, and the deployment may cost ${formatEther(gas * price)}: fund it`,
+      `${account.address} has ${formatEther(balance)} of the native coin on ${network.network}, and the deployment may cost ${formatEther(cost)}: fund it`,
     )
   }
-  return { gas, price }
+  return planned
+}
+
+/** With a fifth more, because the estimate is of another block. */
+const estimate = async ({ rpc, account }: Scene, data: Hex): Promise<bigint> => {
+  const estimated = await rpc.estimateGas({ from: account.address, to: deploymentProxy, data })
+  if (!estimated.succeeds) throw new DeploymentError(`The deployment would fail: ${estimated.message}`)
+  return (estimated.value * 12n) / 10n
 }
 
 /** Never beside a pending transaction of the account, which it might replace. */

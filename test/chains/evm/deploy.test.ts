@@ -3,6 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { deploymentProxy } from '../../../src/chains/evm/abi/contracts.js'
 import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
 import { createContractPresence } from '../../../src/chains/evm/contracts/contractPresence.js'
+import type { DeployedContract } from '../../../src/chains/evm/contracts/deployedContract.js'
+import { locateUptoRouter } from '../../../src/chains/evm/contracts/locateUptoRouter.js'
+import { uptoRouterAbi } from '../../../src/chains/evm/contracts/uptoRouterAbi.js'
 import { deploy } from '../../../src/chains/evm/deploy.js'
 import { readEvmSettings } from '../../../src/chains/evm/settings.js'
 import { DeploymentError } from '../../../src/platform/deploymentError.js'
@@ -12,7 +15,9 @@ import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'
 import { findFreePort } from '../../support/freePort.js'
 
 let chain: LocalChain
+/** The first signer: pays. */
 let operator: EoaWallet
+let signers: readonly EoaWallet[]
 let before: string
 
 beforeAll(async () => {
@@ -21,6 +26,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   before = await chain.control.snapshot()
   operator = createEoa()
+  signers = [operator]
   await chain.fundGas(operator.address, parseEther('1'))
 })
 afterEach(async () => {
@@ -39,7 +45,7 @@ interface Run {
 const run = async ({ network = chain.network, isDryRun = false, url = chain.url }: Run = {}) => {
   const lines: string[] = []
   const reading = readEvmSettings({
-    EVM_PRIVATE_KEY: operator.privateKey,
+    EVM_PRIVATE_KEY: signers.map(({ privateKey }) => privateKey).join(','),
     [`EVM_RPC_URL_${chain.chainId}`]: url,
     EVM_RPC_TIMEOUT_MS: '2000',
   })
@@ -58,33 +64,74 @@ const refusalOf = async (options?: Run): Promise<string> => {
 const codeAt = (address: Address): Promise<Hex | undefined> => chain.client.getCode({ address })
 const countSent = (): Promise<number> => chain.client.getTransactionCount({ address: operator.address })
 
+/** The contracts of the operator's signers. */
+const listContracts = (): readonly DeployedContract[] => [
+  batchSettler,
+  locateUptoRouter(signers.map(({ address }) => address)),
+]
+const isDeployed = (contract: DeployedContract): Promise<boolean> =>
+  createContractPresence({ getCode: async (address) => (await codeAt(address)) ?? '0x' }, contract)()
+
 describe('the deployment of our contracts', () => {
-  it('puts the expected code at the published address, and says what it costs', async () => {
+  it('puts the expected code at the published addresses, and says what it costs', async () => {
     const output = await run()
-    expect(output).toContain(`BatchSettler ${batchSettler.address} on`)
-    expect(output).toMatch(/costs at most 0\.\d+ of the native coin/)
-    expect(output).toMatch(/deployed, with the expected code\.$/)
+    for (const contract of listContracts()) {
+      const { name, address } = contract
+      expect(output).toMatch(
+        new RegExp(`${name} ${address} on .*: costs at most 0\\.\\d+ of the native coin`),
+      )
+      expect(output).toMatch(new RegExp(`${name} ${address} on .*: deployed, with the expected code\\.`))
+      expect(await isDeployed(contract)).toBe(true)
+    }
     expect(output).not.toContain(operator.privateKey.slice(2))
-    expect(
-      await createContractPresence(
-        { getCode: async (address) => (await codeAt(address)) ?? '0x' },
-        batchSettler,
-      )(),
-    ).toBe(true)
+  })
+
+  it('makes all configured signers facilitators of the router, and the first of them pays', async () => {
+    const second = createEoa()
+    signers = [operator, second]
+    await run()
+    const [, router] = listContracts()
+    const isFacilitator = (account: Address): Promise<boolean> =>
+      chain.client.readContract({
+        address: router?.address ?? '0x',
+        abi: uptoRouterAbi,
+        functionName: 'isFacilitator',
+        args: [account],
+      })
+    for (const { address } of signers) expect(await isFacilitator(address)).toBe(true)
+    expect(await isFacilitator(createEoa().address)).toBe(false)
+    expect(await chain.client.getTransactionCount({ address: second.address })).toBe(0)
+  })
+
+  it('deploys a router beside the old one for other signers, and the batch contract once', async () => {
+    await run()
+    signers = [operator, createEoa()]
+    const output = await run()
+    expect(output).toMatch(/BatchSettler 0x\w+ on .*: deployed, with the expected code\.\nUptoRouter .*costs/)
+    expect(await countSent()).toBe(3)
+    for (const contract of listContracts()) expect(await isDeployed(contract)).toBe(true)
   })
 
   it('sends nothing the second time', async () => {
     await run()
-    expect(await run()).toMatch(/deployed, with the expected code\.$/)
-    expect(await countSent()).toBe(1)
+    expect((await run()).match(/deployed, with the expected code\./g)).toHaveLength(2)
+    expect(await countSent()).toBe(2)
   })
 
   it('sends nothing in a dry run, and says what it would cost', async () => {
     const output = await run({ isDryRun: true })
-    expect(output).toMatch(/costs at most 0\.\d+ of the native coin/)
+    expect(output.match(/costs at most 0\.\d+ of the native coin/g)).toHaveLength(2)
     expect(output).toMatch(/nothing was sent/)
     expect(await countSent()).toBe(0)
-    expect(await codeAt(batchSettler.address)).toBeUndefined()
+    for (const contract of listContracts()) expect(await codeAt(contract.address)).toBeUndefined()
+  })
+
+  it('sends nothing when the account can pay for one contract but not for both', async () => {
+    const [cost] =
+      /at most (0\.\d+)/.exec((await run({ isDryRun: true })).split('\n')[1] ?? '')?.slice(1) ?? []
+    await chain.fundGas(operator.address, parseEther(cost ?? ''))
+    expect(await refusalOf()).toMatch(/fund it/)
+    expect(await countSent()).toBe(0)
   })
 
   it.each([false, true])('refuses an account without funds, dry run: %s', async (isDryRun) => {
@@ -102,9 +149,12 @@ describe('the deployment of our contracts', () => {
     expect(await countSent()).toBe(0)
   })
 
-  it('refuses other code at the address', async () => {
-    await chain.control.setCode(batchSettler.address, '0x6000')
-    expect(await refusalOf()).toContain(`${batchSettler.address} has other code than BatchSettler`)
+  it('refuses other code at an address', async () => {
+    for (const { name, address } of listContracts()) {
+      await chain.control.setCode(address, '0x6000')
+      expect(await refusalOf()).toContain(`${address} has other code than ${name}`)
+      await chain.control.setCode(address, '0x')
+    }
     expect(await countSent()).toBe(0)
   })
 

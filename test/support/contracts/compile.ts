@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { getCreate2Address, type Hex, isHex, keccak256, multicall3Abi, pad } from 'viem'
 import { z } from 'zod'
@@ -24,7 +24,10 @@ const outputSchema = z.object({
           abi: z.array(z.unknown()),
           evm: z.object({
             bytecode: z.object({ object: z.string() }),
-            deployedBytecode: z.object({ object: z.string() }),
+            deployedBytecode: z.object({
+              object: z.string(),
+              immutableReferences: z.record(z.string(), z.unknown()).default({}),
+            }),
           }),
         }),
       ),
@@ -46,6 +49,13 @@ const readImport = (path: string): unknown => {
   }
 }
 
+const outputs = [
+  'abi',
+  'evm.bytecode.object',
+  'evm.deployedBytecode.object',
+  'evm.deployedBytecode.immutableReferences',
+]
+
 type Compiled = z.infer<typeof outputSchema>['contracts']
 
 const compileFolder = (from: string, settings: Readonly<Record<string, unknown>>): NonNullable<Compiled> => {
@@ -62,7 +72,7 @@ const compileFolder = (from: string, settings: Readonly<Record<string, unknown>>
       ...settings,
       // Without the metadata hash the code depends only on sources and compiler.
       metadata: { bytecodeHash: 'none', appendCBOR: false },
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
+      outputSelection: { '*': { '*': outputs } },
     },
   }
   const { compile } = compilerSchema.parse(require('solc'))
@@ -108,43 +118,81 @@ export const compileContracts = (): string => {
 
 const root = join(folder, '../../..')
 
-/**
- * The product's contracts, as modules by path from the root. The address follows from the init code, so a change of the
- * source, of the compiler or of its settings is a new contract.
- */
-export const compileProductContracts = (): ReadonlyMap<string, string> => {
-  // Paris: also for chains without the opcodes of later forks.
-  const settings = { optimizer: { enabled: true, runs: 1_000_000 }, evmVersion: 'paris' }
-  const modules = new Map<string, string>()
-  for (const declared of Object.values(compileFolder(join(root, 'contracts'), settings))) {
-    for (const [name, { evm }] of Object.entries(declared)) {
-      const initCode: unknown = `0x${evm.bytecode.object}`
-      const code: unknown = `0x${evm.deployedBytecode.object}`
-      if (!isHex(initCode) || !isHex(code)) throw new Error(`${name} is not linked`)
-      const fileName = `${name.charAt(0).toLowerCase()}${name.slice(1)}`
-      modules.set(`src/chains/evm/contracts/${fileName}.ts`, writeModule({ name, fileName, initCode, code }))
-    }
-  }
-  return modules
+/** A contract of the product, as the compiler returns it. */
+export interface ProductContract {
+  readonly name: string
+  readonly abi: readonly unknown[]
+  readonly creationCode: Hex
+  /** The code on chain: the product's contracts have no immutable variables. */
+  readonly code: Hex
 }
 
-const writeModule = (contract: {
-  readonly name: string
-  readonly fileName: string
-  readonly initCode: Hex
-  readonly code: Hex
-}): string => {
-  const { name, fileName, initCode, code } = contract
-  const address = getCreate2Address({ from: deploymentProxy, salt: pad('0x'), bytecode: initCode })
+/**
+ * The contracts that the files of `contracts/` are named after. The address follows from the creation code, so a change
+ * of the source, of the compiler or of its settings is a new contract.
+ */
+export const compileProduct = (): readonly ProductContract[] => {
+  // Paris: also for chains without the opcodes of later forks.
+  const settings = { optimizer: { enabled: true, runs: 1_000_000 }, evmVersion: 'paris' }
+  return Object.entries(compileFolder(join(root, 'contracts'), settings)).map(([path, declared]) => {
+    const name = basename(path, '.sol')
+    const contract = declared[name]
+    if (contract === undefined) throw new Error(`${path} declares no ${name}`)
+    const { abi, evm } = contract
+    const creationCode: unknown = `0x${evm.bytecode.object}`
+    const code: unknown = `0x${evm.deployedBytecode.object}`
+    if (!isHex(creationCode) || !isHex(code)) throw new Error(`${name} is not linked`)
+    if (Object.keys(evm.deployedBytecode.immutableReferences).length > 0) {
+      throw new Error(`${name} has immutable variables: its code has no hash before it is deployed`)
+    }
+    return { name, abi, creationCode, code }
+  })
+}
+
+/** Modules by path from the root. */
+export const compileProductContracts = (
+  contracts: readonly ProductContract[] = compileProduct(),
+): ReadonlyMap<string, string> =>
+  new Map(
+    contracts.map((contract) => [
+      `src/chains/evm/contracts/${fileNameOf(contract)}.ts`,
+      hasArguments(contract) ? writeContractCode(contract) : writeDeployedContract(contract),
+    ]),
+  )
+
+const fileNameOf = ({ name }: ProductContract): string => `${name.charAt(0).toLowerCase()}${name.slice(1)}`
+
+const constructorSchema = z.object({ type: z.literal('constructor'), inputs: z.array(z.unknown()) })
+
+const hasArguments = ({ abi }: ProductContract): boolean =>
+  abi.some((item) => (constructorSchema.safeParse(item).data?.inputs.length ?? 0) > 0)
+
+const writeDeployedContract = (contract: ProductContract): string => {
+  const { name, creationCode, code } = contract
+  const address = getCreate2Address({ from: deploymentProxy, salt: pad('0x'), bytecode: creationCode })
   return `import type { DeployedContract } from './deployedContract.js'
 
 /** Generated from \`contracts/${name}.sol\` by \`npm run contracts\`: do not edit. */
-export const ${fileName}: DeployedContract = {
+export const ${fileNameOf(contract)}: DeployedContract = {
   name: '${name}',
   address: '${address}',
   codeHash: '${keccak256(code)}',
   initCode:
-    '${initCode}',
+    '${creationCode}',
+}
+`
+}
+
+const writeContractCode = (contract: ProductContract): string => {
+  const { name, creationCode, code } = contract
+  return `import type { ContractCode } from './deployedContract.js'
+
+/** Generated from \`contracts/${name}.sol\` by \`npm run contracts\`: do not edit. */
+export const ${fileNameOf(contract)}: ContractCode = {
+  name: '${name}',
+  codeHash: '${keccak256(code)}',
+  creationCode:
+    '${creationCode}',
 }
 `
 }

@@ -7,12 +7,16 @@ import type { PaymentChain } from './payment.js'
 /** The tokens of `test/support/contracts`, each with one defect. */
 export type TestTokenName = Extract<
   ContractName,
+  | 'AcceptsEverythingToken'
+  | 'DaiToken'
   | 'FeeOnTransferToken'
   | 'GasBurnerToken'
+  | 'HostilePermitToken'
   | 'LegacyToken3009'
   | 'LyingToken'
   | 'No3009Token'
   | 'NoReturnToken'
+  | 'PermitToken'
   | 'SenderDependentToken'
   | 'UsedNonceSilentToken'
 >
@@ -22,6 +26,22 @@ export const lies = ['saysNothing', 'saysWrongValue', 'saysWrongRecipient', 'say
 
 /** Senders that a `SenderDependentToken` accepts; ordered as in the contract. */
 export const senderRules = ['onlyKnownSender', 'notKnownSender', 'onlySimulation'] as const
+
+/** What a `HostilePermitToken` does; ordered as in the contract. */
+export const permitTokenBehaviours = [
+  'honest',
+  'permitDoesNothing',
+  'permitReverts',
+  'permitBurnsGas',
+  'permitReenters',
+  'transferReturnsNothing',
+  'transferReturnsFalse',
+  'transferReturnsTwo',
+  'transferReturnsOneByte',
+  'transferReverts',
+  'transferReenters',
+  'transferTakesFee',
+] as const
 
 /** Can be used as the chain of `exactPayment`. */
 export interface TestToken extends PaymentChain {
@@ -33,6 +53,8 @@ export interface TestToken extends PaymentChain {
   write(functionName: string, args: readonly unknown[]): Promise<void>
 }
 
+const withoutVersion: readonly TestTokenName[] = ['AcceptsEverythingToken', 'No3009Token', 'NoReturnToken']
+
 /** `args`: constructor arguments after name and version. */
 export const deployTestToken = async (
   chain: LocalChain,
@@ -41,15 +63,12 @@ export const deployTestToken = async (
 ): Promise<TestToken> => {
   const domain = { name: 'Test Token', version: '1' } as const
   const { abi, bytecode } = getArtifact(name)
-  const allArgs =
-    name === 'No3009Token' || name === 'NoReturnToken'
-      ? [domain.name]
-      : [domain.name, domain.version, ...args]
+  const allArgs = withoutVersion.includes(name) ? [domain.name] : [domain.name, domain.version, ...args]
   const address = await chain.deploy({ abi, bytecode, args: allArgs })
   const send = async (data: Hex): Promise<void> => {
     const from = randomAddress()
     await chain.fundGas(from)
-    const hash = await chain.control.sendAs({ from, to: address, data, gas: 200_000n })
+    const hash = await chain.control.sendAs({ from, to: address, data, gas: 2_000_000n })
     const { status } = await chain.client.waitForTransactionReceipt({ hash })
     if (status !== 'success') throw new Error(`${name} refused the call`)
   }
