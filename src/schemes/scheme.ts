@@ -36,7 +36,7 @@ export interface Authorized {
 }
 
 /**
- * For schemes whose service is rendered between verify and settle. Until `authorizedAmount` is settled, it must fit
+ * For schemes whose service is rendered between verify and settle. Until `amount` is settled, it must fit
  * beside what the payer's other authorizations hold.
  */
 export interface Hold {

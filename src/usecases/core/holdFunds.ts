@@ -19,7 +19,7 @@ export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
   async ({ requirements }, verdict) => {
     if (!verdict.isValid || verdict.hold === undefined) return verdict
-    const { hold, payer, authorizationId, authorizedAmount } = verdict
+    const { hold, payer, authorizationId, amount } = verdict
     const result = await reservations.reserve(
       {
         authorizationId,
@@ -28,7 +28,7 @@ export const createHoldFunds =
         payer: foldHex(payer),
         spender: foldHex(hold.spender),
         payTo: foldHex(requirements.payTo),
-        amount: authorizedAmount,
+        amount,
         expiresAt: findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
       },
       hold,
@@ -41,7 +41,7 @@ export const createHoldFunds =
           isValid: false,
           payer,
           reason: 'insufficient_funds',
-          message: describeExcess(authorizedAmount, hold, result),
+          message: describeExcess(amount, hold, result),
         }
       case 'taken':
         return {
