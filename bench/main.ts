@@ -9,6 +9,7 @@ import { measureSlowVerify } from './measureSlowVerify.js'
 import { measureSolana } from './measureSolana.js'
 import { measureTon } from './measureTon.js'
 import { measureTron } from './measureTron.js'
+import { measureUpto } from './measureUpto.js'
 import { measureVerify } from './measureVerify.js'
 import { type Part, readOptions, type Scale } from './options.js'
 import type { Verdict } from './verdict.js'
@@ -23,6 +24,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   'verify-slow': measureSlowVerify,
   settle: (scale) => measureSettle('automine', scale),
   'settle-blocks': (scale) => measureSettle('1 s blocks', scale),
+  upto: measureUpto,
   gas: measureGas,
   limits: measureLimits,
   quota: measureQuota,

@@ -1,7 +1,5 @@
-import { z } from 'zod'
-import type { LocalChain } from '../test/support/evm/localChain.js'
 import { createSettler } from './createSettler.js'
-import { isSettled } from './measureLoad.js'
+import { type GasUse, readGasUse } from './readGasUse.js'
 import type { Exchange } from './runLoad.js'
 import { withStage } from './stage.js'
 import { facilitatorColumn, figure, printTable, times, toColumns } from './table.js'
@@ -11,13 +9,6 @@ const bursts = [1, 10, 50, 100] as const
 const fullBurst = 100
 const repetitions = 4
 const limitMs = 30_000
-
-interface GasUse {
-  readonly payments: number
-  readonly transactions: number
-  readonly gasPerPayment: number
-  readonly largest: { readonly payments: number; readonly gasPerPayment: number }
-}
 
 export const measureGas = async (): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = []
@@ -57,30 +48,4 @@ export const measureGas = async (): Promise<readonly Verdict[]> => {
     }
   })
   return verdicts
-}
-
-const settled = z.object({ transaction: z.templateLiteral(['0x', z.string()]) })
-
-const readGasUse = async ({ client }: LocalChain, exchanges: readonly Exchange[]): Promise<GasUse> => {
-  const answers = exchanges.map(({ answer }) => answer).filter(isSettled)
-  const carried = new Map<`0x${string}`, number>()
-  for (const answer of answers) {
-    const { transaction } = settled.parse(JSON.parse(answer))
-    carried.set(transaction, (carried.get(transaction) ?? 0) + 1)
-  }
-  const uses = await Promise.all(
-    [...carried].map(async ([hash, payments]) => {
-      const gas = Number((await client.getTransactionReceipt({ hash })).gasUsed)
-      return { payments, gas, gasPerPayment: gas / payments }
-    }),
-  )
-  const [largest = { payments: 0, gasPerPayment: 0 }] = uses.toSorted(
-    (left, right) => right.payments - left.payments,
-  )
-  return {
-    payments: answers.length,
-    transactions: carried.size,
-    gasPerPayment: uses.reduce((sum, { gas }) => sum + gas, 0) / answers.length,
-    largest,
-  }
 }

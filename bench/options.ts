@@ -5,6 +5,7 @@ export const parts = [
   'verify-slow',
   'settle',
   'settle-blocks',
+  'upto',
   'gas',
   'limits',
   'quota',

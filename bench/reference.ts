@@ -1,6 +1,7 @@
 import { x402Facilitator } from '@x402/core/facilitator'
 import { toFacilitatorEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
+import { UptoEvmScheme } from '@x402/evm/upto/facilitator'
 import express from 'express'
 import { createWalletClient, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -24,7 +25,9 @@ const signer = toFacilitatorEvmSigner({
   sendTransaction: (args) => client.sendTransaction(args),
   waitForTransactionReceipt: (args) => client.waitForTransactionReceipt(args),
 })
-const facilitator = new x402Facilitator().register('eip155:84532', new ExactEvmScheme(signer))
+const facilitator = new x402Facilitator()
+  .register('eip155:84532', new ExactEvmScheme(signer))
+  .register('eip155:84532', new UptoEvmScheme(signer))
 
 const app = express()
 app.use(express.json())

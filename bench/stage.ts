@@ -1,4 +1,5 @@
 import { type LocalChain, startLocalChain } from '../test/support/evm/localChain.js'
+import { deployUptoRouter } from '../test/support/evm/uptoRouter.js'
 import { startTcpProxy } from '../test/support/tcpProxy.js'
 import { startOurs, startReference } from './contenders.js'
 import type { Contender } from './launch.js'
@@ -17,11 +18,13 @@ export interface StageOptions {
   readonly blockTimeSeconds?: number
   readonly hasPostgres?: boolean
   readonly rpcDelayMs?: number
+  /** Whether the router for permits is deployed for our key. */
+  readonly hasRouter?: boolean
 }
 
 /** Stops everything that it started, in reverse order. */
 export const withStage = async (
-  { blockTimeSeconds, hasPostgres = false, rpcDelayMs = 0 }: StageOptions,
+  { blockTimeSeconds, hasPostgres = false, rpcDelayMs = 0, hasRouter = false }: StageOptions,
   work: (stage: Stage) => Promise<void>,
 ): Promise<void> => {
   const started: { stop(): Promise<void> }[] = []
@@ -35,6 +38,7 @@ export const withStage = async (
     const [first, second, third] = chain.facilitators
     if (first === undefined || second === undefined || third === undefined)
       throw new Error('keys are missing')
+    if (hasRouter) await deployUptoRouter(chain, [first])
     if (blockTimeSeconds !== undefined) {
       await chain.control.setAutomine(false)
       await chain.control.setBlockTime(blockTimeSeconds)
