@@ -2,9 +2,9 @@ import type { Payment } from '../../protocol/payment.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { describeForeignMethod } from '../../schemes/transferMethod.js'
 import { readAddress } from './abi/address.js'
-import { isPermitRow } from './exactPermit2/judge.js'
-import type { Permit2Presence } from './exactPermit2/presence.js'
 import { type PaymentMethod, toRefusal } from './paymentMethod.js'
+import { isPermitRow } from './permit2/judge.js'
+import { listProxyExtensions, type Permit2Presence } from './permit2/presence.js'
 
 export interface ExactMethods {
   /** The default method; it describes the network and its tokens for both. */
@@ -21,6 +21,9 @@ export const combineExactMethods = ({ eip3009, permit2, presence }: ExactMethods
   const methodOf = (payment: Payment): PaymentMethod => (isPermit2(payment) ? permit2 : eip3009)
   return {
     ...eip3009,
+    get extensions() {
+      return listProxyExtensions(presence)
+    },
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
       if (describeForeignMethod(payment, eip3009Only) === null) return await eip3009.verify(payment, options)

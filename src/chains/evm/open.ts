@@ -7,8 +7,7 @@ import { createContractPresence } from './contracts/contractPresence.js'
 import { highestGasCap } from './exact/call.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createTransferBatch } from './exact/transferBatch.js'
-import { createPermit2Presence } from './exactPermit2/presence.js'
-import { createPermit2Method } from './exactPermit2/scheme.js'
+import { createPermit2Method, createPermit2Presence } from './exactPermit2/scheme.js'
 import { createMonitoredNetwork, WrongChainError } from './monitoredNetwork.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
@@ -26,6 +25,7 @@ import { createMulticallPresence } from './transactions/simulation/multicallPres
 import { createRouterBatch } from './upto/routerBatch.js'
 import { createRouters } from './upto/routers.js'
 import { createUptoScheme } from './upto/scheme.js'
+import { createUptoPermit2Presence } from './uptoPermit2/scheme.js'
 
 /**
  * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node
@@ -126,10 +126,18 @@ const openNetwork = async (
   const dependencies = { family, network, rpc, tokens, engine, clock, minPaymentGasShare }
   const exact = combineExactMethods({
     eip3009: createExactScheme(dependencies),
-    permit2: createPermit2Method(dependencies),
+    permit2: createPermit2Method({ ...dependencies, router: routers.shared }),
     presence: createPermit2Presence(rpc, network.chainId),
   })
-  const schemes = [exact, createUptoScheme({ ...dependencies, routers })]
+  const schemes = [
+    exact,
+    createUptoScheme({
+      ...dependencies,
+      routers,
+      accounts: signers.addresses,
+      presence: createUptoPermit2Presence(rpc, network.chainId),
+    }),
+  ]
   return { schemes, monitor, maintenance }
 }
 

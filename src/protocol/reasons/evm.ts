@@ -57,7 +57,7 @@ export const evmReasons = {
     remedy: 'retry_later',
   },
   invalid_permit2_spender: {
-    message: "The spender of the Permit2 authorization is not x402's proxy for exact payments",
+    message: "The spender of the Permit2 authorization is not x402's proxy for the scheme",
     remedy: 'new_payment',
   },
   invalid_permit2_recipient_mismatch: {
@@ -151,6 +151,37 @@ export const evmReasons = {
   invalid_upto_evm_payload_settlement_exceeds_amount: {
     message: 'The amount to settle exceeds the permitted amount of the Permit2 authorization',
     remedy: 'fix_request',
+  },
+  permit2_2612_amount_mismatch: {
+    message:
+      'The amount of the EIP-2612 permit is not exactly the permitted amount of the Permit2 authorization',
+    remedy: 'new_payment',
+  },
+  invalid_eip2612_extension_format: {
+    message: 'The extension eip2612GasSponsoring of the payment is malformed',
+    remedy: 'fix_request',
+  },
+  eip2612_from_mismatch: {
+    message: 'The owner of the EIP-2612 permit is not the payer',
+    remedy: 'new_payment',
+  },
+  eip2612_asset_mismatch: {
+    message: 'The token of the EIP-2612 permit is not the required asset',
+    remedy: 'new_payment',
+  },
+  eip2612_spender_not_permit2: {
+    message: 'The spender of the EIP-2612 permit is not Permit2',
+    remedy: 'new_payment',
+  },
+  eip2612_deadline_expired: {
+    message: 'The EIP-2612 permit has expired, or would before the payment could be settled',
+    operationalCode: 'SVC-1011',
+    remedy: 'new_payment',
+  },
+  erc20_approval_not_sponsored: {
+    message:
+      'This facilitator sends no coin for an approval: no node sends approval and payment as one bundle, and the payer could spend the coin',
+    remedy: 'retry_later',
   },
   router_not_deployed: {
     message: 'The router contract is not deployed on this network yet',

@@ -85,6 +85,7 @@ export interface EngineOptions {
   readonly clock?: Clock
   readonly logger?: Logger
   readonly replaceAfterMs?: number
+  readonly rpcTimeoutMs?: number
   readonly canPay?: (address: Address) => boolean
   /** Replaces the lanes of the scene's database. */
   readonly wrapLanes?: (lanes: SignerLanes) => SignerLanes
@@ -100,7 +101,12 @@ export const createSigner = async ({ chain }: Scene): Promise<FacilitatorKey> =>
 /** Maintenance rounds run only when the test calls `check`. */
 export const openEngine = async (scene: Scene, options: EngineOptions = {}): Promise<OpenEngine> => {
   const { chain, database } = scene
-  const { clock = systemClock, logger = silentLogger, replaceAfterMs = 30_000 } = options
+  const {
+    clock = systemClock,
+    logger = silentLogger,
+    replaceAfterMs = 30_000,
+    rpcTimeoutMs = 5_000,
+  } = options
   const { url = chain.url, canPay = () => true, wrapLanes = (own) => own } = options
   const keys = options.signers ?? [await createSigner(scene)]
   const reading = readEvmSettings({
@@ -116,7 +122,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
 
   const rpc = createRpc(
     network.network,
-    network.rpcUrls.map((each) => createJsonRpcEndpoint(each, 5_000)),
+    network.rpcUrls.map((each) => createJsonRpcEndpoint(each, rpcTimeoutMs)),
     logger,
   )
   const signers = createSigners(family.privateKeys)

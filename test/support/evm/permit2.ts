@@ -19,6 +19,7 @@ import type { EoaWallet, PayerWallet } from './wallets.js'
 /** Published addresses, the same on every chain. Not imported from the product. */
 export const permit2Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
 export const exactProxyAddress = '0x402085c248EeA27D92E8b30b2C58ed07f9E20001'
+export const uptoProxyAddress = '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002'
 
 export const permit2Abi = parseAbi([
   'struct TokenPermissions { address token; uint256 amount; }',
@@ -32,12 +33,13 @@ export const permit2Abi = parseAbi([
   'function approve(address spender, uint256 value)',
 ])
 
-/** Permit2 and x402's proxy of our own source, at the published addresses. */
+/** Permit2 and x402's proxies of our own source, at the published addresses. */
 export const deployPermit2 = async (url: string): Promise<void> => {
-  const proxy = getArtifact('ExactPermit2Proxy')
+  const args = [permit2Address]
   const creations = [
     { address: permit2Address, data: getArtifact('Permit2').bytecode },
-    { address: exactProxyAddress, data: encodeDeployData({ ...proxy, args: [permit2Address] }) },
+    { address: exactProxyAddress, data: encodeDeployData({ ...getArtifact('ExactPermit2Proxy'), args }) },
+    { address: uptoProxyAddress, data: encodeDeployData({ ...getArtifact('UptoPermit2Proxy'), args }) },
   ]
   const codes = await callRpcBatch(
     url,
@@ -49,10 +51,11 @@ export const deployPermit2 = async (url: string): Promise<void> => {
   )
 }
 
-/** As on a chain where neither was deployed. */
+/** As on a chain where none was deployed. */
 export const removePermit2 = async (url: string): Promise<void> => {
   await callRpc(url, 'anvil_setCode', [permit2Address, '0x'])
   await callRpc(url, 'anvil_setCode', [exactProxyAddress, '0x'])
+  await callRpc(url, 'anvil_setCode', [uptoProxyAddress, '0x'])
 }
 
 export interface WirePermit {
@@ -231,4 +234,32 @@ export const isNonceUsed = async (
     args: [from, BigInt(nonce) >> 8n],
   })
   return ((bitmap >> (BigInt(nonce) & 0xffn)) & 1n) === 1n
+}
+
+/** The payer spends a permit's nonce on a transfer of other terms, directly by Permit2, which emits no event. */
+export const spendNonceElsewhere = async (
+  chain: LocalChain,
+  wallet: EoaWallet,
+  { nonce, deadline, permitted: { token } }: Pick<WirePermit, 'nonce' | 'deadline' | 'permitted'>,
+  { to = randomAddress(), amount = 1n }: { readonly to?: Address; readonly amount?: bigint } = {},
+): Promise<void> => {
+  await chain.fundGas(wallet.address)
+  const permit = { permitted: { token, amount }, nonce: BigInt(nonce), deadline: BigInt(deadline) }
+  const { PermitWitnessTransferFrom: fields, TokenPermissions } = permitTypes
+  const signature = await wallet.signTypedData({
+    domain: { name: 'Permit2', chainId: chain.chainId, verifyingContract: permit2Address },
+    types: { PermitTransferFrom: fields.slice(0, 4), TokenPermissions },
+    primaryType: 'PermitTransferFrom',
+    message: { ...permit, spender: wallet.address },
+  })
+  const { status } = await chain.send({
+    account: wallet.account,
+    to: permit2Address,
+    data: encodeFunctionData({
+      abi: permit2Abi,
+      functionName: 'permitTransferFrom',
+      args: [permit, { to, requestedAmount: amount }, wallet.address, signature],
+    }),
+  })
+  if (status !== 'success') throw new Error('Permit2 refused the transfer')
 }

@@ -1,72 +1,71 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { decodeCredit, planCreditProbe } from '../exact/authorizationState.js'
+import type { Candidate } from '../permit2/checks.js'
+import { explainRevert, findContradiction, isNotYetValid } from '../permit2/explainRevert.js'
+import type { TokenPermit } from '../permit2/gasSponsoring.js'
+import { formatPermitId, type Permit } from '../permit2/payload.js'
+import { decodePermitState, planStateReads } from '../permit2/permitState.js'
+import type { PermitSignatures } from '../permit2/prepare.js'
+import { encodeSignature, gasCapOf, type PermitSignature } from '../permit2/signature.js'
 import type { Rpc } from '../rpc/rpc.js'
-import type { PayerSignature } from '../signatures/signature.js'
-import type { Token } from '../tokens/tokenRegistry.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import { exactProxyAbi, exactProxyAddress } from './contracts.js'
-import { explainRevert, findContradiction, isNotYetValid } from './explainRevert.js'
 import { createJudge } from './judge.js'
-import { formatPermitId, type Permit } from './payload.js'
-import { decodePermitState, planStateReads } from './permitState.js'
 
-/** In the form that Permit2 takes. */
-export type PermitSignature = Exclude<PayerSignature, { readonly kind: 'counterfactual' }>
-
-/*
- * About 130k gas for a first transfer to a new recipient by ECDSA; wallet contracts add their own check. The same caps
- * as for EIP-3009, so that the balance that a signer needs does not depend on the method. Unused gas is not paid.
- */
-const ecdsaGasCap = 500_000n
-const contractGasCap = 1_000_000n
+export interface PermitCallContext {
+  readonly rpc: Rpc
+  readonly network: string
+  /** Executes payments together; null on networks without it. */
+  readonly router: Hex | null
+}
 
 export const createPermitCall = (
-  { rpc, network }: { readonly rpc: Rpc; readonly network: string },
-  { permit, token }: { readonly permit: Permit; readonly token: Token },
-  signature: PermitSignature,
+  { rpc, network, router }: PermitCallContext,
+  { permit, token, payment }: Pick<Candidate, 'permit' | 'token' | 'payment'>,
+  { signature, tokenPermit }: PermitSignatures,
 ): SettlementCall => {
   const { from, to, amount, deadline } = permit
-  const call = { to: exactProxyAddress, data: encodeSettle(permit, signature) } as const
+  const call = { to: exactProxyAddress, data: encodeSettle(permit, signature, tokenPermit) } as const
+  const id = formatPermitId(network, permit)
+  const needs = { amount, payment, tokenPermit }
   return {
     ...call,
-    id: formatPermitId(network, permit),
+    id,
     payer: from,
     payTo: to,
     amount,
-    gasCap: signature.kind === 'ecdsa' ? ecdsaGasCap : contractGasCap,
+    gasCap: gasCapOf(signature),
     deadline: deadline + 1n,
-    // The proxy takes any caller, but no event names the nonce: of two equal payments of one payer in a batch, the
-    // receipt could not prove which one was executed.
-    batchedBy: null,
+    // The proxy takes any caller, but no event names the nonce: only the router's own event proves one of many calls.
+    batchedBy: token.isListed && signature.kind === 'ecdsa' ? router : null,
     sender: null,
     reads: planStateReads(permit),
     probe: token.isListed ? null : planCreditProbe(token.address, to, call),
-    explainRevert: (failure, reads) => explainRevert(failure, decodePermitState(reads, permit), permit),
+    explainRevert: (failure, reads) => explainRevert(failure, decodePermitState(reads, permit), needs),
     findContradiction: (reads, probe) => {
-      const contradiction = findContradiction(decodePermitState(reads, permit), permit)
+      const contradiction = findContradiction(decodePermitState(reads, permit), needs)
       const credit = probe === null ? null : decodeCredit(probe)
       if (contradiction !== null || credit === null || credit === amount) return contradiction
       return { reason: 'invalid_exact_evm_transfer_event_mismatch' }
     },
     isTooEarly: isNotYetValid,
-    judge: createJudge(rpc, permit),
+    judge: createJudge(rpc, { id, permit, router }),
   }
 }
 
-/** Calldata of the proxy's `settle`; signatures by a key have 65 bytes with v as 27 or 28. */
+/** Calldata of the proxy's `settle`, or of `settleWithPermit`. */
 export const encodeSettle = (
   { from, token, amount, nonce, deadline, to, validAfter }: Permit,
   signature: PermitSignature,
-): Hex =>
-  encodeFunctionData({
-    abi: exactProxyAbi,
-    functionName: 'settle',
-    args: [
-      { permitted: { token, amount }, nonce, deadline },
-      from,
-      { to, validAfter },
-      signature.kind === 'ecdsa'
-        ? `0x${signature.r.slice(2)}${signature.s.slice(2)}${signature.v.toString(16)}`
-        : signature.bytes,
-    ],
-  })
+  tokenPermit: TokenPermit | null = null,
+): Hex => {
+  const permit = { permitted: { token, amount }, nonce, deadline }
+  const args = [permit, from, { to, validAfter }, encodeSignature(signature)] as const
+  return tokenPermit === null
+    ? encodeFunctionData({ abi: exactProxyAbi, functionName: 'settle', args })
+    : encodeFunctionData({
+        abi: exactProxyAbi,
+        functionName: 'settleWithPermit',
+        args: [tokenPermit, ...args],
+      })
+}

@@ -1,34 +1,27 @@
-import { encodeEventTopics, type Hex, pad, toFunctionSelector } from 'viem'
+import { encodeEventTopics, type Hex, pad } from 'viem'
 import { isSameAddress } from '../abi/address.js'
 import { tokenAbi } from '../abi/contracts.js'
 import { addressWord, numberWord } from '../abi/words.js'
 import { isTransfer } from '../exact/judge.js'
+import { proxyAbi } from '../permit2/contracts.js'
+import { isDirectCall } from '../permit2/directCall.js'
+import type { Permit } from '../permit2/payload.js'
 import type { Receipt, Transaction } from '../rpc/rpc.js'
 import { exactProxyAbi, exactProxyAddress } from './contracts.js'
-import { encodePermitWords, type Permit } from './payload.js'
+import { encodePermitWords } from './payload.js'
 
 const [transferTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'Transfer' })
 const [usedTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationUsed' })
-const [settledTopic] = encodeEventTopics({ abi: exactProxyAbi, eventName: 'Settled' })
-const [settledWithPermitTopic] = encodeEventTopics({ abi: exactProxyAbi, eventName: 'SettledWithPermit' })
-
-const selectorOf = (name: string): string =>
-  exactProxyAbi.flatMap((item) =>
-    item.type === 'function' && item.name === name ? [toFunctionSelector(item)] : [],
-  )[0] ?? ''
-
-// Selector, and the words before the permit, in characters.
-const directForms = [
-  { selector: selectorOf('settle'), skipped: 0 },
-  { selector: selectorOf('settleWithPermit'), skipped: 5 * 64 },
-]
+const [settledTopic] = encodeEventTopics({ abi: proxyAbi, eventName: 'Settled' })
+const [settledWithPermitTopic] = encodeEventTopics({ abi: proxyAbi, eventName: 'SettledWithPermit' })
 
 /**
- * Whether a transaction of another account, whose calldata contains the permit, executed it.
+ * Whether a transaction of another account executed the permit.
  *
  * A direct call of the proxy that succeeded did, for the proxy reverts otherwise. Inside a call of another contract
  * the proxy may have failed, and no event names the nonce; then the transaction must have as many settled transfers of
  * these terms as it carries permits with them, so that it never proves more payments than it made. Fewer prove nothing.
+ * A contract may also hold a permit that no calldata contains.
  */
 export const judgeForeignExecution = (
   receipt: Receipt,
@@ -37,9 +30,11 @@ export const judgeForeignExecution = (
 ): 'paid' | 'unpaid' | 'unknown' => {
   if (!receipt.status) return 'unpaid'
   const calldata = input.toLowerCase()
-  if (to !== null && isSameAddress(to, exactProxyAddress) && isDirect(calldata, encodePermitWords(permit))) {
+  const words = encodePermitWords(permit)
+  if (to !== null && isSameAddress(to, exactProxyAddress) && isDirectCall(exactProxyAbi, calldata, words)) {
     return receipt.logs.some((log) => isTransfer(log, expect(permit))) ? 'paid' : 'unpaid'
   }
+  if (!calldata.includes(words)) return countSettled(receipt, permit) > 0 ? 'unknown' : 'unpaid'
   return countSettled(receipt, permit) >= countPermits(calldata, permit) ? 'paid' : 'unknown'
 }
 
@@ -49,12 +44,6 @@ const expect = ({ token, from, to, amount }: Omit<Permit, 'spender'>) => ({
   to,
   value: amount,
 })
-
-const isDirect = (calldata: string, words: string): boolean =>
-  directForms.some(
-    ({ selector, skipped }) =>
-      calldata.startsWith(selector) && calldata.startsWith(words, selector.length + skipped),
-  )
 
 /** Permits of equal token, amount, payer and recipient in calldata: they differ by their nonce. */
 const countPermits = (calldata: string, { token, amount, from, to }: Omit<Permit, 'spender'>): number => {

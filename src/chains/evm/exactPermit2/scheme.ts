@@ -1,22 +1,36 @@
+import type { Hex } from 'viem'
 import {
   createEvmMinimum,
   createPaymentMethod,
   type MethodDependencies,
   type PaymentMethod,
 } from '../paymentMethod.js'
-import { describePermit, readJudge } from './judge.js'
-import { formatPermitId, readPermitProof } from './payload.js'
-import { createPreparer, type Prepared } from './prepare.js'
+import { describePermit } from '../permit2/judge.js'
+import { formatPermitId, type Permit, readPermitProof } from '../permit2/payload.js'
+import type { Prepared } from '../permit2/prepare.js'
+import { createProxyPresence, type Permit2Presence } from '../permit2/presence.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { exactProxyAddress } from './contracts.js'
+import { readJudge } from './judge.js'
+import { createPreparer } from './prepare.js'
+
+export interface ExactPermit2Dependencies extends MethodDependencies {
+  /** Executes payments together; null on networks without it. */
+  readonly router: Hex | null
+}
 
 /** `exact` by Permit2: the proxy transfers exactly what the payer permitted, to the witness's recipient. */
-export const createPermit2Method = (dependencies: MethodDependencies): PaymentMethod =>
-  createPaymentMethod<Prepared>(dependencies, createEvmMinimum(dependencies), {
+export const createPermit2Method = (dependencies: ExactPermit2Dependencies): PaymentMethod =>
+  createPaymentMethod<Prepared<Permit>>(dependencies, createEvmMinimum(dependencies), {
     ...createPreparer(dependencies),
     identify: (payment) => {
       const reading = readPermitProof(payment.proof)
       if ('problem' in reading) return null
       return formatPermitId(dependencies.network.network, reading.proof.permit)
     },
-    describe: ({ candidate }) => describePermit(candidate.permit),
+    describe: ({ candidate }) => describePermit(candidate.permit, dependencies.router),
     readJudge,
   })
+
+export const createPermit2Presence = (rpc: Rpc, chainId: number): Permit2Presence =>
+  createProxyPresence(rpc, chainId, exactProxyAddress)

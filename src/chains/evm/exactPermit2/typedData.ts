@@ -1,33 +1,10 @@
-import { domainSeparator, type Hex } from 'viem'
-import { keccak } from '../abi/keccak.js'
+import type { Hex } from 'viem'
 import { addressWord, numberWord } from '../abi/words.js'
-import { permit2Address } from './contracts.js'
-import type { Permit } from './payload.js'
+import type { Permit } from '../permit2/payload.js'
+import { createPermitHash } from '../permit2/typedData.js'
 
-const permittedType = 'TokenPermissions(address token,uint256 amount)'
-const witnessType = 'Witness(address to,uint256 validAfter)'
-
-const permittedTypeHash = keccak(permittedType).slice(2)
-const witnessTypeHash = keccak(witnessType).slice(2)
-const permitTypeHash = keccak(
-  `PermitWitnessTransferFrom(TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline,Witness witness)${permittedType}${witnessType}`,
-).slice(2)
-
-/** Permit2's EIP-712 domain has no version. */
-export const permit2Separator = (chainId: number): Hex =>
-  domainSeparator({ domain: { name: 'Permit2', chainId, verifyingContract: permit2Address } })
+const hash = createPermitHash('Witness(address to,uint256 validAfter)')
 
 /** The EIP-712 digest of a permit with the proxy's witness. */
-export const hashPermit = (
-  { token, amount, spender, nonce, deadline, to, validAfter }: Permit,
-  separator: Hex,
-): Hex => {
-  const permitted = hashWords(permittedTypeHash + addressWord(token) + numberWord(amount))
-  const witness = hashWords(witnessTypeHash + addressWord(to) + numberWord(validAfter))
-  const struct = hashWords(
-    permitTypeHash + permitted + addressWord(spender) + numberWord(nonce) + numberWord(deadline) + witness,
-  )
-  return keccak(Buffer.from(`1901${separator.slice(2)}${struct}`, 'hex'))
-}
-
-const hashWords = (words: string): string => keccak(Buffer.from(words, 'hex')).slice(2)
+export const hashPermit = (permit: Permit, separator: Hex): Hex =>
+  hash(permit, addressWord(permit.to) + numberWord(permit.validAfter), separator)

@@ -98,8 +98,10 @@ const findExecution = async (
     topics: [settledTopic, pad(asset), pad(owner)],
     at,
     since,
-    key: `${spender} ${nonce}`,
-    isWanted: (each) => (readSettled(each, permit)?.permitNonce ?? -1n) >= nonce,
+    only: {
+      key: `${spender} ${nonce}`,
+      isWanted: async (each) => (readSettled(each, permit)?.permitNonce ?? -1n) >= nonce,
+    },
   })
   const receipt = log?.transactionHash == null ? null : await findReceipt(rpc, log.transactionHash, policy)
   if (receipt === null) return { state: 'unknown' }

@@ -8,17 +8,19 @@ import {
 import { describePermit, readJudge } from './judge.js'
 import { formatPermitId, readUptoProof } from './payload.js'
 import { decodePermitState } from './permitState.js'
-import { createFindPermitProblem } from './permitSupport.js'
+import type { FindPermitProblem } from './permitSupport.js'
 import { createPreparer, type Prepared } from './prepare.js'
 import type { Routers } from './routers.js'
 
 /** `upto` by an EIP-2612 permit: the router transfers what was used, at most what the payer permitted. */
 export const createPermitMethod = (
-  dependencies: MethodDependencies & { readonly routers: Routers },
-): PaymentMethod => {
-  const findPermitProblem = createFindPermitProblem(dependencies.rpc)
-  return createPaymentMethod<Prepared>(dependencies, createEvmMinimum(dependencies), {
-    ...createPreparer({ ...dependencies, findPermitProblem }),
+  dependencies: MethodDependencies & {
+    readonly routers: Routers
+    readonly findPermitProblem: FindPermitProblem
+  },
+): PaymentMethod =>
+  createPaymentMethod<Prepared>(dependencies, createEvmMinimum(dependencies), {
+    ...createPreparer(dependencies),
     identify: (payment) => {
       const reading = readUptoProof(payment.proof)
       const asset = readAddress(payment.requirements.asset)
@@ -35,4 +37,3 @@ export const createPermitMethod = (
       allowance: null,
     }),
   })
-}

@@ -1,9 +1,10 @@
-import { encodeFunctionData, type Hex, keccak256, stringToHex, toFunctionSelector } from 'viem'
+import { decodeFunctionData, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { isSameAddress } from '../abi/address.js'
 import { tokenAbi } from '../abi/contracts.js'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import { exactProxyAddress } from '../exactPermit2/contracts.js'
-import type { BatchContract } from '../transactions/batching/batchContract.js'
+import { hashCallId } from '../permit2/routerCall.js'
+import type { BatchContract, BatchedCall } from '../transactions/batching/batchContract.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 import type { Routers } from './routers.js'
 
@@ -11,7 +12,7 @@ import type { Routers } from './routers.js'
 export const createRouterBatch = ({ shared, isDeployed }: Routers): BatchContract => ({
   address: shared,
   isDeployed,
-  canCarry: (call) => isSettle(call, shared) || isProxyCall(call) || isTransfer(call),
+  canCarry: (call) => isOwnCall(call, shared) || isProxyCall(call) || isTransfer(call),
   plan: (calls) => {
     if (calls.length === 0 || calls.length > maxCalls) throw new Error('The batch has a wrong size')
     return {
@@ -19,14 +20,7 @@ export const createRouterBatch = ({ shared, isDeployed }: Routers): BatchContrac
       data: encodeFunctionData({
         abi: uptoRouterAbi,
         functionName: 'execute',
-        args: [
-          calls.map(({ id, to, data }) => ({
-            target: to,
-            // Permits and EIP-3009 have events of their own.
-            id: isProxyCall({ to }) ? executionId(id) : noId,
-            data,
-          })),
-        ],
+        args: [calls.map((call) => unwrap(call, shared))],
       }),
       readResults: (answer) => {
         if (!/^0x[0-9a-fA-F]{64}$/.test(answer)) return null
@@ -38,9 +32,6 @@ export const createRouterBatch = ({ shared, isDeployed }: Routers): BatchContrac
   isBatch: (data) => data.startsWith(executeSelector),
 })
 
-/** What the router's `Executed` names: the payment's identity. */
-export const executionId = (id: string): Hex => keccak256(stringToHex(id))
-
 const selectorOf = (name: string): string =>
   uptoRouterAbi.flatMap((item) =>
     item.type === 'function' && item.name === name ? [toFunctionSelector(item)] : [],
@@ -50,11 +41,23 @@ const maxCalls = 255
 const noId: Hex = `0x${'00'.repeat(32)}`
 const settleSelector = selectorOf('settle')
 const executeSelector = selectorOf('execute')
+const executeOneSelector = selectorOf('executeOne')
 const [vrsForm, bytesForm] = tokenAbi
 const transferSelectors = [toFunctionSelector(vrsForm), toFunctionSelector(bytesForm)]
 
-const isSettle = ({ to, data }: ContractCall, router: Hex): boolean =>
-  isSameAddress(to, router) && data.startsWith(settleSelector)
+const isOwnCall = ({ to, data }: ContractCall, router: Hex): boolean =>
+  isSameAddress(to, router) && (data.startsWith(settleSelector) || data.startsWith(executeOneSelector))
+
+/** A call that already goes through the router is made directly. */
+const unwrap = ({ id, to, data }: BatchedCall, router: Hex) => {
+  if (isSameAddress(to, router) && data.startsWith(executeOneSelector)) {
+    const { args } = decodeFunctionData({ abi: uptoRouterAbi, data })
+    const [call] = args ?? []
+    if (typeof call === 'object' && 'target' in call) return call
+  }
+  // Permits and EIP-3009 have events of their own.
+  return { target: to, id: isProxyCall({ to }) ? hashCallId(id) : noId, data }
+}
 
 const isProxyCall = ({ to }: Pick<ContractCall, 'to'>): boolean => isSameAddress(to, exactProxyAddress)
 

@@ -1,21 +1,42 @@
+import type { Hex } from 'viem'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
 import { describeNetwork } from '../describeNetwork.js'
 import { createEvmMinimum, type MethodDependencies, type PaymentMethod, toRefusal } from '../paymentMethod.js'
+import { isPermitRow } from '../permit2/judge.js'
+import { listProxyExtensions, type Permit2Presence } from '../permit2/presence.js'
+import { createUptoPermit2Method } from '../uptoPermit2/scheme.js'
 import { createPermitMethod } from './method.js'
+import { createFindPermitProblem } from './permitSupport.js'
 import type { Routers } from './routers.js'
 
 export interface UptoDependencies extends MethodDependencies {
   readonly routers: Routers
+  /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */
+  readonly accounts: readonly Hex[]
+  readonly presence: Permit2Presence
 }
 
-/** `upto` on one network by a permit of the token. The form of the payload decides; after a crash, the journal row. */
+/**
+ * `upto` on one network, by a permit of the token and by Permit2. The form of the payload decides; after a crash, the
+ * journal row.
+ */
 export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
-  const { network, rpc, routers } = dependencies
-  const permit = createPermitMethod(dependencies)
+  const { network, rpc, routers, accounts, presence } = dependencies
+  const findPermitProblem = createFindPermitProblem(rpc)
+  const permit = createPermitMethod({ ...dependencies, findPermitProblem })
+  const permit2 = createUptoPermit2Method({ ...dependencies, facilitators: accounts, router: routers.shared })
   const facts = describeNetwork(dependencies, createEvmMinimum(dependencies))
-  const methodOf = (_payment: Payment): PaymentMethod => permit
+  const methodOf = ({ proof }: Payment): PaymentMethod =>
+    proof.permit2Authorization === undefined ? permit : permit2
+
+  /** The router, through which every account of ours can send, or the first of them where it is not deployed. */
+  const describeFacilitator = (hasRouter: boolean): Readonly<Record<string, unknown>> => {
+    const [first] = accounts
+    const facilitator = hasRouter ? routers.shared : first
+    return facilitator === undefined ? {} : { facilitatorAddress: facilitator }
+  }
 
   return {
     ...facts,
@@ -23,25 +44,50 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       scheme: 'upto',
       network: network.network,
       get extra() {
-        return routers.wasDeployed() ? { routerAddress: routers.shared } : undefined
+        const hasRouter = routers.wasDeployed()
+        return {
+          ...(hasRouter ? { routerAddress: routers.shared } : {}),
+          ...(presence.peek() ? describeFacilitator(hasRouter) : {}),
+        }
       },
     },
-    isOffered: routers.wasDeployed,
+    get extensions() {
+      return listProxyExtensions(presence)
+    },
+    isOffered: () => {
+      // Both, so that each is asked for.
+      const [hasRouter, hasProxy] = [routers.wasDeployed(), presence.peek()]
+      return hasRouter || hasProxy
+    },
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
-      if (isTransferAuthorization(payment.proof)) {
-        return toRefusal(null, { reason: 'unsupported_asset_transfer_method', message: foreignMessage })
-      }
-      return await methodOf(payment).verify(payment, options)
+      const foreign = isTransferAuthorization(payment.proof)
+        ? foreignMessage
+        : methodOf(payment) === permit2 && !(await presence.ask())
+          ? missingMessage
+          : null
+      if (foreign === null) return await methodOf(payment).verify(payment, options)
+      return toRefusal(null, { reason: 'unsupported_asset_transfer_method', message: foreign })
     },
-    resolve: (settlement, signal) => permit.resolve(settlement, signal),
+    resolve: (settlement, signal) => (isPermitRow(settlement) ? permit2 : permit).resolve(settlement, signal),
 
     describeAsset: async (asset, payTo) => {
       const terms = await facts.describeAsset(asset, payTo)
-      if (terms === null || !(await routers.isDeployed())) return null
+      const token = terms === null ? null : readAddress(terms.asset)
+      if (terms === null || token === null) return null
+      const [hasRouter, hasProxy] = await Promise.all([routers.isDeployed(), presence.ask()])
+      const takesPermit = hasRouter && (await findPermitProblem(token)) === null
+      if (!takesPermit && !hasProxy) return null
       const recipient = readAddress(payTo)
-      const routerAddress = recipient === null ? routers.shared : routers.findFor(recipient)
-      return { ...terms, extra: { ...terms.extra, routerAddress } }
+      const router = recipient === null ? routers.shared : routers.findFor(recipient)
+      return {
+        ...terms,
+        extra: {
+          ...terms.extra,
+          ...(takesPermit ? { routerAddress: router } : { assetTransferMethod: 'permit2' }),
+          ...(hasProxy ? describeFacilitator(hasRouter) : {}),
+        },
+      }
     },
 
     findRouter: async (payTo) => {
@@ -54,7 +100,9 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
 }
 
 const foreignMessage =
-  'payload: an EIP-3009 authorization moves a fixed amount; upto takes a permit of the token (EIP-2612)'
+  'payload: an EIP-3009 authorization moves a fixed amount; upto takes a permit of the token (EIP-2612) or Permit2'
+const missingMessage =
+  "payload: a Permit2 authorization is not supported: this network lacks Permit2 or x402's proxy for upto"
 
 /** The payload of `exact`. */
 const isTransferAuthorization = ({ authorization }: Payment['proof']): boolean =>

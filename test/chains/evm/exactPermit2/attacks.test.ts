@@ -13,6 +13,7 @@ import {
   permit2Address,
   permitPayment,
   setUsdcAllowance,
+  spendNonceElsewhere,
 } from '../../../support/evm/permit2.js'
 import { toCompact, toHighS, toParityV } from '../../../support/evm/signatureForms.js'
 import { deployTestToken, lies } from '../../../support/evm/testTokens.js'
@@ -275,6 +276,30 @@ describe('A5: a payer who revokes the payment', () => {
       status: 'failed',
     })
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+  })
+
+  it.each<[string, { readonly amount?: bigint; readonly to?: Address }]>([
+    ['on other terms', {}],
+    // Neither Permit2 nor the token says whose transfer it is; x402's proxy did not make it.
+    ['on equal terms, but not by the proxy', { amount: 10_000n }],
+  ])('by spending the nonce %s fails in a final block, although no event shows it', async (_what, change) => {
+    const { proxy, service } = await openSlow(scene, impatient)
+    const { body, wallet, payTo } = await planPermit(scene, { balance: 50_000n })
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
+    const to = change.amount === undefined ? randomAddress() : payTo
+    await spendNonceElsewhere(scene.chain, wallet, body.paymentPayload.payload.permit2Authorization, {
+      ...change,
+      to,
+    })
+    const read = () => service.core.useCases.core.getSettlement(pending.settlementId ?? '')
+    await service.reconcile()
+    expect(await read()).toMatchObject({ status: 'pending' })
+    expect(await readOneBlockLater(scene, service, pending)).toMatchObject({
+      errorReason: 'permit2_invalid_nonce',
+      status: 'failed',
+    })
   })
 
   it('by revoking the allowance before our transaction is mined fails', async () => {

@@ -3,7 +3,8 @@ import { getAddress, type Hex, hashTypedData } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { encodeSettle } from '../../../../src/chains/evm/exactPermit2/call.js'
 import { encodePermitWords } from '../../../../src/chains/evm/exactPermit2/payload.js'
-import { hashPermit, permit2Separator } from '../../../../src/chains/evm/exactPermit2/typedData.js'
+import { hashPermit } from '../../../../src/chains/evm/exactPermit2/typedData.js'
+import { permit2Separator } from '../../../../src/chains/evm/permit2/typedData.js'
 import { permitTypedData } from '../../../support/evm/permit2.js'
 
 const address = fc

@@ -14,31 +14,38 @@ const unsettledBlocks = 64n
 export interface LogSearch extends Pick<LogFilter, 'address' | 'topics'> {
   readonly at: bigint
   readonly since: Date
-  /** For more than address and topics; searches with equal topics and other predicates need a `key`. */
-  readonly isWanted?: (log: Log) => boolean | Promise<boolean>
-  readonly key?: string
+  /** Further conditions; `key` distinguishes the progress of searches with equal topics. */
+  readonly only?: { readonly key: string; isWanted(log: Log): Promise<boolean> }
 }
 
-/**
- * The oldest match; null when there is none, or none in as many blocks as one round searches. A refused query is
- * halved.
- */
-export const findLog = async (
+export interface LogFinding {
+  /** The oldest match. */
+  readonly log: Log | null
+  /** False: none in as many blocks as one round searches; the next round goes on. */
+  readonly isComplete: boolean
+}
+
+/** The oldest match, or null. */
+export const findLog = async (rpc: Rpc, search: LogSearch): Promise<Log | null> =>
+  (await searchLogs(rpc, search)).log
+
+/** A refused query is halved. */
+export const searchLogs = async (
   rpc: Rpc,
-  { address, topics, at, since, isWanted, key = '' }: LogSearch,
-): Promise<Log | null> => {
+  { address, topics, at, since, only }: LogSearch,
+): Promise<LogFinding> => {
   const { logMemory: memory } = rpc
-  const name = key + JSON.stringify([address, topics])
+  const name = JSON.stringify([address, topics, only?.key])
   const oldest = BigInt(Math.floor(since.getTime() / 1_000)) - clockSlackSeconds
   let fromBlock = memory.recall(name) ?? (await findBlockBefore(rpc, oldest, at))
   for (let query = 0; query < maxQueries && fromBlock <= at; query++) {
     const toBlock = smaller(fromBlock + memory.range - 1n, at)
     const logs = await queryLogs(rpc, { address, topics, fromBlock, toBlock })
     if (logs === null) continue
-    const log = await findWanted(logs, isWanted)
-    if (log !== undefined) {
+    const log = await findWanted(logs, only)
+    if (log !== null) {
       memory.forget(name)
-      return log
+      return { log, isComplete: true }
     }
     fromBlock = toBlock + 1n
     // At most half of what a round searches, or it would get no further.
@@ -46,16 +53,15 @@ export const findLog = async (
     memory.remember(name, smaller(fromBlock, at > again ? at - again : 0n))
   }
   // A node that lags behind may have answered: the next search begins anew.
-  if (fromBlock > at) memory.forget(name)
-  return null
+  const isComplete = fromBlock > at
+  if (isComplete) memory.forget(name)
+  return { log: null, isComplete }
 }
 
-const findWanted = async (
-  logs: readonly Log[],
-  isWanted: LogSearch['isWanted'] = () => true,
-): Promise<Log | undefined> => {
-  for (const log of logs) if (await isWanted(log)) return log
-  return undefined
+const findWanted = async (logs: readonly Log[], only: LogSearch['only']): Promise<Log | null> => {
+  if (only === undefined) return logs[0] ?? null
+  const wanted = await Promise.all(logs.map((log) => only.isWanted(log)))
+  return logs.find((_, index) => wanted[index]) ?? null
 }
 
 /** Null when the nodes refused it as too large; the next one spans half as many blocks. */

@@ -1,0 +1,22 @@
+import type { Hex } from 'viem'
+import type { ExpectedTransfer } from '../exact/judge.js'
+import type { Receipt, Transaction } from '../rpc/rpc.js'
+import type { FailureReasons } from '../transactions/settlementCall.js'
+
+/** One execution of a permit, and what proves it. */
+export interface PermitExecution {
+  /** The payment's identity. */
+  readonly id: string
+  readonly nonce: bigint
+  readonly transfer: ExpectedTransfer
+  /** What every calldata contains that executes it directly or through another contract. */
+  readonly words: string
+  /** The router that may have executed it beside other payments; null for none. */
+  readonly router: Hex | null
+  readonly reasons: FailureReasons
+  /** Of a transaction with a transfer of these terms, whoever sent it; `unpaid`: it did not execute this permit. */
+  judgeTransaction(
+    receipt: Receipt,
+    transaction: Pick<Transaction, 'to' | 'input'>,
+  ): 'paid' | 'unpaid' | 'unknown'
+}

@@ -1,0 +1,96 @@
+import type { Hex } from 'viem'
+import { z } from 'zod'
+import type { Settlement } from '../../../ports/settlementJournal.js'
+import { readAddress } from '../abi/address.js'
+import { readWord } from '../exact/authorizationState.js'
+import { judgeReceipt } from '../exact/judge.js'
+import type { Receipt, Rpc } from '../rpc/rpc.js'
+import { findReceipt, type ReceiptPolicy } from '../transactions/receipts/findReceipt.js'
+import type { Judgement, SettlementJudge } from '../transactions/settlementCall.js'
+import { permit2Address } from './contracts.js'
+import type { PermitExecution } from './execution.js'
+import { findUse } from './findUse.js'
+import type { Permit } from './payload.js'
+import { encodeBitmapCall, hasNonce } from './permitState.js'
+import { judgeExecuted } from './routerCall.js'
+
+/** Judges a payment by Permit2 from the token's Transfer, the nonce bitmap and what carried the permit. */
+export const createPermitJudge = (rpc: Rpc, execution: PermitExecution): SettlementJudge => {
+  const { id, nonce, transfer, router, reasons } = execution
+  // Transactions of ours that used the nonce without a transfer; no event of Permit2 says so.
+  const ownUses = new Map<Hex, { readonly isShared: boolean }>()
+
+  const judgeOwn = (receipt: Receipt, isShared: boolean): { judgement: Judgement; isUse: boolean } => {
+    if (!isShared) {
+      const judgement = judgeReceipt(receipt, transfer)
+      return { judgement, isUse: judgement === 'unpaid' }
+    }
+    if (!receipt.status) return { judgement: 'reverted', isUse: false }
+    // Of a shared transaction, only the router's event proves a call.
+    const executed = router === null ? null : judgeExecuted(receipt, { router, id, transfer })
+    return { judgement: executed ?? 'unpaid', isUse: executed === 'unpaid' }
+  }
+
+  const isUsedUnpaid = async (view: Rpc, policy: ReceiptPolicy): Promise<boolean> => {
+    for (const [transaction, { isShared }] of ownUses) {
+      const receipt = await findReceipt(view, transaction, policy)
+      if (receipt !== null && judgeOwn(receipt, isShared).isUse) return true
+    }
+    return false
+  }
+
+  return {
+    judgeReceipt: (receipt, isShared) => {
+      const { judgement, isUse } = judgeOwn(receipt, isShared)
+      if (isUse) ownUses.set(receipt.transactionHash, { isShared })
+      return judgement
+    },
+    findExecution: async ({ view = rpc, ...query }) => {
+      const { at, policy } = query
+      const data = encodeBitmapCall({ from: transfer.from, nonce })
+      const answer = await view.call({ at, to: permit2Address, data })
+      const bitmap = answer.succeeds ? readWord(answer.value) : null
+      if (bitmap === null) return { state: 'unknown' }
+      if (!hasNonce(bitmap, nonce)) return { state: 'unused' }
+      if (await isUsedUnpaid(view, policy)) return { state: 'void' }
+      return await findUse(view, execution, query)
+    },
+    reasons,
+  }
+}
+
+export const wholeNumber = z
+  .string()
+  .regex(/^[0-9]{1,78}$/)
+  .transform((text) => BigInt(text))
+
+export const addressText = z.string().transform((text, context) => {
+  const address = readAddress(text)
+  if (address !== null) return address
+  context.addIssue('must be an EVM address')
+  return z.NEVER
+})
+
+/** In the journal's details; `method` tells the rows of this method from those of others, which have none. */
+export const permitDetails = z.object({
+  method: z.literal('permit2'),
+  nonce: wholeNumber,
+  deadline: wholeNumber,
+  validAfter: wholeNumber,
+  /** The router when the row was written: it changes with the signers. Absent in rows from before there was one. */
+  router: addressText.nullish().transform((router) => router ?? null),
+})
+
+export const describePermit = (
+  { nonce, deadline, validAfter }: Pick<Permit, 'nonce' | 'deadline' | 'validAfter'>,
+  router: Hex | null,
+) => ({
+  method: 'permit2',
+  nonce: String(nonce),
+  deadline: String(deadline),
+  validAfter: String(validAfter),
+  router,
+})
+
+/** Whether a journal row is of a payment by Permit2. */
+export const isPermitRow = ({ details }: Pick<Settlement, 'details'>): boolean => details.method === 'permit2'

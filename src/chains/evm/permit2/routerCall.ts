@@ -1,0 +1,56 @@
+import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { isSameAddress } from '../abi/address.js'
+import { keccak } from '../abi/keccak.js'
+import { type ExpectedTransfer, isTransfer } from '../exact/judge.js'
+import type { Receipt } from '../rpc/rpc.js'
+import type { ContractCall } from '../transactions/settlementCall.js'
+
+/** What calls of Permit2's proxies use of our router. */
+const routerAbi = parseAbi([
+  'struct Call { address target; bytes32 id; bytes data; }',
+  'function executeOne(Call call)',
+  'function routerOf(address recipient) view returns (address)',
+  'event Executed(bytes32 indexed id)',
+])
+const [executedTopic] = encodeEventTopics({ abi: routerAbi, eventName: 'Executed' })
+
+/** The router's event names a payment by the hash of its id. */
+export const hashCallId = (id: string): Hex => keccak(id)
+
+/** One call through the router, which reverts as the call does. */
+export const encodeExecuteOne = (id: string, { to, data }: ContractCall): Hex =>
+  encodeFunctionData({
+    abi: routerAbi,
+    functionName: 'executeOne',
+    args: [{ target: to, id: hashCallId(id), data }],
+  })
+
+/** A call that returns a word where the router is deployed: calls of an address without code succeed. */
+export const planRouterRead = (router: Hex, recipient: Hex): ContractCall => ({
+  to: router,
+  data: encodeFunctionData({ abi: routerAbi, functionName: 'routerOf', args: [recipient] }),
+})
+
+/**
+ * What the router's events show of a payment; null if it did not execute it. The transfer must be the call's own: after
+ * the event of the call before.
+ */
+export const judgeExecuted = (
+  { status, logs }: Receipt,
+  {
+    router,
+    id,
+    transfer,
+  }: { readonly router: Hex; readonly id: string; readonly transfer: ExpectedTransfer },
+): 'paid' | 'unpaid' | null => {
+  if (!status) return null
+  const hash = hashCallId(id)
+  let isPaid = false
+  for (const log of logs) {
+    if (isTransfer(log, transfer)) isPaid = true
+    if (!isSameAddress(log.address, router) || log.topics[0] !== executedTopic) continue
+    if (log.topics[1]?.toLowerCase() === hash) return isPaid ? 'paid' : 'unpaid'
+    isPaid = false
+  }
+  return null
+}

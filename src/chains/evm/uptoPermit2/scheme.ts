@@ -1,0 +1,74 @@
+import {
+  createEvmMinimum,
+  createPaymentMethod,
+  type MethodDependencies,
+  type PaymentMethod,
+} from '../paymentMethod.js'
+import { permit2Address } from '../permit2/contracts.js'
+import { formatPermitId } from '../permit2/payload.js'
+import { decodePermitState } from '../permit2/permitState.js'
+import type { Prepared } from '../permit2/prepare.js'
+import { createProxyPresence, type Permit2Presence } from '../permit2/presence.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { TransactionEngine } from '../transactions/engine.js'
+import { type Facilitators, findFacilitator } from './checks.js'
+import { uptoProxyAddress } from './contracts.js'
+import { describeCharge, readJudge } from './judge.js'
+import { readUptoProof, type UptoPermit } from './payload.js'
+import { createPreparer } from './prepare.js'
+
+export interface UptoPermit2Dependencies extends MethodDependencies, Facilitators {}
+
+/** `upto` by Permit2: the proxy transfers what we charge, at most what the payer permitted, to the witness's recipient. */
+export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): PaymentMethod => {
+  const engine = withoutEmptyCharges(dependencies.engine, dependencies.rpc)
+  const method = createPaymentMethod<Prepared<UptoPermit>>(
+    { ...dependencies, engine },
+    createEvmMinimum(dependencies),
+    {
+      ...createPreparer(dependencies),
+      identify: (payment) => {
+        const reading = readUptoProof(payment.proof)
+        if ('problem' in reading) return null
+        return formatPermitId(dependencies.network.network, reading.proof.permit)
+      },
+      describe: ({ candidate: { permit } }) => {
+        const facilitator = findFacilitator(permit, dependencies)
+        return describeCharge(
+          permit,
+          facilitator !== null && 'router' in facilitator ? facilitator.router : null,
+        )
+      },
+      readJudge,
+      describeHold: ({ candidate, tokenPermit }, reads) => {
+        const { balance, allowance } = decodePermitState(reads, candidate.permit)
+        const granted = tokenPermit === null ? (allowance ?? 0n) : null
+        return { spender: permit2Address, balance: balance ?? 0n, allowance: granted }
+      },
+    },
+  )
+  return {
+    ...method,
+    resolve: async (settlement, signal) =>
+      settlement.amount === 0n
+        ? { state: 'confirmed', transaction: '', settledAmount: 0n }
+        : await method.resolve(settlement, signal),
+  }
+}
+
+/** x402: a charge of 0 succeeds without a transaction. The journal alone uses up the authorization. */
+const withoutEmptyCharges = (engine: TransactionEngine, rpc: Rpc): TransactionEngine => ({
+  ...engine,
+  simulate: async (call) => {
+    if (call.amount > 0n) return await engine.simulate(call)
+    const answers = await Promise.all(call.reads.map((read) => rpc.call(read)))
+    const reads = answers.map((answer) => (answer.succeeds ? answer.value : null))
+    const refused = call.findContradiction(reads, null)
+    return refused === null ? { reads } : { refused }
+  },
+  settle: async (call, recorder, options) =>
+    call.amount > 0n ? await engine.settle(call, recorder, options) : { state: 'confirmed', transaction: '' },
+})
+
+export const createUptoPermit2Presence = (rpc: Rpc, chainId: number): Permit2Presence =>
+  createProxyPresence(rpc, chainId, uptoProxyAddress)
