@@ -5,6 +5,7 @@ import { type LocalChain, startLocalChain } from '../../support/evm/localChain.j
 import { exactPayment } from '../../support/evm/payment.js'
 import { permitPayment, setUsdcAllowance } from '../../support/evm/permit2.js'
 import { uptoPayment } from '../../support/evm/upto.js'
+import { uptoPayment as uptoPermit2Payment } from '../../support/evm/uptoPermit2.js'
 import { deployUptoRouter } from '../../support/evm/uptoRouter.js'
 import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'
 import { startRpcProxy } from '../../support/rpcProxy.js'
@@ -26,6 +27,14 @@ const methods: readonly (readonly [string, (parties: Parties) => Promise<unknown
     async ({ chain, wallet, payTo }) => {
       await setUsdcAllowance(chain, wallet.address)
       return await permitPayment({ chain, wallet, payTo, amount })
+    },
+  ],
+  [
+    'EVM, upto by Permit2',
+    async ({ chain, router: facilitator, wallet, payTo }) => {
+      await setUsdcAllowance(chain, wallet.address)
+      const body = await uptoPermit2Payment({ chain, wallet, payTo, facilitator, amount: 1_000_000n })
+      return { ...body, settleAmount: String(amount) }
     },
   ],
   [

@@ -2,6 +2,7 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { type UptoPaymentBody, uptoPayment } from '../../../support/evm/upto.js'
+import { uptoPayment as uptoPermit2Payment } from '../../../support/evm/uptoPermit2.js'
 import { permit2612TypedData, permitTokenAbi } from '../../../support/evm/uptoRouter.js'
 import {
   createDelegatedEoa,
@@ -10,6 +11,7 @@ import {
   deployWallet,
   type PayerWallet,
 } from '../../../support/evm/wallets.js'
+import { planPermit } from '../exactPermit2/scene.js'
 import { openScene, openSlowly, quickFinality, readOneBlockLater, type Scene } from '../scene.js'
 import { openUpto, type PlannedUpto, type UptoService } from './scene.js'
 
@@ -142,24 +144,42 @@ describe('a payment by permit', () => {
   })
 })
 
+/** The places of the answers in a transaction. */
+const groupByTransaction = (answers: readonly { readonly transaction: string }[]) => {
+  const places = new Map<string, number[]>()
+  for (const [at, { transaction }] of answers.entries()) {
+    places.set(transaction, [...(places.get(transaction) ?? []), at])
+  }
+  return places
+}
+
 describe('many payments', () => {
-  it('of permits and of exact share one transaction', async () => {
-    const service = await openUpto(scene, {
-      environment: { [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '1' },
-    })
-    const warm = await service.plan()
-    expect(await settle(service, warm, 1n)).toMatchObject({ success: true })
+  it('of every form share transactions, also two equal ones of one payer', async () => {
+    const { chain } = scene
+    const service = await openUpto(scene)
     const payTo = createEoa().address
-    const permits = await Promise.all([1, 2, 3, 4].map(() => service.plan({ payTo })))
-    const exact = await scene.plan({ payTo })
-    const answers = await Promise.all([
-      ...permits.map((planned) => settle(service, planned, 2_500n)),
-      service.settle(exact.body),
-    ])
-    expect(answers.map(({ success }) => success)).toEqual([true, true, true, true, true])
-    expect(await scene.chain.balanceOf(payTo)).toBe(20_000n)
-    const shared = new Set(answers.map(({ transaction }) => transaction))
-    expect(shared.size).toBeLessThan(answers.length)
+    // Each form once before: a batch is as large as single transactions of each showed.
+    const wallet = createEoa()
+    const plan = async () => {
+      const byPermit2 = await planPermit({ chain }, { wallet, payTo, amount: 2_500n })
+      await chain.mint(wallet.address, 20_000n)
+      const charge = await uptoPermit2Payment({ chain, wallet, payTo, facilitator: service.router })
+      return [
+        { ...(await service.plan({ payTo })).body, settleAmount: '2500' },
+        byPermit2.body,
+        { ...charge, settleAmount: '2500' },
+        (await scene.plan({ payTo, amount: 2_500n })).body,
+      ]
+    }
+    for (const body of await plan()) expect(await service.settle(body)).toMatchObject({ success: true })
+    const bodies = [...(await plan()), ...(await plan())]
+    const answers = await Promise.all(bodies.map((body) => service.settle(body)))
+    expect(answers.map(({ errorReason }) => errorReason)).toEqual(bodies.map(() => undefined))
+    expect(await chain.balanceOf(payTo)).toBe(12n * 2_500n)
+    const forms = ['permit', 'permit2', 'upto permit2', 'eip3009']
+    const carried = groupByTransaction(answers)
+    const mixed = [...carried.values()].map((places) => new Set(places.map((at) => forms[at % 4])).size)
+    expect(Math.max(...mixed)).toBeGreaterThan(1)
   })
 })
 
