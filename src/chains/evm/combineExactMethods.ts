@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import type { Payment } from '../../protocol/payment.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { describeForeignMethod } from '../../schemes/transferMethod.js'
@@ -10,6 +11,8 @@ export interface ExactMethods {
   /** The default method; it describes the network and its tokens for both. */
   readonly eip3009: Scheme
   readonly permit2: PaymentMethod
+  /** Whether a token has EIP-3009. */
+  readonly hasAuthorizations: (asset: Hex) => Promise<boolean>
   readonly presence: Permit2Presence
 }
 
@@ -17,12 +20,17 @@ export interface ExactMethods {
  * `exact` on one network by EIP-3009 and by Permit2. `extra.assetTransferMethod` decides, else the form of the payload;
  * after a crash, the journal row.
  */
-export const combineExactMethods = ({ eip3009, permit2, presence }: ExactMethods): Scheme => {
+export const combineExactMethods = ({
+  eip3009,
+  permit2,
+  hasAuthorizations,
+  presence,
+}: ExactMethods): Scheme => {
   const methodOf = (payment: Payment): PaymentMethod => (isPermit2(payment) ? permit2 : eip3009)
   return {
     ...eip3009,
     get extensions() {
-      return listProxyExtensions(presence)
+      return [...(eip3009.extensions ?? []), ...listProxyExtensions(presence)]
     },
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
@@ -34,6 +42,15 @@ export const combineExactMethods = ({ eip3009, permit2, presence }: ExactMethods
       const reason = 'unsupported_asset_transfer_method'
       const message = isMissing ? `${foreign}: this network lacks Permit2 or x402's proxy for it` : foreign
       return toRefusal(readOwner(payment.proof), { reason, message })
+    },
+    describeAsset: async (asset, payTo) => {
+      const terms = await eip3009.describeAsset(asset, payTo)
+      const token = terms === null ? null : readAddress(terms.asset)
+      if (terms === null || token === null || (await hasAuthorizations(token))) return terms
+      // Clients sign by EIP-3009 unless the requirements name another method.
+      return (await presence.ask())
+        ? { ...terms, extra: { ...terms.extra, assetTransferMethod: 'permit2' } }
+        : null
     },
     resolve: (settlement, signal) =>
       (isPermitRow(settlement) ? permit2 : eip3009).resolve(settlement, signal),

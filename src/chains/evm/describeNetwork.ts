@@ -3,10 +3,11 @@ import type { MinimumPayment } from '../common/minimumPayment.js'
 import { readAddress } from './abi/address.js'
 import type { MethodDependencies } from './paymentMethod.js'
 import type { Token } from './tokens/tokenRegistry.js'
+import { builderCodeExtension } from './transactions/builderCodes.js'
 
 type NetworkFacts = Pick<
   Scheme,
-  'signers' | 'listMinimums' | 'isAddress' | 'describeAsset' | 'getBlockStatus'
+  'signers' | 'extensions' | 'listMinimums' | 'isAddress' | 'describeAsset' | 'getBlockStatus'
 >
 
 /** What all schemes of a network answer alike. */
@@ -15,6 +16,7 @@ export const describeNetwork = (
   minimum: MinimumPayment,
 ): NetworkFacts => ({
   signers: engine.signers,
+  extensions: [builderCodeExtension],
   listMinimums: () =>
     minimum.list(
       network.tokens.map(({ address }) => readAddress(address) ?? address),

@@ -4,6 +4,7 @@ import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { combineExactMethods } from './combineExactMethods.js'
 import { batchSettler } from './contracts/batchSettler.js'
 import { createContractPresence } from './contracts/contractPresence.js'
+import { createAuthorizationSupport } from './exact/authorizationSupport.js'
 import { highestGasCap } from './exact/call.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createTransferBatch } from './exact/transferBatch.js'
@@ -112,7 +113,7 @@ const openNetwork = async (
   const replaceAfterMs = family.replaceAfterSeconds * 1_000
   const maintenance = createLaneMaintenance(network, { ...shared, accounts, replaceAfterMs })
   if (monitor.health().isRpcReachable) await maintenance.check()
-  const { expiryMarginSeconds, crossCheckAmount } = family
+  const { expiryMarginSeconds, crossCheckAmount, builderCode } = family
   const engine = createTransactionEngine({
     ...shared,
     network,
@@ -122,11 +123,13 @@ const openNetwork = async (
     batchContracts: [transferBatch, createRouterBatch(routers)],
     expiryMarginSeconds,
     crossCheckAmount,
+    builderCode,
   })
   const dependencies = { family, network, rpc, tokens, engine, clock, minPaymentGasShare }
   const exact = combineExactMethods({
     eip3009: createExactScheme(dependencies),
     permit2: createPermit2Method({ ...dependencies, router: routers.shared }),
+    hasAuthorizations: createAuthorizationSupport(rpc),
     presence: createPermit2Presence(rpc, network.chainId),
   })
   const schemes = [

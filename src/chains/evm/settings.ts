@@ -68,6 +68,8 @@ export interface EvmSettings {
   readonly crossCheckAmount: bigint
   /** Warns when a signer can pay for fewer settlements than this. */
   readonly lowBalanceSettlements: number
+  /** Our name at the end of calldata (ERC-8021); null for none. */
+  readonly builderCode: string | null
 }
 
 /**
@@ -158,6 +160,10 @@ const familyShape = {
       return z.NEVER
     })
     .default([...wellKnownFactories]),
+  EVM_BUILDER_CODE: z
+    .string()
+    .regex(/^[a-z0-9_]{1,32}$/, 'must have 1 to 32 of a-z, 0-9 and _')
+    .optional(),
   EVM_CROSS_CHECK_AMOUNT: smallestUnits(78).default(1_000_000_000n),
   EVM_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
 }
@@ -227,6 +233,7 @@ export const readEvmSettings = (
       smartWalletFactories: family.EVM_SMART_WALLET_FACTORIES,
       crossCheckAmount: family.EVM_CROSS_CHECK_AMOUNT,
       lowBalanceSettlements: family.EVM_LOW_RUNWAY_SETTLES,
+      builderCode: family.EVM_BUILDER_CODE ?? null,
     },
   }
 }

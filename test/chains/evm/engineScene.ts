@@ -147,6 +147,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
     network,
     signers,
     canPay,
+    builderCode: null,
     pool: { ...pool, countFreeSlots: () => (isShut ? 0 : pool.countFreeSlots()) },
     multicall: createMulticallPresence(rpc),
     batchContracts: [createTransferBatch(createContractPresence(rpc, batchSettler))],

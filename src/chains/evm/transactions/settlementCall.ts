@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { CallFailure, Receipt, Rpc } from '../rpc/rpc.js'
+import type { BuilderCodes } from './builderCodes.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 
 /** Without sender, nonce and fees. */
@@ -48,6 +49,8 @@ export interface SettlementCall extends ContractCall {
   /** Whether a later block would accept the call; it is then simulated against `pending`. */
   isTooEarly(failure: CallFailure): boolean
   readonly judge: SettlementJudge
+  /** Named at the end of the calldata of a transaction of its own. */
+  readonly builderCodes?: BuilderCodes | null
 }
 
 export type ReadAnswers = readonly (Hex | null)[]

@@ -52,7 +52,7 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       },
     },
     get extensions() {
-      return listProxyExtensions(presence)
+      return [...(facts.extensions ?? []), ...listProxyExtensions(presence)]
     },
     isOffered: () => {
       // Both, so that each is asked for.

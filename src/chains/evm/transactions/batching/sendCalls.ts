@@ -8,13 +8,19 @@ import { networkUnavailable } from '../../../common/networkUnavailable.js'
 import { asHex } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
+import {
+  type BuilderCodes,
+  encodeBuilderCodes,
+  gasOfBuilderCodes,
+  withBuilderCodes,
+} from '../builderCodes.js'
 import { type FeeOracle, highestGasPrice } from '../fees/fees.js'
 import { createGasAllowance, gasForBatch } from '../fees/gasAllowance.js'
 import { type GasBudget, toGwei } from '../fees/gasBudget.js'
 import type { NoncePool, Slot } from '../lanes/noncePool.js'
 import { createSendInLane, type LaneDependencies, type LaneSending } from '../lanes/sendInLane.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
-import { canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
+import { type ContractCall, canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
 import type { Signers } from '../signers.js'
 import { estimateCall, type Sending } from '../simulation/simulate.js'
 import type { BatchContract } from './batchContract.js'
@@ -59,6 +65,8 @@ export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' 
   readonly clock: Clock
   /** Minimum remaining time until a call's deadline. */
   readonly expiryMarginSeconds: number
+  /** Our own code, which every transaction names; null for none. */
+  readonly builderCode: string | null
 }
 
 interface Step {
@@ -85,7 +93,7 @@ const maxConflictWaitMs = 10_000
 
 export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls => {
   const { network, rpc, signers, canPay, pool, fees, budget, receipts, batchContracts } = dependencies
-  const { clock, expiryMarginSeconds } = dependencies
+  const { clock, expiryMarginSeconds, builderCode } = dependencies
   const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...dependencies, network: network.network, chainId: network.chainId })
 
@@ -149,6 +157,12 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     return { ...done, groups: [calls.filter((each) => !isLost(each))] }
   }
 
+  /** With the codes of who takes part; a batch carries payments of many and names only ours. */
+  const named = ({ to, data }: ContractCall, gas: bigint, codes: BuilderCodes | null) => {
+    const digits = encodeBuilderCodes(builderCode, codes)
+    return { call: { to, data: withBuilderCodes(data, digits) }, gas: gas + gasOfBuilderCodes(digits) }
+  }
+
   const sendAlone = async (outgoing: OutgoingCall, slot: Slot): Promise<Step> => {
     const { call } = outgoing
     const price = await fees.read()
@@ -158,8 +172,11 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
       return done
     }
     if (canShare(call)) allowance.onEstimate(estimate.gas)
-    const { to, data } = call
-    return await send([outgoing], { slot, call: { to, data }, gas: estimate.gas, fees: price })
+    return await send([outgoing], {
+      slot,
+      ...named(call, estimate.gas, call.builderCodes ?? null),
+      fees: price,
+    })
   }
 
   const sendTogether = async ({ calls, contract }: Batched, slot: Slot): Promise<Step> => {
@@ -168,7 +185,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     const gas = gasForBatch(await findAllowance(calls, sending), calls.length)
     const simulation = await simulateBatch(rpc, calls, { ...sending, gas, contract })
     if (simulation.result === 'divided') return { ...done, ...simulation }
-    return await send(calls, { slot, call: simulation.batch, gas, fees: price })
+    return await send(calls, { slot, ...named(simulation.batch, gas, null), fees: price })
   }
 
   const findAllowance = async ([first]: readonly OutgoingCall[], sending: Sending): Promise<bigint> => {
