@@ -164,7 +164,7 @@ describe('POST /accepts with requirements', () => {
   it('leaves out what cannot be settled, and refuses with 400 if nothing is left', async () => {
     const foreign = [
       draft({ network: 'eip155:1' }),
-      draft({ scheme: 'upto' }),
+      draft({ scheme: 'auth-capture' }),
       draft({ asset: randomAddress() }),
       draft({ network: 'near:mainnet', asset: 'usdc.near', payTo: 'shop.near' }),
     ]
@@ -306,7 +306,7 @@ describe('POST /accepts with a price', () => {
     ['another currency', { price: '€1' }],
     ['an unknown network', { network: 'eip155:1' }],
     ['an unknown token', { price: { amount: '1', asset: { address: randomAddress() } } }],
-    ['a scheme that is not offered', { scheme: 'upto' }],
+    ['a scheme that is not offered', { scheme: 'auth-capture' }],
     ['a malformed recipient', { recipientAddress: 'bob' }],
     ['no payee at all', { recipientAddress: undefined, serverWalletAddress: undefined }],
   ])('refuses %s with 400', async (_title, change) => {

@@ -10,6 +10,7 @@ import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x4
 import express from 'express'
 import type { Address, TypedDataDefinition } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findRecipientRouter } from '../../src/chains/evm/contracts/findRecipientRouter.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { setUsdcAllowance } from '../support/evm/permit2.js'
@@ -159,6 +160,19 @@ describe('a purchase on EVM', () => {
     })
     return await response.json()
   }
+
+  it('finds the router of its recipient in POST /accepts and GET /v1/router', async () => {
+    const payTo = randomAddress()
+    const asset = chain.token.verifyingContract
+    const draft = { scheme: 'upto', network, maxAmount: '10000', asset, payTo }
+    const routerAddress = findRecipientRouter(router, payTo)
+    const facilitatorAddress = router
+    expect(await post('/accepts', { x402Version: 2, accepts: [draft] })).toMatchObject({
+      accepts: [{ maxAmount: '10000', extra: { routerAddress, facilitatorAddress, name: chain.token.name } }],
+    })
+    const response = await fetch(`${service.url}/v1/router?network=${network}&payTo=${payTo}`)
+    expect(await response.json()).toMatchObject({ routerAddress, isDeployed: false })
+  })
 
   it('without a charge succeeds, and nothing is sent', async () => {
     const wallet = createEoa()

@@ -7,6 +7,7 @@ import { ExactEvmSchemeV1 } from '@x402/evm/exact/v1/client'
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { openShop, type Shop } from '../demo/shop.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
@@ -100,6 +101,22 @@ describe('published x402 clients and servers', () => {
           },
         })
         const merchant = randomAddress()
+        const draft = {
+          scheme: 'exact',
+          network: chain.network,
+          amount: '1',
+          asset: token.address,
+          payTo: merchant,
+        }
+        const completed = await fetch(`${open.url}/accepts`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ x402Version: 2, accepts: [draft] }),
+        })
+        const { accepts } = z
+          .object({ accepts: z.tuple([z.object({ extra: z.record(z.string(), z.unknown()) })]) })
+          .parse(await completed.json())
+        expect(accepts[0].extra.assetTransferMethod).toBe(what === 'USDC' ? undefined : 'permit2')
         const server = new ExactEvmServer().registerMoneyParser(async () => ({
           amount: '10000',
           asset: token.address,

@@ -65,6 +65,7 @@ const operational = [
       'authorization_expired',
       'permit2_deadline_expired',
       'permit_expired',
+      'eip2612_deadline_expired',
     ],
   },
   {
@@ -86,6 +87,8 @@ const operational = [
       'invalid_exact_evm_transaction_failed',
       'permit2_invalid_nonce',
       'permit2_simulation_failed',
+      'permit_simulation_failed',
+      'invalid_upto_evm_transaction_failed',
       'invalid_exact_svm_transaction_simulation_failed',
       'invalid_exact_svm_transaction_failed',
       'settlement_abandoned',

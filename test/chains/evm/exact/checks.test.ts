@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
   },
   {
     title: 'Scheme: another scheme',
-    plan: { requirements: { scheme: 'upto' } },
+    plan: { requirements: { scheme: 'auth-capture' } },
     reason: 'unsupported_scheme',
   },
   {

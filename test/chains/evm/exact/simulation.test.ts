@@ -347,7 +347,7 @@ describe('a refusal without chain access', () => {
       'invalid_exact_evm_payload_signature',
     ],
     ['no signature', async () => ({ signature: '0x' }), 'invalid_payload_structure'],
-    ['another scheme', async () => ({ requirements: { scheme: 'upto' } }), 'unsupported_scheme'],
+    ['another scheme', async () => ({ requirements: { scheme: 'auth-capture' } }), 'unsupported_scheme'],
     ['another network', async () => ({ requirements: { network: 'eip155:1' } }), 'invalid_network'],
     [
       'a payment to oneself',

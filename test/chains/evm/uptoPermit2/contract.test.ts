@@ -1,14 +1,12 @@
-import { type Address, keccak256 } from 'viem'
+import type { Address } from 'viem'
 import type { PlannedPayment, SchemeBody, SchemeHarness } from '../../../contracts/schemeContract.js'
 import { describeSchemeContract } from '../../../contracts/schemeContract.js'
-import { randomAddress } from '../../../support/evm/authorization.js'
 import type { LocalChain } from '../../../support/evm/localChain.js'
 import { toParityV } from '../../../support/evm/signatureForms.js'
 import type { UptoPaymentBody } from '../../../support/evm/uptoPermit2.js'
-import { createEoa } from '../../../support/evm/wallets.js'
-import { createMemoryLanes } from '../../../support/memoryLanes.js'
-import { openScene } from '../scene.js'
-import { deployRouter, openUpto, planCharge } from './uptoScene.js'
+import { deployUptoRouter } from '../../../support/evm/uptoRouter.js'
+import { openSchemeHarness } from '../schemeHarness.js'
+import { planCharge } from './uptoScene.js'
 
 const upperCase = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`
 
@@ -38,51 +36,23 @@ const respell = ({ paymentPayload, paymentRequirements }: UptoPaymentBody): Sche
   }
 }
 
-const plan = async (chain: LocalChain, facilitator: Address): Promise<PlannedPayment> => {
+const plan = async (chain: LocalChain): Promise<PlannedPayment> => {
+  const facilitator = facilitators.get(chain)
+  if (facilitator === undefined) throw new Error('The chain has no facilitator')
   const { body, payTo } = await planCharge(chain, { facilitator })
   return { body, respelled: respell(body), countReceived: () => chain.balanceOf(payTo) }
 }
 
-const openHarness = async (hasRouter: boolean): Promise<SchemeHarness> => {
-  const scene = await openScene()
-  const { chain } = scene
-  const router = hasRouter ? await deployRouter(scene) : null
-  const proxy = await scene.openProxy()
-  const lanes = createMemoryLanes()
-  const open = await openUpto(scene, { router, url: proxy.url, wrapLanes: () => lanes, rpcTimeoutMs: 1_000 })
-  const facilitator = router ?? open.signers[0]?.address
-  if (facilitator === undefined) throw new Error('There is no signer')
-  return {
-    scheme: open.scheme,
-    otherNetwork: 'eip155:8453',
-    plan: () => plan(chain, facilitator),
-    openRecorder: lanes.openRecorder,
-    createUnsentTransaction: async () => {
-      const bytes = await createEoa().account.signTransaction({
-        chainId: chain.chainId,
-        nonce: 0,
-        to: randomAddress(),
-        gas: 21_000n,
-        maxFeePerGas: 2_000_000_000n,
-        maxPriorityFeePerGas: 1n,
-      })
-      return { transaction: keccak256(bytes), bytes }
+const facilitators = new WeakMap<LocalChain, Address>()
+
+const openHarness = (hasRouter: boolean): Promise<SchemeHarness> =>
+  openSchemeHarness(plan, {
+    scheme: 'upto',
+    prepare: async (chain) => {
+      const facilitator = hasRouter ? await deployUptoRouter(chain) : chain.facilitators[0]?.address
+      if (facilitator !== undefined) facilitators.set(chain, facilitator)
     },
-    listSent: () =>
-      proxy.calls
-        .filter(({ method }) => method === 'eth_sendRawTransaction')
-        .map(({ params }) => String(params[0])),
-    dropSends: () => proxy.setFault('eth_sendRawTransaction', { kind: 'hang' }),
-    dropSendResponses: () =>
-      proxy.setFault('eth_sendRawTransaction', { kind: 'loseAnswer', connection: 'silent' }),
-    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
-    restore: () => proxy.clearFaults(),
-    close: async () => {
-      await open.close()
-      await scene.close()
-    },
-  }
-}
+  })
 
 const settlesPart = { settlesPart: true }
 

@@ -111,10 +111,10 @@ describe('payments that were verified', () => {
     expect(await verify('c')).toBe(true)
   })
 
-  it('hold their funds while their settlement is pending', async () => {
+  it('hold what is charged while their settlement is pending', async () => {
     const { verify, settle } = await openInstance(database.pool(), 'pending')
     expect([await verify('a'), await verify('b')]).toEqual([true, true])
-    expect(await settle('a', '1')).toMatchObject({ errorReason: 'settlement_pending' })
+    expect(await settle('a', '9000')).toMatchObject({ errorReason: 'settlement_pending' })
     expect(await verify('c')).toBe(false)
   })
 })
@@ -122,7 +122,7 @@ describe('payments that were verified', () => {
 it('a payment that does not fit cannot be settled without a verify either', async () => {
   const { verify, settle } = await openInstance()
   expect([await verify('a'), await verify('b')]).toEqual([true, true])
-  expect(await settle('c', '1')).toMatchObject({
+  expect(await settle('c', '9000')).toMatchObject({
     success: false,
     errorReason: 'insufficient_funds',
     errorMessage: expect.stringContaining('hold 20000 of it'),
