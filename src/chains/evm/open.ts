@@ -93,13 +93,19 @@ const openNetwork = async (
   const transferBatch = createTransferBatch(createContractPresence(rpc, batchSettler))
   await monitor.check()
   if (monitor.health().isRpcReachable) {
-    const [hasBatchContract] = await Promise.all([
+    const [hasBatchContract, , hasRouter] = await Promise.all([
       transferBatch.isDeployed(),
       multicall.ask(),
       routers.isDeployed(),
     ])
     if (!hasBatchContract) {
       logger.info({ network: network.network }, 'network.batch_contract_missing: run npm run deploy')
+    }
+    if (!hasRouter) {
+      logger.info(
+        { network: network.network },
+        'network.router_missing: run npm run deploy for upto by permit',
+      )
     }
     await reportTokens(network, tokens, context)
   }

@@ -12,7 +12,7 @@ import type { PermitExecution } from './execution.js'
 import { findUse } from './findUse.js'
 import type { Permit } from './payload.js'
 import { encodeBitmapCall, hasNonce } from './permitState.js'
-import { judgeExecuted } from './routerCall.js'
+import { hasExecuted, judgeExecuted } from './routerCall.js'
 
 /** Judges a payment by Permit2 from the token's Transfer, the nonce bitmap and what carried the permit. */
 export const createPermitJudge = (rpc: Rpc, execution: PermitExecution): SettlementJudge => {
@@ -21,7 +21,8 @@ export const createPermitJudge = (rpc: Rpc, execution: PermitExecution): Settlem
   const ownUses = new Map<Hex, { readonly isShared: boolean }>()
 
   const judgeOwn = (receipt: Receipt, isShared: boolean): { judgement: Judgement; isUse: boolean } => {
-    if (!isShared) {
+    // The router of the row may not be today's, whose batches are known as such.
+    if (!isShared && !hasExecuted(receipt, router)) {
       const judgement = judgeReceipt(receipt, transfer)
       return { judgement, isUse: judgement === 'unpaid' }
     }

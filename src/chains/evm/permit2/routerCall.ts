@@ -31,6 +31,11 @@ export const planRouterRead = (router: Hex, recipient: Hex): ContractCall => ({
   data: encodeFunctionData({ abi: routerAbi, functionName: 'routerOf', args: [recipient] }),
 })
 
+/** Whether a transaction made calls by the router. */
+export const hasExecuted = ({ logs }: Receipt, router: Hex | null): boolean =>
+  router !== null &&
+  logs.some(({ address, topics: [topic] }) => isSameAddress(address, router) && topic === executedTopic)
+
 /**
  * What the router's events show of a payment; null if it did not execute it. The transfer must be the call's own: after
  * the event of the call before.

@@ -1,7 +1,9 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256, pad, parseAbi, stringToHex } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { createPermitJudge } from '../../../../src/chains/evm/permit2/judge.js'
 import { judgeExecuted } from '../../../../src/chains/evm/permit2/routerCall.js'
-import type { Log } from '../../../../src/chains/evm/rpc/rpc.js'
+import { createRpc, type Log, type Receipt } from '../../../../src/chains/evm/rpc/rpc.js'
+import { silentLogger } from '../../../../src/platform/logger.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 
 const abi = parseAbi([
@@ -26,11 +28,16 @@ const moved = (change: Partial<typeof transfer> = {}): Log => {
   }
 }
 
+const receiptOf = (logs: readonly Log[], status = true): Receipt => ({
+  transactionHash: randomHex(32),
+  blockHash: randomHex(32),
+  blockNumber: 1n,
+  status,
+  logs: [...logs],
+})
+
 const judge = (logs: readonly Log[], status = true) =>
-  judgeExecuted(
-    { transactionHash: randomHex(32), blockHash: randomHex(32), blockNumber: 1n, status, logs: [...logs] },
-    { router, id, transfer },
-  )
+  judgeExecuted(receiptOf(logs, status), { router, id, transfer })
 
 describe("the router's receipt", () => {
   it.each<[string, readonly Log[], boolean, 'paid' | 'unpaid' | null]>([
@@ -45,5 +52,30 @@ describe("the router's receipt", () => {
     ['a reverted transaction', [moved(), executed()], false, null],
   ])('with %s', (_what, logs, status, judgement) => {
     expect(judge(logs, status)).toBe(judgement)
+  })
+})
+
+describe('a transaction that is not known to carry other payments, such as a batch of an earlier router,', () => {
+  const { judgeReceipt } = createPermitJudge(createRpc('eip155:84532', [], silentLogger), {
+    id,
+    nonce: 1n,
+    transfer,
+    words: '',
+    router,
+    reasons: {
+      reverted: 'transaction_failed',
+      void: 'permit2_invalid_nonce',
+      unpaid: 'transfer_event_mismatch',
+      expired: 'authorization_expired',
+    },
+    judgeTransaction: () => 'unknown',
+  })
+
+  it.each<[string, readonly Log[], 'paid' | 'unpaid']>([
+    ["by the router's event", [moved(), executed()], 'paid'],
+    ['never by the equal payment of another permit', [moved(), executed('other')], 'unpaid'],
+    ['by its transfer where the router made no call', [moved()], 'paid'],
+  ])('is judged %s', (_what, logs, judgement) => {
+    expect(judgeReceipt(receiptOf(logs), false)).toBe(judgement)
   })
 })
