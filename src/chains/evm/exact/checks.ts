@@ -72,7 +72,10 @@ const checks: readonly Rule[] = [
 export const findFailedCheck = (candidate: Candidate): Reason | null => runChecks(checks, candidate)
 
 /** The EIP-712 domain that the payer must have signed: from the requirements, else the token's own. */
-export const signedDomain = ({ payment, token }: Candidate): Pick<TokenDomain, 'name' | 'version'> => {
+export const signedDomain = ({
+  payment,
+  token,
+}: Pick<Candidate, 'payment' | 'token'>): Pick<TokenDomain, 'name' | 'version'> => {
   const { name, version } = payment.requirements.extra
   return {
     name: typeof name === 'string' ? name : (token.domain?.name ?? ''),

@@ -2,12 +2,13 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { decodeCredit, planCreditProbe } from '../exact/authorizationState.js'
 import type { Candidate } from '../permit2/checks.js'
 import { explainRevert, findContradiction, isNotYetValid } from '../permit2/explainRevert.js'
+import { gasCapOf } from '../permit2/gasCap.js'
 import type { TokenPermit } from '../permit2/gasSponsoring.js'
 import { formatPermitId, type Permit } from '../permit2/payload.js'
 import { decodePermitState, planStateReads } from '../permit2/permitState.js'
 import type { PermitSignatures } from '../permit2/prepare.js'
-import { encodeSignature, gasCapOf, type PermitSignature } from '../permit2/signature.js'
 import type { Rpc } from '../rpc/rpc.js'
+import { type DeployedSignature, encodeSignature } from '../signatures/unwrapSignature.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import { exactProxyAbi, exactProxyAddress } from './contracts.js'
 import { createJudge } from './judge.js'
@@ -56,7 +57,7 @@ export const createPermitCall = (
 /** Calldata of the proxy's `settle`, or of `settleWithPermit`. */
 export const encodeSettle = (
   { from, token, amount, nonce, deadline, to, validAfter }: Permit,
-  signature: PermitSignature,
+  signature: DeployedSignature,
   tokenPermit: TokenPermit | null = null,
 ): Hex => {
   const permit = { permitted: { token, amount }, nonce, deadline }

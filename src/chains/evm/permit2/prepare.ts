@@ -7,18 +7,18 @@ import { type Phase, type Preparation, type Preparer, toRefusal } from '../payme
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import { readSignature } from '../signatures/signature.js'
+import { type DeployedSignature, unwrapSignature } from '../signatures/unwrapSignature.js'
 import type { TokenRegistry } from '../tokens/tokenRegistry.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import type { Candidate } from './checks.js'
 import { readSponsoring, type TokenPermit } from './gasSponsoring.js'
 import type { Permit, ProofReading } from './payload.js'
-import { type PermitSignature, unwrapSignature } from './signature.js'
 import { permit2Separator } from './typedData.js'
 
 /** Passed every check that needs no simulation. */
 export interface Prepared<P extends Permit = Permit> {
   readonly candidate: Candidate<P>
-  readonly signature: PermitSignature
+  readonly signature: DeployedSignature
   readonly call: SettlementCall
   /** What the payer signed. */
   readonly authorizedAmount: bigint
@@ -34,7 +34,7 @@ export interface PreparerDependencies {
 }
 
 export interface PermitSignatures {
-  readonly signature: PermitSignature
+  readonly signature: DeployedSignature
   /** Submitted with the payment; null for none. */
   readonly tokenPermit: TokenPermit | null
 }

@@ -1,16 +1,13 @@
-import { encodeFunctionData, type Hex } from 'viem'
+import { encodeFunctionData } from 'viem'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import type { Rpc } from '../rpc/rpc.js'
-import type { PayerSignature } from '../signatures/signature.js'
+import { type DeployedSignature, encodeSignature } from '../signatures/unwrapSignature.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import type { Candidate } from './checks.js'
 import { explainRevert, findContradiction } from './explainRevert.js'
 import { createJudge } from './judge.js'
 import { formatPermitId } from './payload.js'
 import { decodePermitState, planStateReads } from './permitState.js'
-
-/** In the form that the router takes. */
-export type PermitSignature = Exclude<PayerSignature, { readonly kind: 'counterfactual' }>
 
 /*
  * Permit and transfer cost FiatToken about 165k gas, 70k more when they deploy the recipient's router; wallet contracts add
@@ -22,7 +19,7 @@ const contractGasCap = 1_000_000n
 export const createUptoCall = (
   { rpc, network }: { readonly rpc: Rpc; readonly network: string },
   candidate: Candidate,
-  { amount, signature }: { readonly amount: bigint; readonly signature: PermitSignature },
+  { amount, signature }: { readonly amount: bigint; readonly signature: DeployedSignature },
 ): SettlementCall => {
   const { permit, token, payTo, paymentNonce, routers } = candidate
   const { owner, spender, value, deadline, nonce } = permit
@@ -44,7 +41,7 @@ export const createUptoCall = (
           permitNonce: nonce,
           paymentNonce,
           isBound: spender !== routers.shared,
-          signature: bytesOf(signature),
+          signature: encodeSignature(signature),
         },
       ],
     }),
@@ -65,8 +62,3 @@ export const createUptoCall = (
     judge: createJudge(rpc, { router: routers.shared, asset, owner, spender, nonce, payTo, amount }),
   }
 }
-
-const bytesOf = (signature: PermitSignature): Hex =>
-  signature.kind === 'ecdsa'
-    ? `0x${signature.r.slice(2)}${signature.s.slice(2)}${signature.v.toString(16)}`
-    : signature.bytes

@@ -1,12 +1,13 @@
-import type { Hex } from 'viem'
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { readSettleAmount } from '../../../schemes/settleAmount.js'
 import { readAddress } from '../abi/address.js'
+import { signedDomain } from '../exact/checks.js'
 import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import { readSignature } from '../signatures/signature.js'
+import { unwrapSignature } from '../signatures/unwrapSignature.js'
 import type { TokenRegistry } from '../tokens/tokenRegistry.js'
 import type { RevertReason, SettlementCall } from '../transactions/settlementCall.js'
 import { createUptoCall } from './call.js'
@@ -76,8 +77,7 @@ export const createPreparer = (dependencies: {
     const digest = hashTokenPermit(permit, { ...signedDomain(candidate), chainId: network.chainId, asset })
     const signature = await readSignature(reading.proof.signature, digest, payer)
     if (signature === null) return refuse({ reason: 'invalid_permit_signature' })
-    const unwrapped =
-      signature.kind === 'counterfactual' ? await unwrap(rpc, payer, signature.bytes) : signature
+    const unwrapped = await unwrapSignature(rpc, signature, payer)
     if ('reason' in unwrapped) return refuse(unwrapped)
     const call = createUptoCall({ rpc, network: network.network }, candidate, {
       amount: settled.amount,
@@ -102,22 +102,3 @@ export const createPreparer = (dependencies: {
 }
 
 const unlisted = 'The token is not configured here: upto by permit takes configured tokens only'
-
-/** A wallet that is not deployed yet cannot be asked whether it signed. */
-const unwrap = async (
-  rpc: Rpc,
-  payer: Hex,
-  bytes: Hex,
-): Promise<{ readonly kind: 'contract'; readonly bytes: Hex } | RevertReason> =>
-  (await rpc.getCode(payer)) === '0x'
-    ? { reason: 'invalid_exact_evm_payload_undeployed_smart_wallet' }
-    : { kind: 'contract', bytes }
-
-/** Of the requirements, where they state it; a wrong one does not recover the payer. */
-const signedDomain = ({ payment, token }: Candidate) => {
-  const { name, version } = payment.requirements.extra
-  return {
-    name: typeof name === 'string' ? name : (token.domain?.name ?? ''),
-    version: typeof version === 'string' ? version : (token.domain?.version ?? ''),
-  }
-}

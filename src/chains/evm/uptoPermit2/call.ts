@@ -2,13 +2,14 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { readWord } from '../exact/authorizationState.js'
 import type { Candidate } from '../permit2/checks.js'
 import { explainRevert, findContradiction, isNotYetValid } from '../permit2/explainRevert.js'
+import { gasCapOf } from '../permit2/gasCap.js'
 import type { TokenPermit } from '../permit2/gasSponsoring.js'
 import { formatPermitId } from '../permit2/payload.js'
 import { decodePermitState, planStateReads } from '../permit2/permitState.js'
 import type { PermitSignatures } from '../permit2/prepare.js'
 import { encodeExecuteOne, planRouterRead } from '../permit2/routerCall.js'
-import { encodeSignature, gasCapOf, type PermitSignature } from '../permit2/signature.js'
 import type { Rpc } from '../rpc/rpc.js'
+import { type DeployedSignature, encodeSignature } from '../signatures/unwrapSignature.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import { chargeOf, type Facilitators, findFacilitator } from './checks.js'
 import { uptoProxyAbi, uptoProxyAddress } from './contracts.js'
@@ -67,7 +68,7 @@ export const createChargeCall = (
 export const encodeCharge = (
   { from, token, amount, nonce, deadline, to, facilitator, validAfter }: UptoPermit,
   charge: bigint,
-  signature: PermitSignature,
+  signature: DeployedSignature,
   tokenPermit: TokenPermit | null = null,
 ): Hex => {
   const permit = { permitted: { token, amount }, nonce, deadline }

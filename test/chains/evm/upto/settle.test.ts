@@ -156,9 +156,9 @@ const groupByTransaction = (answers: readonly { readonly transaction: string }[]
 describe('many payments', () => {
   it('of every form share transactions, also two equal ones of one payer', async () => {
     const { chain } = scene
-    const service = await openUpto(scene)
+    const proxy = await scene.openProxy()
+    const service = await openUpto(scene, { rpcUrls: [proxy.url] })
     const payTo = createEoa().address
-    // Each form once before: a batch is as large as single transactions of each showed.
     const wallet = createEoa()
     const plan = async () => {
       const byPermit2 = await planPermit({ chain }, { wallet, payTo, amount: 2_500n })
@@ -171,17 +171,26 @@ describe('many payments', () => {
         (await scene.plan({ payTo, amount: 2_500n })).body,
       ]
     }
+    // A batch is as large as single transactions of each form showed.
     for (const body of await plan()) expect(await service.settle(body)).toMatchObject({ success: true })
-    const bodies = [...(await plan()), ...(await plan())]
-    const answers = await Promise.all(bodies.map((body) => service.settle(body)))
-    expect(answers.map(({ errorReason }) => errorReason)).toEqual(bodies.map(() => undefined))
-    expect(await chain.balanceOf(payTo)).toBe(12n * 2_500n)
-    const forms = ['permit', 'permit2', 'upto permit2', 'eip3009']
-    const carried = groupByTransaction(answers)
-    const mixed = [...carried.values()].map((places) => new Set(places.map((at) => forms[at % 4])).size)
-    expect(Math.max(...mixed)).toBeGreaterThan(1)
+    // Simulations that end together reach the queue together.
+    proxy.setFault('eth_call', { kind: 'delay', milliseconds: 300 })
+    let settled = 4
+    let mixed = 0
+    for (let round = 0; round < 5 && mixed < 2; round++) {
+      const bodies = [...(await plan()), ...(await plan())]
+      const answers = await Promise.all(bodies.map((body) => service.settle(body)))
+      expect(answers.map(({ errorReason }) => errorReason)).toEqual(bodies.map(() => undefined))
+      settled += answers.length
+      expect(await chain.balanceOf(payTo)).toBe(BigInt(settled) * 2_500n)
+      mixed = Math.max(...[...groupByTransaction(answers).values()].map(countForms))
+    }
+    expect(mixed).toBeGreaterThan(1)
   })
 })
+
+/** Of answers at these places. */
+const countForms = (places: readonly number[]): number => new Set(places.map((at) => at % 4)).size
 
 /** Verify and settle refuse with this reason, and nothing is sent. */
 const expectRefused = async (service: UptoService, body: unknown, reason: string): Promise<void> => {

@@ -1,0 +1,11 @@
+import type { DeployedSignature } from '../signatures/unwrapSignature.js'
+
+/*
+ * About 130k gas for a first transfer to a new recipient by ECDSA; wallet contracts add their own check. The same caps
+ * as for EIP-3009, so that the balance that a signer needs does not depend on the method. Unused gas is not paid.
+ */
+const ecdsaGasCap = 500_000n
+const contractGasCap = 1_000_000n
+
+export const gasCapOf = ({ kind }: DeployedSignature): bigint =>
+  kind === 'ecdsa' ? ecdsaGasCap : contractGasCap
