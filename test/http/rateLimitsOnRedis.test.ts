@@ -83,11 +83,11 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
   it('keeps counting in Redis while responses are slow', async () => {
     // The bucket refills by one every 60 ms, so a difference of one is noise on a busy machine.
     await Promise.all(Array.from({ length: 40 }, () => remainingOf(service)))
-    proxy.delay(30)
+    proxy.delay(10)
     const slow = await timed(() => remainingOf(service))
     // A local count would start again at 999.
     expect(slow.value).toBeLessThan(990)
-    expect(slow.ms).toBeGreaterThanOrEqual(60)
+    expect(slow.ms).toBeGreaterThanOrEqual(20)
     expect(await readStore(service)).toEqual({ status: 200, store: 'ok', gauge: '0' })
   })
 
