@@ -63,7 +63,8 @@ export interface SchemeHarness {
   dropSendResponses(): void
   /** No request gets a response. */
   dropAllResponses(): void
-  restore(): void
+  /** Ends the faults; resolves when no request hangs because of them. */
+  restore(): Promise<void>
   close(): Promise<void>
 }
 
@@ -127,9 +128,9 @@ export const describeSchemeContract = (
       return { ...plan, ...(await authorize(plan.body)), receivedBefore: await plan.countReceived() }
     }
 
-    /** Ends the faults, and waits until requests that hang because of them have timed out. */
+    /** Ends the faults, and waits until the scheme works again. */
     const restore = async () => {
-      harness.restore()
+      await harness.restore()
       const payment = read((await harness.plan()).body)
       await pollUntil(() => verify(payment).catch(() => null), 'the chain to answer again')
     }

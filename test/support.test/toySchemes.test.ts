@@ -62,7 +62,7 @@ const openHarness = (
     dropSends: () => chain.setFault('swallowSends'),
     dropSendResponses: () => chain.setFault('loseSendAnswers'),
     dropAllResponses: () => chain.setFault('silence'),
-    restore: () => chain.setFault(null),
+    restore: async () => chain.setFault(null),
     close: async () => undefined,
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
@@ -37,6 +38,8 @@ export interface RpcProxy {
   setFault(method: string, fault: Fault, options?: { readonly times?: number }): void
   /** Hanging calls stay hanging. */
   clearFaults(): void
+  /** Resolves when the callers of all hanging calls have given up. */
+  waitForHangingCalls(): Promise<void>
   count(method: string): number
   clearCalls(): void
   stop(): Promise<void>
@@ -161,6 +164,9 @@ const answerCall = async (call: Call, fault: Fault): Promise<Reply> => {
   }
 }
 
+const hangs = (fault: Fault): boolean =>
+  fault.kind === 'hang' || (fault.kind === 'loseAnswer' && fault.connection === 'silent')
+
 /** One HTTP response per request; effects on the connection take precedence. */
 const sendReplies = (response: ServerResponse, replies: readonly Reply[], isBatched: boolean): void => {
   const answers: unknown[] = []
@@ -183,6 +189,7 @@ const sendReplies = (response: ServerResponse, replies: readonly Reply[], isBatc
 export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
   const faults = new Map<string, ActiveFault>()
   const calls: SeenCall[] = []
+  const hanging = new Set<ServerResponse>()
   let requestCount = 0
 
   const takeFault = (method: string): Fault => {
@@ -208,6 +215,10 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
       calls.push({ method, params, isBatched })
       return { call, fault: takeFault(method) }
     })
+    if (planned.some(({ fault }) => hangs(fault))) {
+      hanging.add(response)
+      response.once('close', () => hanging.delete(response))
+    }
     const replies = await Promise.all(planned.map(({ call, fault }) => answerCall(call, fault)))
     sendReplies(response, replies, isBatched)
   }
@@ -235,6 +246,9 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
       faults.set(method, { fault, remaining: times })
     },
     clearFaults: () => faults.clear(),
+    waitForHangingCalls: async () => {
+      await Promise.all([...hanging].map((response) => once(response, 'close')))
+    },
     count: (method) => calls.filter((call) => call.method === method).length,
     clearCalls: () => {
       calls.length = 0

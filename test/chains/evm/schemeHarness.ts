@@ -31,7 +31,7 @@ export const openSchemeHarness = async (
     EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
     [`EVM_RPC_URL_${chain.chainId}`]: proxy.url,
     [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '20',
-    EVM_RPC_TIMEOUT_MS: '1000',
+    EVM_RPC_TIMEOUT_MS: '2000',
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
   const limiter = createMemoryRateLimiter({ clock: systemClock })
@@ -69,7 +69,10 @@ export const openSchemeHarness = async (
     dropSendResponses: () =>
       proxy.setFault('eth_sendRawTransaction', { kind: 'loseAnswer', connection: 'silent' }),
     dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
-    restore: () => proxy.clearFaults(),
+    restore: async () => {
+      proxy.clearFaults()
+      await proxy.waitForHangingCalls()
+    },
     close: async () => {
       await opened.close()
       await limiter.close()

@@ -86,7 +86,10 @@ export const openTonHarness = async (form: PaymentForm): Promise<SchemeHarness> 
     dropSends: () => proxy.setFault('sendBoc', { kind: 'hang' }),
     dropSendResponses: () => proxy.setFault('sendBoc', { kind: 'loseAnswer', connection: 'silent' }),
     dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
-    restore: () => proxy.clearFaults(),
+    restore: async () => {
+      proxy.clearFaults()
+      await proxy.waitForHangingCalls()
+    },
     close: async () => {
       await opened.close()
       await limiter.close()

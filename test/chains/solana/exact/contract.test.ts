@@ -75,7 +75,10 @@ const openHarness = async (): Promise<SchemeHarness> => {
     dropSends: () => proxy.setFault('sendTransaction', { kind: 'hang' }),
     dropSendResponses: () => proxy.setFault('sendTransaction', { kind: 'loseAnswer', connection: 'silent' }),
     dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
-    restore: () => proxy.clearFaults(),
+    restore: async () => {
+      proxy.clearFaults()
+      await proxy.waitForHangingCalls()
+    },
     close: async () => {
       await opened.close()
       await limiter.close()

@@ -62,7 +62,10 @@ const openHarness = async (): Promise<SchemeHarness> => {
     dropSendResponses: () =>
       proxy.setFault('/wallet/broadcasthex', { kind: 'loseAnswer', connection: 'silent' }),
     dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
-    restore: () => proxy.clearFaults(),
+    restore: async () => {
+      proxy.clearFaults()
+      await proxy.waitForHangingCalls()
+    },
     close: async () => {
       await close()
       await proxy.stop()
