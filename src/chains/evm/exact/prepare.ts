@@ -3,6 +3,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
+import { createPrepareAgain, readTimes } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
 import { type PayerSignature, readSignature } from '../signatures/signature.js'
@@ -44,8 +45,6 @@ export const createPreparer = (dependencies: {
     return planDeployingTransfer(token.address, authorization, signature)
   }
 
-  const readSeconds = () => BigInt(Math.floor(clock.now().getTime() / 1_000))
-
   const prepare = async (payment: Payment, phase: Phase): Promise<Preparation<Prepared>> => {
     const reading = readExactProof(payment.proof)
     if ('problem' in reading) {
@@ -59,13 +58,14 @@ export const createPreparer = (dependencies: {
     if ('refusedAs' in finding) return { refused: toRefusal(payer, { reason: finding.refusedAs }) }
 
     // Field by field, here and below: object spread costs several µs, on every verification.
+    const times = readTimes(clock, phase)
     const candidate: Candidate = {
       authorization: proof.authorization,
       signature: proof.signature,
       payment,
       token: finding.token,
-      nowSeconds: readSeconds(),
-      marginSeconds: BigInt(phase.marginSeconds),
+      nowSeconds: times.nowSeconds,
+      marginSeconds: times.marginSeconds,
     }
     const failed = findFailedCheck(candidate)
     if (failed !== null) return { refused: toRefusal(payer, { reason: failed }) }
@@ -84,16 +84,12 @@ export const createPreparer = (dependencies: {
 
   return {
     prepare,
-    prepareAgain: async (prepared, phase) => {
-      const { candidate, call } = prepared
-      if (call.batchedBy === null) return await prepare(candidate.payment, phase)
-      const failed = findFailedCheck({
-        ...candidate,
-        nowSeconds: readSeconds(),
-        marginSeconds: BigInt(phase.marginSeconds),
-      })
-      return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
-    },
+    prepareAgain: createPrepareAgain({
+      clock,
+      prepare,
+      isWalletAsked: ({ call }) => call.batchedBy === null,
+      findFailedCheck,
+    }),
   }
 }
 

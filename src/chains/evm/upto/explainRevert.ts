@@ -22,7 +22,7 @@ export const explainRevert = (
   const error = failure.data === null ? null : readRouterError(failure.data)
   if (error === 'PermitAlreadySettled') return nonceMismatch(permit, nonce)
   if (nonce > permit.nonce) {
-    // Used: this permit was submitted by somebody, or the nonce by another permit.
+    // The nonce is used: by this permit, which any account may submit, or by another one.
     if (error === 'InvalidPermitSignature') return nonceMismatch(permit, nonce)
     if (allowance !== null && allowance < amount) return { reason: 'permit_allowance_changed' }
   }

@@ -90,7 +90,7 @@ const findExecution = async (
   const answer = await rpc.call({ at, to: router, data })
   const next = answer.succeeds ? readWord(answer.value) : null
   if (next === null) return { state: 'unknown' }
-  // The router still takes it, also when somebody submitted the permit; after its deadline it never does.
+  // The router still takes it, also after another account submitted the permit; after its deadline it never does.
   if (next <= nonce) return { state: 'unused' }
 
   const log = await findLog(rpc, {

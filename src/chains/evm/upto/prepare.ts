@@ -4,6 +4,7 @@ import { readSettleAmount } from '../../../schemes/settleAmount.js'
 import { readAddress } from '../abi/address.js'
 import { signedDomain } from '../exact/checks.js'
 import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
+import { createPrepareAgain, readTimes } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import { readSignature } from '../signatures/signature.js'
@@ -34,8 +35,6 @@ export const createPreparer = (dependencies: {
 }): Preparer<Prepared> => {
   const { network, rpc, tokens, clock, routers, findPermitProblem } = dependencies
 
-  const readSeconds = () => BigInt(Math.floor(clock.now().getTime() / 1_000))
-
   const prepare = async (payment: Payment, phase: Phase): Promise<Preparation<Prepared>> => {
     const reading = readUptoProof(payment.proof)
     if ('problem' in reading) {
@@ -55,14 +54,15 @@ export const createPreparer = (dependencies: {
     if (problem !== null) return refuse(problem)
     if (!(await routers.isDeployed())) return refuse({ reason: 'router_not_deployed' })
 
+    const times = readTimes(clock, phase)
     const candidate: Candidate = {
       ...reading.proof,
       payment,
       token: finding.token,
       payTo,
       routers: { shared: routers.shared, ofRecipient: routers.findFor(payTo) },
-      nowSeconds: readSeconds(),
-      marginSeconds: BigInt(phase.marginSeconds),
+      nowSeconds: times.nowSeconds,
+      marginSeconds: times.marginSeconds,
     }
     const failed = findFailedCheck(candidate)
     if (failed !== null) return refuse({ reason: failed })
@@ -88,16 +88,12 @@ export const createPreparer = (dependencies: {
 
   return {
     prepare,
-    prepareAgain: async (prepared, phase) => {
-      const { candidate, call } = prepared
-      if (call.batchedBy === null) return await prepare(candidate.payment, phase)
-      const failed = findFailedCheck({
-        ...candidate,
-        nowSeconds: readSeconds(),
-        marginSeconds: BigInt(phase.marginSeconds),
-      })
-      return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
-    },
+    prepareAgain: createPrepareAgain({
+      clock,
+      prepare,
+      isWalletAsked: ({ call }) => call.batchedBy === null,
+      findFailedCheck,
+    }),
   }
 }
 
