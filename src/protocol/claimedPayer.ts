@@ -1,5 +1,4 @@
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+import { isFields } from './fields.js'
 
 const address = /^[\x21-\x7e]{1,256}$/
 

@@ -1,3 +1,4 @@
+import { type Fields, isFields } from './fields.js'
 import type { PayloadShape } from './payload.js'
 import { wireLimits } from './wire.js'
 
@@ -6,11 +7,6 @@ import { wireLimits } from './wire.js'
  * `true` means that the schema would accept the same value unchanged; `false` means that the schema must
  * decide.
  */
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isText = (value: unknown, maxLength: number): boolean =>
   typeof value === 'string' && value.length > 0 && value.length <= maxLength

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { readUint256 } from './amount.js'
 import { describeIssue } from './describeIssue.js'
 import { isCommonPayload } from './fastPath.js'
+import { isFields } from './fields.js'
 import { canonicalNetwork } from './network.js'
 import { type PayloadShape, payloadShape } from './payload.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
@@ -159,6 +160,3 @@ const readExtensions = (payload: PayloadShape, requirements: WireRequirements) =
   if (requirements.extensions == null && repeated == null) return noExtensions
   return { ...(isFields(repeated) ? repeated : {}), ...requirements.extensions }
 }
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

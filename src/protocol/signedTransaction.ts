@@ -1,3 +1,5 @@
+import { type Fields, isFields } from './fields.js'
+
 /*
  * TRON: `signedTransaction` is the hex of the whole transaction, or what TronWeb signers return, as an object or as its
  * JSON text: `{visible, txID, raw_data_hex, signature[], raw_data}`. Only `raw_data_hex` and `signature` are signed.
@@ -7,8 +9,6 @@
 const maxRawDigits = 2_000
 const maxSignatures = 5
 const maxJsonLength = 16_384
-
-type Fields = Readonly<Record<string, unknown>>
 
 const hexBytes = /^(?:0x)?((?:[0-9a-fA-F]{2})+)$/
 
@@ -60,9 +60,6 @@ const parseJson = (text: string): unknown => {
     return null
   }
 }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A length-delimited protobuf field, in hex. */
 const encodeField = (number: number, hex: string): string => {

@@ -1,3 +1,4 @@
+import { type Fields, isFields } from '../protocol/fields.js'
 import type { Payment } from '../protocol/payment.js'
 
 export interface OwnMethod {
@@ -6,8 +7,6 @@ export interface OwnMethod {
   /** Fields of a proof of the own method; a proof with one of them is never foreign. */
   readonly fields: readonly string[]
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Sentence about a payment by another asset transfer method of `exact`, or null. Its proof is well-formed, so that a
@@ -43,6 +42,3 @@ const isPermit = ({ authorization }: Fields): boolean =>
 /** Untrusted text is repeated only if it is short and plain. */
 const nameOf = (method: unknown): string =>
   typeof method === 'string' && /^[\w-]{1,32}$/.test(method) ? method : 'this value'
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isFields } from '../../protocol/fields.js'
 import { normalizeSignedTransaction } from '../../protocol/signedTransaction.js'
 import type { WirePaymentRequest } from '../../protocol/wire.js'
 
@@ -14,9 +15,6 @@ const normalizeProof = (body: WirePaymentRequest): WirePaymentRequest => {
     ? body
     : { ...body, paymentPayload: { ...paymentPayload, payload: normalized } }
 }
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** SHA-256 of the canonical value, in hex. */
 export const fingerprintJson = (value: unknown): string =>

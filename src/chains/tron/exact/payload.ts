@@ -1,4 +1,5 @@
 import { readUint256 } from '../../../protocol/amount.js'
+import { isFields } from '../../../protocol/fields.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { readAddress, type TronAddress } from '../encoding/address.js'
 import { decodeTransfer, type SignedTransfer } from './decode.js'
@@ -26,7 +27,7 @@ export const readExactProof = (proof: Readonly<Record<string, unknown>>): ProofR
       'payload.signedTransaction: must be the hex of a signed transaction, or its JSON with raw_data_hex and signature',
     )
   }
-  if (!isRecord(authorization)) return malformed('payload.authorization: must be an object')
+  if (!isFields(authorization)) return malformed('payload.authorization: must be an object')
   const { amount } = authorization
   for (const field of ['from', 'to', 'contractAddress']) {
     if (typeof authorization[field] !== 'string') return wrongField(field, 'an address')
@@ -52,7 +53,7 @@ export const readExactProof = (proof: Readonly<Record<string, unknown>>): ProofR
 
 /** The payer that a payload names beside bytes that cannot be read; null if it names none. */
 export const readClaimedPayer = ({ authorization }: Readonly<Record<string, unknown>>): TronAddress | null =>
-  isRecord(authorization) ? readAddress(authorization.from) : null
+  isFields(authorization) ? readAddress(authorization.from) : null
 
 const copiedFields = ['from', 'to', 'contractAddress', 'amount'] as const
 
@@ -72,6 +73,3 @@ const invalidAddress = (field: string, reason: Reason): ProofReading => ({
   reason,
   problem: `payload.authorization.${field}: is not a TRON address`,
 })
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
