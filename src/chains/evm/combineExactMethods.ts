@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { isFields } from '../../protocol/fields.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { describeForeignMethod } from '../../schemes/transferMethod.js'
@@ -70,4 +71,4 @@ const isPermit2 = ({ proof, requirements }: Payment): boolean => {
 }
 
 const readOwner = ({ permit2Authorization: fields }: Payment['proof']) =>
-  typeof fields === 'object' && fields !== null && 'from' in fields ? readAddress(fields.from) : null
+  isFields(fields) ? readAddress(fields.from) : null

@@ -4,9 +4,11 @@ import type { Reason } from '../../protocol/reasons.js'
 import { type Phase, type Preparer, toRefusal } from './paymentMethod.js'
 import type { SettlementCall } from './transactions/settlementCall.js'
 
-/** The present, and how long an authorization must still be valid, in seconds. */
-interface Times {
+/** When and for what a payment is checked; times in seconds. */
+interface Occasion {
   readonly nowSeconds: bigint
+  readonly isForSettle: boolean
+  /** Minimum remaining validity. */
   readonly marginSeconds: bigint
 }
 
@@ -15,14 +17,18 @@ interface Prepared<Candidate> {
   readonly call: Pick<SettlementCall, 'payer'>
 }
 
-export const readTimes = (clock: Clock, { marginSeconds }: Pick<Phase, 'marginSeconds'>): Times => ({
+export const readOccasion = (clock: Clock, { isForSettle, marginSeconds }: Phase): Occasion => ({
   nowSeconds: BigInt(Math.floor(clock.now().getTime() / 1_000)),
+  isForSettle,
   marginSeconds: BigInt(marginSeconds),
 })
 
 /** Repeats only the checks that need no chain access, unless a wallet contract decides, whose state may have changed. */
 export const createPrepareAgain =
-  <Candidate extends Times & { readonly payment: Payment }, P extends Prepared<Candidate>>({
+  <
+    Candidate extends Pick<Occasion, 'nowSeconds' | 'marginSeconds'> & { readonly payment: Payment },
+    P extends Prepared<Candidate>,
+  >({
     clock,
     prepare,
     isWalletAsked,
@@ -35,6 +41,6 @@ export const createPrepareAgain =
   async (prepared, phase) => {
     const { candidate, call } = prepared
     if (isWalletAsked(prepared)) return await prepare(candidate.payment, phase)
-    const failed = findFailedCheck({ ...candidate, ...readTimes(clock, phase) })
+    const failed = findFailedCheck({ ...candidate, ...readOccasion(clock, phase) })
     return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
   }

@@ -1,6 +1,8 @@
 import type { Hex } from 'viem'
 import { readUint256 } from '../../../protocol/amount.js'
+import { isFields } from '../../../protocol/fields.js'
 import { readAddress } from '../abi/address.js'
+import { maxSignatureBytes, signatureForm } from '../signatures/signature.js'
 
 /** An EIP-3009 authorization as the payer signed it; times in Unix seconds, addresses in EIP-55 form. */
 export interface Authorization {
@@ -20,17 +22,15 @@ export interface ExactProof {
 
 export type ProofReading = { readonly proof: ExactProof } | { readonly problem: string }
 
-const maxSignatureBytes = 16_384
-
 /** Reads an untrusted proof. Ignores extra fields, never throws. */
 export const readExactProof = (proof: unknown): ProofReading => {
   // Hand-written: a schema library takes several times as long, on every verification.
-  if (!isRecord(proof)) return { problem: 'payload: must be an object' }
+  if (!isFields(proof)) return { problem: 'payload: must be an object' }
   const signature = readHex(signatureForm, proof.signature)
   if (signature === null) return { problem: 'payload.signature: must be hex bytes' }
   if (signature.length > 2 + 2 * maxSignatureBytes) return { problem: 'payload.signature: is too long' }
   const fields = proof.authorization
-  if (!isRecord(fields)) return { problem: 'payload.authorization: must be an object' }
+  if (!isFields(fields)) return { problem: 'payload.authorization: must be an object' }
 
   const from = readAddress(fields.from)
   if (from === null) return wrongField('from', 'an EVM address')
@@ -51,10 +51,6 @@ const wrongField = (field: string, expected: string): ProofReading => ({
   problem: `payload.authorization.${field}: must be ${expected}`,
 })
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const signatureForm = /^0x(?:[0-9a-fA-F]{2})+$/
 const nonceForm = /^0x[0-9a-fA-F]{64}$/
 
 /** Hex of a given form, in lower case, or null. */

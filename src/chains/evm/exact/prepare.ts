@@ -3,7 +3,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
-import { createPrepareAgain, readTimes } from '../prepareAgain.js'
+import { createPrepareAgain, readOccasion } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
 import { type PayerSignature, readSignature } from '../signatures/signature.js'
@@ -58,14 +58,14 @@ export const createPreparer = (dependencies: {
     if ('refusedAs' in finding) return { refused: toRefusal(payer, { reason: finding.refusedAs }) }
 
     // Field by field, here and below: object spread costs several µs, on every verification.
-    const times = readTimes(clock, phase)
+    const occasion = readOccasion(clock, phase)
     const candidate: Candidate = {
       authorization: proof.authorization,
       signature: proof.signature,
       payment,
       token: finding.token,
-      nowSeconds: times.nowSeconds,
-      marginSeconds: times.marginSeconds,
+      nowSeconds: occasion.nowSeconds,
+      marginSeconds: occasion.marginSeconds,
     }
     const failed = findFailedCheck(candidate)
     if (failed !== null) return { refused: toRefusal(payer, { reason: failed }) }

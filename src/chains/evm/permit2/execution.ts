@@ -14,7 +14,7 @@ export interface PermitExecution {
   /** The router that may have executed it beside other payments; null for none. */
   readonly router: Hex | null
   readonly reasons: FailureReasons
-  /** Of a transaction with a transfer of these terms, whoever sent it; `unpaid`: it did not execute this permit. */
+  /** Of a transaction with a transfer of these terms, by any sender; `unpaid`: it did not execute this permit. */
   judgeTransaction(
     receipt: Receipt,
     transaction: Pick<Transaction, 'to' | 'input'>,

@@ -1,5 +1,6 @@
 import { type Hex, hashTypedData } from 'viem'
 import { readUint256 } from '../../../protocol/amount.js'
+import { isFields } from '../../../protocol/fields.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import { readSignature } from '../signatures/signature.js'
@@ -45,7 +46,7 @@ export interface SponsoredPayment {
 
 /**
  * The permit of a payment that asks for sponsoring; null where it does not. That the token accepts it, or accepted it
- * before, is proven by the simulation: somebody else may submit it first.
+ * before, is proven by the simulation: any account may submit it first.
  */
 export const readSponsoring = async (
   { payment: { extensions }, permit, token, nowSeconds, marginSeconds }: SponsoredPayment,
@@ -106,10 +107,7 @@ export const explainMissingAllowance = (
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const readRecord = (value: unknown) => (isRecord(value) ? value : {})
+const readRecord = (value: unknown) => (isFields(value) ? value : {})
 
 const x402Fields = [
   'from',
@@ -124,8 +122,8 @@ const x402Fields = [
 
 /** What a server declares is repeated by clients that do not use it: only a whole form counts. */
 const readInfo = (extension: unknown): SponsoringInfo | 'malformed' | null => {
-  if (!isRecord(extension)) return null
-  const info = isRecord(extension.info) ? extension.info : extension
+  if (!isFields(extension)) return null
+  const info = isFields(extension.info) ? extension.info : extension
   if (x402Fields.every((field) => Boolean(info[field]))) return readX402Info(info)
   return info.owner !== undefined && info.value !== undefined ? readT402Info(info) : null
 }

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
-import { readAddress } from '../abi/address.js'
+import { addressField, wholeNumberField } from '../abi/journalFields.js'
 import { readWord } from '../exact/authorizationState.js'
 import { judgeReceipt } from '../exact/judge.js'
 import type { Receipt, Rpc } from '../rpc/rpc.js'
@@ -60,26 +60,14 @@ export const createPermitJudge = (rpc: Rpc, execution: PermitExecution): Settlem
   }
 }
 
-export const wholeNumber = z
-  .string()
-  .regex(/^[0-9]{1,78}$/)
-  .transform((text) => BigInt(text))
-
-export const addressText = z.string().transform((text, context) => {
-  const address = readAddress(text)
-  if (address !== null) return address
-  context.addIssue('must be an EVM address')
-  return z.NEVER
-})
-
 /** In the journal's details; `method` tells the rows of this method from those of others, which have none. */
 export const permitDetails = z.object({
   method: z.literal('permit2'),
-  nonce: wholeNumber,
-  deadline: wholeNumber,
-  validAfter: wholeNumber,
+  nonce: wholeNumberField,
+  deadline: wholeNumberField,
+  validAfter: wholeNumberField,
   /** The router when the row was written: it changes with the signers. Absent in rows from before there was one. */
-  router: addressText.nullish().transform((router) => router ?? null),
+  router: addressField.nullish().transform((router) => router ?? null),
 })
 
 export const describePermit = (

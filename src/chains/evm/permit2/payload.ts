@@ -1,7 +1,9 @@
 import type { Hex } from 'viem'
 import { readUint256 } from '../../../protocol/amount.js'
+import { isFields } from '../../../protocol/fields.js'
 import { readAddress } from '../abi/address.js'
 import { addressWord, numberWord } from '../abi/words.js'
+import { maxSignatureBytes, signatureForm } from '../signatures/signature.js'
 import { permit2Address } from './contracts.js'
 
 /** A Permit2 authorization as the payer signed it; times in Unix seconds, addresses in EIP-55 form. */
@@ -27,23 +29,21 @@ export type ProofReading<P extends Permit = Permit> =
   | { readonly proof: PermitProof<P>; readonly witness: Readonly<Record<string, unknown>> }
   | { readonly problem: string }
 
-const maxSignatureBytes = 16_384
-
 /**
  * Reads an untrusted proof: what the permits of every proxy have. Returns the witness too, whose further fields differ.
  * Ignores extra fields, never throws.
  */
 export const readPermitProof = (proof: unknown): ProofReading => {
-  if (!isRecord(proof)) return { problem: 'payload: must be an object' }
+  if (!isFields(proof)) return { problem: 'payload: must be an object' }
   const { signature, permit2Authorization: fields } = proof
   if (typeof signature !== 'string' || signature.length > 2 + 2 * maxSignatureBytes) {
     return { problem: `payload.signature: must be hex of at most ${maxSignatureBytes} bytes` }
   }
   if (!signatureForm.test(signature)) return { problem: 'payload.signature: must be hex bytes' }
-  if (!isRecord(fields)) return { problem: 'payload.permit2Authorization: must be an object' }
+  if (!isFields(fields)) return { problem: 'payload.permit2Authorization: must be an object' }
   const { permitted, witness } = fields
-  if (!isRecord(permitted)) return wrongField('permitted', 'an object')
-  if (!isRecord(witness)) return wrongField('witness', 'an object')
+  if (!isFields(permitted)) return wrongField('permitted', 'an object')
+  if (!isFields(witness)) return wrongField('witness', 'an object')
 
   const from = readAddress(fields.from)
   if (from === null) return wrongField('from', addressText)
@@ -71,11 +71,6 @@ const numberText = 'a uint256 in decimal digits'
 export const wrongField = (field: string, expected: string): { readonly problem: string } => ({
   problem: `payload.permit2Authorization.${field}: must be ${expected}`,
 })
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const signatureForm = /^0x(?:[0-9a-fA-F]{2})+$/
 
 /** The identity of a permit, in lower case: Permit2 allows one use per (owner, nonce), whatever the token. */
 export const formatPermitId = (network: string, { from, nonce }: Pick<Permit, 'from' | 'nonce'>): string =>

@@ -4,6 +4,7 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { readAddress } from '../abi/address.js'
 import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
+import { createPrepareAgain, readOccasion } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import { readSignature } from '../signatures/signature.js'
@@ -54,12 +55,6 @@ export const createPermitPreparer = <P extends Permit>(
 ): Preparer<Prepared<P>> => {
   const separator = permit2Separator(network.chainId)
 
-  const describePhase = ({ isForSettle, marginSeconds }: Phase) => ({
-    nowSeconds: BigInt(Math.floor(clock.now().getTime() / 1_000)),
-    isForSettle,
-    marginSeconds: BigInt(marginSeconds),
-  })
-
   const prepare = async (payment: Payment, phase: Phase): Promise<Preparation<Prepared<P>>> => {
     const reading = read(payment.proof)
     if ('problem' in reading) {
@@ -72,7 +67,13 @@ export const createPermitPreparer = <P extends Permit>(
     const finding = await tokens.find(asset)
     if ('refusedAs' in finding) return { refused: toRefusal(payer, { reason: finding.refusedAs }) }
 
-    const candidate = { permit, signature: signed, payment, token: finding.token, ...describePhase(phase) }
+    const candidate = {
+      permit,
+      signature: signed,
+      payment,
+      token: finding.token,
+      ...readOccasion(clock, phase),
+    }
     const failed = findFailedCheck(candidate)
     if (failed !== null) return { refused: toRefusal(payer, { reason: failed }) }
 
@@ -88,11 +89,11 @@ export const createPermitPreparer = <P extends Permit>(
 
   return {
     prepare,
-    prepareAgain: async (prepared, phase) => {
-      const { candidate, call, signature } = prepared
-      if (signature.kind !== 'ecdsa') return await prepare(candidate.payment, phase)
-      const failed = findFailedCheck({ ...candidate, ...describePhase(phase) })
-      return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
-    },
+    prepareAgain: createPrepareAgain({
+      clock,
+      prepare,
+      isWalletAsked: ({ signature }) => signature.kind !== 'ecdsa',
+      findFailedCheck,
+    }),
   }
 }

@@ -1,18 +1,12 @@
-import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { encodeEventTopics, encodeFunctionData, type Hex } from 'viem'
 import { isSameAddress } from '../abi/address.js'
 import { keccak } from '../abi/keccak.js'
+import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import { type ExpectedTransfer, isTransfer } from '../exact/judge.js'
 import type { Receipt } from '../rpc/rpc.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 
-/** What calls of Permit2's proxies use of our router. */
-const routerAbi = parseAbi([
-  'struct Call { address target; bytes32 id; bytes data; }',
-  'function executeOne(Call call)',
-  'function routerOf(address recipient) view returns (address)',
-  'event Executed(bytes32 indexed id)',
-])
-const [executedTopic] = encodeEventTopics({ abi: routerAbi, eventName: 'Executed' })
+const [executedTopic] = encodeEventTopics({ abi: uptoRouterAbi, eventName: 'Executed' })
 
 /** The router's event names a payment by the hash of its id. */
 export const hashCallId = (id: string): Hex => keccak(id)
@@ -20,7 +14,7 @@ export const hashCallId = (id: string): Hex => keccak(id)
 /** One call through the router, which reverts as the call does. */
 export const encodeExecuteOne = (id: string, { to, data }: ContractCall): Hex =>
   encodeFunctionData({
-    abi: routerAbi,
+    abi: uptoRouterAbi,
     functionName: 'executeOne',
     args: [{ target: to, id: hashCallId(id), data }],
   })
@@ -28,7 +22,7 @@ export const encodeExecuteOne = (id: string, { to, data }: ContractCall): Hex =>
 /** A call that returns a word where the router is deployed: calls of an address without code succeed. */
 export const planRouterRead = (router: Hex, recipient: Hex): ContractCall => ({
   to: router,
-  data: encodeFunctionData({ abi: routerAbi, functionName: 'routerOf', args: [recipient] }),
+  data: encodeFunctionData({ abi: uptoRouterAbi, functionName: 'routerOf', args: [recipient] }),
 })
 
 /** Whether a transaction made calls by the router. */

@@ -11,6 +11,10 @@ export type PayerSignature =
   /** From a wallet that may not be deployed yet (EIP-6492): factory call and inner signature. */
   | { readonly kind: 'counterfactual'; readonly factory: Hex; readonly factoryData: Hex; readonly bytes: Hex }
 
+/** Limits of a signature on the wire, before it is read. */
+export const maxSignatureBytes = 16_384
+export const signatureForm = /^0x(?:[0-9a-fA-F]{2})+$/
+
 // ERC-6492: the signature is wrapped with the factory call and ends with this marker.
 const counterfactualEnd = '6492'.repeat(16)
 

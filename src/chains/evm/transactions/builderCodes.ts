@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { isFields } from '../../../protocol/fields.js'
 import type { Payment } from '../../../protocol/payment.js'
 
 /** Who takes part in a payment, as x402's extension `builder-code` names them. */
@@ -53,9 +54,6 @@ const schema = '02'
 const marker = '8021'.repeat(8)
 
 const isCode = (value: unknown): value is string => typeof value === 'string' && builderCodeForm.test(value)
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Of lengths below 256. */
 const head = (majorType: number, length: number): string =>

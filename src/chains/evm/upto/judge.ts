@@ -1,7 +1,8 @@
 import { decodeEventLog, encodeEventTopics, encodeFunctionData, type Hex, isAddressEqual, pad } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
-import { isSameAddress, readAddress } from '../abi/address.js'
+import { isSameAddress } from '../abi/address.js'
+import { addressField, wholeNumberField } from '../abi/journalFields.js'
 import { asHex } from '../abi/words.js'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import { readWord } from '../exact/authorizationState.js'
@@ -109,17 +110,12 @@ const findExecution = async (
   return judgeReceipt(receipt, permit) === 'paid' ? { state: 'paid', receipt } : { state: 'void' }
 }
 
-const address = z.custom<Hex>((text) => readAddress(text) !== null)
-
 /** In the journal's details; `method` tells the rows of this method from those of Permit2. */
 const detailsShape = z.object({
   method: z.literal('permit'),
-  router: address,
-  spender: address,
-  nonce: z
-    .string()
-    .regex(/^[0-9]{1,78}$/)
-    .transform((text) => BigInt(text)),
+  router: addressField,
+  spender: addressField,
+  nonce: wholeNumberField,
 })
 
 export const describePermit = ({

@@ -1,6 +1,8 @@
 import type { Hex } from 'viem'
 import { readUint256 } from '../../../protocol/amount.js'
+import { isFields } from '../../../protocol/fields.js'
 import { readAddress } from '../abi/address.js'
+import { maxSignatureBytes, signatureForm } from '../signatures/signature.js'
 
 /** An EIP-2612 permit as the payer signed it; addresses in EIP-55 form. */
 export interface TokenPermit {
@@ -22,11 +24,9 @@ export interface UptoProof {
 
 export type ProofReading = { readonly proof: UptoProof } | { readonly problem: string }
 
-const maxSignatureBytes = 16_384
-
 /** Reads an untrusted proof. Ignores extra fields, never throws. */
 export const readUptoProof = (proof: unknown): ProofReading => {
-  if (!isRecord(proof)) return { problem: 'payload: must be an object' }
+  if (!isFields(proof)) return { problem: 'payload: must be an object' }
   const { authorization: fields, paymentNonce } = proof
   const signature = readSignatureField(proof.signature)
   if (signature === null) {
@@ -34,7 +34,7 @@ export const readUptoProof = (proof: unknown): ProofReading => {
       problem: `payload.signature: must be { v, r, s } or hex of at most ${maxSignatureBytes} bytes`,
     }
   }
-  if (!isRecord(fields)) return { problem: 'payload.authorization: must be an object' }
+  if (!isFields(fields)) return { problem: 'payload.authorization: must be an object' }
   const owner = readAddress(fields.owner)
   if (owner === null) return wrongField('owner', addressText)
   const spender = readAddress(fields.spender)
@@ -60,10 +60,10 @@ const readNumber = (value: unknown): bigint | null =>
 
 const readSignatureField = (signature: unknown): Hex | null => {
   if (typeof signature === 'string') {
-    const isHex = signature.length <= 2 + 2 * maxSignatureBytes && /^0x(?:[0-9a-fA-F]{2})+$/.test(signature)
+    const isHex = signature.length <= 2 + 2 * maxSignatureBytes && signatureForm.test(signature)
     return isHex ? `0x${signature.slice(2).toLowerCase()}` : null
   }
-  if (!isRecord(signature)) return null
+  if (!isFields(signature)) return null
   const { r, s } = signature
   const v = readNumber(signature.v)
   if (v === null || v > 255n || !isWord(r) || !isWord(s)) return null
@@ -83,9 +83,6 @@ const numberText = 'a uint256 in decimal digits'
 const wrongField = (field: string, expected: string): ProofReading => ({
   problem: `payload.authorization.${field}: must be ${expected}`,
 })
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * The identity of a permit, in lower case: the token accepts one permit of an owner with a nonce, whatever its spender.

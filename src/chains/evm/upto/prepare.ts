@@ -4,7 +4,7 @@ import { readSettleAmount } from '../../../schemes/settleAmount.js'
 import { readAddress } from '../abi/address.js'
 import { signedDomain } from '../exact/checks.js'
 import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
-import { createPrepareAgain, readTimes } from '../prepareAgain.js'
+import { createPrepareAgain, readOccasion } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import { readSignature } from '../signatures/signature.js'
@@ -54,15 +54,15 @@ export const createPreparer = (dependencies: {
     if (problem !== null) return refuse(problem)
     if (!(await routers.isDeployed())) return refuse({ reason: 'router_not_deployed' })
 
-    const times = readTimes(clock, phase)
+    const occasion = readOccasion(clock, phase)
     const candidate: Candidate = {
       ...reading.proof,
       payment,
       token: finding.token,
       payTo,
       routers: { shared: routers.shared, ofRecipient: routers.findFor(payTo) },
-      nowSeconds: times.nowSeconds,
-      marginSeconds: times.marginSeconds,
+      nowSeconds: occasion.nowSeconds,
+      marginSeconds: occasion.marginSeconds,
     }
     const failed = findFailedCheck(candidate)
     if (failed !== null) return refuse({ reason: failed })

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { isFields } from '../../../protocol/fields.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
@@ -106,7 +107,4 @@ const missingMessage =
 
 /** The payload of `exact`. */
 const isTransferAuthorization = ({ authorization }: Payment['proof']): boolean =>
-  typeof authorization === 'object' &&
-  authorization !== null &&
-  'from' in authorization &&
-  !('owner' in authorization)
+  isFields(authorization) && 'from' in authorization && !('owner' in authorization)

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { runChecks } from '../../../schemes/checks.js'
+import { readSettleAmount } from '../../../schemes/settleAmount.js'
 import { isSameAddress } from '../abi/address.js'
 import {
   type Candidate,
@@ -53,13 +54,17 @@ const permitsMaximum: Rule = ({ permit, payment: { requirements, settleAmount },
     ? null
     : 'permit2_amount_mismatch'
 
-const chargesAtMostMaximum: Rule = ({ permit, payment }) =>
-  chargeOf(payment) <= permit.amount ? null : 'invalid_upto_evm_payload_settlement_exceeds_amount'
-
-const chargesAtLeastMinimum: Rule = ({ payment }) => {
-  const charge = chargeOf(payment)
-  const { minAmount } = payment.requirements
-  return charge === 0n || minAmount === null || charge >= minAmount ? null : 'settle_amount_below_minimum'
+const chargesWithinBounds: Rule = ({ permit, payment, isForSettle }) => {
+  const settled = readSettleAmount(payment, {
+    authorizedMaximum: permit.amount,
+    isForSettle,
+    isRequiredAmountCharge: true,
+  })
+  if ('amount' in settled) return null
+  // x402's name.
+  return settled.reason === 'settle_amount_above_maximum'
+    ? 'invalid_upto_evm_payload_settlement_exceeds_amount'
+    : settled.reason
 }
 
 export const createFindFailedCheck = (
@@ -74,8 +79,7 @@ export const createFindFailedCheck = (
     namesFacilitator(ours),
     permitsSomething,
     permitsMaximum,
-    chargesAtMostMaximum,
-    chargesAtLeastMinimum,
+    chargesWithinBounds,
     hasStarted,
     hasNotExpired,
   ]

@@ -1,10 +1,11 @@
 import type { Hex } from 'viem'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { isSameAddress } from '../abi/address.js'
+import { addressField } from '../abi/journalFields.js'
 import { asHex } from '../abi/words.js'
 import { judgeReceipt } from '../exact/judge.js'
 import { isDirectCall } from '../permit2/directCall.js'
-import { addressText, createPermitJudge, describePermit, permitDetails } from '../permit2/judge.js'
+import { createPermitJudge, describePermit, permitDetails } from '../permit2/judge.js'
 import { judgeExecuted } from '../permit2/routerCall.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { FailureReasons, SettlementJudge } from '../transactions/settlementCall.js'
@@ -53,7 +54,7 @@ export const createJudge = (rpc: Rpc, { id, permit, charge, router }: JudgedChar
   })
 }
 
-const detailsShape = permitDetails.extend({ facilitator: addressText })
+const detailsShape = permitDetails.extend({ facilitator: addressField })
 
 export const describeCharge = (permit: UptoPermit, router: Hex | null) => ({
   ...describePermit(permit, router),
