@@ -266,27 +266,30 @@ describe('two settlements of one authorization', () => {
   it.each([
     ['settleAmount', t402({ settleAmount: '7000' }), t402({ settleAmount: '6000' })],
     ['x402', x402('7000'), x402('6000')],
-  ])('by %s with different amounts at once: one wins, the other is told which', async (_name, one, other) => {
-    for (const caller of ['anonymous', 'shop']) {
-      const { journal, settle } = setup()
-      const answers = await Promise.all([settle(one, { caller }), settle(other, { caller })])
-      const row = onlyRow(journal.list())
-      const [winner, loser] = answers[0].success ? answers : answers.toReversed()
-      expect(winner).toMatchObject({ success: true, settledAmount: String(row.amount) })
-      expect(loser).toMatchObject({
-        success: false,
-        errorReason: 'duplicate_settlement',
-        settlementId: row.id,
-        errorMessage: expect.stringContaining(`${row.amount} of at most 10000`),
-      })
-      // Later, the transaction too.
-      expect(await settle(other, { caller })).toMatchObject({
-        errorReason: 'duplicate_settlement',
-        transaction: 'tx-1',
-        errorMessage: `This authorization was already settled for another request: ${row.amount} of at most 10000`,
-      })
-    }
-  })
+  ])(
+    'by %s with different amounts at once: one wins, and the refusal of the other names it',
+    async (_name, one, other) => {
+      for (const caller of ['anonymous', 'shop']) {
+        const { journal, settle } = setup()
+        const answers = await Promise.all([settle(one, { caller }), settle(other, { caller })])
+        const row = onlyRow(journal.list())
+        const [winner, loser] = answers[0].success ? answers : answers.toReversed()
+        expect(winner).toMatchObject({ success: true, settledAmount: String(row.amount) })
+        expect(loser).toMatchObject({
+          success: false,
+          errorReason: 'duplicate_settlement',
+          settlementId: row.id,
+          errorMessage: expect.stringContaining(`${row.amount} of at most 10000`),
+        })
+        // Later, the transaction too.
+        expect(await settle(other, { caller })).toMatchObject({
+          errorReason: 'duplicate_settlement',
+          transaction: 'tx-1',
+          errorMessage: `This authorization was already settled for another request: ${row.amount} of at most 10000`,
+        })
+      }
+    },
+  )
 
   it('in both dialects, with the same amount, are one settlement for an account', async () => {
     const { journal, settle } = setup({

@@ -112,7 +112,7 @@ describe("a payment of x402's client with eip2612GasSponsoring", () => {
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
-  it('is settled although somebody submitted the permit of the token first', async () => {
+  it('is settled although another account submitted the permit of the token first', async () => {
     const { chain } = scene
     const sponsored = await plan('upto')
     const { info, wallet, payTo, body } = sponsored

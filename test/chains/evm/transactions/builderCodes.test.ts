@@ -67,7 +67,7 @@ describe('builder codes', () => {
     expect(read(info)).toBeNull()
   })
 
-  it('of version 1 do not name the application, which nobody confirms', () => {
+  it('of version 1 do not name the application, which no signature confirms', () => {
     expect(read({ a: 'shop', s: ['client'] }, 1)).toEqual({ app: null, services: ['client'] })
   })
 

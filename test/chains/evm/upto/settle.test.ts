@@ -114,7 +114,7 @@ describe('a payment by permit', () => {
     expect(await scene.chain.balanceOf(planned.payTo)).toBe(2_500n)
   })
 
-  it('that somebody submitted first is settled all the same', async () => {
+  it('that another account submitted first is settled all the same', async () => {
     const service = await openUpto(scene)
     const planned = await service.plan()
     expect(await service.verify(planned.body)).toMatchObject({ isValid: true })
@@ -124,7 +124,7 @@ describe('a payment by permit', () => {
     expect(await scene.chain.balanceOf(planned.payTo)).toBe(2_500n)
   })
 
-  it('that somebody submits while our transaction waits is settled all the same', async () => {
+  it('that another account submits while our transaction waits is settled all the same', async () => {
     const { service, settleAfter } = await openSlowUpto()
     const planned = await service.plan()
     const settled = await settleAfter({ ...planned.body, settleAmount: '2500' }, () => frontRun(planned))
@@ -132,7 +132,7 @@ describe('a payment by permit', () => {
     expect(await scene.chain.balanceOf(planned.payTo)).toBe(2_500n)
   })
 
-  it('is told to one of two requests with different amounts, and the other moves nothing', async () => {
+  it('is settled for one of two requests with different amounts, and the other moves nothing', async () => {
     const service = await openUpto(scene)
     const planned = await service.plan()
     const answers = await Promise.all([settle(service, planned, 2_000n), settle(service, planned, 3_000n)])
@@ -223,7 +223,7 @@ describe('refused without a transaction', () => {
       'permit_nonce_mismatch',
     ],
     [
-      "somebody else's signature",
+      "another account's signature",
       async (service) => {
         const stranger = createEoa()
         const planned = await service.plan()

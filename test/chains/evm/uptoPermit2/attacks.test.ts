@@ -171,7 +171,7 @@ describe('the facilitator of the witness', () => {
     }
   })
 
-  it('is replaced by nobody: the payer signed it', async () => {
+  it('cannot be replaced: the payer signed it', async () => {
     const upto = await open()
     const { body } = await plan({ facilitator: randomAddress() })
     const { witness } = body.paymentPayload.payload.permit2Authorization
