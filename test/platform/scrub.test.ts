@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NoResponseError } from '../../src/chains/nodes/post.js'
+import { NoResponseError } from '../../src/chains/nodes/httpClient.js'
 import { AppError } from '../../src/errors.js'
 import { describeError, scrubFields, scrubText } from '../../src/platform/scrub.js'
 import { Secret } from '../../src/platform/secret.js'

@@ -1,8 +1,8 @@
 import { createMicroBatcher } from '../../concurrency/microBatcher.js'
 import type { Secret } from '../../platform/secret.js'
 import { type Endpoint, RpcError } from './endpoint.js'
+import { createPost, type HttpResponse, NoResponseError, type RequestHeaders } from './httpClient.js'
 import { isSuccess, readBatchResponses, readJsonBody, readJsonRpcResponse } from './jsonRpcResponse.js'
-import { createPost, type HttpResponse, NoResponseError, type RequestHeaders } from './post.js'
 import { RateLimitedError } from './rateLimitedError.js'
 import { createUrlScrubber } from './urlScrubber.js'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { HttpResponse } from './post.js'
+import type { HttpResponse } from './httpClient.js'
 
 type JsonRpcResponse =
   | { readonly result: unknown }

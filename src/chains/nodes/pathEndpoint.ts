@@ -1,7 +1,7 @@
 import type { Secret } from '../../platform/secret.js'
 import { type Endpoint, RpcError } from './endpoint.js'
+import { createPost, NoResponseError, type RequestHeaders } from './httpClient.js'
 import { isSuccess, parseJson } from './jsonRpcResponse.js'
-import { createPost, NoResponseError, type RequestHeaders } from './post.js'
 import { RateLimitedError } from './rateLimitedError.js'
 import { createUrlScrubber } from './urlScrubber.js'
 
