@@ -13,11 +13,14 @@ export class RpcError extends Error {
   readonly code: number
   /** Additional error data; the format depends on the chain. */
   readonly data: unknown
+  /** Name of the cause, on chains that give one, such as `UNKNOWN_TRANSACTION`. */
+  readonly causeName: string | null
 
-  constructor(code: number, message: string, data: unknown = null) {
+  constructor(code: number, message: string, data: unknown = null, causeName: string | null = null) {
     super(message)
     this.name = 'RpcError'
     this.code = code
     this.data = data
+    this.causeName = causeName
   }
 }

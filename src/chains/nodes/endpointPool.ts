@@ -12,6 +12,8 @@ export interface EndpointReport {
   readonly host: string
   readonly isUp: boolean
   readonly head: bigint | null
+  /** Of that block, in Unix seconds. */
+  readonly headTimestamp: number | null
   readonly latencyMs: number | null
   readonly wrongChain: string | null
 }
@@ -142,6 +144,7 @@ export const createEndpointPool = (
         host: health.name,
         isUp: fit.has(health),
         head: health.findHead()?.number ?? null,
+        headTimestamp: health.findHead()?.timestamp ?? null,
         latencyMs: health.findLatencyMs(),
         wrongChain: health.findWrongChain(),
       }))

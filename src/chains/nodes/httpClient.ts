@@ -7,8 +7,12 @@ export interface HttpResponse {
   readonly retryAfterMs: number | null
 }
 
-/** The deadline covers the whole response; rejects with `NoResponseError`. */
-type Post = (json: string, deadlineMs: number, path?: string) => Promise<HttpResponse>
+/** Paths are appended to that of the URL. Deadlines cover the whole response; rejects with `NoResponseError`. */
+export interface HttpClient {
+  post(json: string, deadlineMs: number, path?: string): Promise<HttpResponse>
+  /** `path` may have a query. */
+  get(path: string, deadlineMs: number): Promise<HttpResponse>
+}
 
 export type RequestHeaders = Readonly<Record<string, Secret>>
 
@@ -24,7 +28,7 @@ export class NoResponseError extends Error {
 const maxConnections = 32
 const maxResponseBytes = 33_554_432
 
-export const createPost = (url: Secret, extraHeaders: RequestHeaders = {}): Post => {
+export const createHttpClient = (url: Secret, extraHeaders: RequestHeaders = {}): HttpClient => {
   const { origin, host, pathname, search, username, password } = new URL(url.reveal())
   const pool = new Pool(origin, {
     connections: maxConnections,
@@ -46,11 +50,13 @@ export const createPost = (url: Secret, extraHeaders: RequestHeaders = {}): Post
     ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
   }
 
-  const exchange = async (json: string, path: string, signal: AbortSignal): Promise<HttpResponse> => {
+  const exchange = async (request: ClientRequest, signal: AbortSignal): Promise<HttpResponse> => {
     try {
-      const fullPath = path === '' ? pathname : `${pathname.replace(/\/$/, '')}${path}`
-      const request = { path: `${fullPath}${search}`, method: 'POST', headers, body: json, signal } as const
-      const { statusCode, headers: responseHeaders, body } = await pool.request(request)
+      const {
+        statusCode,
+        headers: responseHeaders,
+        body,
+      } = await pool.request({ ...request, headers, signal })
       const retryAfterMs = readRetryAfter(responseHeaders['retry-after'])
       return { status: statusCode, text: await body.text(), retryAfterMs }
     } catch (error) {
@@ -59,18 +65,33 @@ export const createPost = (url: Secret, extraHeaders: RequestHeaders = {}): Post
     }
   }
 
-  return (json, deadlineMs, path = '') =>
+  const send = (request: ClientRequest, deadlineMs: number): Promise<HttpResponse> =>
     new Promise((resolve, reject) => {
       const controller = new AbortController()
       const timer = setTimeout(() => {
         reject(new NoResponseError(host, `no response within ${deadlineMs} ms`))
         controller.abort()
       }, deadlineMs)
-      exchange(json, path, controller.signal)
+      exchange(request, controller.signal)
         .finally(() => clearTimeout(timer))
         .then(resolve, reject)
     })
+
+  const pathOf = (path: string) => (path === '' ? pathname : `${pathname.replace(/\/$/, '')}${path}`)
+  // A query of the URL may hold a key.
+  const withQuery = (path: string) =>
+    path.includes('?') ? `${path}${search.replace('?', '&')}` : `${path}${search}`
+
+  return {
+    post: (json, deadlineMs, path = '') =>
+      send({ path: withQuery(pathOf(path)), method: 'POST', body: json }, deadlineMs),
+    get: (path, deadlineMs) => send({ path: withQuery(pathOf(path)), method: 'GET' }, deadlineMs),
+  }
 }
+
+type ClientRequest =
+  | { readonly path: string; readonly method: 'POST'; readonly body: string }
+  | { readonly path: string; readonly method: 'GET' }
 
 /** Seconds only; the date form depends on synchronized clocks and is ignored. */
 const readRetryAfter = (header: string | string[] | undefined): number | null =>

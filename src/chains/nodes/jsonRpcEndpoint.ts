@@ -1,7 +1,7 @@
 import { createMicroBatcher } from '../../concurrency/microBatcher.js'
 import type { Secret } from '../../platform/secret.js'
 import { type Endpoint, RpcError } from './endpoint.js'
-import { createPost, type HttpResponse, NoResponseError, type RequestHeaders } from './httpClient.js'
+import { createHttpClient, type HttpResponse, NoResponseError, type RequestHeaders } from './httpClient.js'
 import { isSuccess, readBatchResponses, readJsonBody, readJsonRpcResponse } from './jsonRpcResponse.js'
 import { RateLimitedError } from './rateLimitedError.js'
 import { createUrlScrubber } from './urlScrubber.js'
@@ -38,28 +38,31 @@ export const createJsonRpcEndpoint = (
   { headers = {}, takesBatches = true }: JsonRpcOptions = {},
 ): Endpoint => {
   const { host } = new URL(url.reveal())
-  const post = createPost(url, headers)
+  const http = createHttpClient(url, headers)
   const scrub = createUrlScrubber(url)
   let batchSize = takesBatches ? maxBatchSize : 1
   let lastId = 0
 
-  const complete = ({ resolve, reject }: PendingCall, json: unknown, http?: HttpResponse): void => {
+  const complete = ({ resolve, reject }: PendingCall, json: unknown, envelope?: HttpResponse): void => {
     const response = readJsonRpcResponse(json)
-    const status = http?.status ?? 200
-    if (http?.status === tooManyRequests) reject(new RateLimitedError(http.retryAfterMs))
+    const status = envelope?.status ?? 200
+    if (envelope?.status === tooManyRequests) reject(new RateLimitedError(envelope.retryAfterMs))
     else if (response === null)
       reject(new NoResponseError(host, isSuccess(status) ? 'not a JSON-RPC response' : `HTTP ${status}`))
     else if ('result' in response) resolve(response.result)
-    else reject(new RpcError(response.error.code, scrub(response.error.message), response.error.data))
+    else {
+      const { code, message, data, cause } = response.error
+      reject(new RpcError(code, scrub(message), data, cause))
+    }
   }
 
   const sendSingle = async (call: PendingCall): Promise<void> => {
-    const response = await post(call.json, remainingMs(call))
+    const response = await http.post(call.json, remainingMs(call))
     complete(call, readJsonBody(response), response)
   }
 
   const sendBatch = async (batch: readonly PendingCall[], first: PendingCall): Promise<void> => {
-    const response = await post(`[${batch.map(({ json }) => json).join()}]`, remainingMs(first))
+    const response = await http.post(`[${batch.map(({ json }) => json).join()}]`, remainingMs(first))
     const json = readJsonBody(response)
     const responses = readBatchResponses(json) ?? new Map()
     // Not a refusal of the batch, such as 429: sending again one by one would make it worse.

@@ -3,7 +3,15 @@ import type { HttpResponse } from './httpClient.js'
 
 type JsonRpcResponse =
   | { readonly result: unknown }
-  | { readonly error: { readonly code: number; readonly message: string; readonly data: unknown } }
+  | {
+      readonly error: {
+        readonly code: number
+        readonly message: string
+        readonly data: unknown
+        /** Name of the cause, on chains that give one (NEAR). */
+        readonly cause: string | null
+      }
+    }
 
 /** Null if it is not a JSON-RPC response. */
 export const readJsonRpcResponse = (response: unknown): JsonRpcResponse | null => {
@@ -13,8 +21,8 @@ export const readJsonRpcResponse = (response: unknown): JsonRpcResponse | null =
       typeof response.error === 'string' ? toError(response.error, response) : response.error,
     )
     if (!parsed.success) return null
-    const { code, message, data = null } = parsed.data
-    return { error: { code, message, data } }
+    const { code, message, data = null, cause } = parsed.data
+    return { error: { code, message, data, cause } }
   }
   return 'result' in response ? { result: response.result } : null
 }
@@ -47,7 +55,16 @@ export const isSuccess = (status: number): boolean => status >= 200 && status <=
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-const errorShape = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() })
+const errorShape = z.object({
+  code: z.number(),
+  message: z.string(),
+  data: z.unknown().optional(),
+  cause: z
+    .object({ name: z.string() })
+    .transform(({ name }) => name)
+    .nullable()
+    .catch(null),
+})
 
 /** Some gateways, such as toncenter, send `error` as a string with `code` beside it. */
 const toError = (message: string, response: object) => ({

@@ -198,6 +198,18 @@ describe('JSON-RPC errors', () => {
     expect(refusal).toMatchObject({ code: error.code, message: error.message, data })
   })
 
+  it('keep the name of the cause, as NEAR gives one', async () => {
+    const cause = { name: 'UNKNOWN_TRANSACTION', info: {} }
+    const { host } = await refuseWith({ code: -32_000, message: 'Server error', data: 'unknown', cause })
+    expect(await errorOf(ask(open(host), 'word'))).toMatchObject({
+      message: 'Server error',
+      data: 'unknown',
+      causeName: 'UNKNOWN_TRANSACTION',
+    })
+    const other = await refuseWith({ code: -32_000, message: 'Server error', cause: 'a text' })
+    expect(await errorOf(ask(open(other.host), 'word'))).toMatchObject({ causeName: null })
+  })
+
   it('are read when `error` is a string with `code` beside it', async () => {
     const { host } = await startNode((_seen, response) =>
       send(response, { ok: false, error: 'cannot apply the message', code: 500 }, 500),

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { RpcError } from '../../../src/chains/nodes/endpoint.js'
 import { NoResponseError } from '../../../src/chains/nodes/httpClient.js'
-import { createPathEndpoint } from '../../../src/chains/nodes/pathEndpoint.js'
+import { createPathEndpoint, createRestEndpoint } from '../../../src/chains/nodes/pathEndpoint.js'
 import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
 import { describeError } from '../../../src/platform/scrub.js'
 import { Secret } from '../../../src/platform/secret.js'
@@ -85,5 +85,41 @@ describe('path endpoint', () => {
     const host = await startNode(() => undefined)
     const endpoint = createPathEndpoint(new Secret(`http://${host}`), 50)
     expect(await errorOf(endpoint.request('/x', {}, z.unknown()))).toBeInstanceOf(NoResponseError)
+  })
+})
+
+describe('REST endpoint', () => {
+  it.each([
+    ['/v1', '/transactions/0xab', '/v1/transactions/0xab'],
+    ['/v1/?token=x', '/transactions/0xab', '/v1/transactions/0xab?token=x'],
+    ['/?token=x', '/tx/0xab?limit=1', '/tx/0xab?limit=1&token=x'],
+    ['/a-long-secret-key', '', '/a-long-secret-key'],
+  ])('reads below its URL %j the path %j', async (base, path, url) => {
+    const host = await startNode((request, body, response) => {
+      response.end(JSON.stringify({ method: request.method, url: request.url, body }))
+    })
+    const endpoint = createRestEndpoint(new Secret(`http://${host}${base}`), 1_000)
+    expect(await endpoint.request(path, null, z.unknown())).toEqual({ method: 'GET', url, body: '' })
+  })
+
+  it.each([
+    [404, 'RpcError'],
+    [410, 'RpcError'],
+    [429, 'RateLimitedError'],
+    [503, 'NoResponseError'],
+  ])('turns HTTP %i into %s', async (status, name) => {
+    const host = await startNode((_request, _body, response) => {
+      response.writeHead(status).end('{"error_code":"transaction_not_found"}')
+    })
+    const endpoint = createRestEndpoint(new Secret(`http://${host}`), 1_000)
+    const error = await errorOf(endpoint.request('/tx', null, z.unknown()))
+    expect(error).toMatchObject({ name })
+    if (error instanceof RpcError) expect(error.message).toContain('transaction_not_found')
+  })
+
+  it('gives up at its deadline', async () => {
+    const host = await startNode(() => undefined)
+    const endpoint = createRestEndpoint(new Secret(`http://${host}`), 50)
+    expect(await errorOf(endpoint.request('/tx', null, z.unknown()))).toBeInstanceOf(NoResponseError)
   })
 })
