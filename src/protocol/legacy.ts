@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { readUint256 } from './amount.js'
+import { canonicalAsset } from './assetId.js'
 import { describeIssue } from './describeIssue.js'
 import { isCommonPayload } from './fastPath.js'
 import { isFields } from './fields.js'
@@ -97,12 +98,13 @@ const readVersion = (body: Versions, payload: PayloadShape): 1 | 2 | 'ambiguous'
 const readRequirements = (wire: WireRequirements): PaymentRequirements | null => {
   const amount = readUint256(wire.amount ?? wire.maxAmountRequired ?? wire.maxAmount)
   if (amount === null) return null
+  const network = canonicalNetwork(wire.network)
   return {
     scheme: wire.scheme,
-    network: canonicalNetwork(wire.network),
+    network,
     amount,
     minAmount: readUint256(wire.minAmount),
-    asset: wire.asset,
+    asset: canonicalAsset(network, wire.asset),
     payTo: wire.payTo,
     maxTimeoutSeconds: wire.maxTimeoutSeconds ?? defaultTimeoutSeconds,
     extra: wire.extra ?? {},
@@ -127,7 +129,8 @@ const findMismatch = (accepted: AcceptedTerms, requirements: PaymentRequirements
   const isPart = requirements.scheme === 'upto' && amount > requirements.amount
   if (amount !== requirements.amount && !isPart) return 'amount'
   // Hex addresses are case-insensitive, base58 is not. The scheme checks what was signed.
-  if (!isSameIdentifier(accepted.asset, requirements.asset)) return 'asset'
+  if (!isSameIdentifier(canonicalAsset(requirements.network, accepted.asset), requirements.asset))
+    return 'asset'
   if (!isSameIdentifier(accepted.payTo, requirements.payTo)) return 'payTo'
   return null
 }

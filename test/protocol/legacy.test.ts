@@ -338,6 +338,13 @@ describe('accepted', () => {
     expect(read(body)).toMatchObject({ reason: 'accepted_requirements_mismatch' })
   })
 
+  it('may name the asset bare where the requirements use CAIP-19, and the other way round', () => {
+    const caip19 = `eip155:84532/erc20:${asset}`
+    expect(readable(withAccepted({ asset: caip19 })).requirements).toEqual(canonical)
+    const body = { ...bodyV2, paymentRequirements: { ...requirements, asset: caip19 } }
+    expect(readable(body).requirements).toEqual(canonical)
+  })
+
   it('never replaces the requirements', () => {
     const changes = { maxTimeoutSeconds: 9, extra: { name: 'Fake', version: '9' }, extensions: { a: 1 } }
     expect(readable(withAccepted(changes)).requirements).toEqual(canonical)

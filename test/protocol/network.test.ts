@@ -51,6 +51,19 @@ describe('canonicalNetwork', () => {
     ['tron:0x2b6653dc', 'tron:mainnet'],
     ['tron:0xcd8690dc', 'tron:nile'],
     ['tron:0x94a9059e', 'tron:shasta'],
+    [
+      'polkadot:68d56f15f85d3136970ec16946040bc1752654e906147f7e43e9d539d7c3de2f',
+      'polkadot:68d56f15f85d3136970ec16946040bc1',
+    ],
+    ['polkadot:e143f23803ac50e8f6f8e62695d1ce9e', 'polkadot:67f9723393ef76214df0118c34bbbd3d'],
+    [
+      'polkadot:e143f23803ac50e8f6f8e62695d1ce9e4e1d68aa36c1cd2cfd15340213f3423e',
+      'polkadot:67f9723393ef76214df0118c34bbbd3d',
+    ],
+    [
+      'polkadot:67f9723393ef76214df0118c34bbbd3dbebc8ed46a10973a8c969d48fe7598c9',
+      'polkadot:67f9723393ef76214df0118c34bbbd3d',
+    ],
     // The other networks of the public facilitator.
     ['optimism', 'eip155:10'],
     ['arbitrum', 'eip155:42161'],
