@@ -1,6 +1,7 @@
 import type { OperationalCode } from './operationalCodes.js'
 import { commonReasons } from './reasons/common.js'
 import { evmReasons } from './reasons/evm.js'
+import { exactDirectReasons } from './reasons/exactDirect.js'
 import { type ReasonEntry, remedies } from './reasons/reasonEntry.js'
 import { solanaReasons } from './reasons/solana.js'
 import { specificationReasons } from './reasons/specification.js'
@@ -20,6 +21,7 @@ export const reasons = {
   ...solanaReasons,
   ...tonReasons,
   ...tronReasons,
+  ...exactDirectReasons,
 } as const
 
 export type Reason = keyof typeof reasons

@@ -1,6 +1,6 @@
 import type { BlockReference, Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
 import type { JsonObject } from '../protocol/jsonObject.js'
-import type { Payment } from '../protocol/payment.js'
+import type { Payment, PaymentRequirements } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
 
 export interface Kind {
@@ -102,8 +102,14 @@ export interface Scheme {
   readonly signers: readonly string[]
   /** Lowest payments by asset, in smallest units; they may follow the price of gas. */
   listMinimums?(): Readonly<Record<string, string>>
-  /** Whether a text has the form of an address of the network; `payTo` and `asset` must. */
+  /** Whether a text has the form of an address of the network; `payTo` must. */
   isAddress(text: string): boolean
+  /** Whether a text has the form of an asset of the network. Absent: assets are addresses. */
+  isAsset?(text: string): boolean
+  /** A sentence if the requirements contradict themselves, so that clients would pay in vain; else null. */
+  findContradiction?(requirements: Pick<PaymentRequirements, 'asset' | 'extra'>): string | null
+  /** Payers move the funds, so that the chain cannot know what is spent: verify asks the journal. */
+  readonly isClaimedByJournal?: boolean
   /** False: not listed in /supported at the moment. Absent: listed. */
   isOffered?(): boolean
   /** Identifiers of the protocol extensions that work here, for /supported. */

@@ -53,6 +53,7 @@ const operational = [
       'invalid_exact_svm_payload_signature_invalid',
       'invalid_exact_tron_signature',
       'message_verification_failed',
+      'invalid_claim_signature',
     ],
   },
   {
@@ -66,6 +67,7 @@ const operational = [
       'permit2_deadline_expired',
       'permit_expired',
       'eip2612_deadline_expired',
+      'transaction_too_old',
     ],
   },
   {

@@ -71,11 +71,11 @@ export const commonReasons = {
     remedy: 'new_payment',
   },
   asset_mismatch: {
-    message: 'The asset of the signed transfer differs from the required asset',
+    message: 'The asset of the transfer differs from the required asset',
     remedy: 'new_payment',
   },
-  recipient_mismatch: { message: 'The recipient of the signed transfer is not payTo', remedy: 'new_payment' },
-  insufficient_amount: { message: 'The signed amount is lower than the amount', remedy: 'new_payment' },
+  recipient_mismatch: { message: 'The recipient of the transfer is not payTo', remedy: 'new_payment' },
+  insufficient_amount: { message: 'The transferred amount is lower than the amount', remedy: 'new_payment' },
   authorization_expired: {
     message: 'The signed transfer has expired, or would before it could be settled',
     operationalCode: 'SVC-1011',

@@ -1,15 +1,42 @@
 import { AppError } from '../../errors.js'
-import type { Payment } from '../../protocol/payment.js'
+import { canonicalAsset } from '../../protocol/assetId.js'
+import type { Payment, PaymentRequirements } from '../../protocol/payment.js'
 import type { Scheme } from '../../schemes/scheme.js'
 
 /** Throws INVALID_REQUEST: malformed requirements are the mistake of the resource server, not of the payer. */
-export const checkRequirements = ({ requirements, callerNetwork }: Payment, scheme: Scheme): void => {
-  const { asset, payTo } = requirements
-  for (const [field, text] of Object.entries({ asset, payTo })) {
-    if (scheme.isAddress(text)) continue
-    throw new AppError(
-      'INVALID_REQUEST',
-      `paymentRequirements.${field}: must be an address of ${callerNetwork}`,
-    )
+export const checkRequirements = ({ requirements, callerNetwork }: Payment, scheme: Scheme): void =>
+  checkTerms(scheme, requirements, { path: 'paymentRequirements.', callerNetwork })
+
+interface Terms {
+  /** Null: the network's first token. */
+  readonly asset: string | null
+  readonly payTo: string
+  readonly extra: PaymentRequirements['extra']
+}
+
+interface Caller {
+  /** Path of the terms in the request, for messages. */
+  readonly path: string
+  /** Network as the caller named it. */
+  readonly callerNetwork: string
+}
+
+/** Of requirements, and of drafts of them. Throws INVALID_REQUEST. */
+export const checkTerms = (
+  scheme: Scheme,
+  { asset, payTo, extra }: Terms,
+  { path, callerNetwork }: Caller,
+): void => {
+  if (asset !== null) {
+    const bare = canonicalAsset(scheme.kind.network, asset)
+    if (!(scheme.isAsset ?? scheme.isAddress)(bare)) {
+      const form = scheme.isAsset === undefined ? 'an address' : 'an asset'
+      throw new AppError('INVALID_REQUEST', `${path}asset: must be ${form} of ${callerNetwork}`)
+    }
+    const contradiction = scheme.findContradiction?.({ asset: bare, extra }) ?? null
+    if (contradiction !== null) throw new AppError('INVALID_REQUEST', `${path}${contradiction}`)
+  }
+  if (!scheme.isAddress(payTo)) {
+    throw new AppError('INVALID_REQUEST', `${path}payTo: must be an address of ${callerNetwork}`)
   }
 }

@@ -20,8 +20,8 @@ export const createCompleteAccepts =
     const url = described?.url ?? request.accepts.find((each) => each.resource !== undefined)?.resource ?? ''
 
     const complete = async (draft: RequirementsDraft, at: number) => {
-      const { scheme = 'exact', network, asset = null, payTo } = draft
-      const terms = await findTerms({ scheme, network, asset, payTo, path: `accepts.${at}.` })
+      const { scheme = 'exact', network, asset = null, payTo, extra } = draft
+      const terms = await findTerms({ scheme, network, asset, payTo, extra, path: `accepts.${at}.` })
       if (terms === null) return null
       const shared = {
         scheme,

@@ -1,7 +1,11 @@
 import { AppError } from '../../errors.js'
+import { canonicalAsset } from '../../protocol/assetId.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { AssetTerms, Scheme } from '../../schemes/scheme.js'
+import { checkTerms } from './checkRequirements.js'
+
+type Extra = Readonly<Record<string, unknown>>
 
 export interface Draft {
   readonly scheme: string
@@ -10,6 +14,7 @@ export interface Draft {
   /** Null: the first token of the network. */
   readonly asset: string | null
   readonly payTo: string
+  readonly extra: Extra | null | undefined
   /** Path of the draft in the request, for messages. */
   readonly path: string
 }
@@ -20,12 +25,12 @@ export type FindTerms = (draft: Draft) => Promise<AssetTerms | null>
 /** What only the facilitator knows of requirements: the default token, and the data that clients need to sign. */
 export const createFindTerms =
   (registry: SchemeRegistry, isServing: (network: string) => boolean): FindTerms =>
-  async ({ scheme: name, network, asset, payTo, path }) => {
+  async ({ scheme: name, network, asset, payTo, extra, path }) => {
     const scheme = registry.find(name, canonicalNetwork(network))
     if (scheme === null || !isServing(scheme.kind.network)) return null
-    if (asset !== null) checkAddress(scheme, { field: `${path}asset`, text: asset, network })
-    checkAddress(scheme, { field: `${path}payTo`, text: payTo, network })
-    return await readTerms(scheme, () => scheme.describeAsset(asset, payTo))
+    checkTerms(scheme, { asset, payTo, extra: extra ?? {} }, { path, callerNetwork: network })
+    const bare = asset === null ? null : canonicalAsset(scheme.kind.network, asset)
+    return await readTerms(scheme, () => scheme.describeAsset(bare, payTo))
   }
 
 /** Failures of the chain are SERVICE_UNAVAILABLE. */
@@ -43,23 +48,10 @@ export const readTerms = async <Terms>(scheme: Scheme, read: () => Promise<Terms
 /** What a resource server decides, also where the scheme has a default. */
 const decidedByServer = ['assetTransferMethod', 'routerAddress', 'unit', 'unitPrice']
 
-type Extra = Readonly<Record<string, unknown>>
-
 /** `extra` of requirements: the scheme's terms replace what was drafted, except what the resource server decides. */
 export const completeExtra = (drafted: Extra | null | undefined, terms: Extra): Record<string, unknown> => {
   const decided = Object.entries(drafted ?? {}).filter(
     ([field, value]) => decidedByServer.includes(field) && value != null,
   )
   return { ...drafted, ...terms, ...Object.fromEntries(decided) }
-}
-
-interface NamedAddress {
-  readonly field: string
-  readonly text: string
-  readonly network: string
-}
-
-const checkAddress = (scheme: Scheme, { field, text, network }: NamedAddress): void => {
-  if (scheme.isAddress(text)) return
-  throw new AppError('INVALID_REQUEST', `${field}: must be an address of ${network}`)
 }

@@ -17,7 +17,7 @@ export const createPriceAccepts =
     if (payTo == null) throw new AppError('INVALID_REQUEST', 'recipientAddress: is required')
     const scheme = request.scheme ?? 'exact'
     const asset = typeof price === 'object' ? price.asset.address : null
-    const terms = await findTerms({ scheme, network, asset, payTo, path: '' })
+    const terms = await findTerms({ scheme, network, asset, payTo, extra: request.extraMetadata, path: '' })
     if (terms === null) {
       throw new AppError(
         'INVALID_REQUEST',

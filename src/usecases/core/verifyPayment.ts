@@ -102,8 +102,12 @@ export const createVerifyPayment = ({
         : { network, payer: verdict.payer, reason: verdict.reason },
       verdict.isValid ? 'payment.valid' : 'payment.invalid',
     )
-    // The chain knows what is spent, except a settlement of 0 that sent nothing: schemes with holds have those.
-    if (verdict.isValid && verdict.hold === undefined) return { isValid: true, payer: verdict.payer }
+    // The chain knows what is spent, except where payers move the funds, and except a settlement of 0 that sent
+    // nothing: schemes with holds have those.
+    const isSpentOnChain = scheme.isClaimedByJournal !== true
+    if (verdict.isValid && verdict.hold === undefined && isSpentOnChain) {
+      return { isValid: true, payer: verdict.payer }
+    }
 
     // This request's earlier settlement was answered `settlement_pending`: valid until the success is consumed.
     const settlement = await findSettlement(scheme, payment)

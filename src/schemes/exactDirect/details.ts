@@ -1,0 +1,65 @@
+import type { Settlement } from '../../ports/settlementJournal.js'
+import { readUint256 } from '../../protocol/amount.js'
+import { type Fields, isFields } from '../../protocol/fields.js'
+import type { JsonObject } from '../../protocol/jsonObject.js'
+import type { LookUpQuery } from './directChain.js'
+import type { Terms } from './judge.js'
+
+/** A look-up and what its result must be: all that a recorded settlement needs to be resolved. */
+export interface Inquiry {
+  readonly query: LookUpQuery
+  readonly terms: Terms
+  /** Age bound of the transaction when it is claimed. */
+  readonly maxAgeSeconds: number
+}
+
+// Between verification and claim.
+const claimGraceMs = 60_000
+
+const maxHints = 16
+const maxHintLength = 200
+
+export const toDetails = ({ query, terms, maxAgeSeconds }: Inquiry): JsonObject => ({
+  transaction: query.transaction,
+  asset: terms.asset,
+  from: terms.from,
+  to: terms.to,
+  amount: `${terms.amount}`,
+  memo: terms.memo,
+  maxAgeSeconds,
+  hints: Object.fromEntries(listHints(query.hints)),
+})
+
+export const readDetails = ({ id, details, createdAt }: Settlement): Inquiry => {
+  const { transaction, asset, from, to, memo, maxAgeSeconds, hints } = details
+  const amount = readUint256(details.amount)
+  if (
+    typeof transaction !== 'string' ||
+    typeof asset !== 'string' ||
+    typeof from !== 'string' ||
+    typeof to !== 'string' ||
+    (typeof memo !== 'string' && memo !== null) ||
+    typeof maxAgeSeconds !== 'number' ||
+    amount === null
+  ) {
+    throw new Error(`The details of settlement ${id} are not those of a direct payment`)
+  }
+  const notBefore = new Date(createdAt.getTime() - maxAgeSeconds * 1_000 - claimGraceMs)
+  const terms = { asset, from, to, amount, memo, notBefore }
+  return {
+    terms,
+    maxAgeSeconds,
+    query: { transaction, asset, from, to, amount, notBefore, hints: isFields(hints) ? hints : {} },
+  }
+}
+
+/** Short texts and whole numbers only: the payload is untrusted and of any size. */
+const listHints = (hints: Fields): readonly (readonly [string, string | number])[] =>
+  Object.entries(hints)
+    .flatMap(([name, value]): (readonly [string, string | number])[] => {
+      if (name.length > maxHintLength || name.includes('\0')) return []
+      if (typeof value === 'number') return Number.isSafeInteger(value) ? [[name, value]] : []
+      if (typeof value !== 'string' || value.length > maxHintLength || value.includes('\0')) return []
+      return [[name, value]]
+    })
+    .slice(0, maxHints)

@@ -1,0 +1,222 @@
+import { sleep } from '../../concurrency/deadline.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Recorder } from '../../ports/settlementJournal.js'
+import type { Payment } from '../../protocol/payment.js'
+import type { Reason } from '../../protocol/reasons.js'
+import type { Authorized, Outcome, Refusal, Scheme } from '../scheme.js'
+import { findClaimProblem } from './claim.js'
+import { type Inquiry, readDetails, toDetails } from './details.js'
+import type { DirectChain } from './directChain.js'
+import { type Judgement, judge } from './judge.js'
+import { type DirectProof, readDirectProof } from './payload.js'
+
+// The specification's bound, whatever the requirements allow.
+const longestAgeSeconds = 3_600
+const clockToleranceSeconds = 5
+// A payment that was just young enough for verify must not be too old for settle.
+const settleGraceSeconds = 60
+// Nodes that do not know a recorded transaction for so long will not include it: its proof can be claimed again.
+const missingAfterMs = 3_600_000
+
+const maxMemoLength = 256
+
+interface ExactDirectOptions {
+  readonly clock: Clock
+  /** How long verify waits for a transaction that is known and not final: clients ask as soon as they have paid. */
+  readonly verifyWaitMs?: number
+}
+
+/**
+ * The client made the transfer and proves it by its hash. Verify looks it up and consumes nothing; settle claims it: the
+ * journal admits one claim of the transfers of one asset between two accounts in one transaction.
+ */
+export const createExactDirectScheme = (
+  chain: DirectChain,
+  { clock, verifyWaitMs = 0 }: ExactDirectOptions,
+): Scheme => {
+  const { network } = chain
+
+  const read = (payment: Payment): Reading => {
+    const { requirements } = payment
+    const reading = readDirectProof(chain, payment.proof)
+    if ('reason' in reading) return { refused: refuse(null, reading.reason, reading.message) }
+    const { proof } = reading
+    const payer = proof.from
+    const asset = chain.readAsset(requirements.asset)
+    if (asset === null || !chain.isOffered(asset)) return { refused: refuse(payer, 'unsupported_asset') }
+    const claimed = chain.readClaimedAsset?.(payment.proof) ?? null
+    if (claimed === 'invalid') {
+      return { refused: refuse(payer, 'invalid_payload_structure', 'payload: the asset is malformed') }
+    }
+    if (claimed !== null && claimed !== asset) return { refused: refuse(payer, 'asset_mismatch') }
+    if (proof.to !== chain.readAddress(requirements.payTo)) {
+      return { refused: refuse(payer, 'recipient_mismatch') }
+    }
+    if (payer === proof.to) return { refused: refuse(payer, 'self_payment') }
+    if (requirements.amount === 0n) return { refused: refuse(payer, 'invalid_payment_amount') }
+    return { proof, asset }
+  }
+
+  const inquire = (payment: Payment, { proof, asset }: ReadProof, isForSettle: boolean): Inquiry => {
+    const { amount, maxTimeoutSeconds, extra } = payment.requirements
+    const ageSeconds = Math.min(Math.max(maxTimeoutSeconds, chain.minAgeSeconds), longestAgeSeconds)
+    const maxAgeSeconds = ageSeconds + clockToleranceSeconds
+    const graceSeconds = isForSettle ? settleGraceSeconds : 0
+    const notBefore = new Date(clock.now().getTime() - (maxAgeSeconds + graceSeconds) * 1_000)
+    const { transaction, from, to } = proof
+    const memo = typeof extra.memo === 'string' ? extra.memo : null
+    const shared = { asset, from, to, amount, notBefore }
+    return {
+      terms: { ...shared, memo },
+      query: { ...shared, transaction, hints: payment.proof },
+      maxAgeSeconds,
+    }
+  }
+
+  const examine = async ({ query, terms }: Inquiry): Promise<Judgement> =>
+    judge(await chain.lookUp(query), terms, clock.now())
+
+  /** Waits a little for a transaction that the chain knows. An unknown hash costs one look-up. */
+  const examinePatiently = async (inquiry: Inquiry, isAwaited: () => boolean): Promise<Judgement> => {
+    const waitUntilMs = performance.now() + verifyWaitMs
+    let judgement = await examine(inquiry)
+    while (
+      judgement.state === 'unknown' &&
+      judgement.reason === 'transaction_not_final' &&
+      performance.now() + chain.pollIntervalMs < waitUntilMs &&
+      isAwaited()
+    ) {
+      await sleep(chain.pollIntervalMs)
+      judgement = await examine(inquiry)
+    }
+    return judgement
+  }
+
+  /** Waits until the transaction is final. An unreachable chain is no answer. */
+  const waitForOutcome = async (inquiry: Inquiry, waitUntil: AbortSignal): Promise<Outcome> => {
+    const { transaction } = inquiry.query
+    while (await sleep(chain.pollIntervalMs, waitUntil)) {
+      const judgement = await examine(inquiry).catch(() => null)
+      if (judgement !== null && judgement.state !== 'unknown') {
+        return toOutcome(judgement, transaction, inquiry.terms.amount)
+      }
+    }
+    return { state: 'pending', transaction }
+  }
+
+  const authorize = (inquiry: Inquiry, judgement: Judgement): Authorized => {
+    const { query, terms } = inquiry
+    const amount = judgement.state === 'paid' ? judgement.amount : terms.amount
+    return {
+      isValid: true,
+      payer: terms.from,
+      authorizationId: idOf(query.transaction, terms),
+      authorizedAmount: amount,
+      amount,
+      expiresAt: null,
+      details: toDetails(inquiry),
+      settle: async (recorder: Recorder, { waitUntil }) => {
+        // Final: nothing can change.
+        if (judgement.state === 'paid') return toOutcome(judgement, query.transaction, amount)
+        // The payer has sent it; recorded, so that its outcome is found after a crash too.
+        await recorder.record({ transaction: query.transaction, bytes: query.transaction })
+        return await waitForOutcome(inquiry, waitUntil)
+      },
+    }
+  }
+
+  const idOf = (transaction: string, { asset, from, to }: Pick<Inquiry['terms'], 'asset' | 'from' | 'to'>) =>
+    [network, transaction, asset, from, to].join('/')
+
+  return {
+    kind: { scheme: 'exact-direct', network, extra: chain.extra },
+    signers: chain.signers,
+    isClaimedByJournal: true,
+    isAddress: (text) => chain.readAddress(text) !== null,
+    isAsset: (text) => chain.readAsset(text) !== null,
+    findContradiction: ({ asset, extra }) => {
+      const { memo } = extra
+      if (memo !== undefined && memo !== null) {
+        if (chain.carriesMemo === false) return 'extra.memo: transfers of the network carry no memo'
+        if (typeof memo !== 'string' || memo === '' || memo.length > maxMemoLength) {
+          return `extra.memo: must be a text of 1 to ${maxMemoLength} characters`
+        }
+      }
+      const normal = chain.readAsset(asset)
+      return normal === null ? null : (chain.findContradiction?.(normal, extra) ?? null)
+    },
+    describeAsset: async (asset) => chain.describeAsset(asset === null ? null : chain.readAsset(asset)),
+
+    identify: (payment) => {
+      const reading = readDirectProof(chain, payment.proof)
+      const asset = chain.readAsset(payment.requirements.asset)
+      if ('reason' in reading || asset === null) return null
+      return idOf(reading.proof.transaction, { ...reading.proof, asset })
+    },
+
+    verify: async (payment, { isAwaited, isForSettle = false }) => {
+      const reading = read(payment)
+      if ('refused' in reading) return reading.refused
+      const payer = reading.proof.from
+      if (!isAwaited()) throw new Error('The caller is gone')
+      const problem = await findClaimProblem(chain, reading.proof, payment)
+      if (problem !== null) return refuse(payer, problem.reason, problem.message)
+
+      const inquiry = inquire(payment, reading, isForSettle)
+      const judgement = isForSettle ? await examine(inquiry) : await examinePatiently(inquiry, isAwaited)
+      if (judgement.state === 'refused') return refuse(payer, judgement.reason)
+      // Settle waits for a transaction that the chain knows.
+      const isAwaitable =
+        isForSettle && judgement.state === 'unknown' && judgement.reason !== 'transaction_not_found'
+      if (judgement.state === 'unknown' && !isAwaitable) return refuse(payer, judgement.reason)
+      return authorize(inquiry, judgement)
+    },
+
+    resolve: async (settlement) => {
+      const inquiry = readDetails(settlement)
+      const { transaction } = inquiry.query
+      const judgement = await examine(inquiry)
+      if (judgement.state !== 'unknown') {
+        return toOutcome(judgement, transaction, settlement.authorizedAmount)
+      }
+      const waitedMs = clock.now().getTime() - settlement.createdAt.getTime()
+      if (judgement.reason === 'transaction_not_found' && waitedMs > missingAfterMs) {
+        return { state: 'failed', reason: judgement.reason, transaction }
+      }
+      return { state: 'pending', transaction }
+    },
+
+    // Only final transactions are confirmed.
+    getBlockStatus: async () => 'final',
+  }
+}
+
+interface ReadProof {
+  readonly proof: DirectProof
+  readonly asset: string
+}
+
+type Reading = ReadProof | { readonly refused: Refusal }
+
+const refuse = (payer: string | null, reason: Reason, message?: string): Refusal => ({
+  isValid: false,
+  payer,
+  reason,
+  ...(message === undefined ? {} : { message }),
+})
+
+/** A surplus that was found only after the claim is not part of it. */
+const toOutcome = (
+  judgement: Exclude<Judgement, { readonly state: 'unknown' }>,
+  transaction: string,
+  claimedAmount: bigint,
+): Outcome => {
+  switch (judgement.state) {
+    case 'paid': {
+      const settledAmount = judgement.amount < claimedAmount ? judgement.amount : claimedAmount
+      return { state: 'confirmed', transaction, settledAmount }
+    }
+    case 'refused':
+      return { state: 'failed', reason: judgement.reason, transaction }
+  }
+}
