@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
+import type { DirectChain } from '../schemes/exactDirect/directChain.js'
 import type { Scheme } from '../schemes/scheme.js'
 
 export interface NetworkHealth {
@@ -45,6 +46,8 @@ export interface ChainContext {
 
 export interface OpenChain {
   readonly schemes: readonly Scheme[]
+  /** Networks of `exact-direct`: how their transactions are looked up. */
+  readonly directChains?: readonly DirectChain[]
   health(): readonly NetworkHealth[]
   close(): Promise<void>
 }

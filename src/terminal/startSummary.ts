@@ -113,7 +113,7 @@ const listRisks = (config: Config, networks: readonly ShownNetwork[]): readonly 
   return [
     ...(networks.length === 0
       ? [
-          'No network is configured: nothing can be paid. Set EVM_PRIVATE_KEY, SOLANA_PRIVATE_KEY, TON_MNEMONIC or TRON_RPC_URL_mainnet.',
+          'No network is configured: nothing can be paid. Set EVM_PRIVATE_KEY, SOLANA_PRIVATE_KEY, TON_MNEMONIC, or the RPC URL of another network.',
         ]
       : []),
     ...(accounts.registration === 'open'

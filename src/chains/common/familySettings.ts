@@ -36,6 +36,8 @@ export const smallestUnits = (digits: number) =>
 interface FamilyVariables<Family extends z.ZodRawShape, Network extends z.ZodRawShape> {
   /** Such as `EVM_`: an unknown variable with this prefix is reported as a mistake. */
   readonly prefix: string
+  /** True: the keys of the shapes leave the prefix out. */
+  readonly omitsPrefix?: boolean
   readonly family: Family
   /** Keyed by the variable's name without the network suffix. */
   readonly perNetwork: Network
@@ -57,13 +59,17 @@ type FamilyReading<Family extends z.ZodRawShape, Network extends z.ZodRawShape> 
 /** Reads a family's environment variables. Problems name the variable, never its value. */
 export const readFamilyVariables = <Family extends z.ZodRawShape, Network extends z.ZodRawShape>(
   variables: FamilyVariables<Family, Network>,
-  environment: Readonly<Record<string, string>>,
+  fullEnvironment: Readonly<Record<string, string>>,
 ): FamilyReading<Family, Network> => {
   const { networkId } = variables
+  const omitted = omittedPrefixOf(variables)
+  const environment = removePrefix(fullEnvironment, omitted)
   const form = new RegExp(`^(${Object.keys(variables.perNetwork).join('|')})_(${networkId.form.source})$`)
   const problems = Object.keys(environment).flatMap((name) => describeUnknown(variables, form, name))
   const addProblems = (name: (path: string) => string, error: z.ZodError) => {
-    for (const issue of error.issues) problems.push(`${name(String(issue.path[0]))}: ${issue.message}`)
+    for (const issue of error.issues) {
+      problems.push(`${omitted}${name(String(issue.path[0]))}: ${issue.message}`)
+    }
   }
 
   const family = z.object(variables.family).safeParse(environment)
@@ -86,25 +92,50 @@ export const readFamilyVariables = <Family extends z.ZodRawShape, Network extend
 }
 
 /** Variable names as documented: per-network names end in a placeholder. */
-export const listFamilyVariables = <Family extends z.ZodRawShape, Network extends z.ZodRawShape>({
-  family,
-  perNetwork,
-  networkId,
-}: FamilyVariables<Family, Network>) => ({
-  family: Object.keys(family),
-  perNetwork: Object.keys(perNetwork).map((name) => `${name}_<${networkId.label}>`),
-})
+export const listFamilyVariables = <Family extends z.ZodRawShape, Network extends z.ZodRawShape>(
+  variables: FamilyVariables<Family, Network>,
+) => {
+  const { family, perNetwork, networkId } = variables
+  const omitted = omittedPrefixOf(variables)
+  return {
+    family: Object.keys(family).map((name) => `${omitted}${name}`),
+    perNetwork: Object.keys(perNetwork).map((name) => `${omitted}${name}_<${networkId.label}>`),
+  }
+}
+
+const omittedPrefixOf = ({
+  prefix,
+  omitsPrefix = false,
+}: {
+  readonly prefix: string
+  readonly omitsPrefix?: boolean
+}): string => (omitsPrefix ? prefix : '')
+
+const removePrefix = (
+  environment: Readonly<Record<string, string>>,
+  prefix: string,
+): Readonly<Record<string, string>> =>
+  prefix === ''
+    ? environment
+    : Object.fromEntries(
+        Object.entries(environment).flatMap(([name, value]) =>
+          name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
+        ),
+      )
 
 const describeUnknown = <Family extends z.ZodRawShape, Network extends z.ZodRawShape>(
-  { prefix, family, perNetwork, networkId }: FamilyVariables<Family, Network>,
+  variables: FamilyVariables<Family, Network>,
   form: RegExp,
   variable: string,
 ): readonly string[] => {
-  if (!variable.startsWith(prefix) || Object.hasOwn(family, variable) || form.test(variable)) return []
+  const { prefix, omitsPrefix = false, family, perNetwork, networkId } = variables
+  const isOurs = omitsPrefix || variable.startsWith(prefix)
+  if (!isOurs || Object.hasOwn(family, variable) || form.test(variable)) return []
+  const omitted = omittedPrefixOf(variables)
   const intended = Object.keys(perNetwork).find((name) => `${variable}_`.startsWith(`${name}_`))
   return intended === undefined
-    ? [`${variable}: is not a known setting`]
+    ? [`${omitted}${variable}: is not a known setting`]
     : [
-        `${variable}: is not a known setting; write ${intended}_<${networkId.label}>, such as ${intended}_${networkId.example}`,
+        `${omitted}${variable}: is not a known setting; write ${omitted}${intended}_<${networkId.label}>, such as ${omitted}${intended}_${networkId.example}`,
       ]
 }

@@ -1,0 +1,72 @@
+import type { z } from 'zod'
+import type { Logger } from '../../../ports/logger.js'
+import type { Endpoint, RpcError } from '../../nodes/endpoint.js'
+import type { Proof } from '../../nodes/endpointHealth.js'
+import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
+import { createReader } from '../../nodes/reader.js'
+import { systemTime } from '../../nodes/systemTime.js'
+
+/**
+ * One read. Throws `RpcError` for a verdict, any other error without a valid response. `isVerdict`: the error response is
+ * the chain's answer, the same on every endpoint, such as "not found".
+ */
+export type Ask = <Schema extends z.ZodType>(
+  method: string,
+  params: unknown,
+  schema: Schema,
+  options?: { readonly isVerdict?: (error: RpcError) => boolean },
+) => Promise<z.infer<Schema>>
+
+/** The endpoints of a network on which we only read. */
+export interface DirectNode {
+  readonly network: string
+  readonly endpoints: readonly Endpoint[]
+  /** From the best endpoint, with failover; throws SVC-2004 when none responds. */
+  readonly ask: Ask
+  /** Healthy endpoints, for cross-checks. */
+  listWitnesses(): readonly Endpoint[]
+  /** Whether any endpoint is available. */
+  probe(): Promise<boolean>
+  listHealth(): readonly EndpointReport[]
+  /** Seconds since the newest block that an available endpoint reported; null before the first probe. */
+  findHeadAgeSeconds(): number | null
+  /** False while the newest known block is too old for "not found" to mean anything. */
+  isFresh(): boolean
+}
+
+export interface DirectNodeOptions {
+  readonly network: string
+  /** What `prove` must return as its chain. */
+  readonly chain: string
+  readonly prove: (endpoint: Endpoint) => Promise<Proof>
+  readonly maxHeadAgeSeconds: number
+  readonly logger: Logger
+}
+
+export const createDirectNode = (
+  endpoints: readonly Endpoint[],
+  { network, chain, prove, maxHeadAgeSeconds, logger }: DirectNodeOptions,
+): DirectNode => {
+  const time = systemTime
+  const pool = createEndpointPool(endpoints, { identity: { network, chain, prove }, logger, time })
+
+  const findHeadAgeSeconds = (): number | null => {
+    const heads = pool.report().flatMap(({ isUp, headTimestamp }) => (isUp ? [headTimestamp] : []))
+    const known = heads.filter((timestamp) => timestamp !== null)
+    return known.length === 0 ? null : time.unixSeconds() - Math.max(...known)
+  }
+
+  return {
+    network,
+    endpoints,
+    ask: createReader(pool, { network, logger, time }),
+    listWitnesses: () => pool.listHealthy().map(({ endpoint }) => endpoint),
+    probe: pool.probe,
+    listHealth: pool.report,
+    findHeadAgeSeconds,
+    isFresh: () => {
+      const age = findHeadAgeSeconds()
+      return age === null || age <= maxHeadAgeSeconds
+    },
+  }
+}

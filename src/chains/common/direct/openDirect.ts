@@ -1,0 +1,100 @@
+import type { Clock } from '../../../ports/clock.js'
+import type { Logger } from '../../../ports/logger.js'
+import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
+import { createExactDirectScheme } from '../../../schemes/exactDirect/scheme.js'
+import type { ChainContext, OpenChain } from '../../chain.js'
+import { createNetworkMonitor, type MonitoredNetwork } from '../networkMonitor.js'
+import type { DirectNode } from './node.js'
+import type { DirectNetworkSettings, DirectSettings } from './settings.js'
+
+export interface DirectNetworkContext {
+  readonly rpcTimeoutMs: number
+  readonly crossCheckAmount: bigint
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Ends what runs in the background. */
+type CloseNetwork = () => Promise<void>
+
+export interface OpenedNetwork {
+  readonly chain: DirectChain
+  readonly node: DirectNode
+  /** Only if something runs in the background. */
+  readonly close?: CloseNetwork
+}
+
+/** Builds one network; must not wait for its endpoints. */
+export type OpenDirectNetwork<Own> = (
+  network: DirectNetworkSettings<Own>,
+  context: DirectNetworkContext,
+) => OpenedNetwork
+
+/**
+ * Opens every configured network. An endpoint of another chain stops the start; an unreachable or stale one only keeps
+ * its network out of `/supported`.
+ */
+export const openDirectFamily = async <Own>(
+  settings: DirectSettings<Own>,
+  context: ChainContext,
+  openNetwork: OpenDirectNetwork<Own>,
+): Promise<OpenChain> => {
+  const { rpcTimeoutMs, verifyWaitMs, crossCheckAmount } = settings
+  const { clock, logger } = context
+  const opened = await Promise.all(
+    settings.networks.map(async (network) => {
+      const { chain, node, close } = openNetwork(network, { rpcTimeoutMs, crossCheckAmount, clock, logger })
+      await node.probe()
+      const wrongChain = findWrongChain(node)
+      if (wrongChain !== null) {
+        await close?.()
+        throw new WrongChainError(network, wrongChain)
+      }
+      const monitor = createNetworkMonitor(createMonitoredNetwork(network, node), logger)
+      await monitor.check()
+      return { chain, monitor, close, scheme: createExactDirectScheme(chain, { clock, verifyWaitMs }) }
+    }),
+  )
+  return {
+    schemes: opened.map(({ scheme }) => scheme),
+    directChains: opened.map(({ chain }) => chain),
+    health: () => opened.map(({ monitor }) => monitor.health()),
+    close: async () => {
+      await Promise.all(
+        opened.map(async ({ monitor, close }) => {
+          await monitor.close()
+          await close?.()
+        }),
+      )
+    },
+  }
+}
+
+const createMonitoredNetwork = (network: DirectNetworkSettings, node: DirectNode): MonitoredNetwork => ({
+  network: network.network,
+  findProblem: async () => {
+    if (!(await node.probe())) throw new Error('No endpoint responds')
+    if (node.isFresh()) return null
+    return `the newest block of its nodes is ${Math.round(node.findHeadAgeSeconds() ?? 0)} s old`
+  },
+  describeFailure: () => {
+    const wrongChain = findWrongChain(node)
+    return wrongChain === null ? 'no node answers' : new WrongChainError(network, wrongChain).message
+  },
+  listSigners: () => [],
+  // We send nothing, so we need no funds.
+  getBalanceLevel: () => 'ok',
+  listEndpoints: () =>
+    node.listHealth().map(({ host, isUp, head, latencyMs }) => ({ host, isUp, head, latencyMs })),
+})
+
+const findWrongChain = (node: DirectNode): string | null =>
+  node.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain ?? null
+
+/** A configuration error, not an outage: it stops the start. */
+class WrongChainError extends Error {
+  constructor({ endpointVariables, chainId }: DirectNetworkSettings, actual: string) {
+    super(`${endpointVariables.join(' or ')}: the endpoint serves chain ${actual}, not ${chainId}`)
+    this.name = 'WrongChainError'
+  }
+}

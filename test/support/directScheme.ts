@@ -1,0 +1,70 @@
+import type { ChainContext, NetworkHealth, OpenChain, SettingsReading } from '../../src/chains/chain.js'
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import type { Clock } from '../../src/ports/clock.js'
+import type { Logger } from '../../src/ports/logger.js'
+import { isRefused, readPayment } from '../../src/protocol/legacy.js'
+import { wirePaymentRequest } from '../../src/protocol/wire.js'
+import type { Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
+import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
+import { createMemoryLanes } from './memoryLanes.js'
+
+/** The parts of a family that it is opened with. */
+interface DirectFamilyModule<Settings> {
+  readSettings(environment: Readonly<Record<string, string>>): SettingsReading<Settings>
+  open(settings: Settings, context: ChainContext): Promise<OpenChain>
+}
+
+/** A scheme for payments that clients made themselves, on one network, without journal and database. */
+export interface DirectScheme {
+  readonly scheme: Scheme
+  readonly openRecorder: ReturnType<typeof createMemoryLanes>['openRecorder']
+  verify(body: unknown): Promise<Verification>
+  /** Waits at most this long. */
+  settle(body: unknown, waitMs?: number): Promise<Outcome>
+  health(): readonly NetworkHealth[]
+  close(): Promise<void>
+}
+
+interface DirectSchemeOptions {
+  readonly clock?: Clock
+  readonly logger?: Logger
+}
+
+export const openDirectScheme = async <Settings>(
+  family: DirectFamilyModule<Settings>,
+  environment: Readonly<Record<string, string>>,
+  { clock = systemClock, logger = silentLogger }: DirectSchemeOptions = {},
+): Promise<DirectScheme> => {
+  const reading = family.readSettings(environment)
+  if ('problems' in reading) throw new Error(reading.problems.join('; '))
+  if (reading.settings === null) throw new Error('The family is not configured')
+  const lanes = createMemoryLanes()
+  const limiter = createMemoryRateLimiter({ clock })
+  const context = { clock, logger, lanes, limiter, minPaymentGasShare: 0 }
+  const opened = await family.open(reading.settings, context)
+  const [scheme] = opened.schemes
+  if (scheme === undefined) throw new Error('No scheme was opened')
+  const isAwaited = () => true
+  return {
+    scheme,
+    openRecorder: lanes.openRecorder,
+    verify: (body) => scheme.verify(readDirectBody(body), { isAwaited }),
+    settle: async (body, waitMs = 5_000) => {
+      const verification = await scheme.verify(readDirectBody(body), { isAwaited, isForSettle: true })
+      if (!verification.isValid) return { state: 'failed', reason: verification.reason }
+      return await verification.settle(lanes.openRecorder(), { waitUntil: AbortSignal.timeout(waitMs) })
+    },
+    health: opened.health,
+    close: async () => {
+      await opened.close()
+      await limiter.close()
+    },
+  }
+}
+
+export const readDirectBody = (body: unknown) => {
+  const payment = readPayment(wirePaymentRequest.parse(body))
+  if (isRefused(payment)) throw new Error(`The body is refused as ${payment.reason}: ${payment.message}`)
+  return payment
+}
