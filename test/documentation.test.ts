@@ -18,10 +18,17 @@ import { listNetworkAliases } from '../src/protocol/network.js'
 import { operationalCodes } from '../src/protocol/operationalCodes.js'
 import { findOperationalCode, isReason, reasons, remedies } from '../src/protocol/reasons.js'
 import { tiers } from '../src/protocol/tiers.js'
+import { directVariables } from './support/directVariables.js'
 import { readAnchors, readCodeBlocks, readCodeSpans, readLinks, readTable } from './support/markdown.js'
 import { readText } from './support/sourceFiles.js'
 
-const families = [evmVariables, solanaVariables, tonVariables, tronVariables]
+const families = [
+  evmVariables,
+  solanaVariables,
+  tonVariables,
+  tronVariables,
+  ...directVariables.map(({ variables }) => variables),
+]
 const settings = [
   ...serviceVariables,
   ...families.flatMap(({ family, perNetwork }) => [...family, ...perNetwork]),
@@ -99,6 +106,14 @@ describe('.env.example', () => {
       shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
     )
     expect(readTronSettings({ ...family, ...least })).toEqual(readTronSettings(least))
+  })
+
+  it.each(directVariables)('shows the actual defaults of the $name family', ({ endpoint, read }) => {
+    const least = { [endpoint]: 'https://node.example' }
+    const family = Object.fromEntries(
+      shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
+    )
+    expect(read({ ...family, ...least })).toEqual(read(least))
   })
 
   it('shows the actual defaults of the TON family', () => {

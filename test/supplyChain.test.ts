@@ -13,6 +13,7 @@ import { tonVariables } from '../src/chains/ton/settings.js'
 import { knownNetworks as tronNetworks } from '../src/chains/tron/networks.js'
 import { tronVariables } from '../src/chains/tron/settings.js'
 import { serviceVariables } from '../src/config.js'
+import { directVariables } from './support/directVariables.js'
 import { isProduction, licenseOf, readLock, renderNotice } from './support/notice/renderNotice.js'
 import { readText } from './support/sourceFiles.js'
 import { makeTemporaryFolder } from './support/temporaryFolder.js'
@@ -95,6 +96,8 @@ describe('NOTICE', () => {
       '(BSD-3-Clause AND Apache-2.0)',
       'ISC',
       'MIT',
+      '(MIT AND Apache-2.0)',
+      '(MIT AND BSD-3-Clause)',
       'MIT-0',
       'Unlicense',
     ]
@@ -251,6 +254,10 @@ describe('docker-compose.yml', () => {
       { variables: solanaVariables, networks: ['mainnet', 'devnet'] },
       { variables: tonVariables, networks: tonNetworks.map(({ name }) => name) },
       { variables: tronVariables, networks: tronNetworks.map(({ name }) => name) },
+      ...directVariables.map(({ variables, networks }) => ({
+        variables,
+        networks: networks.map(({ name }) => name),
+      })),
     ]
     const names = [
       ...serviceVariables.filter((name) => !decided.includes(name)),

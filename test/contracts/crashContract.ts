@@ -33,7 +33,7 @@ export type CrashPoint = (typeof crashPoints)[number]
 /** A dedicated test chain, and the environment of a service on it. */
 export interface CrashHarness {
   readonly environment: Readonly<Record<string, string>>
-  readonly holds: Readonly<Record<CrashPoint, Hold>>
+  readonly holds: Readonly<Partial<Record<CrashPoint, Hold>>>
   plan(): Promise<CrashedPayment>
   /** Ends every hold and resets the counts. */
   release(): void
@@ -47,7 +47,11 @@ export const holdAt = (proxy: RpcProxy, method: string): Hold => ({
 })
 
 /** Kills a real process at each point, restarts it on the same data, and retries the request. */
-export const describeCrashes = (name: string, open: () => Promise<CrashHarness>): void => {
+export const describeCrashes = (
+  name: string,
+  open: () => Promise<CrashHarness>,
+  points: readonly CrashPoint[] = crashPoints,
+): void => {
   describe(`kill -9 in the middle of a settle on ${name}`, () => {
     let harness: CrashHarness
     let dataFolder: string
@@ -78,7 +82,7 @@ export const describeCrashes = (name: string, open: () => Promise<CrashHarness>)
       await rm(dataFolder, { recursive: true, force: true })
     })
 
-    it.each(crashPoints)(
+    it.each(points)(
       '%s: a retry with the same Idempotency-Key succeeds, and funds move once',
       async (point) => {
         const running = await start()
@@ -86,9 +90,11 @@ export const describeCrashes = (name: string, open: () => Promise<CrashHarness>)
         const key = randomUUID()
 
         harness.release()
-        harness.holds[point].hold()
+        const hold = harness.holds[point]
+        if (hold === undefined) throw new Error(`The harness has no hold ${point}`)
+        hold.hold()
         const lost = settle(running.url, body, key).catch(() => 'no answer')
-        await pollUntil(harness.holds[point].isThere, 'the settle to reach the crash point')
+        await pollUntil(hold.isThere, 'the settle to reach the crash point')
         await running.kill()
         facilitator = null
         expect(await lost).toBe('no answer')

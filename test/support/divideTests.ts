@@ -20,6 +20,8 @@ export const slowModules: readonly string[] = [
   'litesvm',
   '@ton/sandbox',
   '@ethereumjs/evm',
+  '@acala-network/chopsticks-core',
+  '@stacks/clarinet-sdk',
   'playwright-core',
   'test/support/postgres.ts',
 ]

@@ -1,0 +1,41 @@
+import { toCaip19 } from '../../../protocol/assetId.js'
+import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
+import { createCheckedLookUp } from '../../common/direct/crossCheck.js'
+import type { DirectNode } from '../../common/direct/node.js'
+import type { DirectNetworkSettings } from '../../common/direct/settings.js'
+import { createTokenList } from '../../common/direct/tokens.js'
+import { readAptosAddress } from '../encoding/address.js'
+import { lookUpAptos } from './lookUp.js'
+import { isSignedByAccount } from './signedClaim.js'
+
+interface AptosChainDependencies {
+  readonly node: DirectNode
+  readonly crossCheckAmount: bigint
+}
+
+const transactionForm = /^0x[0-9a-fA-F]{64}$/
+
+export const createAptosChain = (
+  { network, tokens, signers, pollIntervalMs }: DirectNetworkSettings,
+  { node, crossCheckAmount }: AptosChainDependencies,
+): DirectChain => ({
+  network,
+  signers,
+  carriesMemo: false,
+  minAgeSeconds: 30,
+  pollIntervalMs,
+  readAddress: readAptosAddress,
+  readAsset: readAptosAddress,
+  readTransaction: (text) => (transactionForm.test(text) ? text.toLowerCase() : null),
+  // The published client reads no other form of an asset.
+  ...createTokenList(tokens, {
+    readAsset: readAptosAddress,
+    formatAsset: (asset) => toCaip19(network, asset),
+  }),
+  readClaimedAsset: ({ metadataAddress }) => {
+    if (metadataAddress === undefined || metadataAddress === null) return null
+    return (typeof metadataAddress === 'string' ? readAptosAddress(metadataAddress) : null) ?? 'invalid'
+  },
+  lookUp: createCheckedLookUp(node, lookUpAptos, crossCheckAmount),
+  isSignedBy: (claim) => isSignedByAccount(claim, node.ask),
+})

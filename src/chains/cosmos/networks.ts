@@ -1,0 +1,22 @@
+import type { KnownDirectNetwork } from '../common/direct/settings.js'
+
+export interface KnownCosmosNetwork extends KnownDirectNetwork {
+  /** Of account addresses (bech32). */
+  readonly prefix: string
+}
+
+/** Noble, where Circle issues USDC, and its test network. */
+export const knownNetworks: readonly KnownCosmosNetwork[] = [
+  {
+    name: 'noble',
+    chainId: 'noble-1',
+    prefix: 'noble',
+    tokens: [{ asset: 'uusdc', symbol: 'USDC', decimals: 6 }],
+  },
+  {
+    name: 'grand',
+    chainId: 'grand-1',
+    prefix: 'noble',
+    tokens: [{ asset: 'uusdc', symbol: 'USDC', decimals: 6 }],
+  },
+]

@@ -1,0 +1,47 @@
+import type { Ask } from '../../common/direct/node.js'
+import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
+import type { Proof } from '../../nodes/endpointHealth.js'
+import { commitShapeOf, type FoundTransaction, statusShape, transactionShapeOf } from './wireShapes.js'
+
+/** How an endpoint proves which chain it serves. Throws if it is catching up, or does not index transactions. */
+export const proveChain = async (endpoint: Endpoint): Promise<Proof> => {
+  const { node_info, sync_info } = await endpoint.request('status', {}, statusShape)
+  if (sync_info.catching_up) throw new Error('The node is catching up')
+  if (node_info.other?.tx_index === 'off') throw new Error('The node does not index transactions')
+  return {
+    chain: node_info.network,
+    head: {
+      number: BigInt(sync_info.latest_block_height),
+      timestamp: Math.floor(Date.parse(sync_info.latest_block_time) / 1_000),
+    },
+  }
+}
+
+/**
+ * Of CometBFT's errors only this one is an answer. Without an index of transactions a node fails otherwise, and knows
+ * nothing.
+ */
+const isMissing = (error: unknown, transaction: string): boolean => {
+  if (!(error instanceof RpcError)) return false
+  const text = `${error.message} ${typeof error.data === 'string' ? error.data : ''}`
+  return text.toUpperCase().includes(`TX (${transaction}) NOT FOUND`)
+}
+
+/** With its inclusion proof. Null: no block of the node holds it. */
+export const findTransaction = async (ask: Ask, transaction: string): Promise<FoundTransaction | null> => {
+  const params = { hash: Buffer.from(transaction, 'hex').toString('base64'), prove: true }
+  try {
+    return await ask('tx', params, transactionShapeOf(transaction), {
+      isVerdict: (error) => isMissing(error, transaction),
+    })
+  } catch (error) {
+    if (isMissing(error, transaction)) return null
+    throw error
+  }
+}
+
+/** The header of the block that holds the transaction. `commit` has no transactions, unlike `block`. */
+export const readHeader = (
+  ask: Ask,
+  expected: { readonly chainId: string; readonly height: number; readonly dataHash: string },
+) => ask('commit', { height: `${expected.height}` }, commitShapeOf(expected))

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+
+const accountId = z.string().min(1).max(64)
+const hash = z.string().min(1).max(64)
+
+/** Whether a receipt, or a transaction's conversion to one, was executed successfully. */
+const wasSuccessful = z.union([
+  z.strictObject({ SuccessValue: z.string() }).transform(() => true),
+  z.strictObject({ SuccessReceiptId: z.string() }).transform(() => true),
+  z.strictObject({ Failure: z.union([z.string(), z.looseObject({})]) }).transform(() => false),
+])
+
+/** Account on whose behalf a relayer sent actions (NEP-366); null for every other action. */
+const delegator = z.union([
+  z
+    .object({ Delegate: z.object({ delegate_action: z.object({ sender_id: accountId }) }) })
+    .transform(({ Delegate }) => Delegate.delegate_action.sender_id),
+  z.unknown().transform(() => null),
+])
+
+const finalTransaction = (transactionHash: string) =>
+  z
+    .object({
+      final_execution_status: z.literal('FINAL'),
+      transaction: z.object({
+        hash: z.literal(transactionHash),
+        signer_id: accountId,
+        receiver_id: accountId,
+        actions: z.array(delegator),
+      }),
+      transaction_outcome: z.object({ block_hash: hash, outcome: z.object({ status: wasSuccessful }) }),
+      receipts_outcome: z.array(
+        z.object({
+          outcome: z.object({ executor_id: accountId, logs: z.array(z.string()), status: wasSuccessful }),
+        }),
+      ),
+    })
+    .transform(({ transaction, transaction_outcome, receipts_outcome }) => ({
+      signer: transaction.signer_id,
+      receiver: transaction.receiver_id,
+      delegators: transaction.actions.filter((account) => account !== null),
+      blockHash: transaction_outcome.block_hash,
+      isSuccessful: transaction_outcome.outcome.status,
+      receipts: receipts_outcome.map(
+        ({ outcome: { executor_id: executor, logs, status: isSuccessful } }) => ({
+          executor,
+          logs,
+          isSuccessful,
+        }),
+      ),
+    }))
+
+const otherStatuses = ['NONE', 'INCLUDED', 'EXECUTED_OPTIMISTIC', 'INCLUDED_FINAL', 'EXECUTED'] as const
+
+/** `pending`: some block of it is not final. What is known by then is not read. */
+export const transactionShapeOf = (transactionHash: string) =>
+  z.union([
+    z.object({ final_execution_status: z.enum(otherStatuses) }).transform(() => 'pending' as const),
+    finalTransaction(transactionHash),
+  ])
+
+export type FinalTransaction = z.infer<ReturnType<typeof finalTransaction>>
+
+const header = z.object({
+  hash,
+  height: z.int().nonnegative(),
+  // Nanoseconds since 1970.
+  timestamp_nanosec: z.string().regex(/^[0-9]{16,19}$/),
+})
+
+const nanosecondsPerMillisecond = 1_000_000n
+
+export const blockShape = z
+  .object({ header })
+  .transform(({ header: { hash, height, timestamp_nanosec } }) => ({
+    hash,
+    height,
+    time: new Date(Number(BigInt(timestamp_nanosec) / nanosecondsPerMillisecond)),
+  }))
+
+export const blockShapeOf = (blockHash: string) =>
+  blockShape.refine(({ hash }) => hash === blockHash, 'It is another block')
+
+export const statusShape = z.object({
+  chain_id: z.string().min(1).max(64),
+  sync_info: z.object({
+    latest_block_height: z.int().nonnegative(),
+    latest_block_time: z.iso.datetime({ offset: true }),
+    syncing: z.boolean(),
+  }),
+})
+
+/** Some nodes report an unknown key as a result with `error`. */
+export const accessKeyShape = z.union([
+  z.object({ permission: z.unknown(), nonce: z.unknown() }).transform(({ permission }) => permission),
+  z.object({ error: z.string() }).transform(() => null),
+])

@@ -1,0 +1,115 @@
+import type { Fields } from '../../../protocol/fields.js'
+import type { LookUp, LookUpQuery } from '../../../schemes/exactDirect/directChain.js'
+import type { ReadTransaction } from '../../common/direct/crossCheck.js'
+import type { Ask } from '../../common/direct/node.js'
+import { hashExtrinsic, readSigner } from '../encoding/extrinsic.js'
+import {
+  type BlockReference,
+  findHeader,
+  getBestNumber,
+  getBlock,
+  getBlockTime,
+  getEvents,
+  getFinalizedBlock,
+  listBlockHashes,
+} from '../rpc/rpc.js'
+import type { BlockIndex } from './blockIndex.js'
+import type { Runtimes } from './runtimes.js'
+import { type ReadAddress, readTransfers } from './transfers.js'
+
+interface LookUpDependencies {
+  readonly index: BlockIndex
+  readonly runtimes: Runtimes
+  readonly addresses: ReadAddress
+}
+
+/** An extrinsic of a final block. */
+interface PlacedExtrinsic {
+  readonly hash: string
+  readonly parentHash: string
+  readonly extrinsics: readonly string[]
+  readonly extrinsicIndex: number
+}
+
+/** Only extrinsics of final blocks are successful or failed. */
+export const createReadTransaction = ({
+  index,
+  runtimes,
+  addresses,
+}: LookUpDependencies): ReadTransaction => {
+  const readEvidence = async (
+    query: LookUpQuery,
+    ask: Ask,
+    { hash, parentHash, extrinsics, extrinsicIndex }: PlacedExtrinsic,
+  ): Promise<LookUp> => {
+    const [decoder, events, includedAt] = await Promise.all([
+      // A block is executed by the runtime of its parent's state: an upgrade counts from the next block on.
+      runtimes.getDecoder(ask, parentHash),
+      getEvents(ask, hash),
+      getBlockTime(ask, hash),
+    ])
+    const extrinsic = extrinsics[extrinsicIndex] ?? ''
+    const { outcome, transfers, remarks } = decoder.readEvents(events, extrinsicIndex)
+    if (outcome === null) throw new Error('The node returned a block without the outcome of an extrinsic')
+    if (outcome === 'failure') return { state: 'failed' }
+    const signer = readSigner(extrinsic)
+    const own = remarks.filter(({ sender }) => sender === signer)
+    // Several remarks: none is the payment's.
+    const [remark] = own.length === 1 ? own : []
+    const memo = remark === undefined ? null : decoder.findRemark(extrinsic, remark.hash)
+    return {
+      state: 'successful',
+      includedAt,
+      transfers: readTransfers({ signer, transfers, memo }, query, addresses),
+    }
+  }
+
+  /** Null if the block does not hold the extrinsic, or is not on the chain of the finalized block. */
+  const place = async (
+    ask: Ask,
+    finalized: BlockReference,
+    block: BlockReference,
+    transaction: string,
+  ): Promise<PlacedExtrinsic | null> => {
+    if (block.number > finalized.number) return null
+    const [hash, finalHash] = await listBlockHashes(ask, [block.number, finalized.number])
+    if (finalHash !== finalized.hash) throw new Error('The nodes disagree about the finalized block')
+    if (hash !== block.hash) return null
+    const { parentHash, extrinsics } = await getBlock(ask, block.hash)
+    const extrinsicIndex = extrinsics.findIndex((extrinsic) => hashExtrinsic(extrinsic) === transaction)
+    return extrinsicIndex === -1 ? null : { hash: block.hash, parentHash, extrinsics, extrinsicIndex }
+  }
+
+  /** A block that the payload names, if it holds the extrinsic. */
+  const followHint = async (ask: Ask, finalized: BlockReference, { hints, transaction }: LookUpQuery) => {
+    const hash = readHint(hints)
+    if (hash === null) return null
+    const header = await findHeader(ask, hash)
+    return header === null ? null : await place(ask, finalized, { number: header.number, hash }, transaction)
+  }
+
+  return async (query, ask) => {
+    const { transaction, notBefore } = query
+    const finalized = await getFinalizedBlock(ask)
+    const [known] = index.find(transaction)
+    const hinted = known === undefined ? await followHint(ask, finalized, query) : null
+    if (hinted !== null) return await readEvidence(query, ask, hinted)
+    const isComplete = await index.follow(ask, finalized, notBefore)
+    const [first, second] = index.find(transaction)
+    // An immortal extrinsic that was included again after its account had been removed: the hash names two payments.
+    if (second !== undefined)
+      return { state: 'successful', includedAt: await getBlockTime(ask, second.hash), transfers: [] }
+    const found = first === undefined ? null : await place(ask, finalized, first, transaction)
+    if (found !== null) return await readEvidence(query, ask, found)
+    // A witness that has not finalized the block yet, or a part of the chain that is still to be read.
+    if (first !== undefined || !isComplete) return { state: 'pending' }
+    const best = await getBestNumber(ask)
+    const isPending = await index.isInBestBlocks(ask, finalized, best, transaction)
+    return { state: isPending ? 'pending' : 'missing' }
+  }
+}
+
+const hashForm = /^0x[0-9a-fA-F]{64}$/
+
+const readHint = ({ blockHash }: Fields): string | null =>
+  typeof blockHash === 'string' && hashForm.test(blockHash) ? blockHash.toLowerCase() : null

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+
+export const hashShape = z.string().regex(/^0x[0-9a-f]{64}$/)
+
+const hex = z.string().regex(/^0x(?:[0-9a-f]{2})*$/)
+
+/** Up to 2^32, the block number of the runtime. */
+const blockNumber = z
+  .string()
+  .regex(/^0x[0-9a-f]{1,8}$/)
+  .transform(Number)
+
+const header = z.object({ number: blockNumber, parentHash: hashShape })
+
+export const headerShape = header.nullable()
+
+export const blockShape = z
+  .object({ block: z.object({ header, extrinsics: z.array(hex) }) })
+  .transform(({ block }) => ({ ...block.header, extrinsics: block.extrinsics }))
+  .nullable()
+
+export interface Header {
+  readonly number: number
+  readonly parentHash: string
+}
+
+export interface Block extends Header {
+  readonly extrinsics: readonly string[]
+}
+
+export const hashesShape = z.array(hashShape.nullable())
+
+export const runtimeVersionShape = z.object({
+  specName: z.string().max(100),
+  specVersion: z.int().nonnegative(),
+})
+
+export type RuntimeVersion = z.infer<typeof runtimeVersionShape>
+
+export const bytesShape = hex
+
+export const storageShape = hex.nullable()
+
+/** A u64 of milliseconds, little-endian. */
+export const timestampShape = z
+  .string()
+  .regex(/^0x[0-9a-f]{16}$/)
+  .transform((text) => Number(Buffer.from(text.slice(2), 'hex').readBigUInt64LE()))
+  .pipe(z.int().min(0).max(8_640_000_000_000_000))
+  .transform((milliseconds) => new Date(milliseconds))

@@ -1,0 +1,61 @@
+import { toCaip19 } from '../../../protocol/assetId.js'
+import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
+import { createCheckedLookUp } from '../../common/direct/crossCheck.js'
+import { readHexHash } from '../../common/direct/hexHash.js'
+import type { DirectNode } from '../../common/direct/node.js'
+import { createTokenList } from '../../common/direct/tokens.js'
+import { readContractPrincipal, readPrincipal } from '../encoding/principal.js'
+import type { StacksNetworkSettings } from '../settings.js'
+import { createReadTransaction } from './lookUp.js'
+import { isSignedBy } from './signedClaim.js'
+import { createFindTokenName } from './tokenNames.js'
+
+const maxLength = 256
+
+// Confirmations take seconds each; Bitcoin blocks ten minutes on average, and twenty often enough.
+const minAgeSeconds = 120
+const burnBlockSeconds = 1_200
+
+export const createStacksChain = (
+  settings: StacksNetworkSettings,
+  node: DirectNode,
+  { crossCheckAmount }: { readonly crossCheckAmount: bigint },
+): DirectChain => {
+  const { chainId } = settings
+  const tokens = settings.tokens.map(({ asset: listed, ...token }) => {
+    const [asset = '', name = null] = listed.split('::')
+    return { ...token, asset, name }
+  })
+  const pinned = tokens.flatMap(({ asset, name }): [string, string][] =>
+    name === null ? [] : [[asset, name]],
+  )
+  const read = createReadTransaction(settings, createFindTokenName(new Map(pinned)))
+  const readAsset = (text: string) => (text.length > maxLength ? null : readContractPrincipal(text, chainId))
+  const list = createTokenList(tokens, {
+    readAsset,
+    formatAsset: (asset) => toCaip19(settings.network, asset),
+    describeMore: (asset) => ({ contractAddress: asset, networkName: settings.name }),
+  })
+
+  return {
+    ...list,
+    network: settings.network,
+    signers: settings.signers,
+    minAgeSeconds: minAgeSeconds + settings.own.BURN_CONFIRMATIONS * burnBlockSeconds,
+    pollIntervalMs: settings.pollIntervalMs,
+    readAddress: (text) => (text.length > maxLength ? null : readPrincipal(text, chainId)),
+    readAsset,
+    readTransaction: readHexHash,
+    readClaimedAsset: ({ contractAddress }) => {
+      if (contractAddress === undefined || contractAddress === null) return null
+      return typeof contractAddress === 'string' ? (readAsset(contractAddress) ?? 'invalid') : 'invalid'
+    },
+    // Clients pay `extra.contractAddress` and ignore `asset`.
+    findContradiction: (asset, { contractAddress }) =>
+      contractAddress === undefined || contractAddress === asset
+        ? null
+        : `extra.contractAddress: clients would pay it, and it is not the asset ${asset}`,
+    lookUp: createCheckedLookUp(node, read, crossCheckAmount),
+    isSignedBy: async (claim) => isSignedBy(claim, chainId),
+  }
+}

@@ -1,0 +1,49 @@
+import { toCaip19 } from '../../../protocol/assetId.js'
+import type { Fields } from '../../../protocol/fields.js'
+import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
+import { createCheckedLookUp } from '../../common/direct/crossCheck.js'
+import type { DirectNode } from '../../common/direct/node.js'
+import type { DirectNetworkSettings } from '../../common/direct/settings.js'
+import { createTokenList } from '../../common/direct/tokens.js'
+import { readOperationHash, readTezosAddress, readTezosAsset } from '../encoding/identifiers.js'
+import { lookUpTezos } from './lookUp.js'
+import { isSignedByAccount } from './signedClaim.js'
+
+interface TezosChainDependencies {
+  readonly node: DirectNode
+  readonly crossCheckAmount: bigint
+}
+
+export const createTezosChain = (
+  { network, tokens, signers, pollIntervalMs }: DirectNetworkSettings,
+  { node, crossCheckAmount }: TezosChainDependencies,
+): DirectChain => ({
+  network,
+  signers,
+  carriesMemo: false,
+  // A payment is final after about 15 seconds.
+  minAgeSeconds: 60,
+  pollIntervalMs,
+  readAddress: readTezosAddress,
+  readAsset: readTezosAsset,
+  readTransaction: readOperationHash,
+  // CAIP-19: the published client reads no colon before a token id.
+  ...createTokenList(tokens, {
+    readAsset: readTezosAsset,
+    formatAsset: (asset) => toCaip19(network, asset),
+  }),
+  readClaimedAsset,
+  lookUp: createCheckedLookUp(node, lookUpTezos, crossCheckAmount),
+  isSignedBy: async (claim) => isSignedByAccount(claim),
+})
+
+/** Clients write the token id as a number, the specification as a text. */
+const readClaimedAsset = ({ contractAddress, tokenId }: Fields): string | 'invalid' | null => {
+  const hasContract = contractAddress !== undefined && contractAddress !== null
+  const hasTokenId = tokenId !== undefined && tokenId !== null
+  if (!hasContract) return hasTokenId ? 'invalid' : null
+  if (typeof contractAddress !== 'string' || readTezosAddress(contractAddress) === null) return 'invalid'
+  if (!hasTokenId) return readTezosAsset(contractAddress) ?? 'invalid'
+  const isId = typeof tokenId === 'string' || (typeof tokenId === 'number' && Number.isSafeInteger(tokenId))
+  return isId ? (readTezosAsset(`${contractAddress}:${tokenId}`) ?? 'invalid') : 'invalid'
+}

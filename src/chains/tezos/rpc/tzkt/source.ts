@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { blockHashShape, operationHashShape, type Read, statusShape, timeShape } from '../read.js'
+import {
+  blocksOnTop,
+  type FoundOperation,
+  type Head,
+  type OperationQuery,
+  type TransferCall,
+} from '../source.js'
+import { naturalShape, transferShapeOf } from '../transferShape.js'
+
+const headShape = z.object({
+  chainId: z.string(),
+  synced: z.boolean(),
+  level: z.int().nonnegative(),
+  timestamp: timeShape,
+})
+
+const account = z.object({ address: z.string() })
+
+const rowShape = z.object({
+  hash: operationHashShape,
+  block: blockHashShape,
+  level: z.int().nonnegative(),
+  timestamp: timeShape,
+  sender: account,
+  /** Both only of calls between contracts. */
+  initiator: account.nullish(),
+  nonce: z.int().nullish(),
+  target: account.nullish(),
+  parameter: z.object({ entrypoint: z.string(), value: z.unknown() }).nullish(),
+  status: statusShape,
+})
+
+type Row = z.infer<typeof rowShape>
+
+const transferShape = transferShapeOf(naturalShape)
+
+/** Reads the API of the indexer TzKT, which finds operations by their hash. */
+export const createTzktSource = (read: Read, chainId: string) => {
+  const getHead = async () => {
+    const head = await read('/head', headShape)
+    if (!head.synced) throw new Error('The indexer is behind its node')
+    return head
+  }
+
+  return {
+    getHead: async (): Promise<Head> => {
+      const { chainId: served, level, timestamp } = await getHead()
+      return { chainId: served, level, time: timestamp }
+    },
+    findOperation: async ({ hash }: OperationQuery): Promise<FoundOperation> => {
+      // The head first: what it has on top of a block then, the block has at least.
+      const head = await getHead()
+      if (head.chainId !== chainId) throw new Error(`The indexer serves chain ${head.chainId}`)
+      const rows = await read(`/operations/transactions/${hash}`, z.array(rowShape))
+      const [first] = rows
+      if (first === undefined) return { state: 'missing' }
+      if (!rows.every((row) => row.hash === hash && row.block === first.block)) {
+        throw new Error('The indexer returned another operation')
+      }
+      if (first.level > head.level - blocksOnTop) return { state: 'pending' }
+      return {
+        state: 'final',
+        includedAt: first.timestamp,
+        isApplied: rows.every(({ status }) => status === 'applied'),
+        calls: rows.flatMap(listCalls),
+      }
+    },
+  }
+}
+
+const isPresent = <T>(value: T): value is NonNullable<T> => value !== null && value !== undefined
+
+const listCalls = ({ initiator, nonce, sender, target, parameter }: Row): readonly TransferCall[] => {
+  if (isPresent(initiator) || isPresent(nonce)) return []
+  if (!isPresent(target) || parameter?.entrypoint !== 'transfer') return []
+  // Another type: then it is no FA2 contract.
+  const transfers = transferShape.safeParse(parameter.value)
+  return [
+    { source: sender.address, destination: target.address, entries: transfers.success ? transfers.data : [] },
+  ]
+}

@@ -1,0 +1,293 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { primaryStoreOf } from '../../support/aptos/bytes.js'
+import type { Program } from '../../support/aptos/execution.js'
+import { call, submitCall, transferCall, usdt } from '../../support/aptos/payment.js'
+import { standardForm, strippedForm } from '../../support/aptos/views.js'
+import { openScene, type Scene } from './scene.js'
+
+let scene: Scene
+const otherAsset = `0x${'77'.repeat(32)}`
+const withHook = `0x${'78'.repeat(32)}`
+const secondary = `0x${'a1'.repeat(32)}`
+const vault = `0x${'c0'.repeat(32)}`
+
+beforeAll(async () => {
+  scene = await openScene()
+  const { chain, from } = scene
+  for (const asset of [otherAsset, withHook]) {
+    chain.createAsset(asset)
+    chain.mint(asset, from, 1_000_000n)
+  }
+  chain.mint(usdt, vault, 1_000_000n)
+})
+afterEach(() => scene.clock.shift(-scene.clock.now().getTime() + Date.now()))
+afterAll(() => scene.close())
+
+const storesOf = (asset: string) => [primaryStoreOf(scene.from, asset), primaryStoreOf(scene.payTo, asset)]
+
+const betweenStores = (from: string | undefined, to: string | undefined, amount: bigint) =>
+  call(scene.chain, scene.payer, {
+    function: '0x1::fungible_asset::transfer',
+    typeArguments: ['0x1::fungible_asset::FungibleStore'],
+    functionArguments: [from, to, amount],
+  })
+
+/** Runs code of a module that the chain does not know otherwise. */
+const runProgram = (name: string, program: Program) => {
+  const path = `${vault}::${name}::run` as const
+  scene.chain.ledger.programs.set(path, program)
+  return call(scene.chain, scene.payer, { function: path, functionArguments: [] })
+}
+
+const accepted = { isValid: true, amount: 10_000n }
+
+describe('a transfer on Aptos', () => {
+  it('is accepted as the ordinary client library makes it', async () => {
+    const result = await scene.verify({ transaction: await scene.pay() })
+    expect(result).toMatchObject({ ...accepted, payer: scene.from, authorizedAmount: 10_000n })
+  })
+
+  it.each([
+    ['0x1::aptos_account::transfer_fungible_assets', () => [usdt, scene.payTo, 10_000n]],
+    [
+      '0x1::aptos_account::batch_transfer_fungible_assets',
+      () => [usdt, [scene.payTo, scene.elsewhere, scene.payTo], [4_000n, 5n, 6_000n]],
+    ],
+  ] as const)('by %s counts with all its deposits', async (name, listArguments) => {
+    const data = { function: name, functionArguments: [...listArguments()] }
+    const transaction = await call(scene.chain, scene.payer, data)
+    expect(await scene.verify({ transaction })).toMatchObject(accepted)
+  })
+
+  it('between stores names no account in its arguments: the primary stores are recomputed', async () => {
+    const [mine, theirs] = storesOf(usdt)
+    expect(await scene.verify({ transaction: await betweenStores(mine, theirs, 10_000n) })).toMatchObject(
+      accepted,
+    )
+  })
+
+  it('counts up to the surplus that was paid', async () => {
+    const transaction = await scene.pay(12_000n)
+    expect(await scene.verify({ transaction })).toMatchObject({ isValid: true, amount: 12_000n })
+  })
+
+  it('is recognized when the node drops leading zeros of addresses', async () => {
+    scene.chain.writeAddresses(strippedForm)
+    try {
+      expect(await scene.verify({ transaction: await scene.pay() })).toMatchObject(accepted)
+    } finally {
+      scene.chain.writeAddresses(standardForm)
+    }
+  })
+})
+
+describe('refused on Aptos', () => {
+  const refusals: readonly [string, string, () => Promise<Parameters<Scene['verify']>[0]>][] = [
+    [
+      'a hash that the chain does not know',
+      'transaction_not_found',
+      async () => ({
+        transaction: `0x${'9'.repeat(64)}`,
+      }),
+    ],
+    ['one unit too little', 'insufficient_amount', async () => ({ transaction: await scene.pay(9_999n) })],
+    [
+      'an amount that is smaller as a number but not as text',
+      'insufficient_amount',
+      async () => ({
+        transaction: await scene.pay(999_999n),
+        amount: 1_000_000n,
+      }),
+    ],
+    [
+      'a transfer to another account',
+      'recipient_mismatch',
+      async () => ({
+        transaction: await call(scene.chain, scene.payer, transferCall(usdt, scene.elsewhere, 10_000n)),
+      }),
+    ],
+    [
+      'a transfer of another asset with the same events',
+      'asset_mismatch',
+      async () => ({
+        transaction: await call(scene.chain, scene.payer, transferCall(otherAsset, scene.payTo, 10_000n)),
+      }),
+    ],
+    [
+      'a transfer that another account claims as its own',
+      'sender_mismatch',
+      async () => ({
+        transaction: await scene.pay(),
+        from: scene.elsewhere,
+      }),
+    ],
+    [
+      'a Move abort, which has a version and success false',
+      'transaction_failed',
+      async () => ({
+        transaction: await scene.pay(999_000_000_000n),
+      }),
+    ],
+    [
+      'a transfer older than maxTimeoutSeconds',
+      'transaction_too_old',
+      async () => {
+        const transaction = await scene.pay()
+        scene.clock.shift(70_000)
+        return { transaction }
+      },
+    ],
+    [
+      'a deposit in a secondary store',
+      'no_matching_transfer',
+      async () => {
+        scene.chain.ledger.openStore(secondary, scene.payTo, usdt)
+        return { transaction: await betweenStores(storesOf(usdt)[0], secondary, 10_000n) }
+      },
+    ],
+    [
+      'a withdrawal from a secondary store',
+      'no_matching_transfer',
+      async () => {
+        const own = `0x${'a2'.repeat(32)}`
+        scene.chain.ledger.openStore(own, scene.from, usdt).balance = 10_000n
+        return { transaction: await betweenStores(own, storesOf(usdt)[1], 10_000n) }
+      },
+    ],
+    [
+      'an asset whose hook deposits less than was withdrawn',
+      'insufficient_amount',
+      async () => {
+        scene.chain.ledger.assets.set(usdt, { hookFee: 1n })
+        const transaction = await scene.pay()
+        scene.chain.ledger.assets.set(usdt, { hookFee: 0n })
+        return { transaction }
+      },
+    ],
+    [
+      'a frozen store, which aborts',
+      'transaction_failed',
+      async () => {
+        const store = scene.chain.ledger.openPrimaryStore(scene.payTo, usdt)
+        store.isFrozen = true
+        const transaction = await scene.pay()
+        scene.chain.ledger.openPrimaryStore(scene.payTo, usdt).isFrozen = false
+        return { transaction }
+      },
+    ],
+    [
+      'a successful transaction that moves nothing, as a multisig whose inner call failed',
+      'no_matching_transfer',
+      async () => ({
+        transaction: await runProgram('multisig', () => {}),
+      }),
+    ],
+    [
+      'a deposit event of another module beside a withdrawal of the sender',
+      'recipient_mismatch',
+      async () => ({
+        transaction: await runProgram('lookalikeDeposit', ({ withdraw, deposit, emit, primaryStore }) => {
+          withdraw(primaryStore(scene.from, usdt), 10_000n)
+          deposit(primaryStore(scene.elsewhere, usdt), 10_000n)
+          emit({ type: '0xbad::fungible_asset::Deposit', store: storesOf(usdt)[1] ?? '', amount: 10_000n })
+        }),
+      }),
+    ],
+    [
+      'a withdrawal event of another module beside a deposit',
+      'no_matching_transfer',
+      async () => ({
+        transaction: await runProgram('lookalikeWithdrawal', ({ withdraw, deposit, emit, primaryStore }) => {
+          emit({ type: '0xbad::fungible_asset::Withdraw', store: storesOf(usdt)[0] ?? '', amount: 10_000n })
+          withdraw(primaryStore(vault, usdt), 10_000n)
+          deposit(primaryStore(scene.payTo, usdt), 10_000n)
+        }),
+      }),
+    ],
+    [
+      'events of the same name from another module',
+      'no_matching_transfer',
+      async () => ({
+        transaction: await runProgram('lookalike', ({ emit }) => {
+          const [mine = '', theirs = ''] = storesOf(usdt)
+          emit({ type: '0xbad::fungible_asset::Withdraw', store: mine, amount: 10_000n })
+          emit({ type: '0xbad::fungible_asset::Deposit', store: theirs, amount: 10_000n })
+        }),
+      }),
+    ],
+    [
+      'a deposit that another account than the sender paid for',
+      'no_matching_transfer',
+      async () => ({
+        transaction: await runProgram('vault', ({ withdraw, deposit, primaryStore }) => {
+          withdraw(primaryStore(vault, usdt), 10_000n)
+          deposit(primaryStore(scene.payTo, usdt), 10_000n)
+        }),
+      }),
+    ],
+    [
+      'a deposit of which the sender paid a part',
+      'insufficient_amount',
+      async () => ({
+        transaction: await runProgram('partly', ({ withdraw, deposit, primaryStore }) => {
+          withdraw(primaryStore(scene.from, usdt), 1n)
+          withdraw(primaryStore(vault, usdt), 9_999n)
+          deposit(primaryStore(scene.payTo, usdt), 10_000n)
+        }),
+      }),
+    ],
+    [
+      'a deposit that is withdrawn again in the same transaction',
+      'no_matching_transfer',
+      async () => ({
+        transaction: await runProgram('roundTrip', ({ withdraw, deposit, primaryStore }) => {
+          withdraw(primaryStore(scene.from, usdt), 10_000n)
+          deposit(primaryStore(scene.payTo, usdt), 10_000n)
+          withdraw(primaryStore(scene.payTo, usdt), 10_000n)
+          deposit(primaryStore(scene.from, usdt), 10_000n)
+        }),
+      }),
+    ],
+    [
+      'a payment to oneself',
+      'self_payment',
+      async () => ({
+        transaction: await scene.pay(),
+        payTo: scene.from,
+      }),
+    ],
+    [
+      'an asset that is not settled',
+      'unsupported_asset',
+      async () => ({
+        transaction: await scene.pay(),
+        asset: otherAsset,
+      }),
+    ],
+  ]
+
+  it.each(refusals)('is %s: %s', async (_, reason, prepare) => {
+    expect(await scene.verify(await prepare())).toMatchObject({ isValid: false, reason })
+  })
+
+  it.each([
+    ['another asset', otherAsset, 'asset_mismatch'],
+    ['no address', '0xZZ', 'invalid_payload_structure'],
+    ['a number', 7, 'invalid_payload_structure'],
+  ])('is a payload whose metadataAddress is %s', async (_, metadataAddress, reason) => {
+    const transaction = await scene.pay()
+    expect(await scene.verify({ transaction, metadataAddress })).toMatchObject({ reason })
+  })
+
+  it('is a transaction that waits: not final until it is committed', async () => {
+    scene.chain.pause()
+    try {
+      const transaction = await submitCall(scene.chain, scene.payer, transferCall(usdt, scene.payTo, 10_000n))
+      expect(await scene.verify({ transaction })).toMatchObject({ reason: 'transaction_not_final' })
+      scene.chain.mine()
+      expect(await scene.verify({ transaction })).toMatchObject(accepted)
+    } finally {
+      scene.chain.resume()
+    }
+  })
+})

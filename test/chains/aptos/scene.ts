@@ -1,0 +1,58 @@
+import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
+import type { Payment } from '../../../src/protocol/payment.js'
+import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import { type AptosChain, startAptosChain } from '../../support/aptos/aptosChain.js'
+import {
+  addressOf,
+  aptosPayment,
+  call,
+  createAptosAccount,
+  transferCall,
+  usdt,
+} from '../../support/aptos/payment.js'
+import { shiftedClock } from '../../support/shiftedClock.js'
+import { openAptos, testnetEnvironment } from './openChain.js'
+
+export type ProvedPayment = Parameters<typeof aptosPayment>[0]
+
+export const readBody = (body: unknown): Payment => {
+  const payment = readPayment(wirePaymentRequest.parse(body))
+  if (isRefused(payment)) throw new Error(`The body is refused as ${payment.reason}`)
+  return payment
+}
+
+/** A payer with 25,000 units, a merchant and another account, on a chain of its own. */
+export const openScene = async () => {
+  const chain: AptosChain = await startAptosChain({ blockTimeMs: 20 })
+  chain.createAsset(usdt)
+  const clock = shiftedClock()
+  const opened = await openAptos(testnetEnvironment(chain.url), { clock })
+  const [payer, merchant, other] = [
+    createAptosAccount(chain),
+    createAptosAccount(chain),
+    createAptosAccount(chain),
+  ]
+  const [from, payTo, elsewhere] = [addressOf(payer), addressOf(merchant), addressOf(other)]
+  for (const owner of [from, elsewhere]) chain.mint(usdt, owner, 1_000_000_000n)
+  return {
+    scheme: opened.scheme,
+    family: opened.chain,
+    chain,
+    clock,
+    payer,
+    merchant,
+    other,
+    from,
+    payTo,
+    elsewhere,
+    pay: (amount = 10_000n) => call(chain, payer, transferCall(usdt, payTo, amount)),
+    verify: (proved: Partial<ProvedPayment> & { readonly transaction: string }) =>
+      opened.scheme.verify(readBody(aptosPayment({ from, payTo, ...proved })), { isAwaited: () => true }),
+    close: async () => {
+      await opened.close()
+      await chain.stop()
+    },
+  }
+}
+
+export type Scene = Awaited<ReturnType<typeof openScene>>

@@ -1,0 +1,283 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { transferLog } from '../../../support/near/contracts.js'
+import {
+  contractCall,
+  type NearTerms,
+  send,
+  sendRelayed,
+  transferAndCall,
+  transferCall,
+} from '../../../support/near/payment.js'
+import { amount, openScene, otherTokenId, type Scene, tokenId } from '../scene.js'
+
+let scene: Scene
+let payTo: string
+
+beforeAll(async () => {
+  scene = await openScene()
+  payTo = scene.addMerchant()
+})
+afterEach(() => {
+  scene.proxy.clearFaults()
+  scene.chain.setPaused(false)
+  scene.chain.ledger.setFinalityHeld(false)
+})
+afterAll(() => scene.close())
+
+interface Refused {
+  readonly when: string
+  readonly reason: string
+  readonly pay: () => Promise<string>
+  readonly terms?: () => Partial<NearTerms>
+  readonly from?: () => string
+}
+
+const tooMuch = 10n ** 18n
+
+const refused: readonly Refused[] = [
+  {
+    when: 'the transfer failed',
+    reason: 'transaction_failed',
+    pay: () => scene.pay([transferCall({ to: payTo, amount: tooMuch })]),
+  },
+  {
+    when: 'the deposit of one yoctoNEAR is missing',
+    reason: 'transaction_failed',
+    pay: () => scene.pay([transferCall({ to: payTo, amount }, 0n)]),
+  },
+  {
+    when: 'the recipient is not registered with the token',
+    reason: 'transaction_failed',
+    pay: () => scene.pay([transferCall({ to: 'unregistered.testnet', amount })]),
+    terms: () => ({ payTo: 'unregistered.testnet' }),
+  },
+  {
+    when: 'a contract succeeded without waiting for its transfer, which failed',
+    reason: 'transaction_failed',
+    pay: () =>
+      scene.pay(
+        [contractCall('pay_detached', { token: tokenId, to: payTo, amount: `${tooMuch}` })],
+        'payer-contract.testnet',
+      ),
+  },
+  {
+    when: 'a later action of the same receipt failed: the log of the first remains, its transfer is reverted',
+    reason: 'transaction_failed',
+    pay: () => scene.pay([transferCall({ to: payTo, amount }), transferCall({ to: payTo, amount: tooMuch })]),
+  },
+  {
+    when: 'it calls an account without a contract',
+    reason: 'transaction_failed',
+    pay: () => scene.pay([transferCall({ to: payTo, amount })], scene.addMerchant()),
+  },
+  {
+    when: 'the receiving contract returned everything',
+    reason: 'insufficient_amount',
+    pay: () => scene.pay([transferAndCall({ to: 'refunder.testnet', amount })]),
+    terms: () => ({ payTo: 'refunder.testnet' }),
+  },
+  {
+    when: 'the receiving contract returned half of it',
+    reason: 'insufficient_amount',
+    pay: () => scene.pay([transferAndCall({ to: 'halver.testnet', amount })]),
+    terms: () => ({ payTo: 'halver.testnet' }),
+  },
+  {
+    when: 'another contract printed the event of the transfer',
+    reason: 'asset_mismatch',
+    pay: () => {
+      const event = { old_owner_id: scene.payer.id, new_owner_id: payTo, amount: `${amount}` }
+      return scene.pay([contractCall('print', { logs: [transferLog(event)] })], 'printer.testnet')
+    },
+  },
+  {
+    when: 'a contract that the payer called paid from its own balance',
+    reason: 'sender_mismatch',
+    pay: () =>
+      scene.pay(
+        [contractCall('pay', { token: tokenId, to: payTo, amount: `${amount}` })],
+        'payer-contract.testnet',
+      ),
+  },
+  {
+    when: 'the contract that paid is claimed as the payer: any caller could claim it',
+    reason: 'no_matching_transfer',
+    pay: () =>
+      scene.pay(
+        [contractCall('pay', { token: tokenId, to: payTo, amount: `${amount}` })],
+        'payer-contract.testnet',
+      ),
+    from: () => 'payer-contract.testnet',
+  },
+  {
+    when: 'another account made the transfer',
+    reason: 'sender_mismatch',
+    pay: () => send(scene.addPayer('bob'), tokenId, [transferCall({ to: payTo, amount })]),
+  },
+  {
+    when: 'the relayer of a delegated transfer claims to be its payer',
+    reason: 'sender_mismatch',
+    pay: () =>
+      sendRelayed(scene.addPayer('bob'), scene.payer, tokenId, [transferCall({ to: payTo, amount })]),
+  },
+  {
+    when: 'it pays another account',
+    reason: 'recipient_mismatch',
+    pay: () => scene.pay([transferCall({ to: scene.addMerchant(), amount })]),
+  },
+  {
+    when: 'it pays in another token',
+    reason: 'asset_mismatch',
+    pay: () => scene.pay([transferCall({ to: payTo, amount })], otherTokenId),
+  },
+  {
+    when: 'it transfers nothing at all',
+    reason: 'no_matching_transfer',
+    pay: () => scene.pay([contractCall('storage_deposit', { account_id: payTo })]),
+  },
+  {
+    when: 'the amount is smaller, and greater as text',
+    reason: 'insufficient_amount',
+    pay: () => scene.pay([transferCall({ to: payTo, amount: 9_999n })]),
+  },
+  {
+    when: 'a required memo is missing',
+    reason: 'memo_mismatch',
+    pay: () => scene.pay([transferCall({ to: payTo, amount })]),
+    terms: () => ({ extra: { memo: 'order-7' } }),
+  },
+  {
+    when: 'the memo is another one',
+    reason: 'memo_mismatch',
+    pay: () => scene.pay([transferCall({ to: payTo, amount, memo: 'order-8' })]),
+    terms: () => ({ extra: { memo: 'order-7' } }),
+  },
+  {
+    when: 'no node knows the transaction',
+    reason: 'transaction_not_found',
+    pay: async () => '8SPtuqh1t1yRRbBCXvsuAmkx8tZJjLJjtpEoFLrnPkKF',
+  },
+]
+
+describe('a payment on NEAR is refused', () => {
+  it.each(refused)('when $when, as $reason', async ({ reason, pay, terms, from }) => {
+    const body = scene.bodyOf(await pay(), { payTo, ...terms?.() }, from?.())
+    expect(await scene.verify(body)).toMatchObject({ isValid: false, reason })
+  })
+
+  it('when it is older than maxTimeoutSeconds, by the time of its block', async () => {
+    const txHash = await scene.pay([transferCall({ to: payTo, amount })])
+    const body = scene.bodyOf(txHash, { payTo, maxTimeoutSeconds: 60 })
+    expect(await scene.verify(body)).toMatchObject({ isValid: true })
+    scene.clock.shift(70_000)
+    try {
+      expect(await scene.verify(body)).toMatchObject({ isValid: false, reason: 'transaction_too_old' })
+    } finally {
+      scene.clock.shift(-70_000)
+    }
+  })
+
+  it('while its block is not final, as transaction_not_final, before the request times out', async () => {
+    scene.chain.ledger.setFinalityHeld(true)
+    const txHash = await send(scene.payer, tokenId, [transferCall({ to: payTo, amount })], 'INCLUDED')
+    const body = scene.bodyOf(txHash, { payTo })
+    expect(await scene.verify(body)).toMatchObject({ isValid: false, reason: 'transaction_not_final' })
+    scene.chain.ledger.setFinalityHeld(false)
+  })
+
+  it('while only its receipts are not final', async () => {
+    scene.chain.setPaused(true)
+    const txHash = await send(scene.payer, tokenId, [transferCall({ to: payTo, amount })], 'NONE')
+    const body = scene.bodyOf(txHash, { payTo })
+    const reasons: unknown[] = []
+    for (let block = 0; block < 6; block += 1) {
+      const found = await scene.verify(body)
+      reasons.push(found.isValid ? 'valid' : found.reason)
+      scene.chain.mine()
+    }
+    expect(reasons).toEqual(['transaction_not_found', ...Array(4).fill('transaction_not_final'), 'valid'])
+  })
+
+  it('when a node reports it as final before its block is', async () => {
+    const txHash = await scene.pay([transferCall({ to: payTo, amount })])
+    const body = scene.bodyOf(txHash, { payTo })
+    const before = { header: { hash: '1'.repeat(32), height: 1, timestamp_nanosec: `${Date.now()}000000` } }
+    scene.proxy.setFault('block', {
+      kind: 'tamper',
+      change: (block, [params]) => (JSON.stringify(params).includes('finality') ? before : block),
+    })
+    expect(await scene.verify(body)).toMatchObject({ isValid: false, reason: 'transaction_not_final' })
+  })
+})
+
+describe('a payment on NEAR is accepted', () => {
+  it.each([
+    [
+      'as ft_transfer with any memo',
+      () => scene.pay([transferCall({ to: payTo, amount, memo: 'hello' })]),
+      {},
+    ],
+    [
+      'as ft_transfer with the required memo',
+      () => scene.pay([transferCall({ to: payTo, amount, memo: 'order-7' })]),
+      { extra: { memo: 'order-7' } },
+    ],
+    [
+      'as ft_transfer_call that the receiver keeps',
+      () => scene.pay([transferAndCall({ to: 'keeper.testnet', amount })]),
+      { payTo: 'keeper.testnet' },
+    ],
+    [
+      'as two transfers in one transaction, which are added up',
+      () =>
+        scene.pay([transferCall({ to: payTo, amount: 4_000n }), transferCall({ to: payTo, amount: 6_000n })]),
+      {},
+    ],
+    [
+      'as a transfer that a relayer sent for the payer (NEP-366)',
+      () => sendRelayed(scene.payer, scene.addPayer('relay'), tokenId, [transferCall({ to: payTo, amount })]),
+      {},
+    ],
+  ])('%s', async (_, pay, terms) => {
+    const body = scene.bodyOf(await pay(), { payTo, ...terms })
+    expect(await scene.verify(body)).toMatchObject({ isValid: true, payer: scene.payer.id, amount })
+    expect(await scene.settle(body)).toMatchObject({ state: 'confirmed', settledAmount: amount })
+  })
+
+  it('with the surplus counted', async () => {
+    const body = scene.bodyOf(await scene.pay([transferCall({ to: payTo, amount: amount + 5n })]), { payTo })
+    expect(await scene.verify(body)).toMatchObject({ isValid: true, amount: amount + 5n })
+  })
+
+  it('by settle, which waits until it is final', async () => {
+    scene.chain.ledger.setFinalityHeld(true)
+    const txHash = await send(scene.payer, tokenId, [transferCall({ to: payTo, amount })], 'INCLUDED')
+    const settling = scene.settle(scene.bodyOf(txHash, { payTo }))
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    scene.chain.ledger.setFinalityHeld(false)
+    expect(await settling).toMatchObject({ state: 'confirmed', transaction: txHash })
+  })
+})
+
+describe('the stand-in node', () => {
+  it('refuses a forged signature and a used nonce, and moves tokens only when a receipt succeeds', async () => {
+    const before = scene.token.balanceOf(payTo)
+    const { account } = scene.payer
+    const signed = await account.createSignedTransaction({
+      receiverId: tokenId,
+      actions: [transferCall({ to: payTo, amount })],
+    })
+    const forged = await account.createSignedTransaction({
+      receiverId: tokenId,
+      actions: [transferCall({ to: payTo, amount: amount * 2n })],
+    })
+    await expect(
+      account.provider.sendTransactionUntil(
+        Object.assign(Object.create(Object.getPrototypeOf(forged)), forged, { signature: signed.signature }),
+        'NONE',
+      ),
+    ).rejects.toThrow(/signature/i)
+    await account.provider.sendTransactionUntil(signed, 'FINAL')
+    expect(scene.token.balanceOf(payTo) - before).toBe(amount)
+  })
+})

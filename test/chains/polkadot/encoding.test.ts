@@ -1,0 +1,108 @@
+import { encodeAddress } from '@polkadot/util-crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatAccountKey, readAccountKey } from '../../../src/chains/polkadot/encoding/address.js'
+import { readAssetId } from '../../../src/chains/polkadot/encoding/assetId.js'
+import { hashExtrinsic, readBlockTime, readSigner } from '../../../src/chains/polkadot/encoding/extrinsic.js'
+
+// Alice of every Substrate test network.
+const key = 'd43593c715fdd31c61141abd04a99fd6822c8558854ccde39a5684e7a56da27d'
+const spellings = [
+  '5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY',
+  '15oF4uVJwmo4TdGW7VfQxNLavjCXviqxT9S1MgbjMNHr6Sp5',
+  'HNZata7iMYWmk5RvZRTiAsSDhV8366zq2YGb3tLH5Upf74F',
+]
+
+describe('addresses', () => {
+  it.each(spellings)('%s is the same key with another prefix', (address) => {
+    expect(readAccountKey(address)).toBe(key)
+  })
+
+  it('are written with the prefix of the network', () => {
+    expect([42, 0, 2].map((prefix) => formatAccountKey(key, prefix))).toEqual(spellings)
+  })
+
+  it.each([
+    ['a hexadecimal key', `0x${key}`],
+    ['a wrong checksum', '5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQZ'],
+    ['an EVM address', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'],
+    ['a longer key', encodeAddress(new Uint8Array(33).fill(7), 0)],
+    ['a longer text', `${spellings[0]}${spellings[0]}`],
+    ['nothing', ''],
+  ])('%s is none', (_, text) => {
+    expect(readAccountKey(text)).toBeNull()
+  })
+
+  it('of any key and prefix are read back, and any text is read without an exception', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        fc.constantFrom(0, 2, 42, 100, 16_383),
+        (bytes, prefix) => {
+          expect(readAccountKey(encodeAddress(bytes, prefix))).toBe(Buffer.from(bytes).toString('hex'))
+        },
+      ),
+    )
+    fc.assert(fc.property(fc.string({ maxLength: 60 }), (text) => readAccountKey(text) === null))
+  })
+})
+
+describe('asset ids', () => {
+  it.each([
+    ['1984', '1984'],
+    [1984, '1984'],
+    ['0', '0'],
+    ['4294967295', '4294967295'],
+  ])('%s is an id', (value, id) => {
+    expect(readAssetId(value)).toBe(id)
+  })
+
+  it.each(['01984', '4294967296', '-1', '1e3', '19.84', ' 1984', '', 19.84, -1, 2 ** 53, null, {}, ['1984']])(
+    '%j is none',
+    (value) => {
+      expect(readAssetId(value)).toBeNull()
+    },
+  )
+})
+
+describe('extrinsics', () => {
+  const body = `8400${key}01${'00'.repeat(70)}`
+  /** Length in bytes as SCALE's compact number of two bytes. */
+  const signed = `0x${Buffer.from(Uint16Array.of(((body.length / 2) << 2) | 1).buffer).toString('hex')}${body}`
+
+  it('name the account that signed', () => {
+    expect(readSigner(signed)).toBe(key)
+  })
+
+  it.each([
+    ['an inherent', `0x280403000b${'00'.repeat(6)}`],
+    ['a signer that is no account id', signed.replace('8400', '8401')],
+    ['another format', signed.replace('8400', '4500')],
+    ['a cut one', signed.slice(0, 60)],
+    ['an empty one', '0x'],
+  ])('%s names none', (_, extrinsic) => {
+    expect(readSigner(extrinsic)).toBeNull()
+  })
+
+  it('have the blake2b-256 of all bytes as their hash', () => {
+    expect(hashExtrinsic('0x')).toBe('0x0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8')
+  })
+
+  it('of a block include its time', () => {
+    const time = new Date('2026-11-22T22:00:00Z')
+    const bytes = Buffer.alloc(6)
+    bytes.writeUIntLE(time.getTime(), 0, 6)
+    expect(readBlockTime([signed, `0x280403000b${bytes.toString('hex')}`])).toEqual(time)
+    expect(readBlockTime([signed])).toBeNull()
+  })
+
+  it('of any bytes are read without an exception', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 120 }), (bytes) => {
+        const extrinsic = `0x${Buffer.from(bytes).toString('hex')}`
+        expect([null, 64]).toContain(readSigner(extrinsic)?.length ?? null)
+        readBlockTime([extrinsic])
+      }),
+    )
+  })
+})

@@ -1,0 +1,285 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { contractOf, decode } from '../../support/tezos/base58.js'
+import {
+  batchOf,
+  pay,
+  submitBatch,
+  submitCall,
+  submitTransfer,
+  usdt,
+  waitForBlocks,
+} from '../../support/tezos/payment.js'
+import { openScene, type Scene } from './scene.js'
+
+let scene: Scene
+const otherToken = contractOf('other')
+const router = contractOf('router')
+
+beforeAll(async () => {
+  scene = await openScene()
+  const { chain, from, elsewhere } = scene
+  chain.createToken(otherToken)
+  chain.mint(otherToken, from, 1_000_000n)
+  chain.mint(usdt, from, 1_000_000n, 1)
+  chain.createRouter(router, usdt)
+  chain.addOperator(usdt, from, router)
+  chain.addOperator(usdt, from, elsewhere)
+})
+afterEach(() => {
+  scene.chain.resume()
+  scene.clock.shift(Date.now() - scene.clock.now().getTime())
+})
+afterAll(() => scene.close())
+
+type Proved = Parameters<Scene['verifyBy']>[1]
+
+const payBatches = (batches: readonly unknown[], token = usdt) =>
+  pay(scene.chain, scene.payer, batches, token)
+
+/** The optimised form of an address of a tz1 account. */
+const toBytes = (address: string) => ({ bytes: `0000${Buffer.from(decode('tz1', address)).toString('hex')}` })
+
+const sources = ['octez', 'tzkt'] as const
+const accepted = { isValid: true, amount: 10_000n }
+
+describe.each(sources)('a transfer on Tezos, read from %s', (source) => {
+  const cases: readonly [string, () => Promise<Proved>][] = [
+    ['made by the ordinary client library', async () => ({ transaction: await scene.pay() })],
+    [
+      'divided among several entries and batches',
+      async () => ({
+        transaction: await payBatches([
+          batchOf(scene.from, { to: scene.elsewhere, amount: 7 }, { to: scene.payTo, amount: 4_000 }),
+          batchOf(scene.from, { to: scene.payTo, amount: 6_000 }),
+        ]),
+      }),
+    ],
+    [
+      'divided among several contents of one operation',
+      async () => {
+        const half = [batchOf(scene.from, { to: scene.payTo, amount: 5_000 })]
+        const hash = await submitBatch(scene.chain, scene.payer, usdt, [half, half])
+        return { transaction: await waitForBlocks(scene.chain, hash) }
+      },
+    ],
+    [
+      'in optimised Micheline: addresses as bytes, pairs of three',
+      async () => {
+        const hash = await submitTransfer(scene.chain, scene.payer, {
+          to: usdt,
+          parameter: {
+            entrypoint: 'transfer',
+            value: [
+              {
+                prim: 'Pair',
+                args: [
+                  toBytes(scene.from),
+                  [{ prim: 'Pair', args: [toBytes(scene.payTo), { int: '0' }, { int: '10000' }] }],
+                ],
+              },
+            ],
+          },
+        })
+        return { transaction: await waitForBlocks(scene.chain, hash) }
+      },
+    ],
+    ['with the token id as text', async () => ({ transaction: await scene.pay(), tokenId: '0' })],
+    [
+      'without contract and token id in the payload',
+      async () => ({
+        transaction: await scene.pay(),
+        contractAddress: null,
+        tokenId: null,
+      }),
+    ],
+    ['of an asset written without token id', async () => ({ transaction: await scene.pay(), asset: usdt })],
+  ]
+
+  it.each(cases)('is accepted %s', async (_, prepare) => {
+    expect(await scene.verifyBy(source, await prepare())).toMatchObject(accepted)
+  })
+
+  const refusals: readonly [string, string, () => Promise<Proved>][] = [
+    [
+      'a hash that the chain does not know',
+      'transaction_not_found',
+      async () => ({ transaction: 'onvsLP3JFZia2mzZKWaFuFkWg2L5p3BDUhzh5Kr6CiDDN3rtQ1D' }),
+    ],
+    ['one unit too little', 'insufficient_amount', async () => ({ transaction: await scene.pay(9_999) })],
+    [
+      'an amount that is smaller as a number but not as text',
+      'insufficient_amount',
+      async () => ({ transaction: await scene.pay(999_999), amount: 1_000_000n }),
+    ],
+    [
+      'a transfer to another account',
+      'recipient_mismatch',
+      async () => ({
+        transaction: await payBatches([batchOf(scene.from, { to: scene.elsewhere, amount: 10_000 })]),
+      }),
+    ],
+    [
+      'a transfer of another token id',
+      'asset_mismatch',
+      async () => ({
+        transaction: await payBatches([batchOf(scene.from, { to: scene.payTo, amount: 10_000, tokenId: 1 })]),
+      }),
+    ],
+    [
+      'the same call of another contract',
+      'asset_mismatch',
+      async () => ({
+        transaction: await payBatches([batchOf(scene.from, { to: scene.payTo, amount: 10_000 })], otherToken),
+      }),
+    ],
+    [
+      'a transfer that another account claims as its own',
+      'sender_mismatch',
+      async () => ({ transaction: await scene.pay(), from: scene.elsewhere }),
+    ],
+    [
+      'a failed operation, which is in a block too',
+      'transaction_failed',
+      async () => ({ transaction: await scene.pay(999_000_000_000n) }),
+    ],
+    [
+      'a backtracked transfer, because another one of its operation failed',
+      'transaction_failed',
+      async () => {
+        const hash = await submitBatch(scene.chain, scene.payer, usdt, [
+          [batchOf(scene.from, { to: scene.payTo, amount: 10_000 })],
+          [batchOf(scene.from, { to: scene.payTo, amount: 999_000_000_000 })],
+        ])
+        return { transaction: await waitForBlocks(scene.chain, hash) }
+      },
+    ],
+    [
+      'a transfer by an operator, as a payment of the owner',
+      'no_matching_transfer',
+      async () => ({ transaction: await payAsOperator() }),
+    ],
+    [
+      'a transfer by an operator, as a payment of the operator',
+      'no_matching_transfer',
+      async () => ({ transaction: await payAsOperator(), from: scene.elsewhere }),
+    ],
+    [
+      'a call between contracts, although it moves the tokens',
+      'no_matching_transfer',
+      async () => {
+        const hash = await submitCall(scene.chain, scene.payer, router, ({ pay: call }) =>
+          call?.({ from_: scene.from, to_: scene.payTo, amount: 10_000 }),
+        )
+        return { transaction: await waitForBlocks(scene.chain, hash) }
+      },
+    ],
+    [
+      'a call between contracts, as a payment of the contract that made it',
+      'no_matching_transfer',
+      async () => {
+        scene.chain.mint(usdt, router, 10_000n)
+        const hash = await submitCall(scene.chain, scene.payer, router, ({ pay: call }) =>
+          call?.({ from_: router, to_: scene.payTo, amount: 10_000 }),
+        )
+        return { transaction: await waitForBlocks(scene.chain, hash), from: router }
+      },
+    ],
+    [
+      'another entrypoint with the parameter of transfer',
+      'no_matching_transfer',
+      async () => {
+        const batches = [batchOf(scene.from, { to: scene.payTo, amount: 10_000 })]
+        const hash = await submitCall(scene.chain, scene.payer, usdt, ({ check }) => check?.(batches))
+        return { transaction: await waitForBlocks(scene.chain, hash) }
+      },
+    ],
+    ['a transfer of nothing', 'no_matching_transfer', async () => ({ transaction: await scene.pay(0) })],
+    [
+      'a payment to oneself',
+      'self_payment',
+      async () => ({ transaction: await scene.pay(), payTo: scene.from }),
+    ],
+    [
+      'an asset that is not settled',
+      'unsupported_asset',
+      async () => ({ transaction: await scene.pay(), asset: `${otherToken}/0` }),
+    ],
+    [
+      'a payload that names another token id',
+      'asset_mismatch',
+      async () => ({ transaction: await scene.pay(), tokenId: 1 }),
+    ],
+    [
+      'a payload that names another contract',
+      'asset_mismatch',
+      async () => ({ transaction: await scene.pay(), contractAddress: otherToken }),
+    ],
+    [
+      'a payload whose token id is no number',
+      'invalid_payload_structure',
+      async () => ({ transaction: await scene.pay(), tokenId: 0.5 }),
+    ],
+    [
+      'an operation that is older than maxTimeoutSeconds',
+      'transaction_too_old',
+      async () => {
+        const transaction = await scene.pay()
+        // Known from an earlier look-up, as while a client repeats its request.
+        scene.chain.pause()
+        await scene.verifyBy(source, { transaction })
+        scene.clock.shift(130_000)
+        return { transaction }
+      },
+    ],
+  ]
+
+  it.each(refusals)('is refused: %s: %s', async (_, reason, prepare) => {
+    expect(await scene.verifyBy(source, await prepare())).toMatchObject({ isValid: false, reason })
+  })
+
+  it('needs two blocks on top of its own', async () => {
+    scene.chain.pause()
+    try {
+      const batches = [batchOf(scene.from, { to: scene.payTo, amount: 10_000 })]
+      const transaction = await submitCall(scene.chain, scene.payer, usdt, ({ transfer }) =>
+        transfer?.(batches),
+      )
+      expect(await scene.findState(source, transaction)).toBe('missing')
+      for (let onTop = 0; onTop < 2; onTop++) {
+        scene.chain.mine()
+        expect(await scene.findState(source, transaction)).toBe('pending')
+      }
+      scene.chain.mine()
+      expect(await scene.verifyBy(source, { transaction })).toMatchObject(accepted)
+    } finally {
+      scene.chain.resume()
+    }
+  })
+
+  it('follows a reorg: an orphaned block proves nothing, its successor does', async () => {
+    scene.chain.pause()
+    try {
+      const batches = [batchOf(scene.from, { to: scene.payTo, amount: 10_000 })]
+      const submit = () => submitCall(scene.chain, scene.payer, usdt, ({ transfer }) => transfer?.(batches))
+      const dropped = await submit()
+      scene.chain.mine(2)
+      expect(await scene.findState(source, dropped)).toBe('pending')
+      scene.chain.ledger.reorganize(2, 'dropped')
+      scene.chain.mine(4)
+      expect(await scene.findState(source, dropped)).toBe('missing')
+      const moved = await submit()
+      scene.chain.mine()
+      expect(await scene.findState(source, moved)).toBe('pending')
+      scene.chain.ledger.reorganize(1, 'waiting')
+      scene.chain.mine(1)
+      expect(await scene.findState(source, moved)).toBe('pending')
+      scene.chain.mine(2)
+      expect(await scene.verifyBy(source, { transaction: moved })).toMatchObject(accepted)
+    } finally {
+      scene.chain.resume()
+    }
+  })
+})
+
+const payAsOperator = () =>
+  pay(scene.chain, scene.other, [batchOf(scene.from, { to: scene.payTo, amount: 10_000 })])
