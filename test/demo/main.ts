@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startFacilitator } from '../support/facilitator.js'
+import { showAllFamilies } from './allFamilies.js'
 import { createCustomerRoutes } from './customerRoutes.js'
-import { createDemoEnvironment } from './environment.js'
+import { startDemoFacilitator } from './demoFacilitator.js'
 import { createInbox, type Inbox } from './inbox.js'
 import { createNarrator, formatAmount, type Narrator } from './narrator.js'
 import { buyReport } from './purchase.js'
@@ -27,35 +24,30 @@ const { network: family, once } = parseArgs({
 
 /** Closed in reverse order. */
 const closers: (() => Promise<unknown>)[] = []
+const onClose = (close: () => Promise<unknown>): void => {
+  closers.push(close)
+}
 
 const closeAll = async (): Promise<void> => {
   for (const close of closers.splice(0).reverse()) await close().catch(() => undefined)
 }
 
 const run = async (narrator: Narrator): Promise<DemoWorld> => {
-  await refuseBusyPort(facilitatorPort, 'PORT')
   await refuseBusyPort(shopPort, 'SHOP_PORT')
-
   const open = worlds[family]
-  if (open === undefined) throw new Error(`--network must be one of ${Object.keys(worlds).join(', ')}`)
+  if (open === undefined)
+    throw new Error(`--network must be all, or one of ${Object.keys(worlds).join(', ')}`)
   narrator.title('Quittance: one payment, start to end')
   const world = await open()
   closers.push(world.close)
   narrator.step(world.introduction, world.details)
 
-  const dataFolder = await mkdtemp(join(tmpdir(), 'quittance-demo-'))
-  closers.push(() => rm(dataFolder, { recursive: true, force: true }))
-  const facilitator = await startFacilitator(
-    {
-      ...createDemoEnvironment(process.env),
-      PORT: String(facilitatorPort),
-      HOST: '127.0.0.1',
-      DATA_FOLDER: dataFolder,
-      ...world.environment,
-    },
-    (line) => printEvent(narrator, line, world.symbol),
-  )
-  closers.push(facilitator.stop)
+  const facilitator = await startDemoFacilitator({
+    port: facilitatorPort,
+    environment: world.environment,
+    onLogLine: (line) => printEvent(narrator, line, world.symbol),
+    onClose,
+  })
   facilitator.ended.then((code) => {
     if (closers.length > 0) narrator.line(`The facilitator ended by itself (code ${code}).`)
   })
@@ -176,8 +168,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 try {
-  const world = await run(narrator)
-  if (once) {
+  await refuseBusyPort(facilitatorPort, 'PORT')
+  const world = family === 'all' ? null : await run(narrator)
+  if (world === null) await showAllFamilies({ narrator, port: facilitatorPort, onClose })
+  if (world === null || once) {
     await closeAll()
     process.exit(0)
   }

@@ -31,6 +31,14 @@ export const createNarrator = (): Narrator => {
   }
 }
 
+/** Prints nothing. */
+export const silentNarrator: Narrator = {
+  title: () => undefined,
+  step: () => undefined,
+  block: () => undefined,
+  line: () => undefined,
+}
+
 /** Formats an amount of a token with 6 decimals. */
 export const formatAmount = (amount: bigint, symbol: string): string =>
   `${amount / 1_000_000n}.${(amount % 1_000_000n).toString().padStart(6, '0')} ${symbol}`

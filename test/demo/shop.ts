@@ -39,7 +39,12 @@ export const openShop = async (options: ShopOptions): Promise<Shop> => {
     paymentMiddleware(
       {
         'GET /report': {
-          accepts: { scheme: 'exact', price: '$0.01', network: world.network, payTo: world.merchant },
+          accepts: {
+            scheme: world.server.scheme,
+            price: '$0.01',
+            network: world.network,
+            payTo: world.merchant,
+          },
           description: 'Tomorrow’s weather',
           mimeType: 'application/json',
         },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DemoWorld } from '../demo/world.js'
-import { worlds } from '../demo/worlds/index.js'
+import { signedWorlds } from '../demo/worlds/index.js'
 import { openCore } from '../support/core.js'
 import { createCoreClient } from '../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
@@ -51,13 +51,13 @@ const reopen = `
   update settlements set state = 'pending', closed_at = null, consumed_by = null, owner = null,
     block_number = null, block_hash = null, is_final = false`
 
-describe.each(Object.keys(worlds))('rows of an older version on %s', (family) => {
+describe.each(Object.keys(signedWorlds))('rows of an older version on %s', (family) => {
   let database: TestDatabase
   let world: DemoWorld
 
   beforeAll(async () => {
     database = await createTestDatabase()
-    world = await (worlds[family]?.() ?? Promise.reject(new Error('There is no such world')))
+    world = await (signedWorlds[family]?.() ?? Promise.reject(new Error('There is no such world')))
   }, 60_000)
   afterAll(async () => {
     await world.close()

@@ -1,8 +1,9 @@
-import type { SchemeNetworkClient, SchemeNetworkServer } from '@x402/core/types'
+import type { SchemeNetworkClient } from '@x402/core/types'
 import { createTronKey, type TronKey } from '../../support/tron/keys.js'
 import { signTransfer, tronPayment } from '../../support/tron/payment.js'
 import { startTronChain, type TronChain } from '../../support/tron/tronChain.js'
 import type { DemoWorld } from '../world.js'
+import { createDollarServer } from './dollarServer.js'
 
 const network = 'tron:nile'
 const initialBalance = 5_000_000n
@@ -17,20 +18,6 @@ const createClient = (chain: TronChain, payer: TronKey): SchemeNetworkClient => 
     const payload = await signTransfer({ chain, payer, payTo, token: asset, amount: BigInt(amount) })
     return { x402Version, payload: { ...payload } }
   },
-})
-
-/** Converts a dollar price to the token. */
-const createServer = (token: string): SchemeNetworkServer => ({
-  scheme: 'exact',
-  defaultAssetTransferMethod: 'default',
-  paymentFlows: { default: { default: 'authorization', supported: ['authorization'] } },
-  getAssetDecimals: () => 6,
-  parsePrice: async (price) => {
-    if (typeof price === 'object') return price
-    const cents = Math.round(Number(String(price).replace(/^\$/, '')) * 100)
-    return { amount: String(cents * 10_000), asset: token, extra: {} }
-  },
-  enhancePaymentRequirements: async (requirements) => requirements,
 })
 
 /** A local TRON node, a token like USDT, and staked TRX for energy delegation. */
@@ -72,7 +59,7 @@ export const openTronWorld = async (): Promise<DemoWorld> => {
       await chain.mint(token, owner, amount)
     },
     client: createClient(chain, customer),
-    server: createServer(token),
+    server: createDollarServer({ scheme: 'exact', asset: token }),
     signPayment: async () => {
       if ((await chain.balanceOf(token, other.address)) < price) {
         await chain.mint(token, other.address, initialBalance)

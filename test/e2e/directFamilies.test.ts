@@ -1,0 +1,191 @@
+import { HTTPFacilitatorClient } from '@t402/core/server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { canonicalAsset, toCaip19 } from '../../src/protocol/assetId.js'
+import { settleResult, supported, verifyResult } from '../../src/protocol/results.js'
+import type { DemoWorld } from '../demo/world.js'
+import { directWorlds } from '../demo/worlds/index.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { startService, type TestService } from '../support/service.js'
+
+/*
+ * Each family's ordinary client library pays on a local chain; the published HTTP client of t402 then asks for verify and
+ * settle, with the fields that its clients send.
+ */
+
+const account = z.string().min(2)
+const amount = z.string().regex(/^[0-9]+$/)
+const transfer = { from: account, to: account, amount }
+const hash = (form: RegExp) => z.string().regex(form)
+
+/** What t402's clients send, by family. */
+const payloads: Readonly<Record<string, z.ZodType>> = {
+  near: z.strictObject({ txHash: hash(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/), ...transfer }),
+  aptos: z.strictObject({
+    txHash: hash(/^0x[0-9a-f]{64}$/),
+    ...transfer,
+    metadataAddress: z.string().startsWith('0x'),
+    version: z.string().optional(),
+  }),
+  tezos: z.strictObject({
+    opHash: hash(/^o[1-9A-HJ-NP-Za-km-z]{50}$/),
+    ...transfer,
+    contractAddress: z.string().startsWith('KT1'),
+    tokenId: z.int(),
+  }),
+  polkadot: z.strictObject({
+    extrinsicHash: hash(/^0x[0-9a-f]{64}$/),
+    blockHash: hash(/^0x[0-9a-f]{64}$/),
+    extrinsicIndex: z.int(),
+    ...transfer,
+    assetId: z.int(),
+  }),
+  stacks: z.strictObject({
+    txId: hash(/^(0x)?[0-9a-f]{64}$/),
+    ...transfer,
+    contractAddress: z.string().includes('.'),
+  }),
+  cosmos: z.strictObject({ txHash: hash(/^[0-9A-F]{64}$/), ...transfer, denom: z.string() }),
+}
+const names = Object.keys(payloads)
+
+/** On the others clients name the asset as the chain does. */
+const usesCaip19 = (network: string): boolean => /^(aptos|tezos|polkadot|stacks):/.test(network)
+
+const usage = z.object({ usage: z.array(z.looseObject({})) })
+
+const price = '10000'
+
+describe('the families whose clients pay themselves', () => {
+  let database: TestDatabase
+  let opened: ReadonlyMap<string, DemoWorld>
+  let service: TestService
+  let facilitator: HTTPFacilitatorClient
+
+  const findWorld = (family: string): DemoWorld => {
+    const world = opened.get(family)
+    if (world === undefined) throw new Error(`There is no world of ${family}`)
+    return world
+  }
+
+  /** As a t402 server writes requirements: with the kind's `extra`. */
+  const writeRequirements = async ({ network, merchant, server }: DemoWorld) => {
+    const { kinds } = supported.parse(await facilitator.getSupported())
+    const kind = kinds.find((each) => each.network === network && each.scheme === 'exact-direct')
+    const { asset } = await server.parsePrice('$0.01', network)
+    return {
+      scheme: 'exact-direct',
+      network,
+      asset: usesCaip19(network) ? toCaip19(network, canonicalAsset(network, asset)) : asset,
+      amount: price,
+      payTo: merchant,
+      maxTimeoutSeconds: 300,
+      extra: { ...kind?.extra },
+    }
+  }
+
+  const pay = async (world: DemoWorld) => {
+    const requirements = await writeRequirements(world)
+    const { payload } = await world.client.createPaymentPayload(2, requirements)
+    const resource = { url: 'https://shop.example/report', description: '', mimeType: '' }
+    return { requirements, payload: { t402Version: 2, resource, accepted: requirements, payload } }
+  }
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    opened = new Map(
+      await Promise.all(
+        Object.entries(directWorlds).map(async ([name, open]) => [name, await open()] as const),
+      ),
+    )
+    const environment = Object.assign({}, ...[...opened.values()].map((world) => world.environment))
+    service = await startService({ databaseUrl: database.url, environment })
+    facilitator = new HTTPFacilitatorClient({ url: service.url })
+  }, 120_000)
+  afterAll(async () => {
+    await service.close()
+    await Promise.all([...opened.values()].map((world) => world.close()))
+    await database.drop()
+  })
+
+  it('are announced with what servers copy, and with signers only where the operator configures some', async () => {
+    const { kinds, signers } = supported.parse(await facilitator.getSupported())
+    for (const family of names) {
+      const { network } = findWorld(family)
+      const kind = kinds.find((each) => each.network === network && each.scheme === 'exact-direct')
+      expect(kind?.extra).toMatchObject({ assetSymbol: expect.any(String), assetDecimals: 6 })
+      const isAnnounced = ['near', 'stacks', 'cosmos'].includes(family)
+      expect((signers[`${family}:*`] ?? []).length > 0).toBe(isAnnounced)
+    }
+  })
+
+  it.each(names)('%s: paid on chain, verified, claimed once', async (family) => {
+    const world = findWorld(family)
+    const before = await world.balanceOf(world.merchant)
+    const { requirements, payload } = await pay(world)
+    expect(() => payloads[family]?.parse(payload.payload)).not.toThrow()
+
+    const verified = verifyResult.parse(await facilitator.verify(payload, requirements))
+    expect(verified).toMatchObject({ isValid: true })
+    const settled = settleResult.parse(await facilitator.settle(payload, requirements))
+    expect(settled).toMatchObject({ success: true, network: world.network, payer: expect.any(String) })
+    expect((await world.balanceOf(world.merchant)) - before).toBe(BigInt(price))
+
+    const other = {
+      ...payload,
+      resource: { url: 'https://shop.example/other', description: '', mimeType: '' },
+    }
+    expect(await facilitator.verify(other, requirements)).toMatchObject({
+      isValid: false,
+      invalidReason: 'duplicate_settlement',
+    })
+    expect(await facilitator.settle(other, requirements)).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+    })
+  })
+
+  it('count for quota, usage, fees, statistics and events of the account, as every settlement does', async () => {
+    const json = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ email: 'shop@example.com', projectName: 'shop' })
+    const registered = await fetch(`${service.url}/register`, { method: 'POST', headers: json, body })
+    const { apiKey } = z.object({ apiKey: z.string() }).parse(await registered.json())
+    const headers = { Authorization: `Bearer ${apiKey}` }
+    const createAuthHeaders = async () => ({ verify: headers, settle: headers, supported: headers })
+    const ours = new HTTPFacilitatorClient({ url: service.url, createAuthHeaders })
+    const read = async (path: string): Promise<unknown> =>
+      (await fetch(`${service.url}${path}`, { headers })).json()
+
+    const { requirements, payload } = await pay(findWorld('near'))
+    const settled = settleResult.parse(await ours.settle(payload, requirements))
+    expect(settled).toMatchObject({ success: true })
+    const { transaction, network } = settled
+
+    expect(usage.parse(await read('/dashboard/usage')).usage.at(-1)).toMatchObject({ count: 1 })
+    expect(await read('/dashboard/settlements')).toMatchObject({
+      settlements: [{ network, transaction, scheme: 'exact-direct', status: 'confirmed' }],
+    })
+    expect(await read('/v1/events?cursor=0')).toMatchObject({
+      events: [{ type: 'settlement.confirmed', data: { transaction } }],
+    })
+    const { rows } = await database
+      .pool()
+      .query('select amount::text from fee_ledger where network = $1', [network])
+    expect(rows).toEqual([{ amount: price }])
+  })
+
+  it.each(names)('%s: refuses another recipient, another payer and a higher price', async (family) => {
+    const world = findWorld(family)
+    const { requirements, payload } = await pay(world)
+    const refuse = async (changes: object, copies: object = {}) => {
+      const terms = { ...requirements, ...changes }
+      const changed = { ...payload, accepted: terms, payload: { ...payload.payload, ...copies } }
+      return verifyResult.parse(await facilitator.verify(changed, terms))
+    }
+    const higher = { amount: '10001' }
+    expect(await refuse(higher, higher)).toMatchObject({ invalidReason: 'insufficient_amount' })
+    const toCustomer = { payTo: world.customer }
+    expect(await refuse(toCustomer)).toMatchObject({ invalidReason: 'recipient_mismatch' })
+    expect(await refuse({}, { from: world.merchant })).toMatchObject({ invalidReason: 'self_payment' })
+  })
+})
