@@ -9,6 +9,8 @@ export interface Contender {
   readonly pid: number
   /** Memory before the first request. */
   readonly idleMib: number
+  /** From the start of the process until it is ready. */
+  readonly startMs: number
   stop(): Promise<void>
 }
 
@@ -26,6 +28,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Starts a facilitator and waits until it is ready. It is killed when this process exits. */
 export const launch = async ({ name, port, args, readyPath, environment }: Launch): Promise<Contender> => {
+  const begun = performance.now()
   const child = spawn(process.execPath, [...args], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...environment },
@@ -46,9 +49,10 @@ export const launch = async ({ name, port, args, readyPath, environment }: Launc
   while (child.exitCode === null && Date.now() < deadline) {
     if (await isReady(`${url}${readyPath}`)) {
       const pid = child.pid ?? 0
-      return { name, url, pid, idleMib: readResidentMib(pid), stop }
+      const startMs = performance.now() - begun
+      return { name, url, pid, idleMib: readResidentMib(pid), startMs, stop }
     }
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
   await stop()
   throw new Error(`${name} did not start`)

@@ -1,4 +1,5 @@
 import { cpus, loadavg } from 'node:os'
+import { measureFamilies } from './measureFamilies.js'
 import { measureGas } from './measureGas.js'
 import { measureGrowth } from './measureGrowth.js'
 import { measureLimits } from './measureLimits.js'
@@ -33,6 +34,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   solana: measureSolana,
   tron: measureTron,
   ton: measureTon,
+  families: measureFamilies,
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))

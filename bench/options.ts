@@ -14,6 +14,7 @@ export const parts = [
   'solana',
   'tron',
   'ton',
+  'families',
 ] as const
 
 export type Part = (typeof parts)[number]
