@@ -1170,7 +1170,7 @@ export interface components {
              */
             minAmount?: string | number;
             /**
-             * @description The token's contract address, or the chain's own name for it
+             * @description The token's contract address, the chain's own name for it, or its CAIP-19 identifier
              * @example 0x036CbD53842c5426634e7929541eC2318f3dCF7e
              */
             asset: string;

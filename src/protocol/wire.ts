@@ -60,7 +60,7 @@ export const wireRequirements = z
       .optional()
       .meta({ description: 'Scheme `upto`: the least that may be settled, unless it is 0' }),
     asset: text(wireLimits.address).meta({
-      description: "The token's contract address, or the chain's own name for it",
+      description: "The token's contract address, the chain's own name for it, or its CAIP-19 identifier",
       examples: ['0x036CbD53842c5426634e7929541eC2318f3dCF7e'],
     }),
     payTo: text(wireLimits.address).meta({ description: 'Recipient address' }),

@@ -106,8 +106,11 @@ export interface Scheme {
   isAddress(text: string): boolean
   /** Whether a text has the form of an asset of the network. Absent: assets are addresses. */
   isAsset?(text: string): boolean
-  /** A sentence if the requirements contradict themselves, so that clients would pay in vain; else null. */
-  findContradiction?(requirements: Pick<PaymentRequirements, 'asset' | 'extra'>): string | null
+  /**
+   * A sentence if the requirements contradict themselves, so that clients would pay in vain; else null. Null asset: the
+   * network's first token.
+   */
+  findContradiction?(asset: string | null, extra: PaymentRequirements['extra']): string | null
   /** Payers move the funds, so that the chain cannot know what is spent: verify asks the journal. */
   readonly isClaimedByJournal?: boolean
   /** False: not listed in /supported at the moment. Absent: listed. */

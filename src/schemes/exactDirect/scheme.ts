@@ -134,7 +134,7 @@ export const createExactDirectScheme = (
     isClaimedByJournal: true,
     isAddress: (text) => chain.readAddress(text) !== null,
     isAsset: (text) => chain.readAsset(text) !== null,
-    findContradiction: ({ asset, extra }) => {
+    findContradiction: (asset, extra) => {
       const { memo } = extra
       if (memo !== undefined && memo !== null) {
         if (chain.carriesMemo === false) return 'extra.memo: transfers of the network carry no memo'
@@ -142,7 +142,7 @@ export const createExactDirectScheme = (
           return `extra.memo: must be a text of 1 to ${maxMemoLength} characters`
         }
       }
-      const normal = chain.readAsset(asset)
+      const normal = asset === null ? null : chain.readAsset(asset)
       return normal === null ? null : (chain.findContradiction?.(normal, extra) ?? null)
     },
     describeAsset: async (asset) => chain.describeAsset(asset === null ? null : chain.readAsset(asset)),

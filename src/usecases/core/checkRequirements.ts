@@ -27,15 +27,13 @@ export const checkTerms = (
   { asset, payTo, extra }: Terms,
   { path, callerNetwork }: Caller,
 ): void => {
-  if (asset !== null) {
-    const bare = canonicalAsset(scheme.kind.network, asset)
-    if (!(scheme.isAsset ?? scheme.isAddress)(bare)) {
-      const form = scheme.isAsset === undefined ? 'an address' : 'an asset'
-      throw new AppError('INVALID_REQUEST', `${path}asset: must be ${form} of ${callerNetwork}`)
-    }
-    const contradiction = scheme.findContradiction?.({ asset: bare, extra }) ?? null
-    if (contradiction !== null) throw new AppError('INVALID_REQUEST', `${path}${contradiction}`)
+  const bare = asset === null ? null : canonicalAsset(scheme.kind.network, asset)
+  if (bare !== null && !(scheme.isAsset ?? scheme.isAddress)(bare)) {
+    const form = scheme.isAsset === undefined ? 'an address' : 'an asset'
+    throw new AppError('INVALID_REQUEST', `${path}asset: must be ${form} of ${callerNetwork}`)
   }
+  const contradiction = scheme.findContradiction?.(bare, extra) ?? null
+  if (contradiction !== null) throw new AppError('INVALID_REQUEST', `${path}${contradiction}`)
   if (!scheme.isAddress(payTo)) {
     throw new AppError('INVALID_REQUEST', `${path}payTo: must be an address of ${callerNetwork}`)
   }

@@ -54,6 +54,8 @@ describe('exact-direct', () => {
   }
   beforeEach(() => open())
 
+  const contradictionOf = ({ requirements: { asset, extra } }: Payment) =>
+    scheme.findContradiction?.(asset, extra)
   const secondsAgo = (seconds: number) => new Date(clock.now().getTime() - seconds * 1_000)
   const found = (transfers: readonly DirectTransfer[] = [paid], ageSeconds = 10): LookUp => ({
     state: 'successful',
@@ -224,13 +226,13 @@ describe('exact-direct', () => {
     })
 
     it.each([7, '', 'm'.repeat(257), {}])('%j is a contradiction', (memo) => {
-      expect(scheme.findContradiction?.(withMemo(memo).requirements)).toMatch(/^extra\.memo: must be a text/)
+      expect(contradictionOf(withMemo(memo))).toMatch(/^extra\.memo: must be a text/)
     })
 
     it('is a contradiction where transfers carry none', () => {
       open({ carriesMemo: false })
-      expect(scheme.findContradiction?.(withMemo('order 7').requirements)).toMatch(/carry no memo$/)
-      expect(scheme.findContradiction?.(createPayment().requirements)).toBeNull()
+      expect(contradictionOf(withMemo('order 7'))).toMatch(/carry no memo$/)
+      expect(contradictionOf(createPayment())).toBeNull()
     })
   })
 
@@ -420,8 +422,8 @@ describe('exact-direct', () => {
   })
 
   it('calls requirements whose extra names another asset a contradiction', () => {
-    const named = (contractAddress: string) => createPayment({}, { extra: { contractAddress } }).requirements
-    expect(scheme.findContradiction?.(named('silver'))).toBe('extra.contractAddress: must be the asset')
-    expect(scheme.findContradiction?.(named('gold'))).toBeNull()
+    const named = (contractAddress: string) => createPayment({}, { extra: { contractAddress } })
+    expect(contradictionOf(named('silver'))).toBe('extra.contractAddress: must be the asset')
+    expect(contradictionOf(named('gold'))).toBeNull()
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { acceptsRequest, isPriceRequest } from '../../../src/protocol/accepts.js'
 import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
-import type { LookUp } from '../../../src/schemes/exactDirect/directChain.js'
+import type { DirectChain, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createCompleteAccepts } from '../../../src/usecases/core/completeAccepts.js'
@@ -49,11 +49,11 @@ const bodyOf = ({
   })
 }
 
-const setup = () => {
+const setup = (changes: Partial<DirectChain> = {}) => {
   const clock = createManualClock()
   const journal = createMemoryJournal()
   const logger = createMemoryLogger()
-  const toy = createToyDirectChain()
+  const toy = createToyDirectChain(changes)
   const registry = createSchemeRegistry([createExactDirectScheme(toy.chain, { clock })])
   const paid: LookUp = {
     state: 'successful',
@@ -178,6 +178,13 @@ describe('requirements for such a payment', () => {
       message: 'accepts.0.extra.contractAddress: must be the asset',
     })
     expect(toy.listQueries()).toEqual([])
+  })
+
+  it('are refused when they require a memo where transfers carry none, also for the default asset', async () => {
+    const { complete } = setup({ carriesMemo: false })
+    expect(await rejectionOf(complete({ extra: { memo: 'order 7' } }))).toMatchObject({
+      message: 'accepts.0.extra.memo: transfers of the network carry no memo',
+    })
   })
 
   it.each([
