@@ -18,6 +18,10 @@ describe('addresses', () => {
     expect(readAccountKey(address)).toBe(key)
   })
 
+  it('may be short: zero bytes at the start take less room', () => {
+    expect(readAccountKey('111111111111111111111111111111111HC1')).toBe('00'.repeat(32))
+  })
+
   it('are written with the prefix of the network', () => {
     expect([42, 0, 2].map((prefix) => formatAccountKey(key, prefix))).toEqual(spellings)
   })

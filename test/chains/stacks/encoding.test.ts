@@ -19,6 +19,10 @@ describe('principals', () => {
     expect(readStandardPrincipal(testnet, '1')).toBeNull()
   })
 
+  it('may be short: zero bytes at the start take less room', () => {
+    expect(readStandardPrincipal('SP000000000000000000002Q6VF78', '1')).toBe('SP000000000000000000002Q6VF78')
+  })
+
   it('can be contracts', () => {
     expect(readContractPrincipal(`${mainnet}.token-susdc`, '1')).toBe(`${mainnet}.token-susdc`)
     expect(readPrincipal(`${mainnet}.token-susdc`, '1')).toBe(`${mainnet}.token-susdc`)

@@ -3,8 +3,8 @@ import { decodeAddress, encodeAddress } from '@polkadot/util-crypto'
 /** 32-byte key in lower-case hex, without prefix: what the chain compares. */
 export type AccountKey = string
 
-// 32 bytes with a prefix of one or two bytes and a checksum, in base58.
-const ss58Form = /^[1-9A-HJ-NP-Za-km-z]{46,50}$/
+// 32 bytes with a prefix of one or two bytes and a checksum, in base58; leading zero bytes make it shorter.
+const ss58Form = /^[1-9A-HJ-NP-Za-km-z]{36,50}$/
 const keyLength = 32
 
 /**

@@ -1,8 +1,8 @@
 import { AddressVersion, addressToString, createAddress } from '@stacks/transactions'
 import { mainnetChainId } from '../networks.js'
 
-// c32check: up to 41 characters after the S.
-const addressForm = /^S[0-9A-HJKMNP-TV-Z]{37,40}$/
+// c32check of 20 bytes: at most 41 characters; leading zero bytes make it shorter.
+const addressForm = /^S[0-9A-HJKMNP-TV-Z]{27,40}$/
 const contractNameForm = /^[a-zA-Z][a-zA-Z0-9_-]{0,127}$/
 
 const mainnetVersions: readonly number[] = [AddressVersion.MainnetSingleSig, AddressVersion.MainnetMultiSig]
