@@ -99,8 +99,8 @@ export const guards: readonly Guard[] = [
     name: 'a node without an index knows nothing about a transaction',
     file: `${folder}/rpc/rpc.ts`,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
-    from: 'return text.toUpperCase().includes(`TX (${transaction}) NOT FOUND`)',
-    to: 'return true',
+    from: '.toUpperCase().includes(`TX (${transaction}) NOT FOUND`)',
+    to: '.length > 0',
     tests: pitfalls,
   },
   {

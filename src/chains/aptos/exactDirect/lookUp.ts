@@ -1,6 +1,6 @@
 import type { LookUp, LookUpQuery } from '../../../schemes/exactDirect/directChain.js'
-import type { Ask } from '../../common/direct/node.js'
-import { RpcError } from '../../nodes/endpoint.js'
+import { type Ask, askOrNull } from '../../common/direct/node.js'
+import type { RpcError } from '../../nodes/endpoint.js'
 import { transactionShapeOf } from '../rpc/wireShapes.js'
 import { listTransfers } from './transfers.js'
 
@@ -27,15 +27,13 @@ export const lookUpAptos = async (
   }
 }
 
-const findTransaction = async (transaction: string, ask: Ask) => {
-  try {
-    const path = `/transactions/by_hash/${transaction}`
-    return await ask(path, null, transactionShapeOf(transaction), { isVerdict: isUnknownTransaction })
-  } catch (error) {
-    if (error instanceof RpcError && isUnknownTransaction(error)) return null
-    throw error
-  }
-}
+const findTransaction = (transaction: string, ask: Ask) =>
+  askOrNull(ask, {
+    method: `/transactions/by_hash/${transaction}`,
+    params: null,
+    schema: transactionShapeOf(transaction),
+    isVerdict: isUnknownTransaction,
+  })
 
 const notFound = 404
 

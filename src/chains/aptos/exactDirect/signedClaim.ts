@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { SignedClaim } from '../../../schemes/exactDirect/directChain.js'
-import type { Ask } from '../../common/direct/node.js'
+import { type Ask, askOrNull } from '../../common/direct/node.js'
 import { isValidEd25519Signature } from '../../common/ed25519.js'
-import { RpcError } from '../../nodes/endpoint.js'
+import type { RpcError } from '../../nodes/endpoint.js'
 import type { AptosAddress } from '../encoding/address.js'
 import { accountShape } from '../rpc/wireShapes.js'
 
@@ -46,16 +46,14 @@ const listAuthenticationKeys = (key: Buffer): readonly string[] =>
 
 /** Accounts can rotate their key: the chain decides, not the address. */
 const getAuthenticationKey = async (account: AptosAddress, ask: Ask): Promise<string> => {
-  try {
-    const { authentication_key } = await ask(`/accounts/${account}`, null, accountShape, {
-      isVerdict: isUnknownAccount,
-    })
-    return authentication_key
-  } catch (error) {
-    // AIP-115: until it rotates its key, an account needs no resource, and its address is its key's hash.
-    if (error instanceof RpcError && isUnknownAccount(error)) return account
-    throw error
-  }
+  const found = await askOrNull(ask, {
+    method: `/accounts/${account}`,
+    params: null,
+    schema: accountShape,
+    isVerdict: isUnknownAccount,
+  })
+  // AIP-115: until it rotates its key, an account needs no resource, and its address is its key's hash.
+  return found?.authentication_key ?? account
 }
 
 const notFound = 404

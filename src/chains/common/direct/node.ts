@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
-import type { Endpoint, RpcError } from '../../nodes/endpoint.js'
+import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import type { Proof } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
@@ -16,6 +16,26 @@ export type Ask = <Schema extends z.ZodType>(
   schema: Schema,
   options?: { readonly isVerdict?: (error: RpcError) => boolean },
 ) => Promise<z.infer<Schema>>
+
+/** Null if the chain's answer is this error, such as "not found". */
+export const askOrNull = async <Schema extends z.ZodType>(
+  ask: Ask,
+  { method, params, schema, isVerdict }: NullableRead<Schema>,
+): Promise<z.infer<Schema> | null> => {
+  try {
+    return await ask(method, params, schema, { isVerdict })
+  } catch (error) {
+    if (error instanceof RpcError && isVerdict(error)) return null
+    throw error
+  }
+}
+
+interface NullableRead<Schema extends z.ZodType> {
+  readonly method: string
+  readonly params: unknown
+  readonly schema: Schema
+  readonly isVerdict: (error: RpcError) => boolean
+}
 
 /** The endpoints of a network on which we only read. */
 export interface DirectNode {

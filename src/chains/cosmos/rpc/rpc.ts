@@ -1,5 +1,5 @@
-import type { Ask } from '../../common/direct/node.js'
-import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
+import { type Ask, askOrNull } from '../../common/direct/node.js'
+import type { Endpoint, RpcError } from '../../nodes/endpoint.js'
 import type { Proof } from '../../nodes/endpointHealth.js'
 import { commitShapeOf, type FoundTransaction, statusShape, transactionShapeOf } from './wireShapes.js'
 
@@ -21,24 +21,17 @@ export const proveChain = async (endpoint: Endpoint): Promise<Proof> => {
  * Of CometBFT's errors only this one is an answer. Without an index of transactions a node fails otherwise, and knows
  * nothing.
  */
-const isMissing = (error: unknown, transaction: string): boolean => {
-  if (!(error instanceof RpcError)) return false
-  const text = `${error.message} ${typeof error.data === 'string' ? error.data : ''}`
-  return text.toUpperCase().includes(`TX (${transaction}) NOT FOUND`)
-}
+const isMissing = ({ message, data }: RpcError, transaction: string): boolean =>
+  `${message} ${typeof data === 'string' ? data : ''}`.toUpperCase().includes(`TX (${transaction}) NOT FOUND`)
 
 /** With its inclusion proof. Null: no block of the node holds it. */
-export const findTransaction = async (ask: Ask, transaction: string): Promise<FoundTransaction | null> => {
-  const params = { hash: Buffer.from(transaction, 'hex').toString('base64'), prove: true }
-  try {
-    return await ask('tx', params, transactionShapeOf(transaction), {
-      isVerdict: (error) => isMissing(error, transaction),
-    })
-  } catch (error) {
-    if (isMissing(error, transaction)) return null
-    throw error
-  }
-}
+export const findTransaction = (ask: Ask, transaction: string): Promise<FoundTransaction | null> =>
+  askOrNull(ask, {
+    method: 'tx',
+    params: { hash: Buffer.from(transaction, 'hex').toString('base64'), prove: true },
+    schema: transactionShapeOf(transaction),
+    isVerdict: (error) => isMissing(error, transaction),
+  })
 
 /** The header of the block that holds the transaction. `commit` has no transactions, unlike `block`. */
 export const readHeader = (

@@ -1,4 +1,4 @@
-import type { Ask } from '../../common/direct/node.js'
+import { type Ask, askOrNull } from '../../common/direct/node.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import type { Proof } from '../../nodes/endpointHealth.js'
 import {
@@ -66,10 +66,11 @@ export const isFullAccessKey = async (
     account_id: account,
     public_key: publicKey,
   }
-  try {
-    return (await ask('query', params, accessKeyShape, { isVerdict: isUnknownKey })) === 'FullAccess'
-  } catch (error) {
-    if (isUnknownKey(error)) return false
-    throw error
-  }
+  const permission = await askOrNull(ask, {
+    method: 'query',
+    params,
+    schema: accessKeyShape,
+    isVerdict: isUnknownKey,
+  })
+  return permission === 'FullAccess'
 }

@@ -1,6 +1,7 @@
+import type { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
-import { type Ask, createDirectNode, type DirectNode } from '../../common/direct/node.js'
-import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
+import { type Ask, askOrNull, createDirectNode, type DirectNode } from '../../common/direct/node.js'
+import type { Endpoint } from '../../nodes/endpoint.js'
 import type { Proof } from '../../nodes/endpointHealth.js'
 import { createRestEndpoint } from '../../nodes/pathEndpoint.js'
 import type { StacksNetworkSettings } from '../settings.js'
@@ -55,7 +56,7 @@ export type FoundTransaction =
 
 /** With the first page of its events. The id is in normal form. */
 export const findTransaction = async (ask: Ask, id: string): Promise<FoundTransaction> => {
-  const found = await askOrNull(ask, pathOf(id, 0), transactionShapeOf(id))
+  const found = await findOrNull(ask, pathOf(id, 0), transactionShapeOf(id))
   // What the mempool dropped can be sent again.
   if (found === null) return { state: 'missing' }
   if (!('events' in found)) return { state: found.tx_status === 'pending' ? 'pending' : 'missing' }
@@ -85,18 +86,12 @@ export const listEvents = async (
 /** Names of the fungible tokens that a contract defines; null if there is no such contract. */
 export const findTokenNames = async (ask: Ask, contract: string): Promise<readonly string[] | null> => {
   const path = `/v2/contracts/interface/${contract.replace('.', '/')}`
-  const found = await askOrNull(ask, path, contractShape)
+  const found = await findOrNull(ask, path, contractShape)
   return found?.fungible_tokens.map(({ name }) => name) ?? null
 }
 
 const pathOf = (id: string, offset: number): string =>
   `/extended/v1/tx/${id}?event_limit=${eventsPerPage}&event_offset=${offset}`
 
-const askOrNull = async <Schema extends Parameters<Ask>[2]>(ask: Ask, path: string, schema: Schema) => {
-  try {
-    return await ask(path, null, schema, { isVerdict: ({ code }) => code === notFound })
-  } catch (error) {
-    if (error instanceof RpcError && error.code === notFound) return null
-    throw error
-  }
-}
+const findOrNull = <Schema extends z.ZodType>(ask: Ask, path: string, schema: Schema) =>
+  askOrNull(ask, { method: path, params: null, schema, isVerdict: ({ code }) => code === notFound })
