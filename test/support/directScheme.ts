@@ -5,6 +5,7 @@ import type { Clock } from '../../src/ports/clock.js'
 import type { Logger } from '../../src/ports/logger.js'
 import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
+import type { DirectChain } from '../../src/schemes/exactDirect/directChain.js'
 import type { Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
 import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
 import { createMemoryLanes } from './memoryLanes.js'
@@ -18,6 +19,7 @@ interface DirectFamilyModule<Settings> {
 /** A scheme for payments that clients made themselves, on one network, without journal and database. */
 export interface DirectScheme {
   readonly scheme: Scheme
+  readonly chain: DirectChain
   readonly openRecorder: ReturnType<typeof createMemoryLanes>['openRecorder']
   verify(body: unknown): Promise<Verification>
   /** Waits at most this long. */
@@ -39,15 +41,18 @@ export const openDirectScheme = async <Settings>(
   const reading = family.readSettings(environment)
   if ('problems' in reading) throw new Error(reading.problems.join('; '))
   if (reading.settings === null) throw new Error('The family is not configured')
-  const lanes = createMemoryLanes()
-  const limiter = createMemoryRateLimiter({ clock })
-  const context = { clock, logger, lanes, limiter, minPaymentGasShare: 0 }
-  const opened = await family.open(reading.settings, context)
+  const { settings } = reading
+  const { opened, lanes, close } = await openWithMemoryStores((context) => family.open(settings, context), {
+    clock,
+    logger,
+  })
   const [scheme] = opened.schemes
-  if (scheme === undefined) throw new Error('No scheme was opened')
+  const [chain] = opened.directChains ?? []
+  if (scheme === undefined || chain === undefined) throw new Error('No scheme was opened')
   const isAwaited = () => true
   return {
     scheme,
+    chain,
     openRecorder: lanes.openRecorder,
     verify: (body) => scheme.verify(readDirectBody(body), { isAwaited }),
     settle: async (body, waitMs = 5_000) => {
@@ -56,11 +61,23 @@ export const openDirectScheme = async <Settings>(
       return await verification.settle(lanes.openRecorder(), { waitUntil: AbortSignal.timeout(waitMs) })
     },
     health: opened.health,
-    close: async () => {
-      await opened.close()
-      await limiter.close()
-    },
+    close,
   }
+}
+
+/** Without journal and database. */
+export const openWithMemoryStores = async (
+  open: (context: ChainContext) => Promise<OpenChain>,
+  { clock, logger }: Required<DirectSchemeOptions>,
+) => {
+  const lanes = createMemoryLanes()
+  const limiter = createMemoryRateLimiter({ clock })
+  const opened = await open({ clock, logger, lanes, limiter, minPaymentGasShare: 0 })
+  const close = async () => {
+    await opened.close()
+    await limiter.close()
+  }
+  return { opened, lanes, close }
 }
 
 export const readDirectBody = (body: unknown) => {

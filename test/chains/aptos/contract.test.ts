@@ -38,7 +38,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
   const chain = await startAptosChain()
   chain.createAsset(usdt)
   const proxy = await startRpcProxy(new URL(chain.url).origin)
-  const { scheme, lanes, close } = await openAptos(testnetEnvironment(`${proxy.url}/v1`))
+  const { scheme, openRecorder, close } = await openAptos(testnetEnvironment(`${proxy.url}/v1`))
   return {
     scheme,
     otherNetwork: 'aptos:1',
@@ -56,7 +56,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
         countReceived: async () => chain.balanceOf(usdt, payTo),
       }
     },
-    openRecorder: lanes.openRecorder,
+    openRecorder,
     createUnsentTransaction: () => Promise.reject(new Error('Nothing is sent')),
     listSent: () => [],
     dropSends: () => {},

@@ -2,10 +2,12 @@ import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startAptosChain } from '../../support/aptos/aptosChain.js'
 import { usdt } from '../../support/aptos/payment.js'
+import type { DirectScheme } from '../../support/directScheme.js'
+import { listenOnLoopback } from '../../support/listenOnLoopback.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
-import { type OpenedAptos, openAptos, testnetEnvironment } from './openChain.js'
+import { openAptos, testnetEnvironment } from './openChain.js'
 import { openScene, type Scene } from './scene.js'
 
 let scene: Scene
@@ -25,7 +27,7 @@ const openProxy = async (): Promise<RpcProxy> => {
   return proxy
 }
 
-const open = async (environment: Readonly<Record<string, string>>): Promise<OpenedAptos> => {
+const open = async (environment: Readonly<Record<string, string>>): Promise<DirectScheme> => {
   const opened = await openAptos(environment)
   closers.push(() => opened.close())
   return opened
@@ -95,11 +97,9 @@ describe('an Aptos network', () => {
       const now = `${Date.now()}000`
       response.end(JSON.stringify(isLedger ? { chain_id: 2, block_height: '9', ledger_timestamp: now } : {}))
     })
-    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
-    closers.push(async () => void gateway.close())
-    const bound = gateway.address()
-    const port = typeof bound === 'object' && bound !== null ? bound.port : 0
-    const { chain } = await open(testnetEnvironment(`http://127.0.0.1:${port}`))
+    const { url, stop } = await listenOnLoopback(gateway)
+    closers.push(stop)
+    const { chain } = await open(testnetEnvironment(url))
     const result = rejectionOf(chain.lookUp(queryOf(`0x${'9'.repeat(64)}`)))
     expect(await result).toMatchObject({ operationalCode: 'SVC-2004' })
   })
@@ -150,11 +150,9 @@ describe('an Aptos network', () => {
       seen.add(request.headers.authorization)
       response.writeHead(403).end()
     })
-    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
-    closers.push(async () => void gateway.close())
-    const bound = gateway.address()
-    const port = typeof bound === 'object' && bound !== null ? bound.port : 0
-    await open({ ...testnetEnvironment(`http://127.0.0.1:${port}`), APTOS_API_KEY_testnet: 'key' })
+    const { url, stop } = await listenOnLoopback(gateway)
+    closers.push(stop)
+    await open({ ...testnetEnvironment(url), APTOS_API_KEY_testnet: 'key' })
     expect([...seen]).toEqual(['Bearer key'])
   })
 })

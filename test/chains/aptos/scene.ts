@@ -1,6 +1,3 @@
-import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
-import type { Payment } from '../../../src/protocol/payment.js'
-import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import { type AptosChain, startAptosChain } from '../../support/aptos/aptosChain.js'
 import {
   addressOf,
@@ -10,16 +7,11 @@ import {
   transferCall,
   usdt,
 } from '../../support/aptos/payment.js'
+import { readDirectBody } from '../../support/directScheme.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
 import { openAptos, testnetEnvironment } from './openChain.js'
 
 export type ProvedPayment = Parameters<typeof aptosPayment>[0]
-
-export const readBody = (body: unknown): Payment => {
-  const payment = readPayment(wirePaymentRequest.parse(body))
-  if (isRefused(payment)) throw new Error(`The body is refused as ${payment.reason}`)
-  return payment
-}
 
 /** A payer with 25,000 units, a merchant and another account, on a chain of its own. */
 export const openScene = async () => {
@@ -47,7 +39,9 @@ export const openScene = async () => {
     elsewhere,
     pay: (amount = 10_000n) => call(chain, payer, transferCall(usdt, payTo, amount)),
     verify: (proved: Partial<ProvedPayment> & { readonly transaction: string }) =>
-      opened.scheme.verify(readBody(aptosPayment({ from, payTo, ...proved })), { isAwaited: () => true }),
+      opened.scheme.verify(readDirectBody(aptosPayment({ from, payTo, ...proved })), {
+        isAwaited: () => true,
+      }),
     close: async () => {
       await opened.close()
       await chain.stop()

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DirectScheme, openDirectScheme } from '../../support/directScheme.js'
+import { listenOnLoopback } from '../../support/listenOnLoopback.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { startNearChain } from '../../support/near/nearChain.js'
 import { transferCall } from '../../support/near/payment.js'
@@ -123,16 +124,14 @@ describe('a NEAR network', () => {
       seen.add(request.headers.authorization)
       response.writeHead(403).end('the key in /path-with-a-secret is not accepted')
     })
-    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
-    const bound = gateway.address()
-    const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+    const { url, stop } = await listenOnLoopback(gateway)
     const logger = createMemoryLogger()
     const environment = {
-      ...nearEnvironment(`http://127.0.0.1:${port}/path-with-a-secret`),
+      ...nearEnvironment(`${url}/path-with-a-secret`),
       NEAR_API_KEY_testnet: 'provider-key-secret',
     }
     opened = await openDirectScheme(near, environment, { logger })
-    gateway.close()
+    await stop()
     expect([...seen]).toEqual(['Bearer provider-key-secret'])
     const reported = JSON.stringify([logger.lines, opened.health()], (_key, value) =>
       typeof value === 'bigint' ? String(value) : value instanceof Error ? `${value.stack}` : value,

@@ -51,7 +51,7 @@ export const openScene = async (environment: Readonly<Record<string, string>> = 
     createReceiver((received) => received / 2n),
   )
   chain.addAccount(
-    'keeper.testnet',
+    'receiver.testnet',
     null,
     createReceiver(() => 0n),
   )
@@ -59,7 +59,7 @@ export const openScene = async (environment: Readonly<Record<string, string>> = 
   chain.addAccount('printer.testnet', null, createPrinter())
   chain.addAccount('empty.testnet', null, createContract({}))
   for (const each of [token, otherToken]) {
-    for (const account of ['refunder', 'halver', 'keeper', 'payer-contract']) {
+    for (const account of ['refunder', 'halver', 'receiver', 'payer-contract']) {
       each.mint(`${account}.testnet`, account === 'payer-contract' ? 1_000_000n : 0n)
     }
   }

@@ -10,7 +10,7 @@ import { openScheme, westendEnvironment } from './openScheme.js'
 const openHarness = async (): Promise<SchemeHarness> => {
   const hub = await startAssetHub()
   const proxy = await startRpcProxy(hub.url)
-  const { scheme, lanes, close } = await openScheme(westendEnvironment(proxy.url))
+  const { scheme, openRecorder, close } = await openScheme(westendEnvironment(proxy.url))
   const createPayer = async () => {
     const payer = createKey()
     await hub.fund(payer.address, { native: 10n ** 15n, tokens: { [usdt]: 20_000n } })
@@ -38,7 +38,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
       })
       return { body, respelled, countReceived: () => hub.balanceOf(payTo) }
     },
-    openRecorder: lanes.openRecorder,
+    openRecorder,
     createUnsentTransaction: async () => {
       const call = callsOf(hub).transfer(createKey().address, 1n)
       const signed = await call.signAsync(await createPayer(), { nonce: -1 })

@@ -1,13 +1,8 @@
 import { open } from '../../../src/chains/polkadot/open.js'
 import { readPolkadotSettings } from '../../../src/chains/polkadot/settings.js'
 import { systemClock } from '../../../src/platform/clock.js'
-import { silentLogger } from '../../../src/platform/logger.js'
 import type { Clock } from '../../../src/ports/clock.js'
-import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
-import type { Payment } from '../../../src/protocol/payment.js'
-import { wirePaymentRequest } from '../../../src/protocol/wire.js'
-import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
-import { createMemoryLanes } from '../../support/memoryLanes.js'
+import { openDirectScheme } from '../../support/directScheme.js'
 import { usdc, usdt } from '../../support/polkadot/westend.js'
 
 export const westendEnvironment = (url: string): Record<string, string> => ({
@@ -18,39 +13,5 @@ export const westendEnvironment = (url: string): Record<string, string> => ({
   POLKADOT_VERIFY_WAIT_MS: '0',
 })
 
-/** The scheme of one network without journal and database. */
-export const openScheme = async (
-  environment: Readonly<Record<string, string>>,
-  clock: Clock = systemClock,
-) => {
-  const reading = readPolkadotSettings(environment)
-  if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
-  const lanes = createMemoryLanes()
-  const limiter = createMemoryRateLimiter({ clock })
-  const opened = await open(reading.settings, {
-    clock,
-    logger: silentLogger,
-    lanes,
-    limiter,
-    minPaymentGasShare: 0,
-  })
-  const [scheme] = opened.schemes
-  const [chain] = opened.directChains ?? []
-  if (scheme === undefined || chain === undefined) throw new Error('No scheme was opened')
-  return {
-    scheme,
-    chain,
-    lanes,
-    health: opened.health,
-    close: async () => {
-      await opened.close()
-      await limiter.close()
-    },
-  }
-}
-
-export const readBody = (body: unknown): Payment => {
-  const payment = readPayment(wirePaymentRequest.parse(body))
-  if (isRefused(payment)) throw new Error(`The body is refused as ${payment.reason}`)
-  return payment
-}
+export const openScheme = (environment: Readonly<Record<string, string>>, clock: Clock = systemClock) =>
+  openDirectScheme({ readSettings: readPolkadotSettings, open }, environment, { clock })

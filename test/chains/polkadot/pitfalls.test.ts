@@ -1,5 +1,6 @@
 import { encodeAddress } from '@polkadot/util-crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readDirectBody } from '../../support/directScheme.js'
 import { type AssetHub, startAssetHub } from '../../support/polkadot/assetHub.js'
 import { createKey, type PolkadotKey } from '../../support/polkadot/keys.js'
 import {
@@ -13,7 +14,7 @@ import {
 import { usdc, usdt } from '../../support/polkadot/westend.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
-import { openScheme, readBody, westendEnvironment } from './openScheme.js'
+import { openScheme, westendEnvironment } from './openScheme.js'
 
 /** Pitfalls of Asset Hub, on its real runtime. */
 
@@ -60,7 +61,7 @@ const proofOf = (extrinsicHash: string, options: Partial<ProofOptions> = {}) =>
   })
 
 const verify = async (extrinsicHash: string, options: Partial<ProofOptions> = {}) => {
-  const verdict = await opened.scheme.verify(readBody(proofOf(extrinsicHash, options)), {
+  const verdict = await opened.scheme.verify(readDirectBody(proofOf(extrinsicHash, options)), {
     isAwaited: () => true,
   })
   return verdict.isValid ? 'valid' : verdict.reason
@@ -246,7 +247,9 @@ describe('finality', () => {
     await hub.mine()
     const later = await openScheme(westendEnvironment(proxy.url), { ...clock, sleep: async () => true })
     const options = { maxTimeoutSeconds: 120 }
-    const verdict = await later.scheme.verify(readBody(proofOf(hash, options)), { isAwaited: () => true })
+    const verdict = await later.scheme.verify(readDirectBody(proofOf(hash, options)), {
+      isAwaited: () => true,
+    })
     await later.close()
     hub.warp(-200_000)
     await hub.mine()
@@ -395,7 +398,7 @@ describe('a block that the payload names', () => {
     const fresh = await openScheme(westendEnvironment(proxy.url))
     await pollUntil(() => proxy.count('state_getMetadata') > 0, 'the metadata to be loaded')
     proxy.clearCalls()
-    const body = readBody(proofOf(hash, { payload: { blockHash, blockNumber: 1, extrinsicIndex: 0 } }))
+    const body = readDirectBody(proofOf(hash, { payload: { blockHash, blockNumber: 1, extrinsicIndex: 0 } }))
     expect(await fresh.scheme.verify(body, { isAwaited: () => true })).toMatchObject({ isValid: true })
     expect(listCalls()).toEqual([...callsOfLookUp, 'chain_getHeader'].toSorted())
     await fresh.close()
@@ -428,7 +431,7 @@ describe('from the cross-check amount on', () => {
 
   it('two nodes must report the same transfers', async () => {
     const both = await openBoth()
-    const body = readBody(proofOf(await payAs(payer, transfer())))
+    const body = readDirectBody(proofOf(await payAs(payer, transfer())))
     const ask = () => both.scheme.verify(body, { isAwaited: () => true })
     expect(await ask()).toMatchObject({ isValid: true })
     proxy.setFault('state_getStorage', {
@@ -447,7 +450,7 @@ describe('from the cross-check amount on', () => {
 
   it('a node that follows another branch does not confirm', async () => {
     const both = await openBoth()
-    const body = readBody(proofOf(await payAs(payer, transfer())))
+    const body = readDirectBody(proofOf(await payAs(payer, transfer())))
     proxy.setFault('chain_getFinalizedHead', { kind: 'tamper', change: () => hub.genesisHash })
     const verdict = await both.scheme.verify(body, { isAwaited: () => true })
     expect(verdict).toMatchObject({ reason: 'transaction_not_final' })

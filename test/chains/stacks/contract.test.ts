@@ -9,7 +9,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
   const chain = await startStacksChain()
   const token = await deployToken(chain)
   const proxy = await startRpcProxy(chain.url)
-  const { scheme, lanes, close } = await openScheme(testnetEnvironment(proxy.url, token))
+  const { scheme, openRecorder, close } = await openScheme(testnetEnvironment(proxy.url, token))
 
   const payTo = async (recipient: string) => {
     const payer = chain.createFundedKey()
@@ -36,7 +36,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
         countReceived: () => chain.balanceOf(token, recipient),
       }
     },
-    openRecorder: lanes.openRecorder,
+    openRecorder,
     createUnsentTransaction: async () => {
       const { transaction } = await payTo(createStacksKey().address)
       chain.ledger.drop(transaction, 'dropped_stale_garbage_collect')

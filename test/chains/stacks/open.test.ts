@@ -1,18 +1,13 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
+import { type LoopbackServer, listenOnLoopback } from '../../support/listenOnLoopback.js'
 import { openScheme, testnetEnvironment } from './openScheme.js'
 
 const token = 'ST1PQHQKV0RJXZFY1DGX8MNSNYVE3VGZJSRTPGZGM.token-susdc'
-const servers: Server[] = []
-
-const stop = async (server: Server) => {
-  const closed = new Promise((resolve) => server.close(resolve))
-  server.closeAllConnections()
-  await closed
-}
+const servers: LoopbackServer[] = []
 
 afterEach(async () => {
-  for (const server of servers.splice(0)) await stop(server)
+  for (const server of servers.splice(0)) await server.stop()
 })
 
 interface ApiOptions {
@@ -41,11 +36,9 @@ const startApi = async ({ networkId = 2_147_483_648, headAgeSeconds = 10, transa
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body ?? { error: 'could not find transaction by ID' }))
   })
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The API has no port')
-  return { url: `http://127.0.0.1:${bound.port}`, server, keys, time }
+  const listening = await listenOnLoopback(server)
+  servers.push(listening)
+  return { ...listening, keys, time }
 }
 
 describe('at the start', () => {
@@ -76,8 +69,8 @@ describe('at the start', () => {
   })
 
   it('a dead endpoint only hides the network', async () => {
-    const { url, server } = await startApi()
-    await stop(server)
+    const { url, stop } = await startApi()
+    await stop()
     const { health, close } = await openScheme(testnetEnvironment(url, token))
     expect(health()).toMatchObject([{ isServing: false, problem: 'no node answers' }])
     await close()

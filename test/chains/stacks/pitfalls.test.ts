@@ -1,11 +1,12 @@
 import { Cl } from '@stacks/transactions'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readDirectBody } from '../../support/directScheme.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import { routerSource, tokenSource, twoTokensSource, vaultSource } from '../../support/stacks/contracts.js'
 import { createStacksKey, type StacksKey } from '../../support/stacks/keys.js'
 import { type ProofOptions, stacksPayment, transfer } from '../../support/stacks/payment.js'
 import { deployToken, mint, type StacksChain, startStacksChain } from '../../support/stacks/stacksChain.js'
-import { openScheme, readBody, testnetEnvironment } from './openScheme.js'
+import { openScheme, testnetEnvironment } from './openScheme.js'
 
 /** Pitfalls of Stacks, with the real Clarity virtual machine. */
 
@@ -70,7 +71,9 @@ const proofOf = (transaction: string, options: Partial<ProofOptions> = {}) =>
   stacksPayment({ transaction, from: payer.address, payTo: merchant, token, amount: price, ...options })
 
 const verify = async (transaction: string, options: Partial<ProofOptions> = {}, { scheme } = opened) => {
-  const verdict = await scheme.verify(readBody(proofOf(transaction, options)), { isAwaited: () => true })
+  const verdict = await scheme.verify(readDirectBody(proofOf(transaction, options)), {
+    isAwaited: () => true,
+  })
   return verdict.isValid ? 'valid' : verdict.reason
 }
 

@@ -33,7 +33,7 @@ const openHarness = async (source: 'octez' | 'tzkt'): Promise<SchemeHarness> => 
   const chain = await startTezosChain({ blockTimeMs: 20 })
   chain.createToken(usdt)
   const proxy = await startRpcProxy(source === 'octez' ? chain.url : chain.tzktUrl)
-  const { scheme, lanes, close } = await openTezos(
+  const { scheme, openRecorder, close } = await openTezos(
     source === 'octez' ? octezAt(proxy.url) : tzktAt(proxy.url),
   )
   return {
@@ -52,7 +52,7 @@ const openHarness = async (source: 'octez' | 'tzkt'): Promise<SchemeHarness> => 
         countReceived: async () => chain.balanceOf(usdt, merchant.address),
       }
     },
-    openRecorder: lanes.openRecorder,
+    openRecorder,
     createUnsentTransaction: () => Promise.reject(new Error('Nothing is sent')),
     listSent: () => [],
     dropSends: () => {},

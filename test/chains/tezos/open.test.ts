@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { DirectScheme } from '../../support/directScheme.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import { usdt } from '../../support/tezos/payment.js'
 import { startTezosChain, type TezosChainOptions } from '../../support/tezos/tezosChain.js'
-import { type OpenedTezos, octezAt, openTezos, tzktAt } from './openChain.js'
+import { octezAt, openTezos, tzktAt } from './openChain.js'
 import { openScene, type Scene } from './scene.js'
 
 let scene: Scene
@@ -30,7 +31,7 @@ const startChain = async (options: TezosChainOptions) => {
   return chain
 }
 
-const open = async (sources: Readonly<Record<string, string>>): Promise<OpenedTezos> => {
+const open = async (sources: Readonly<Record<string, string>>): Promise<DirectScheme> => {
   const opened = await openTezos(sources)
   closers.push(() => opened.close())
   return opened

@@ -1,18 +1,10 @@
-import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
-import type { Payment } from '../../../src/protocol/payment.js'
-import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import { readDirectBody } from '../../support/directScheme.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
 import { batchOf, createTezosAccount, pay, tezosPayment, usdt } from '../../support/tezos/payment.js'
 import { startTezosChain } from '../../support/tezos/tezosChain.js'
 import { octezAt, openTezos, tzktAt } from './openChain.js'
 
 export type ProvedPayment = Parameters<typeof tezosPayment>[0]
-
-export const readBody = (body: unknown): Payment => {
-  const payment = readPayment(wirePaymentRequest.parse(body))
-  if (isRefused(payment)) throw new Error(`The body is refused as ${payment.reason}`)
-  return payment
-}
 
 /** A payer with tokens, a merchant and another account, on a chain of its own that is read by either source. */
 export const openScene = async () => {
@@ -34,9 +26,12 @@ export const openScene = async () => {
     source: 'octez' | 'tzkt',
     proved: Partial<ProvedPayment> & { readonly transaction: string },
   ) =>
-    (source === 'octez' ? octez : tzkt).scheme.verify(readBody(tezosPayment({ from, payTo, ...proved })), {
-      isAwaited: () => true,
-    })
+    (source === 'octez' ? octez : tzkt).scheme.verify(
+      readDirectBody(tezosPayment({ from, payTo, ...proved })),
+      {
+        isAwaited: () => true,
+      },
+    )
   return {
     chain,
     clock,

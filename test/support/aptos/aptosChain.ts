@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { listenOnLoopback } from '../listenOnLoopback.js'
 import { pad, primaryStoreOf } from './bytes.js'
 import { type Ledger, NodeError, openLedger } from './ledger.js'
 import { type AddressForm, findModule, standardForm, toJsonLedger, toJsonTransaction } from './views.js'
@@ -127,13 +128,7 @@ export const startAptosChain = async ({
       send(status, { message, error_code: code, vm_error_code: vmCode })
     }
   })
-  server.unref()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The chain has no port')
+  const { url, stop } = await listenOnLoopback(server)
 
   let isPaused = blockTimeMs === null
   const timer = setInterval(() => {
@@ -142,7 +137,7 @@ export const startAptosChain = async ({
   timer.unref()
 
   return {
-    url: `http://127.0.0.1:${bound.port}/v1`,
+    url: `${url}/v1`,
     ledger,
     requests,
     mine: (count = 1) => {
@@ -174,10 +169,7 @@ export const startAptosChain = async ({
     balanceOf: (asset, owner) => ledger.stores.get(primaryStoreOf(owner, asset))?.balance ?? 0n,
     stop: async () => {
       clearInterval(timer)
-      if (!server.listening) return
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
+      await stop()
     },
   }
 }

@@ -1,4 +1,5 @@
 import { Account, Aptos, AptosConfig, type InputEntryFunctionData, Network } from '@aptos-labs/ts-sdk'
+import { writeDirectBody } from '../directBody.js'
 import type { AptosChain } from './aptosChain.js'
 
 export const aptosTestnet = 'aptos:2'
@@ -74,27 +75,21 @@ export const aptosPayment = ({
   metadataAddress = asset,
   claim,
 }: ProvedPayment) => {
-  const accepted = {
-    scheme: 'exact-direct',
+  const terms = {
     network: aptosTestnet,
     asset: `${aptosTestnet}/fa:${asset}`,
-    amount: String(amount),
+    amount,
     payTo,
     maxTimeoutSeconds,
     extra,
+    resource: 'https://shop.example/report',
   }
-  const payload = {
+  return writeDirectBody(terms, {
     txHash: transaction,
     from,
-    to: payTo,
-    amount: String(amount),
     metadataAddress,
     ...(claim === undefined ? {} : { claim }),
-  }
-  return {
-    paymentPayload: { x402Version: 2, resource: { url: 'https://shop.example/report' }, accepted, payload },
-    paymentRequirements: accepted,
-  }
+  })
 }
 
 export type AptosPaymentBody = ReturnType<typeof aptosPayment>

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { z } from 'zod'
+import { listenOnLoopback } from '../listenOnLoopback.js'
 import { createLedger, type Ledger } from './ledger.js'
 import { CometError, createMethods } from './methods.js'
 
@@ -63,10 +64,7 @@ export const startCosmosChain = async ({
       response.writeHead(400).end('malformed request')
     }
   })
-  server.unref()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The chain has no port')
+  const { url, stop } = await listenOnLoopback(server)
 
   let isPaused = false
   const timer = setInterval(() => {
@@ -75,7 +73,7 @@ export const startCosmosChain = async ({
   timer.unref()
 
   return {
-    url: `http://127.0.0.1:${bound.port}`,
+    url,
     ledger,
     mine: ledger.mine,
     setPaused: (isNowPaused) => {
@@ -89,9 +87,7 @@ export const startCosmosChain = async ({
     },
     stop: async () => {
       clearInterval(timer)
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
+      await stop()
     },
   }
 }

@@ -4,6 +4,7 @@ import { SigningStargateClient } from '@cosmjs/stargate'
 import { MsgExec } from 'cosmjs-types/cosmos/authz/v1beta1/tx'
 import { MsgSend } from 'cosmjs-types/cosmos/bank/v1beta1/tx'
 import { TxRaw } from 'cosmjs-types/cosmos/tx/v1beta1/tx'
+import { writeDirectBody } from '../directBody.js'
 import type { CosmosChain } from './cosmosChain.js'
 import { feeDenom } from './ledger.js'
 import { hashOf, messageUrls } from './transaction.js'
@@ -132,22 +133,4 @@ export const cosmosBody = (
     readonly denom?: unknown
     readonly claim?: unknown
   },
-) => {
-  const requirements = {
-    scheme: 'exact-direct',
-    network,
-    amount: `${amount}`,
-    asset,
-    payTo,
-    maxTimeoutSeconds,
-    extra,
-  }
-  return {
-    paymentPayload: {
-      x402Version: 2,
-      accepted: requirements,
-      payload: { to: payTo, amount: `${amount}`, ...payload },
-    },
-    paymentRequirements: requirements,
-  }
-}
+) => writeDirectBody({ network, asset, amount, payTo, maxTimeoutSeconds, extra }, payload)

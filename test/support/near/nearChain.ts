@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { z } from 'zod'
+import { listenOnLoopback } from '../listenOnLoopback.js'
 import { type Contract, createToken, type TokenContract } from './contracts.js'
 import { createLedger, type Ledger, NearError } from './ledger.js'
 import { createMethods } from './methods.js'
@@ -73,10 +74,7 @@ export const startNearChain = async ({
     const body = await answer(Buffer.concat(chunks).toString('utf8'))
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
-  server.unref()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The chain has no port')
+  const { url, stop } = await listenOnLoopback(server)
 
   let isPaused = blockTimeMs === null
   const timer = setInterval(() => {
@@ -92,7 +90,7 @@ export const startNearChain = async ({
   }
 
   return {
-    url: `http://127.0.0.1:${bound.port}`,
+    url,
     ledger,
     addAccount,
     addToken: (id) => {
@@ -110,9 +108,7 @@ export const startNearChain = async ({
     count: (method) => counts.get(method) ?? 0,
     stop: async () => {
       clearInterval(timer)
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
+      await stop()
     },
   }
 }

@@ -9,6 +9,7 @@ import {
   KeyPairSigner,
   type KeyPair as KeyPairType,
 } from 'near-api-js'
+import { writeDirectBody } from '../directBody.js'
 import type { NearChain } from './nearChain.js'
 
 /** An account with one full-access key, used through near-api-js. */
@@ -106,22 +107,4 @@ export interface NearTerms {
 export const nearBody = (
   { asset, payTo, amount, network = 'near:testnet', maxTimeoutSeconds = 120, extra = {} }: NearTerms,
   payload: { readonly txHash: string; readonly from: string; readonly claim?: unknown },
-) => {
-  const requirements = {
-    scheme: 'exact-direct',
-    network,
-    amount: `${amount}`,
-    asset,
-    payTo,
-    maxTimeoutSeconds,
-    extra,
-  }
-  return {
-    paymentPayload: {
-      x402Version: 2,
-      accepted: requirements,
-      payload: { to: payTo, amount: `${amount}`, ...payload },
-    },
-    paymentRequirements: requirements,
-  }
-}
+) => writeDirectBody({ network, asset, amount, payTo, maxTimeoutSeconds, extra }, payload)

@@ -1,4 +1,5 @@
 import type { SubmittableExtrinsic } from '@polkadot/api/types'
+import { writeDirectBody } from '../directBody.js'
 import type { AssetHub } from './assetHub.js'
 import type { PolkadotKey } from './keys.js'
 import { usdt } from './westend.js'
@@ -67,11 +68,10 @@ export const polkadotPayment = ({
   payload = {},
 }: ProofOptions) => {
   const network = networkOf(hub)
-  const requirements = {
-    scheme: 'exact-direct' as const,
+  const terms = {
     network,
-    amount: `${amount}`,
     asset: `${network}/asset:${asset}`,
+    amount,
     payTo,
     maxTimeoutSeconds,
     extra: {
@@ -82,12 +82,5 @@ export const polkadotPayment = ({
       ...extra,
     },
   }
-  return {
-    paymentPayload: {
-      x402Version: 2 as const,
-      accepted: requirements,
-      payload: { extrinsicHash, from, to: payTo, amount: `${amount}`, ...payload },
-    },
-    paymentRequirements: requirements,
-  }
+  return writeDirectBody(terms, { extrinsicHash, from, ...payload })
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { WebSocketServer } from 'ws'
 import { z } from 'zod'
+import { listenOnLoopback } from '../listenOnLoopback.js'
 
 type Send = (message: unknown) => void
 
@@ -43,27 +44,19 @@ export const startRpcServer = async (answer: AnswerCall): Promise<RpcServer> => 
       : await complete(json, refuse)
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answered))
   })
-  server.unref()
   const sockets = new WebSocketServer({ server })
   sockets.on('connection', (socket) => {
     const send: Send = (message) => socket.send(JSON.stringify(message))
     socket.on('message', async (data) => send(await complete(JSON.parse(String(data)), send)))
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The server has no port')
+  const { url, stop } = await listenOnLoopback(server)
   return {
-    url: `http://127.0.0.1:${bound.port}`,
-    webSocketUrl: `ws://127.0.0.1:${bound.port}`,
+    url,
+    webSocketUrl: url.replace('http:', 'ws:'),
     stop: async () => {
       for (const socket of sockets.clients) socket.terminate()
       sockets.close()
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
+      await stop()
     },
   }
 }

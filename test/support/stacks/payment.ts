@@ -1,4 +1,5 @@
 import { Cl, Pc } from '@stacks/transactions'
+import { writeDirectBody } from '../directBody.js'
 import type { StacksKey } from './keys.js'
 import type { StacksChain } from './stacksChain.js'
 
@@ -49,22 +50,13 @@ export const stacksPayment = ({
   extra = {},
   payload = {},
 }: ProofOptions) => {
-  const requirements = {
-    scheme: 'exact-direct' as const,
+  const terms = {
     network: stacksTestnet,
-    amount: `${amount}`,
     asset: `${stacksTestnet}/sip010:${token}`,
+    amount,
     payTo,
     maxTimeoutSeconds,
     extra: { assetSymbol: 'USD', assetDecimals: 6, contractAddress: token, networkName: 'testnet', ...extra },
   }
-  const txId = transaction.replace(/^0x/, '')
-  return {
-    paymentPayload: {
-      x402Version: 2 as const,
-      accepted: requirements,
-      payload: { txId, from, to: payTo, amount: `${amount}`, ...payload },
-    },
-    paymentRequirements: requirements,
-  }
+  return writeDirectBody(terms, { txId: transaction.replace(/^0x/, ''), from, ...payload })
 }

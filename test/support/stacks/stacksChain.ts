@@ -9,6 +9,7 @@ import {
   makeContractDeploy,
   type PostCondition,
 } from '@stacks/transactions'
+import { listenOnLoopback } from '../listenOnLoopback.js'
 import { tokenSource } from './contracts.js'
 import { createStacksKey, type StacksKey } from './keys.js'
 import { type Ledger, openLedger } from './ledger.js'
@@ -70,14 +71,7 @@ export const startStacksChain = async ({
     const { status, body } = answer(url, text === '' ? null : JSON.parse(text))
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
-  server.unref()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The chain has no port')
-  const url = `http://127.0.0.1:${bound.port}`
+  const { url, stop } = await listenOnLoopback(server)
   const network = { ...STACKS_TESTNET, client: { baseUrl: url } }
 
   const timer = setInterval(() => ledger.mine(), blockTimeMs ?? 1_000)
@@ -150,9 +144,7 @@ export const startStacksChain = async ({
     },
     stop: async () => {
       clearInterval(timer)
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
+      await stop()
     },
   }
 }

@@ -6,6 +6,7 @@ import {
   TezosToolkit,
   type TransferParams,
 } from '@taquito/taquito'
+import { writeDirectBody } from '../directBody.js'
 import { pollUntil } from '../pollUntil.js'
 import { contractOf, encode } from './base58.js'
 import type { TezosChain } from './tezosChain.js'
@@ -141,28 +142,22 @@ export const tezosPayment = ({
   tokenId = Number(asset.split('/')[1] ?? 0),
   claim,
 }: ProvedPayment) => {
-  const accepted = {
-    scheme: 'exact-direct',
+  const terms = {
     network: ghostnet,
     asset: `${ghostnet}/fa2:${asset}`,
-    amount: String(amount),
+    amount,
     payTo,
     maxTimeoutSeconds,
     extra,
+    resource: 'https://shop.example/report',
   }
-  const payload = {
+  return writeDirectBody(terms, {
     opHash: transaction,
     from,
-    to: payTo,
-    amount: String(amount),
     contractAddress,
     tokenId,
     ...(claim === undefined ? {} : { claim }),
-  }
-  return {
-    paymentPayload: { x402Version: 2, resource: { url: 'https://shop.example/report' }, accepted, payload },
-    paymentRequirements: accepted,
-  }
+  })
 }
 
 export type TezosPaymentBody = ReturnType<typeof tezosPayment>

@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
+import { listenOnLoopback } from '../listenOnLoopback.js'
 import type { Fa2 } from './execution.js'
 import { type Ledger, openLedger, ProtocolError } from './ledger.js'
 import { createOctezRoutes } from './octezRoutes.js'
@@ -72,12 +73,7 @@ export const startTezosChain = async ({
         send(serverError, [{ kind: isKnown ? 'temporary' : 'permanent', id, msg: String(error) }])
       }
     })
-    server.unref()
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(0, '127.0.0.1', resolve)
-    })
-    return server
+    return await listenOnLoopback(server)
   }
   const [octez, tzkt] = await Promise.all([
     listen(createOctezRoutes(ledger, chainId)),
@@ -97,8 +93,8 @@ export const startTezosChain = async ({
   }
 
   return {
-    url: urlOf(octez),
-    tzktUrl: urlOf(tzkt),
+    url: octez.url,
+    tzktUrl: tzkt.url,
     ledger,
     requests,
     mine: (count = 1) => {
@@ -133,20 +129,7 @@ export const startTezosChain = async ({
     balanceOf: (token, owner, tokenId = 0) => tokenAt(token).balances.get(`${owner}:${tokenId}`) ?? 0n,
     stop: async () => {
       clearInterval(timer)
-      await Promise.all([octez, tzkt].map(close))
+      await Promise.all([octez.stop(), tzkt.stop()])
     },
   }
-}
-
-const urlOf = (server: Server): string => {
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The chain has no port')
-  return `http://127.0.0.1:${bound.port}`
-}
-
-const close = async (server: Server): Promise<void> => {
-  if (!server.listening) return
-  const closed = new Promise((resolve) => server.close(resolve))
-  server.closeAllConnections()
-  await closed
 }

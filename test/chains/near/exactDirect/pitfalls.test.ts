@@ -224,8 +224,8 @@ describe('a payment on NEAR is accepted', () => {
     ],
     [
       'as ft_transfer_call that the receiver keeps',
-      () => scene.pay([transferAndCall({ to: 'keeper.testnet', amount })]),
-      { payTo: 'keeper.testnet' },
+      () => scene.pay([transferAndCall({ to: 'receiver.testnet', amount })]),
+      { payTo: 'receiver.testnet' },
     ],
     [
       'as two transfers in one transaction, which are added up',
