@@ -14,6 +14,7 @@ import {
   usdt,
 } from '../../support/aptos/payment.js'
 import { startRpcProxy } from '../../support/rpcProxy.js'
+import { watchConnection } from '../../support/watchConnection.js'
 import { openAptos, testnetEnvironment } from './openChain.js'
 
 const shorten = (address: string) => address.replace(/^0x0+/, '0x')
@@ -58,14 +59,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
     },
     openRecorder,
     createUnsentTransaction: () => Promise.reject(new Error('Nothing is sent')),
-    listSent: () => [],
-    dropSends: () => {},
-    dropSendResponses: () => {},
-    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
-    restore: async () => {
-      proxy.clearFaults()
-      await proxy.waitForHangingCalls()
-    },
+    ...watchConnection(proxy, { method: '/v1/transactions' }),
     close: async () => {
       await close()
       await proxy.stop()

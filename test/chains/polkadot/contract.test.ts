@@ -5,6 +5,7 @@ import { createKey } from '../../support/polkadot/keys.js'
 import { callsOf, polkadotPayment, submit } from '../../support/polkadot/payment.js'
 import { usdt } from '../../support/polkadot/westend.js'
 import { startRpcProxy } from '../../support/rpcProxy.js'
+import { watchConnection } from '../../support/watchConnection.js'
 import { openScheme, westendEnvironment } from './openScheme.js'
 
 const openHarness = async (): Promise<SchemeHarness> => {
@@ -44,18 +45,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
       const signed = await call.signAsync(await createPayer(), { nonce: -1 })
       return { transaction: blake2AsHex(signed.toU8a(), 256), bytes: signed.toHex() }
     },
-    listSent: () =>
-      proxy.calls.flatMap(({ method, params: [bytes] }) =>
-        method.startsWith('author_') ? [String(bytes)] : [],
-      ),
-    dropSends: () => proxy.setFault('author_submitExtrinsic', { kind: 'hang' }),
-    dropSendResponses: () =>
-      proxy.setFault('author_submitExtrinsic', { kind: 'loseAnswer', connection: 'silent' }),
-    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
-    restore: async () => {
-      proxy.clearFaults()
-      await proxy.waitForHangingCalls()
-    },
+    ...watchConnection(proxy, { method: 'author_submitExtrinsic', prefix: 'author_' }),
     close: async () => {
       await close()
       await proxy.stop()

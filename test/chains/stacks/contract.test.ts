@@ -3,6 +3,7 @@ import { startRpcProxy } from '../../support/rpcProxy.js'
 import { createStacksKey } from '../../support/stacks/keys.js'
 import { stacksPayment, transfer } from '../../support/stacks/payment.js'
 import { deployToken, mint, startStacksChain } from '../../support/stacks/stacksChain.js'
+import { watchConnection } from '../../support/watchConnection.js'
 import { openScheme, testnetEnvironment } from './openScheme.js'
 
 const openHarness = async (): Promise<SchemeHarness> => {
@@ -42,14 +43,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
       chain.ledger.drop(transaction, 'dropped_stale_garbage_collect')
       return { transaction, bytes: transaction }
     },
-    listSent: () => proxy.calls.flatMap(({ method }) => (method === '/v2/transactions' ? [method] : [])),
-    dropSends: () => proxy.setFault('/v2/transactions', { kind: 'hang' }),
-    dropSendResponses: () => proxy.setFault('/v2/transactions', { kind: 'loseAnswer', connection: 'silent' }),
-    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
-    restore: async () => {
-      proxy.clearFaults()
-      await proxy.waitForHangingCalls()
-    },
+    ...watchConnection(proxy, { method: '/v2/transactions' }),
     close: async () => {
       await close()
       await proxy.stop()

@@ -13,6 +13,7 @@ import {
   usdt,
 } from '../../support/tezos/payment.js'
 import { startTezosChain } from '../../support/tezos/tezosChain.js'
+import { watchConnection } from '../../support/watchConnection.js'
 import { octezAt, openTezos, tzktAt } from './openChain.js'
 
 /** The same transfer: other spellings of the asset, the hash in another field, another key order. */
@@ -54,14 +55,7 @@ const openHarness = async (source: 'octez' | 'tzkt'): Promise<SchemeHarness> => 
     },
     openRecorder,
     createUnsentTransaction: () => Promise.reject(new Error('Nothing is sent')),
-    listSent: () => [],
-    dropSends: () => {},
-    dropSendResponses: () => {},
-    dropAllResponses: () => proxy.setFault('*', { kind: 'hang' }),
-    restore: async () => {
-      proxy.clearFaults()
-      await proxy.waitForHangingCalls()
-    },
+    ...watchConnection(proxy, { method: '/injection/operation' }),
     close: async () => {
       await close()
       await proxy.stop()

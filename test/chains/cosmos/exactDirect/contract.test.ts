@@ -5,6 +5,7 @@ import {
 } from '../../../contracts/schemeContract.js'
 import { send, sendMessage, sign } from '../../../support/cosmos/payment.js'
 import { hashOf } from '../../../support/cosmos/transaction.js'
+import { watchConnection } from '../../../support/watchConnection.js'
 import { amount, openScene } from '../scene.js'
 
 /** The same payment: other key order, the hash in lower case with 0x, the amount as a number. */
@@ -39,19 +40,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
       ])
       return { transaction: hashOf(bytes), bytes: Buffer.from(bytes).toString('hex') }
     },
-    // The client sends to the node itself; this connection is the facilitator's.
-    listSent: () =>
-      scene.proxy.calls.flatMap(({ method, params }) =>
-        method.startsWith('broadcast_tx') ? [JSON.stringify(params)] : [],
-      ),
-    dropSends: () => scene.proxy.setFault('broadcast_tx_sync', { kind: 'hang' }),
-    dropSendResponses: () =>
-      scene.proxy.setFault('broadcast_tx_sync', { kind: 'loseAnswer', connection: 'silent' }),
-    dropAllResponses: () => scene.proxy.setFault('*', { kind: 'hang' }),
-    restore: async () => {
-      scene.proxy.clearFaults()
-      await scene.proxy.waitForHangingCalls()
-    },
+    ...watchConnection(scene.proxy, { method: 'broadcast_tx_sync', prefix: 'broadcast_tx' }),
     close: scene.close,
   }
 }

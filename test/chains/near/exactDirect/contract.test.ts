@@ -7,6 +7,7 @@ import {
   type SchemeHarness,
 } from '../../../contracts/schemeContract.js'
 import { send, transferCall } from '../../../support/near/payment.js'
+import { watchConnection } from '../../../support/watchConnection.js'
 import { amount, openScene, tokenId } from '../scene.js'
 
 /** The same payment: other key order, the amount as a number. */
@@ -40,18 +41,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
       const hash = createHash('sha256').update(bytes).digest()
       return { transaction: base58.encode(hash), bytes: Buffer.from(bytes).toString('hex') }
     },
-    // The client sends to the node itself; this connection is the facilitator's.
-    listSent: () =>
-      scene.proxy.calls.flatMap(({ method, params }) =>
-        method === 'send_tx' ? [JSON.stringify(params)] : [],
-      ),
-    dropSends: () => scene.proxy.setFault('send_tx', { kind: 'hang' }),
-    dropSendResponses: () => scene.proxy.setFault('send_tx', { kind: 'loseAnswer', connection: 'silent' }),
-    dropAllResponses: () => scene.proxy.setFault('*', { kind: 'hang' }),
-    restore: async () => {
-      scene.proxy.clearFaults()
-      await scene.proxy.waitForHangingCalls()
-    },
+    ...watchConnection(scene.proxy, { method: 'send_tx' }),
     close: scene.close,
   }
 }
