@@ -138,6 +138,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     service: { name: 'quittance', version, description, features: listFeatures(config) },
     registry,
     isServing: chains.isServing,
+    extensions: [],
     checks: [...listStoreChecks(stores), ...listChainChecks(chains.health)],
     counter: metrics,
     clock,

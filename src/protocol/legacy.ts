@@ -3,7 +3,7 @@ import { readUint256 } from './amount.js'
 import { canonicalAsset } from './assetId.js'
 import { describeIssue } from './describeIssue.js'
 import { isCommonPayload } from './fastPath.js'
-import { isFields } from './fields.js'
+import { type Fields, isFields } from './fields.js'
 import { canonicalNetwork } from './network.js'
 import { type PayloadShape, payloadShape } from './payload.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
@@ -59,11 +59,13 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
     callerNetwork,
     requirements,
     proof: normalizeSignedTransaction(nestFlatProof(payload.payload)),
+    ...(typeof payload.payer === 'string' ? { statedPayer: payload.payer } : {}),
     resource: readResource(payload, body.paymentRequirements),
     settleAmount: readUint256(body.settleAmount),
     acceptedAmount: payload.accepted === undefined ? null : readAcceptedAmount(payload.accepted),
     usageDetails: body.usageDetails ?? null,
-    extensions: readExtensions(payload, body.paymentRequirements),
+    ...readExtensions(payload, body.paymentRequirements),
+    resourceDetails: readResourceDetails(payload, body.paymentRequirements, version),
   }
 }
 
@@ -156,10 +158,36 @@ const readResource = (payload: PayloadShape, requirements: WireRequirements): st
   return requirements.resource ?? repeated ?? null
 }
 
-const noExtensions: Readonly<Record<string, unknown>> = {}
+const none: Fields = {}
 
-const readExtensions = (payload: PayloadShape, requirements: WireRequirements) => {
-  const { extensions: repeated } = payload
-  if (requirements.extensions == null && repeated == null) return noExtensions
-  return { ...(isFields(repeated) ? repeated : {}), ...requirements.extensions }
+const readExtensions = (
+  { extensions: sent }: PayloadShape,
+  requirements: WireRequirements,
+): Pick<Payment, 'extensions' | 'declaredExtensions' | 'clientExtensions'> => {
+  const declaredExtensions = requirements.extensions ?? none
+  const clientExtensions = isFields(sent) ? sent : none
+  if (declaredExtensions === none || clientExtensions === none) {
+    const only = declaredExtensions === none ? clientExtensions : declaredExtensions
+    return { extensions: only, declaredExtensions, clientExtensions }
+  }
+  const merged = Object.entries(declaredExtensions).map(
+    ([key, declared]) => [key, addInfo(declared, clientExtensions[key])] as const,
+  )
+  const extensions = { ...clientExtensions, ...Object.fromEntries(merged) }
+  return { extensions, declaredExtensions, clientExtensions }
+}
+
+/** Clients put their data, such as a permit, beside what the resource server says in `info`. */
+const addInfo = (declared: unknown, sent: unknown): unknown =>
+  isFields(declared) && isFields(sent) && isFields(declared.info) && isFields(sent.info)
+    ? { ...declared, info: { ...sent.info, ...declared.info } }
+    : declared
+
+const readResourceDetails = (
+  payload: PayloadShape,
+  { description, mimeType, outputSchema }: WireRequirements,
+  version: 1 | 2,
+): Fields => {
+  if (version === 2) return isFields(payload.resource) ? payload.resource : none
+  return { description, mimeType, outputSchema }
 }

@@ -1,3 +1,4 @@
+import type { Fields } from './fields.js'
 import type { Reason } from './reasons.js'
 
 export interface PaymentRequirements {
@@ -31,14 +32,21 @@ export interface Payment {
   readonly requirements: PaymentRequirements
   /** Scheme-specific and untrusted: each scheme parses it itself. */
   readonly proof: Readonly<Record<string, unknown>>
+  /** `paymentPayload.payer`, beside the proof: only the sandbox reads it. */
+  readonly statedPayer?: string
   readonly resource: string | null
   /** Amount to settle, for schemes that settle a part; else null. `exact` ignores it. */
   readonly settleAmount: bigint | null
   /** Amount of the terms that the client accepted. Scheme `upto`: at least `requirements.amount`. Null without terms. */
   readonly acceptedAmount: bigint | null
   readonly usageDetails: UsageDetails | null
-  /** Protocol extensions by key; those of the requirements override those of the payload. Untrusted. */
-  readonly extensions: Readonly<Record<string, unknown>>
+  /** Protocol extensions by key; what the requirements say overrides what the payload says. Untrusted. */
+  readonly extensions: Fields
+  /** The same, apart: what the resource server declares, and what the client sent. Untrusted. */
+  readonly declaredExtensions: Fields
+  readonly clientExtensions: Fields
+  /** What the 402 answer says of the resource: the object `resource` of version 2, the requirements of version 1. */
+  readonly resourceDetails: Fields
 }
 
 export interface RefusedPayment {

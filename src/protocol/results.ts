@@ -20,6 +20,11 @@ const retryable = z
   .optional()
   .meta({ description: 'With a reason: whether the same request may succeed later' })
 
+const sandbox = z
+  .literal(true)
+  .optional()
+  .meta({ description: 'Only of a sandbox: no payment is real. Every answer of it has this field' })
+
 export const verifyResult = z
   .object({
     isValid: z.boolean().meta({ description: 'Whether /settle would execute the payment' }),
@@ -28,10 +33,16 @@ export const verifyResult = z
     invalidMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
     operationalCode: operationalCodeName,
     retryable,
+    sandbox,
   })
   .meta({ id: 'VerifyResult' })
 
 export type VerifyResult = z.infer<typeof verifyResult>
+
+const extensionAnswers = z.record(z.string(), z.looseObject({})).optional().meta({
+  description:
+    'What became of protocol extensions, by key, such as `bazaar`: whether the resource is listed, or why not',
+})
 
 export const settleResult = z
   .object({
@@ -45,6 +56,8 @@ export const settleResult = z
     operationalCode: operationalCodeName,
     retryable,
     settlementId: z.string().optional().meta({ description: 'For GET /v1/settlements/{id}' }),
+    extensions: extensionAnswers,
+    sandbox,
     status: z
       .enum(['confirmed', 'failed', 'pending'])
       .optional()
@@ -216,7 +229,9 @@ export const serviceInfo = z
     version: z.string(),
     description: z.string(),
     endpoints: z.array(z.object({ method: z.string(), path: z.string(), description: z.string() })),
-    features: z.record(z.string(), z.boolean()).meta({ description: 'Enabled features' }),
+    features: z
+      .record(z.string(), z.union([z.boolean(), z.string(), z.array(z.string())]))
+      .meta({ description: 'What is on, and in which mode' }),
   })
   .meta({ id: 'ServiceInfo' })
 

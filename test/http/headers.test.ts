@@ -58,6 +58,7 @@ describe('a web page of any origin', () => {
       expect.arrayContaining([
         'X-Request-ID',
         'X-Idempotency-Replayed',
+        'EXTENSION-RESPONSES',
         'Retry-After',
         'X-RateLimit-Limit',
         'X-RateLimit-Remaining',

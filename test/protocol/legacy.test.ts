@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
+import { withoutExtensions } from '../support/plainPayment.js'
 import {
   asset,
   authorization,
@@ -57,7 +58,8 @@ describe('the three shapes', () => {
       settleAmount: null,
       acceptedAmount: 10_000n,
       usageDetails: null,
-      extensions: {},
+      ...withoutExtensions,
+      resourceDetails: bodyV2.paymentPayload.resource,
     })
   })
 
@@ -67,11 +69,17 @@ describe('the three shapes', () => {
       acceptedAmount: null,
       version: 1,
       callerNetwork: 'base-sepolia',
+      resourceDetails: { description: 'A report', mimeType: 'application/json' },
     })
   })
 
   it('the flat shape becomes the same payment: nested, with numbers as decimal strings', () => {
-    expect(readable(bodyFlat)).toEqual({ ...readable(bodyV2), acceptedAmount: null, resource: null })
+    expect(readable(bodyFlat)).toEqual({
+      ...readable(bodyV2),
+      acceptedAmount: null,
+      resource: null,
+      resourceDetails: {},
+    })
   })
 
   it('version 1 is read with the CAIP-2 identifier, and version 2 with the short name', () => {
@@ -229,6 +237,22 @@ describe('extensions', () => {
       },
     }
     expect(readable(body).extensions).toEqual({ bazaar: { info: 1 }, siwx: {} })
+    expect(readable(body)).toMatchObject({
+      declaredExtensions: { bazaar: { info: 1 } },
+      clientExtensions: { bazaar: { info: 2 }, siwx: {} },
+    })
+  })
+
+  it('have what the client adds beside what the resource server declares, which it cannot change', () => {
+    const declared = { info: { version: '1', a: 'shop' }, schema: {} }
+    const sent = { info: { a: 'thief', signature: '0x' } }
+    const body = {
+      ...withRequirements({ extensions: { permit: declared } }),
+      paymentPayload: { ...bodyV2.paymentPayload, extensions: { permit: sent } },
+    }
+    expect(readable(body).extensions).toEqual({
+      permit: { info: { version: '1', a: 'shop', signature: '0x' }, schema: {} },
+    })
   })
 
   it.each([null, 'bazaar', 7, ['bazaar']])('of the payload are ignored if they are %j', (extensions) => {

@@ -25,6 +25,7 @@ const requestHeaders = [
 const exposedHeaders = [
   'X-Request-ID',
   'X-Idempotency-Replayed',
+  'EXTENSION-RESPONSES',
   'Retry-After',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

@@ -160,6 +160,8 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
         })
         metrics.countSettle(kind, describeOutcome(response))
         if (response.isReplayed) reply.header('x-idempotency-replayed', 'true')
+        const { extensions } = response.result
+        if (extensions !== undefined) reply.header('extension-responses', encodeHeader(extensions))
         return response.result
       } catch (error) {
         metrics.countSettle(kind, 'error')
@@ -209,6 +211,9 @@ const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({
   scheme,
   network: canonicalNetwork(network),
 })
+
+/** As x402 reads it: base64 of the JSON. */
+const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64')
 
 const wellFormedKey = /^[A-Za-z0-9-]{1,64}$/
 

@@ -16,6 +16,14 @@ export const commonReasons = {
     message: 'The address of the asset has no contract code',
     remedy: 'retry_later',
   },
+  invalid_extension: {
+    message: 'What the payment says of a protocol extension is malformed',
+    remedy: 'new_payment',
+  },
+  payment_identifier_required: {
+    message: 'The resource server requires a payment identifier, and the payment has none',
+    remedy: 'new_payment',
+  },
   unsupported_payload_type: {
     message: 'This facilitator does not settle this form of authorization',
     remedy: 'fix_request',

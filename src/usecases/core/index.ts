@@ -1,3 +1,5 @@
+import type { PaymentExtension } from '../../extensions/extension.js'
+import { paymentIdentifierExtension } from '../../extensions/paymentIdentifier/paymentIdentifier.js'
 import type { Clock } from '../../ports/clock.js'
 import type { ConfirmedBlocks } from '../../ports/confirmedBlocks.js'
 import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
@@ -21,6 +23,7 @@ import { createGetSettlement } from './getSettlement.js'
 import { createHoldFunds } from './holdFunds.js'
 import { createListSettlements } from './listSettlements.js'
 import { createListSupported } from './listSupported.js'
+import { createPaymentExtensions } from './paymentExtensions.js'
 import { createPriceAccepts } from './priceAccepts.js'
 import { createQuotaGate } from './quotaGate.js'
 import { createReconcileSettlements } from './reconcileSettlements.js'
@@ -43,6 +46,8 @@ export interface CoreDependencies {
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
   readonly checks: readonly ReadinessCheck[]
+  /** Beside those that the core has itself. */
+  readonly extensions: readonly PaymentExtension[]
   readonly journal: SettlementJournal
   readonly confirmedBlocks: ConfirmedBlocks
   readonly overview: SettlementOverview
@@ -68,6 +73,8 @@ export interface Core {
     >
   >
   readonly settleAuthorization: SettleAuthorization
+  /** Resolves at once what the jobs would resolve over time; for clocks that jump. */
+  catchUp(stopped: AbortSignal): Promise<void>
 }
 
 const resolveDeadlineMs = 15_000
@@ -86,23 +93,35 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     logger,
     waitMs: settings.settleWaitMs,
   })
+  const extensions = createPaymentExtensions([paymentIdentifierExtension, ...dependencies.extensions], logger)
   const findTerms = createFindTerms(registry, dependencies.isServing)
   const resolverDependencies = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
+  const reconcileSettlements = createReconcileSettlements(resolverDependencies)
+  const reorgDependencies = { ...resolverDependencies, blocks: dependencies.confirmedBlocks }
   return {
     settleAuthorization,
+    catchUp: async (stopped) => {
+      await reconcileSettlements(stopped)
+      // A new one has checked no block yet; an orphaned block counts once two rounds find it so.
+      const detectReorgs = createDetectReorgs(reorgDependencies)
+      await detectReorgs(stopped)
+      await detectReorgs(stopped)
+      await reconcileSettlements(stopped)
+    },
     useCases: {
       verifyPayment: createVerifyPayment({
         registry,
         journal,
         quotaGate: createQuotaGate({ quotas, clock, logger }),
         holdFunds,
+        extensions,
         logger,
         deadlineMs: settings.verifyDeadlineMs,
       }),
-      settlePayment: createSettlePayment({ idempotency, settleAuthorization, logger }),
+      settlePayment: createSettlePayment({ idempotency, settleAuthorization, extensions, logger }),
       ...createGetSettlement(journal),
       listSettlements: createListSettlements({ overview, journal, clock }),
-      listSupported: createListSupported(registry, dependencies.isServing),
+      listSupported: createListSupported(registry, dependencies.isServing, extensions.keys),
       findRouter: createFindRouter(registry),
       completeAccepts: createCompleteAccepts(findTerms),
       priceAccepts: createPriceAccepts(findTerms),
@@ -113,12 +132,12 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       reconcileSettlements: {
         everyMs: 2_000,
         isShared: true,
-        run: createReconcileSettlements(resolverDependencies),
+        run: reconcileSettlements,
       },
       detectReorgs: {
         everyMs: 4_000,
         isShared: true,
-        run: createDetectReorgs({ ...resolverDependencies, blocks: dependencies.confirmedBlocks }),
+        run: createDetectReorgs(reorgDependencies),
       },
       measureOpenSettlements: {
         everyMs: 5_000,

@@ -8,7 +8,8 @@ import type { Kind, Scheme } from '../../schemes/scheme.js'
  * accepted name has one.
  */
 export const createListSupported =
-  (registry: SchemeRegistry, isServing: (network: string) => boolean) => (): Supported => {
+  (registry: SchemeRegistry, isServing: (network: string) => boolean, extensions: readonly string[] = []) =>
+  (): Supported => {
     const schemes = registry
       .list()
       .filter(({ kind, isOffered }) => isServing(kind.network) && isOffered?.() !== false)
@@ -20,7 +21,7 @@ export const createListSupported =
         ...listed.flatMap((each) => aliasEntries(each, 2)),
         ...listed.flatMap((each) => aliasEntries(each, 1)),
       ],
-      extensions: [...new Set(schemes.flatMap(({ extensions = [] }) => extensions))].sort(),
+      extensions: [...new Set([...extensions, ...schemes.flatMap(({ extensions: own = [] }) => own)])].sort(),
       signers: collectSigners(schemes),
     }
   }

@@ -1,105 +1,106 @@
-import { randomUUID } from 'node:crypto'
-import { AppError } from '../../errors.js'
-import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  identifierKeys,
+  type PaymentIdentifier,
+  readPaymentIdentifier,
+} from '../../extensions/paymentIdentifier/paymentIdentifier.js'
+import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
 import type { Logger } from '../../ports/logger.js'
 import { findClaimedPayer } from '../../protocol/claimedPayer.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
-import { describeReason, findRemedy, type Reason, readReason } from '../../protocol/reasons.js'
+import type { Payment } from '../../protocol/payment.js'
 import type { SettleResult } from '../../protocol/results.js'
-import { settleResult } from '../../protocol/results.js'
 import { fingerprintRequest } from './fingerprint.js'
+import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import { refuseSettle } from './settleAnswers.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
-import { type SettleAttempt, withShortDeadline } from './settlementContext.js'
+import type { SettleAttempt } from './settlementContext.js'
+import { createSettleOncePerKey } from './settleOncePerKey.js'
 import type { CoreUseCases, SettleRequest, SettleResponse } from './useCases.js'
 
 export interface SettlePaymentDependencies {
   readonly idempotency: IdempotencyStore
   readonly settleAuthorization: SettleAuthorization
+  readonly extensions?: PaymentExtensions
   readonly logger: Logger
 }
 
-const retryAfterSeconds = 2
+type Identity = Pick<SettleAttempt, 'fingerprint' | 'consumer' | 'isAwaited'>
 
 const isAnonymous = ({ caller }: Pick<SettleRequest, 'caller'>): boolean => caller === 'anonymous'
 
-/** With an `Idempotency-Key`, settles at most once and always returns the same response; refusals are not kept. */
+/** Once per `Idempotency-Key`, and once per payment identifier. */
 export const createSettlePayment = ({
   idempotency,
   settleAuthorization,
+  extensions = noPaymentExtensions,
   logger,
 }: SettlePaymentDependencies): CoreUseCases['settlePayment'] => {
-  const begin = async (idempotent: IdempotentRequest) => {
-    try {
-      return await idempotency.begin(idempotent)
-    } catch (cause) {
-      throw new AppError('IDEMPOTENCY_UNAVAILABLE', 'The idempotency store did not answer', {
-        cause,
-        retryAfterSeconds,
-      })
-    }
-  }
-
-  /** Failures are logged only: the journal is authoritative, and an unfinished key expires and is taken over. */
-  const saveKeyState = async (work: Promise<void>) => {
-    try {
-      await withShortDeadline(work)
-    } catch (error) {
-      logger.error({ error }, 'idempotency.write_failed')
-    }
-  }
+  const settleOncePerKey = createSettleOncePerKey(idempotency, logger)
 
   /** An unreadable payment is a result (HTTP 200), also under its Idempotency-Key. */
-  const settle = async (
-    { body, caller, quota }: SettleRequest,
-    identity: Pick<SettleAttempt, 'fingerprint' | 'consumer' | 'isAwaited'>,
-  ): Promise<SettleResult> => {
+  const settle = async (request: SettleRequest, identity: Identity): Promise<SettleResponse> => {
+    const { body, caller, quota } = request
     const payment = readPayment(body)
     if (isRefused(payment)) {
       const payer = findClaimedPayer(body.paymentPayload.payload)
-      return refuseSettle(payment.callerNetwork, payment.reason, payment.message, payer)
+      return answer(refuseSettle(payment.callerNetwork, payment.reason, payment.message, payer))
     }
-    return await settleAuthorization({ payment, caller, quota, ...identity })
+    const refusal = extensions.findRefusal(payment)
+    if (refusal !== null) {
+      const { reason, message } = refusal
+      return answer(refuseSettle(payment.callerNetwork, reason, message, findClaimedPayer(payment.proof)))
+    }
+    const settleAs = async (settlesAs: Identity): Promise<SettleResult> => {
+      const result = await settleAuthorization({ payment, caller, quota, ...settlesAs })
+      return await extensions.describe({ payment, result, caller })
+    }
+    const identifier = readPaymentIdentifier(payment)
+    if (identifier === null) return answer(await settleAs(identity))
+    return await settleIdentified({ request, payment, identifier, identity, settleAs })
   }
 
-  const settleOnce = async (request: SettleRequest, idempotent: IdempotentRequest): Promise<SettleResult> => {
-    let result: SettleResult
-    try {
-      result = await settle(request, {
-        fingerprint: idempotent.fingerprint,
-        consumer: `key:${idempotent.caller}:${idempotent.key}`,
-      })
-    } catch (error) {
-      await saveKeyState(idempotency.forget(idempotent))
-      throw error
+  /**
+   * A client that pays again under its identifier is refused (409), so that a lost response never costs it twice. Only
+   * where the resource server declares the extension is the success replayed: a client could otherwise earn two
+   * deliveries with one payment.
+   */
+  const settleIdentified = async ({
+    request,
+    payment,
+    identifier,
+    identity,
+    settleAs,
+  }: IdentifiedSettle): Promise<SettleResponse> => {
+    const idempotent = {
+      caller: scopeOf(request, payment),
+      key: hashOf(`${identifier.dialect} ${identifier.id}`),
+      fingerprint: fingerprintRequest(request.body),
     }
-    if (result.success) await saveKeyState(idempotency.answer(idempotent, result))
-    else if (result.status === 'pending') await saveKeyState(idempotency.release(idempotent))
-    // The other request's settlement may still be open: the next retry reports its outcome.
-    else if (result.errorReason === 'duplicate_settlement') await saveKeyState(idempotency.forget(idempotent))
-    else {
-      const reason = readReason(result.errorReason ?? null)
-      const isFinal = result.settlementId !== undefined && reason !== null && findRemedy(reason).isFinal
-      if (isFinal) await saveKeyState(idempotency.fail(idempotent, reason))
-      // Refused before a claim, or for a reason that may pass. A caller's key stays bound to its body.
-      else if (isAnonymous(request)) await saveKeyState(idempotency.forget(idempotent))
-      else await saveKeyState(idempotency.release(idempotent))
-    }
-    return result
+    const consumer = `${idempotent.caller}:${idempotent.key}`
+    return await settleOncePerKey({
+      idempotent,
+      name: `\`${identifierKeys[identifier.dialect]}\``,
+      // Nothing moved: the client may sign again under its identifier.
+      staysBound: { refused: false, failed: false },
+      settle: () =>
+        settleAs(
+          identifier.isDeclared && identity.isAwaited !== undefined
+            ? { fingerprint: identity.fingerprint, consumer }
+            : identity,
+        ),
+      ...(identifier.isDeclared ? {} : { settleAgain: () => settleAs(identity) }),
+    })
   }
 
   return async (request): Promise<SettleResponse> => {
     const { body, caller, idempotencyKey } = request
     if (idempotencyKey === null) {
-      const consumer = `request:${randomUUID()}`
-      return {
-        result: await settle(request, {
-          fingerprint: () => fingerprintRequest(body),
-          consumer,
-          ...(request.isAwaited === undefined ? {} : { isAwaited: request.isAwaited }),
-        }),
-        isReplayed: false,
-      }
+      return await settle(request, {
+        fingerprint: () => fingerprintRequest(body),
+        consumer: `request:${randomUUID()}`,
+        ...(request.isAwaited === undefined ? {} : { isAwaited: request.isAwaited }),
+      })
     }
 
     // Before the payment is read: a key belongs to one body, also if that body is refused.
@@ -107,30 +108,32 @@ export const createSettlePayment = ({
     // Strangers share the caller `anonymous`: their keys are scoped by the body, so that none blocks another's.
     const scope = isAnonymous(request) ? `${caller}:${fingerprint}` : caller
     const idempotent = { caller: scope, key: idempotencyKey, fingerprint }
-    const earlier = await begin(idempotent)
-    switch (earlier.state) {
-      case 'started':
-        return { result: await settleOnce(request, idempotent), isReplayed: false }
-      case 'answered':
-        return { result: settleResult.parse(earlier.response), isReplayed: true }
-      case 'running':
-        throw new AppError(
-          'REQUEST_IN_PROGRESS',
-          'A request with this Idempotency-Key is still in progress',
-          {
-            retryAfterSeconds,
-          },
-        )
-      case 'mismatch':
-        throw new AppError('PAYLOAD_MISMATCH', 'This Idempotency-Key was used with another payload')
-      case 'failed':
-        throw asPreviousFailure(earlier.reason)
-    }
+    return await settleOncePerKey({
+      idempotent,
+      name: 'Idempotency-Key',
+      staysBound: { refused: !isAnonymous(request), failed: true },
+      settle: async () => {
+        const consumer = `key:${idempotent.caller}:${idempotent.key}`
+        return (await settle(request, { fingerprint, consumer })).result
+      },
+    })
   }
 }
 
-const asPreviousFailure = (reason: Reason | null): AppError => {
-  const message = 'The request with this Idempotency-Key failed permanently'
-  if (reason === null) return new AppError('PREVIOUS_REQUEST_FAILED', message)
-  return new AppError('PREVIOUS_REQUEST_FAILED', `${message}: ${describeReason(reason)}`, { reason })
+interface IdentifiedSettle {
+  readonly request: SettleRequest
+  readonly payment: Payment
+  readonly identifier: PaymentIdentifier
+  readonly identity: Identity
+  readonly settleAs: (identity: Identity) => Promise<SettleResult>
 }
+
+const answer = (result: SettleResult): SettleResponse => ({ result, isReplayed: false })
+
+/** One merchant's identifiers never meet another's. */
+const scopeOf = (request: SettleRequest, { requirements: { network, payTo } }: Payment): string =>
+  isAnonymous(request)
+    ? `identifier:anonymous:${hashOf(`${network} ${payTo}`)}`
+    : `identifier:${request.caller}`
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')

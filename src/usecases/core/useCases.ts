@@ -8,6 +8,7 @@ import type {
 import type {
   Readiness,
   RouterView,
+  ServiceInfo,
   SettlementPage,
   SettlementsOfTransaction,
   SettlementView,
@@ -66,7 +67,7 @@ export interface ServiceDescription {
   readonly name: string
   readonly version: string
   readonly description: string
-  readonly features: Readonly<Record<string, boolean>>
+  readonly features: ServiceInfo['features']
 }
 
 export interface CoreUseCases {

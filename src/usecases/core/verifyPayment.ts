@@ -13,6 +13,7 @@ import { checkRequirements } from './checkRequirements.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
 import type { HoldFunds } from './holdFunds.js'
+import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import type { QuotaGate } from './quotaGate.js'
 import { fingerprintProof, isSameRequest } from './settlementContext.js'
 import type { CoreUseCases, VerifyRequest } from './useCases.js'
@@ -22,6 +23,7 @@ export interface VerifyPaymentDependencies {
   readonly journal: SettlementJournal
   readonly quotaGate: QuotaGate
   readonly holdFunds: HoldFunds
+  readonly extensions?: PaymentExtensions
   readonly logger: Logger
   readonly deadlineMs: number
 }
@@ -34,6 +36,7 @@ export const createVerifyPayment = ({
   journal,
   quotaGate,
   holdFunds,
+  extensions = noPaymentExtensions,
   logger,
   deadlineMs,
 }: VerifyPaymentDependencies): CoreUseCases['verifyPayment'] => {
@@ -80,6 +83,10 @@ export const createVerifyPayment = ({
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return refuse(scheme, undefined, findClaimedPayer(payment.proof))
     checkRequirements(payment, scheme)
+    const malformed = extensions.findRefusal(payment)
+    if (malformed !== null) {
+      return refuse(malformed.reason, malformed.message, findClaimedPayer(payment.proof))
+    }
 
     // Payments over quota cannot be settled, so they must not verify,
     const refusal = quota === null ? null : await quotaGate(quota)

@@ -5,6 +5,7 @@ import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/e
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import type { Authorized, Scheme } from '../../../src/schemes/scheme.js'
 import { createManualClock } from '../../support/manualClock.js'
+import { withoutExtensions } from '../../support/plainPayment.js'
 import { createToyDirectChain, type ToyDirectChain } from '../../support/toyDirectChain.js'
 
 const paid: DirectTransfer = { asset: 'gold', from: 'alice', to: 'bob', amount: 100n, memo: null }
@@ -31,7 +32,7 @@ const createPayment = (
   settleAmount: null,
   acceptedAmount: 100n,
   usageDetails: null,
-  extensions: {},
+  ...withoutExtensions,
 })
 
 const claimFor = (transaction: string, resource = 'https://shop.example/report') =>

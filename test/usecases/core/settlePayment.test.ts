@@ -1,67 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/platform/clock.js'
-import type {
-  IdempotencyState,
-  IdempotencyStore,
-  IdempotentRequest,
-} from '../../../src/ports/idempotencyStore.js'
 import { findRemedy, isReason, type Reason, reasons } from '../../../src/protocol/reasons.js'
 import type { WirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import { createConcurrencyLimits } from '../../../src/usecases/core/concurrencyLimits.js'
-import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
 import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js'
+import { createMemoryIdempotency } from '../../support/memoryIdempotency.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
+import { createUnlimitedSettle } from '../../support/settleAuthorization.js'
 import { createToyScheme, type ToyScript, toyBody } from '../../support/toyScheme.js'
-
-/** A minimal store. */
-const createKeys = (): IdempotencyStore => {
-  const known = new Map<string, { fingerprint: string; answer: IdempotencyState }>()
-  return {
-    begin: async (request) => {
-      const { fingerprint } = request
-      const key = nameOf(request)
-      const earlier = known.get(key)
-      if (earlier !== undefined && earlier.fingerprint !== fingerprint) return { state: 'mismatch' }
-      if (earlier !== undefined && earlier.answer.state !== 'started') return earlier.answer
-      known.set(key, { fingerprint, answer: { state: 'running' } })
-      return { state: 'started' }
-    },
-    answer: async (request, response) =>
-      void known.set(nameOf(request), {
-        fingerprint: request.fingerprint,
-        answer: { state: 'answered', response },
-      }),
-    fail: async (request, reason) =>
-      void known.set(nameOf(request), {
-        fingerprint: request.fingerprint,
-        answer: { state: 'failed', reason },
-      }),
-    // Bound to its body; the next request runs again.
-    release: async (request) =>
-      void known.set(nameOf(request), { fingerprint: request.fingerprint, answer: { state: 'started' } }),
-    forget: async (request) => void known.delete(nameOf(request)),
-    purge: async () => {},
-  }
-}
-
-const nameOf = ({ caller, key }: IdempotentRequest) => `${caller} ${key}`
 
 const setup = (script: ToyScript = {}) => {
   const logger = createMemoryLogger()
   const settlePayment = createSettlePayment({
-    idempotency: createKeys(),
-    settleAuthorization: createSettleAuthorization({
+    idempotency: createMemoryIdempotency(),
+    settleAuthorization: createUnlimitedSettle({
       holdFunds: async (_payment, verdict) => verdict,
       registry: createSchemeRegistry([createToyScheme(script)]),
       journal: createMemoryJournal(),
-      limits: { spend: async () => () => undefined },
-      concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
-      clock: systemClock,
       logger,
-      waitMs: 5_000,
     }),
     logger,
   })

@@ -2,6 +2,7 @@ import { encodeBuilderCodeSuffix, parseBuilderCodeSuffixFromCalldata } from '@x4
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { encodeBuilderCodes, readBuilderCodes } from '../../../../src/chains/evm/transactions/builderCodes.js'
+import { plainPayment } from '../../../support/plainPayment.js'
 import { openScene, type Scene } from '../scene.js'
 
 const code = fc.stringMatching(/^[a-z0-9_]{1,32}$/)
@@ -28,26 +29,7 @@ describe('builder codes', () => {
   })
 
   const read = (info: unknown, version: 1 | 2 = 2) =>
-    readBuilderCodes({
-      version,
-      extensions: { 'builder-code': { info } },
-      callerNetwork: '',
-      requirements: {
-        scheme: 'exact',
-        network: '',
-        amount: 1n,
-        minAmount: null,
-        asset: '',
-        payTo: '',
-        maxTimeoutSeconds: 1,
-        extra: {},
-      },
-      proof: {},
-      resource: null,
-      settleAmount: null,
-      acceptedAmount: null,
-      usageDetails: null,
-    })
+    readBuilderCodes(plainPayment({ version, extensions: { 'builder-code': { info } } }))
 
   it.each([
     ['an application and services', { a: 'shop', s: ['client', 'agent'] }, 'shop', ['client', 'agent']],

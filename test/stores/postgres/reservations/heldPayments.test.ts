@@ -7,13 +7,12 @@ import type { Outcome } from '../../../../src/schemes/scheme.js'
 import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createReservations } from '../../../../src/stores/postgres/reservations/reservations.js'
-import { createConcurrencyLimits } from '../../../../src/usecases/core/concurrencyLimits.js'
 import { createHoldFunds } from '../../../../src/usecases/core/holdFunds.js'
-import { createSettleAuthorization } from '../../../../src/usecases/core/settleAuthorization.js'
 import { createSettlePayment } from '../../../../src/usecases/core/settlePayment.js'
 import { createVerifyPayment } from '../../../../src/usecases/core/verifyPayment.js'
 import { addInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { createUnlimitedSettle } from '../../../support/settleAuthorization.js'
 import { createToyScheme, toyAuthorized } from '../../../support/toyScheme.js'
 
 /* Two instances that share a database; payers have 25000 and sign 10000. */
@@ -53,13 +52,7 @@ const openInstance = async (pool = database.pool(), settled: Outcome['state'] = 
   const verifyPayment = createVerifyPayment({ ...shared, quotaGate: async () => null, deadlineMs: 5_000 })
   const settlePayment = createSettlePayment({
     idempotency: createIdempotencyStore(pool, instance),
-    settleAuthorization: createSettleAuthorization({
-      ...shared,
-      limits: { spend: async () => () => undefined },
-      concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
-      clock: systemClock,
-      waitMs: 5_000,
-    }),
+    settleAuthorization: createUnlimitedSettle(shared),
     logger: silentLogger,
   })
   const body = (nonce: string, settleAmount?: string) =>

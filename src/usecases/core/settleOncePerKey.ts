@@ -1,0 +1,95 @@
+import { AppError } from '../../errors.js'
+import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
+import type { Logger } from '../../ports/logger.js'
+import { describeReason, findRemedy, type Reason, readReason } from '../../protocol/reasons.js'
+import { type SettleResult, settleResult } from '../../protocol/results.js'
+import { withShortDeadline } from './settlementContext.js'
+import type { SettleResponse } from './useCases.js'
+
+export interface KeyedSettle {
+  readonly idempotent: IdempotentRequest
+  /** In errors: `Idempotency-Key`, or the name of the extension. */
+  readonly name: string
+  /** Whether the key stays bound to its body after a refusal, and after a final failure. */
+  readonly staysBound: { readonly refused: boolean; readonly failed: boolean }
+  settle(): Promise<SettleResult>
+  /** Instead of the stored success. Absent: it is replayed. */
+  settleAgain?(): Promise<SettleResult>
+}
+
+/** Settles at most once under a key, and always returns the same response; refusals are not kept. */
+export type SettleOncePerKey = (keyed: KeyedSettle) => Promise<SettleResponse>
+
+const retryAfterSeconds = 2
+
+export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Logger): SettleOncePerKey => {
+  const begin = async (idempotent: IdempotentRequest): Promise<IdempotencyState> => {
+    try {
+      return await idempotency.begin(idempotent)
+    } catch (cause) {
+      throw new AppError('IDEMPOTENCY_UNAVAILABLE', 'The idempotency store did not answer', {
+        cause,
+        retryAfterSeconds,
+      })
+    }
+  }
+
+  /** Failures are logged only: the journal is authoritative, and an unfinished key expires and is taken over. */
+  const saveKeyState = async (work: Promise<void>) => {
+    try {
+      await withShortDeadline(work)
+    } catch (error) {
+      logger.error({ error }, 'idempotency.write_failed')
+    }
+  }
+
+  const settleFirst = async ({ idempotent, staysBound, settle }: KeyedSettle): Promise<SettleResult> => {
+    let result: SettleResult
+    try {
+      result = await settle()
+    } catch (error) {
+      await saveKeyState(idempotency.forget(idempotent))
+      throw error
+    }
+    if (result.success) await saveKeyState(idempotency.answer(idempotent, result))
+    else if (result.status === 'pending') await saveKeyState(idempotency.release(idempotent))
+    // The other request's settlement may still be open: the next retry reports its outcome.
+    else if (result.errorReason === 'duplicate_settlement') await saveKeyState(idempotency.forget(idempotent))
+    else {
+      const reason = readReason(result.errorReason ?? null)
+      const isFinal = result.settlementId !== undefined && reason !== null && findRemedy(reason).isFinal
+      if (isFinal && staysBound.failed) await saveKeyState(idempotency.fail(idempotent, reason))
+      // Refused before a claim, or for a reason that may pass.
+      else if (staysBound.refused) await saveKeyState(idempotency.release(idempotent))
+      else await saveKeyState(idempotency.forget(idempotent))
+    }
+    return result
+  }
+
+  return async (keyed) => {
+    const { idempotent, name } = keyed
+    const earlier = await begin(idempotent)
+    switch (earlier.state) {
+      case 'started':
+        return { result: await settleFirst(keyed), isReplayed: false }
+      case 'answered':
+        return keyed.settleAgain === undefined
+          ? { result: settleResult.parse(earlier.response), isReplayed: true }
+          : { result: await keyed.settleAgain(), isReplayed: false }
+      case 'running':
+        throw new AppError('REQUEST_IN_PROGRESS', `A request with this ${name} is still in progress`, {
+          retryAfterSeconds,
+        })
+      case 'mismatch':
+        throw new AppError('PAYLOAD_MISMATCH', `This ${name} was used with another payload`)
+      case 'failed':
+        throw asPreviousFailure(name, earlier.reason)
+    }
+  }
+}
+
+const asPreviousFailure = (name: string, reason: Reason | null): AppError => {
+  const message = `The request with this ${name} failed permanently`
+  if (reason === null) return new AppError('PREVIOUS_REQUEST_FAILED', message)
+  return new AppError('PREVIOUS_REQUEST_FAILED', `${message}: ${describeReason(reason)}`, { reason })
+}

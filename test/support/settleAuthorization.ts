@@ -1,0 +1,19 @@
+import { systemClock } from '../../src/platform/clock.js'
+import { createConcurrencyLimits } from '../../src/usecases/core/concurrencyLimits.js'
+import {
+  createSettleAuthorization,
+  type SettleAuthorization,
+  type SettleAuthorizationDependencies,
+} from '../../src/usecases/core/settleAuthorization.js'
+
+/** Without budgets and limits. */
+export const createUnlimitedSettle = (
+  dependencies: Pick<SettleAuthorizationDependencies, 'registry' | 'journal' | 'holdFunds' | 'logger'>,
+): SettleAuthorization =>
+  createSettleAuthorization({
+    ...dependencies,
+    limits: { spend: async () => () => undefined },
+    concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
+    clock: systemClock,
+    waitMs: 5_000,
+  })
