@@ -1,8 +1,12 @@
 import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
+import type { SandboxScenarios } from '../ports/sandboxScenarios.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
+import type { SignatureVerdict, SignedStatement, SignedText } from '../ports/walletSignatures.js'
+import type { SandboxAddress, SandboxPayment } from '../protocol/sandbox.js'
 import type { DirectChain } from '../schemes/exactDirect/directChain.js'
+import type { OfflineScheme } from '../schemes/offlineScheme.js'
 import type { Scheme } from '../schemes/scheme.js'
 
 export interface NetworkHealth {
@@ -42,19 +46,73 @@ export interface ChainContext {
   readonly limiter: RateLimiter
   /** Share of a settlement's cost that a payment must be worth where the operator sets no minimum; 0: none. */
   readonly minPaymentGasShare: number
+  /** Absent: the sandbox has fixed payers only. */
+  readonly scenarios?: SandboxScenarios
 }
 
 export interface OpenChain {
   readonly schemes: readonly Scheme[]
   /** Networks of `exact-direct`: how their transactions are looked up. */
   readonly directChains?: readonly DirectChain[]
+  /** Only of the sandbox. */
+  readonly sandbox?: Sandbox
+  /** Networks whose contracts can be asked whether they signed. */
+  readonly contracts?: readonly ContractReader[]
   health(): readonly NetworkHealth[]
   close(): Promise<void>
+}
+
+export interface Sandbox {
+  /** CAIP-2 identifiers. */
+  readonly networks: readonly string[]
+  /** Every fixed payer; each call draws new nonces. */
+  listAddresses(now: Date): readonly SandboxAddress[]
+  /** Whether blocks of the network can be orphaned. */
+  hasReorgs(network: string): boolean
+  /** A random address without a known key, for a scenario. Throws for a network that is not of the sandbox. */
+  newPayer(network: string): string
+  /** A body for /verify and /settle with a new nonce; null if the payer is no address of the network. */
+  writeRequest(network: string, payer: string, now: Date): SandboxPayment | null
+}
+
+type HexText = `0x${string}`
+
+/** Calls contracts of one network without sender, value and effect. Rejects when no node answers. */
+export interface ContractReader {
+  /** CAIP-2 identifier. */
+  readonly network: string
+  /** `0x` without code. */
+  getCode(address: HexText): Promise<HexText>
+  /** Result, or null for a call that fails. `to` null: the data is creation code, whose result is returned. */
+  call(request: {
+    readonly to: HexText | null
+    readonly data: HexText
+    readonly gas: bigint
+  }): Promise<HexText | null>
+}
+
+/** How messages of a family's wallets are verified. Contracts null: no node of the network is configured. */
+export interface SignInModule {
+  verifySignature(statement: SignedStatement, contracts: ContractReader | null): Promise<SignatureVerdict>
+  verifyMessage(text: SignedText, contracts: ContractReader | null): Promise<boolean>
+}
+
+/** Wallets of a CAIP-2 namespace that can sign in, whether or not the family is configured. */
+export interface SignInFamily {
+  readonly namespace: string
+  /** Imports the family's libraries. */
+  loadSignIn(): Promise<SignInModule>
 }
 
 /** The SDK side of a family; imported only when the family is configured. */
 export interface ChainModule<Settings> {
   open(settings: Settings, context: ChainContext): Promise<OpenChain>
+}
+
+/** Checks of a family that need no chain; loads its SDK. */
+export interface OfflineModule {
+  /** Of the given networks (CAIP-2) those that the family has; others are ignored. */
+  listOfflineSchemes(networks: readonly string[]): readonly OfflineScheme[]
 }
 
 /** Of the contracts of ours that a network can have. */
@@ -80,13 +138,18 @@ export interface ChainFamily<Settings> {
   readonly namespace: string
   readSettings(environment: Readonly<Record<string, string>>): SettingsReading<Settings>
   load(): Promise<ChainModule<Settings>>
+  /** Only where the sandbox has a network of the family. */
+  loadOffline?(): Promise<OfflineModule>
   /** Only where a network can have contracts of ours. */
   loadDeploy?(): Promise<{ deploy(settings: Settings, deployment: Deployment): Promise<void> }>
+  /** Only where wallets sign messages. */
+  loadSignIn?(): Promise<SignInModule>
 }
 
 /** A `ChainFamily` without its settings type, so that all families fit in one list. */
 export interface AnyChainFamily {
   readonly namespace: string
+  loadSignIn?(): Promise<SignInModule>
   /** `open` is null when the family is not configured. */
   prepare(
     environment: Readonly<Record<string, string>>,
@@ -94,10 +157,13 @@ export interface AnyChainFamily {
     | { readonly open: null }
     | { readonly open: (context: ChainContext) => Promise<OpenChain>; readonly deploy?: Deploy }
     | { readonly problems: readonly string[] }
+  loadOffline?(): Promise<OfflineModule>
 }
 
 export const defineChain = <Settings>(family: ChainFamily<Settings>): AnyChainFamily => ({
   namespace: family.namespace,
+  ...(family.loadOffline === undefined ? {} : { loadOffline: family.loadOffline }),
+  ...(family.loadSignIn === undefined ? {} : { loadSignIn: family.loadSignIn }),
   prepare: (environment) => {
     const reading = family.readSettings(environment)
     if ('problems' in reading) return reading

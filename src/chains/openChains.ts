@@ -1,5 +1,5 @@
 import type { Logger } from '../ports/logger.js'
-import type { ChainContext, Deploy, NetworkHealth, OpenChain } from './chain.js'
+import type { ChainContext, ContractReader, Deploy, NetworkHealth, OpenChain, Sandbox } from './chain.js'
 
 export interface EnabledChain {
   readonly namespace: string
@@ -8,6 +8,9 @@ export interface EnabledChain {
 }
 
 export interface OpenChains extends Pick<OpenChain, 'schemes' | 'health' | 'close'> {
+  /** Null unless the sandbox is open. */
+  readonly sandbox: Sandbox | null
+  readonly contracts: readonly ContractReader[]
   isServing(network: string): boolean
 }
 
@@ -21,7 +24,9 @@ export const openChains = async (
   const health = (): readonly NetworkHealth[] => chains.flatMap((chain) => chain.health())
   return {
     schemes: chains.flatMap(({ schemes }) => schemes),
+    contracts: chains.flatMap(({ contracts }) => contracts ?? []),
     health,
+    sandbox: chains.find(({ sandbox }) => sandbox !== undefined)?.sandbox ?? null,
     isServing: (network) => health().find((each) => each.network === network)?.isServing ?? false,
     close: async () => {
       await Promise.all(chains.map((chain) => chain.close()))

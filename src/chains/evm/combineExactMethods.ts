@@ -59,16 +59,16 @@ export const combineExactMethods = ({
 }
 
 const eip3009Only = { names: ['eip3009'], fields: ['authorization'] } as const
-const bothMethods = {
+export const bothMethods = {
   names: ['eip3009', 'permit2'],
   fields: ['authorization', 'permit2Authorization'],
 } as const
 
-const isPermit2 = ({ proof, requirements }: Payment): boolean => {
+export const isPermit2 = ({ proof, requirements }: Payment): boolean => {
   const { assetTransferMethod: required } = requirements.extra
   if (required === 'permit2') return true
   return required == null && proof.authorization === undefined && proof.permit2Authorization !== undefined
 }
 
-const readOwner = ({ permit2Authorization: fields }: Payment['proof']) =>
+export const readOwner = ({ permit2Authorization: fields }: Payment['proof']) =>
   isFields(fields) ? readAddress(fields.from) : null

@@ -6,5 +6,7 @@ export const evm = defineChain({
   namespace: 'eip155',
   readSettings: readEvmSettings,
   load: () => import('./open.js'),
+  loadOffline: () => import('./offline/listOfflineSchemes.js'),
+  loadSignIn: () => import('./signIn/verify.js'),
   loadDeploy: () => import('./deploy.js'),
 })

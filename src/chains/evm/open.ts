@@ -10,6 +10,7 @@ import { createExactScheme } from './exact/scheme.js'
 import { createTransferBatch } from './exact/transferBatch.js'
 import { createPermit2Method, createPermit2Presence } from './exactPermit2/scheme.js'
 import { createMonitoredNetwork, WrongChainError } from './monitoredNetwork.js'
+import { createContractReader } from './rpc/contractReader.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import { isRecoveryNative } from './signatures/recover.js'
@@ -42,6 +43,7 @@ export const open = async (settings: EvmSettings, context: ChainContext): Promis
   )
   return {
     schemes: networks.flatMap(({ schemes }) => schemes),
+    contracts: networks.map(({ contracts }) => contracts),
     health: () => networks.map(reportHealth),
     close: async () => {
       await Promise.all(
@@ -147,7 +149,7 @@ const openNetwork = async (
       presence: createUptoPermit2Presence(rpc, network.chainId),
     }),
   ]
-  return { schemes, monitor, maintenance }
+  return { schemes, contracts: createContractReader(network.network, rpc), monitor, maintenance }
 }
 
 /** Every endpoint that answers must serve the chain that it was configured for. */

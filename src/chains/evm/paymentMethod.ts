@@ -153,7 +153,7 @@ export const toRefusal = (payer: Hex | null, { reason, message }: RevertReason):
 // The latest instant that a Date can hold; authorizations may be valid for longer.
 const latestInstantMs = 8_640_000_000_000_000n
 
-const toDate = (seconds: bigint): Date => {
+export const toDate = (seconds: bigint): Date => {
   const instantMs = seconds * 1_000n
   return new Date(Number(instantMs < latestInstantMs ? instantMs : latestInstantMs))
 }

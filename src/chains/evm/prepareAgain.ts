@@ -17,7 +17,7 @@ interface Prepared<Candidate> {
   readonly call: Pick<SettlementCall, 'payer'>
 }
 
-export const readOccasion = (clock: Clock, { isForSettle, marginSeconds }: Phase): Occasion => ({
+export const readOccasion = (clock: Pick<Clock, 'now'>, { isForSettle, marginSeconds }: Phase): Occasion => ({
   nowSeconds: BigInt(Math.floor(clock.now().getTime() / 1_000)),
   isForSettle,
   marginSeconds: BigInt(marginSeconds),

@@ -5,4 +5,6 @@ export const solana = defineChain({
   namespace: 'solana',
   readSettings: readSolanaSettings,
   load: () => import('./open.js'),
+  loadOffline: () => import('./offline/listOfflineSchemes.js'),
+  loadSignIn: () => import('./signIn/verify.js'),
 })

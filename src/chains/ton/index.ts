@@ -5,4 +5,5 @@ export const ton = defineChain({
   namespace: 'ton',
   readSettings: readTonSettings,
   load: () => import('./open.js'),
+  loadOffline: () => import('./offline/listOfflineSchemes.js'),
 })

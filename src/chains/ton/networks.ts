@@ -49,3 +49,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
 /** Null for an unknown name. */
 export const findKnownNetwork = (name: string): KnownNetwork | null =>
   knownNetworks.find((network) => network.name === name) ?? null
+
+/** Of the other networks: a message for one of them is none for this network. */
+export const listOtherGlobalIds = ({ globalId }: Pick<KnownNetwork, 'globalId'>): readonly number[] =>
+  knownNetworks.map((network) => network.globalId).filter((each) => each !== globalId)

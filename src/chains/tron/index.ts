@@ -5,4 +5,5 @@ export const tron = defineChain({
   namespace: 'tron',
   readSettings: readTronSettings,
   load: () => import('./open.js'),
+  loadOffline: () => import('./offline/listOfflineSchemes.js'),
 })

@@ -1,20 +1,16 @@
-import type { Hex } from 'viem'
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
-import type { Reason } from '../../../protocol/reasons.js'
-import { readAddress } from '../abi/address.js'
 import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
-import { createPrepareAgain, readOccasion } from '../prepareAgain.js'
+import { createPrepareAgain } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
-import { readSignature } from '../signatures/signature.js'
 import { type DeployedSignature, unwrapSignature } from '../signatures/unwrapSignature.js'
 import type { TokenRegistry } from '../tokens/tokenRegistry.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import type { Candidate } from './checks.js'
 import { readSponsoring, type TokenPermit } from './gasSponsoring.js'
-import type { Permit, ProofReading } from './payload.js'
-import { permit2Separator } from './typedData.js'
+import type { Permit } from './payload.js'
+import { createReadCandidate, type SignedForm } from './readCandidate.js'
 
 /** Passed every check that needs no simulation. */
 export interface Prepared<P extends Permit = Permit> {
@@ -41,47 +37,26 @@ export interface PermitSignatures {
 }
 
 /** In what the payments of x402's proxies differ. */
-export interface PermitForm<P extends Permit> {
-  read(proof: unknown): ProofReading<P>
-  /** The EIP-712 digest that the payer signs. */
-  hash(permit: P, separator: Hex): Hex
-  findFailedCheck(candidate: Candidate<P>): Reason | null
+export interface PermitForm<P extends Permit> extends SignedForm<P> {
   createCall(candidate: Candidate<P>, signed: PermitSignatures): SettlementCall
 }
 
 export const createPermitPreparer = <P extends Permit>(
   { network, rpc, tokens, clock }: PreparerDependencies,
-  { read, hash, findFailedCheck, createCall }: PermitForm<P>,
+  { createCall, ...form }: PermitForm<P>,
 ): Preparer<Prepared<P>> => {
-  const separator = permit2Separator(network.chainId)
+  const { chainId } = network
+  const readCandidate = createReadCandidate({ chainId, findToken: tokens.find, clock }, form)
 
   const prepare = async (payment: Payment, phase: Phase): Promise<Preparation<Prepared<P>>> => {
-    const reading = read(payment.proof)
-    if ('problem' in reading) {
-      return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }
-    }
-    const { permit, signature: signed } = reading.proof
+    const reading = await readCandidate(payment, phase)
+    if ('refused' in reading) return reading
+    const { candidate, signature: found } = reading.prepared
+    const { permit } = candidate
     const payer = permit.from
-    const asset = readAddress(payment.requirements.asset)
-    if (asset === null) return { refused: toRefusal(payer, { reason: 'unsupported_asset' }) }
-    const finding = await tokens.find(asset)
-    if ('refusedAs' in finding) return { refused: toRefusal(payer, { reason: finding.refusedAs }) }
-
-    const candidate = {
-      permit,
-      signature: signed,
-      payment,
-      token: finding.token,
-      ...readOccasion(clock, phase),
-    }
-    const failed = findFailedCheck(candidate)
-    if (failed !== null) return { refused: toRefusal(payer, { reason: failed }) }
-
-    const found = await readSignature(signed, hash(permit, separator), payer)
-    if (found === null) return { refused: toRefusal(payer, { reason: 'invalid_permit2_signature' }) }
     const signature = await unwrapSignature(rpc, found, payer)
     if ('reason' in signature) return { refused: toRefusal(payer, signature) }
-    const tokenPermit = await readSponsoring(candidate, network.chainId)
+    const tokenPermit = await readSponsoring(candidate, chainId)
     if (tokenPermit !== null && 'reason' in tokenPermit) return { refused: toRefusal(payer, tokenPermit) }
     const call = createCall(candidate, { signature, tokenPermit })
     return { prepared: { candidate, signature, tokenPermit, call, authorizedAmount: permit.amount } }
@@ -93,7 +68,7 @@ export const createPermitPreparer = <P extends Permit>(
       clock,
       prepare,
       isWalletAsked: ({ signature }) => signature.kind !== 'ecdsa',
-      findFailedCheck,
+      findFailedCheck: form.findFailedCheck,
     }),
   }
 }

@@ -32,7 +32,8 @@ export type { Block, FeeHistory, Log, Receipt, Transaction } from './wireShapes.
 
 export interface CallRequest {
   readonly from?: Hex
-  readonly to: Hex
+  /** Null: the data is creation code. */
+  readonly to: Hex | null
   readonly data: Hex
   readonly gas?: bigint
   /** In wei. A contract can distinguish a call without a price from a transaction. */
@@ -211,7 +212,7 @@ const toBlockTag = (at: bigint | 'latest' | 'pending'): string =>
 
 const toWire = ({ from, to, data, gas, gasPrice }: CallRequest) => ({
   ...(from === undefined ? {} : { from }),
-  to,
+  ...(to === null ? {} : { to }),
   data,
   ...(gas === undefined ? {} : { gas: numberToHex(gas) }),
   ...(gasPrice === undefined ? {} : { gasPrice: numberToHex(gasPrice) }),

@@ -1,5 +1,6 @@
 import { decodeFunctionResult, domainSeparator, encodeFunctionData, type Hex } from 'viem'
 import { z } from 'zod'
+import type { Payment } from '../../../protocol/payment.js'
 import { tokenAbi } from '../abi/contracts.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, TokenSetting } from '../settings.js'
@@ -25,6 +26,9 @@ export interface Token {
 export type TokenFinding =
   | { readonly token: Token }
   | { readonly refusedAs: 'unsupported_asset' | 'asset_not_deployed_contract' }
+
+/** The token of a payment. */
+export type FindToken = (address: Hex, payment: Payment) => Promise<TokenFinding>
 
 /** The configured tokens, and any other if the operator allows it. */
 export interface TokenRegistry {

@@ -100,11 +100,11 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
   }
 }
 
-const foreignMessage =
+export const foreignMessage =
   'payload: an EIP-3009 authorization moves a fixed amount; upto takes a permit of the token (EIP-2612) or Permit2'
 const missingMessage =
   "payload: a Permit2 authorization is not supported: this network lacks Permit2 or x402's proxy for upto"
 
-/** The payload of `exact`. */
-const isTransferAuthorization = ({ authorization }: Payment['proof']): boolean =>
+/** Whether it is the payload of `exact`. */
+export const isTransferAuthorization = ({ authorization }: Payment['proof']): boolean =>
   isFields(authorization) && 'from' in authorization && !('owner' in authorization)

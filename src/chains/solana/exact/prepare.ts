@@ -21,11 +21,13 @@ export interface Prepared {
 
 export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
+type OfferedTokens = Pick<SolanaNetworkSettings, 'network' | 'tokens' | 'acceptsAnyToken'>
+
 /** Everything without chain access: structure, rules, the payer's signature. */
 export type Prepare = (payment: Payment) => Preparation
 
 export const createPrepare =
-  (network: SolanaNetworkSettings, terms: Terms): Prepare =>
+  (network: OfferedTokens, terms: Terms): Prepare =>
   (payment) => {
     const foreign = describeForeignMethod(payment, ownMethod)
     if (foreign !== null) return refused(null, 'unsupported_asset_transfer_method', foreign)
@@ -56,7 +58,7 @@ export const createPrepare =
 const ownMethod = { names: ['default'], fields: ['transaction'] } as const
 
 /** Owner of the tokens that any transfer moves; without one the second signer, which is not the fee payer. */
-const findPayer = ({ instructions, keys, requiredSignatures }: Transaction): string | null => {
+export const findPayer = ({ instructions, keys, requiredSignatures }: Transaction): string | null => {
   const transfer = instructions.map(readTransfer).find((each) => each !== null)
   return transfer?.authority ?? (requiredSignatures === 2 ? (keys[1] ?? null) : null)
 }
@@ -78,5 +80,7 @@ const refused = (payer: string | null, reason: Reason, message?: string): Prepar
   refused: toRefusal(payer, reason, message),
 })
 
-export const isOffered = ({ tokens, acceptsAnyToken }: SolanaNetworkSettings, asset: string): boolean =>
-  readAddress(asset) !== null && (acceptsAnyToken || tokens.includes(asset))
+export const isOffered = (
+  { tokens, acceptsAnyToken }: Omit<OfferedTokens, 'network'>,
+  asset: string,
+): boolean => readAddress(asset) !== null && (acceptsAnyToken || tokens.includes(asset))

@@ -4,6 +4,7 @@ import { readAddress, readCell } from '../encoding/cells.js'
 import { type JettonTransfer, readJettonTransfer } from '../tokens/jettonTransfer.js'
 import { readExternalMessage, readInternalMessage, type WalletMessage } from '../wallets/walletMessage.js'
 import { readWalletRequest, type WalletRequest } from '../wallets/walletRequest.js'
+import type { SignedIdentity } from './authorizationId.js'
 import type { ClientPaidProof, ExactProof, SponsoredProof } from './payload.js'
 
 export interface DecodedPayment {
@@ -49,6 +50,13 @@ export const decodePayment = (proof: ExactProof): Decoding => {
     },
   }
 }
+
+export const identityOf = ({ message, request }: DecodedPayment): SignedIdentity => ({
+  wallet: message.wallet,
+  signedHash: request.signedHash,
+})
+
+export const expiryOf = ({ request }: DecodedPayment): Date => new Date(request.validUntil * 1_000)
 
 type RequestReading =
   | { readonly message: WalletMessage; readonly request: WalletRequest }

@@ -3,16 +3,14 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { Refusal } from '../../../schemes/scheme.js'
-import { describeForeignMethod } from '../../../schemes/transferMethod.js'
-import { readAddress } from '../encoding/cells.js'
-import { knownNetworks } from '../networks.js'
+import { listOtherGlobalIds } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
 import type { JettonRegistry } from '../tokens/jettonRegistry.js'
 import { findWallet } from '../wallets/walletState.js'
 import { findFailedCheck } from './checks.js'
-import { type DecodedPayment, decodePayment } from './decode.js'
-import { readClaimedPayer, readExactProof } from './payload.js'
+import type { DecodedPayment } from './decode.js'
+import { readPayment, toRefusal } from './readPayment.js'
 import { findFailedStateCheck } from './stateChecks.js'
 
 /** Breaks no rule in the current chain state. */
@@ -45,9 +43,7 @@ export const createPrepare = (dependencies: {
   readonly clock: Clock
 }): Prepare => {
   const { family, network, rpc, jettons, relays, clock } = dependencies
-  const otherGlobalIds = knownNetworks
-    .map(({ globalId }) => globalId)
-    .filter((globalId) => globalId !== network.globalId)
+  const otherGlobalIds = listOtherGlobalIds(network)
 
   /** Rules that depend on chain state; null when all hold. */
   const findObstacle = async (
@@ -70,17 +66,10 @@ export const createPrepare = (dependencies: {
   }
 
   return async (payment, { marginSeconds, beforeAsking }) => {
-    const reading = readExactProof(payment.proof)
-    const claimed = readClaimedPayer(payment.proof)
-    const foreign = describeForeignMethod(payment, ownMethod)
-    if (foreign !== null) return toRefusal(claimed, 'unsupported_asset_transfer_method', foreign)
-    if ('problem' in reading) return toRefusal(claimed, 'invalid_payload_structure', reading.problem)
-    const decoding = decodePayment(reading.proof)
-    if ('refusedAs' in decoding) return toRefusal(decoding.wallet ?? claimed, decoding.refusedAs)
-    const { decoded } = decoding
+    const reading = readPayment(payment, jettons.isOffered)
+    if ('refused' in reading) return reading
+    const { decoded, asset } = reading
     const payer = decoded.message.wallet
-    const asset = readAddress(payment.requirements.asset)
-    if (asset === null || !jettons.isOffered(asset)) return toRefusal(payer, 'unsupported_asset')
 
     const nowSeconds = Math.floor(clock.now().getTime() / 1_000)
     const broken = findFailedCheck({
@@ -99,14 +88,3 @@ export const createPrepare = (dependencies: {
     return { prepared: { decoded, payer, asset, isDeployed: answer.isDeployed } }
   }
 }
-
-const ownMethod = { names: ['default'], fields: ['signedBoc', 'settlementBoc'] } as const
-
-const toRefusal = (payer: Address | null, reason: Reason, message?: string): Preparation => ({
-  refused: {
-    isValid: false,
-    payer: payer?.toRawString() ?? null,
-    reason,
-    ...(message === undefined ? {} : { message }),
-  },
-})

@@ -15,9 +15,9 @@ import { typicalNanoTon } from '../transactions/relayMessage.js'
 import type { RelayQueue } from '../transactions/relayQueue.js'
 import type { RelayWallet } from '../transactions/relayWallets.js'
 import { writeExternalMessage } from '../wallets/walletMessage.js'
-import { formatAuthorizationId, formatDetails, readDetails, type SignedIdentity } from './authorizationId.js'
+import { formatAuthorizationId, formatDetails, readDetails } from './authorizationId.js'
 import { resolveCrossChecked } from './crossCheck.js'
-import { decodePayment } from './decode.js'
+import { decodePayment, expiryOf, identityOf } from './decode.js'
 import type { FindRequests } from './findRequests.js'
 import type { JudgeDependencies } from './judge.js'
 import { readExactProof } from './payload.js'
@@ -77,19 +77,19 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const reading = readExactProof(proof)
     if ('problem' in reading) return null
     const decoding = decodePayment(reading.proof)
-    return 'decoded' in decoding ? formatAuthorizationId(network.network, identityOf(decoding)) : null
+    return 'decoded' in decoding ? formatAuthorizationId(network.network, identityOf(decoding.decoded)) : null
   }
 
   const authorize = (payment: Payment, prepared: Prepared): Authorized => {
     const { amount } = prepared.decoded.transfer
-    const identity = identityOf(prepared)
+    const identity = identityOf(prepared.decoded)
     return {
       isValid: true,
       payer: prepared.payer.toRawString(),
       authorizationId: formatAuthorizationId(network.network, identity),
       authorizedAmount: amount,
       amount,
-      expiresAt: expiryOf(prepared),
+      expiresAt: expiryOf(prepared.decoded),
       details: formatDetails(identity),
       settle: (recorder, options) => settle(payment, recorder, options),
     }
@@ -100,7 +100,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const preparation = await prepare(payment, { marginSeconds: family.expiryMarginSeconds })
     if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
     const { prepared } = preparation
-    const identity = formatAuthorizationId(network.network, identityOf(prepared))
+    const identity = formatAuthorizationId(network.network, identityOf(prepared.decoded))
     const first = await underWay.get(identity)?.catch(() => null)
     if (first != null) return first
     const send = prepared.decoded.isSponsored ? relay : passOn
@@ -121,7 +121,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       signedHash: decoded.request.signedHash,
       payTo: decoded.transfer.destination,
       amount: decoded.transfer.amount,
-      expiresAt: expiryOf(prepared),
+      expiresAt: expiryOf(decoded),
     }
     return waitForOutcome(watching, { question, resend: sent.resend }, waitUntil)
   }
@@ -228,11 +228,3 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
 // Of TON.
 const coinDecimals = 9
-
-const identityOf = ({ decoded: { message, request } }: Pick<Prepared, 'decoded'>): SignedIdentity => ({
-  wallet: message.wallet,
-  signedHash: request.signedHash,
-})
-
-const expiryOf = ({ decoded }: Pick<Prepared, 'decoded'>): Date =>
-  new Date(decoded.request.validUntil * 1_000)

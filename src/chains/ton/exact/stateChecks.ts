@@ -3,21 +3,27 @@ import type { Reason } from '../../../protocol/reasons.js'
 import { type Check, runChecks } from '../../../schemes/checks.js'
 import { isValidEd25519Signature } from '../../common/ed25519.js'
 import type { Account } from '../rpc/rpc.js'
+import type { WalletRequest } from '../wallets/walletRequest.js'
 import type { WalletState } from '../wallets/walletState.js'
 import type { DecodedPayment } from './decode.js'
 
-interface StateCandidate {
+interface WalletCandidate {
   readonly decoded: DecodedPayment
   readonly wallet: WalletState
-  readonly account: Account
-  /** According to the jetton master; null if it does not answer. */
-  readonly jettonWallet: Address | null
   readonly otherGlobalIds: readonly number[]
 }
 
+interface StateCandidate extends WalletCandidate {
+  readonly account: Account
+  /** According to the jetton master; null if it does not answer. */
+  readonly jettonWallet: Address | null
+}
+
+type WalletRule = Check<WalletCandidate, Reason>
+
 type Rule = Check<StateCandidate, Reason>
 
-const matchesWalletVersion: Rule = ({ decoded, wallet }) =>
+const matchesWalletVersion: WalletRule = ({ decoded, wallet }) =>
   decoded.request.layout === wallet.layout ? null : 'invalid_exact_tvm_payload_w5_actions'
 
 // A client-paid message needs a deployed wallet, and must not carry a state init.
@@ -26,12 +32,12 @@ const isDeployedAsRequired: Rule = ({ decoded: { isSponsored, message }, wallet 
   return !isSponsored && message.init !== null ? 'invalid_boc_format' : null
 }
 
-const acceptsSignatures: Rule = ({ wallet }) =>
+const acceptsSignatures: WalletRule = ({ wallet }) =>
   wallet.isSignatureAllowed ? null : 'invalid_exact_tvm_payload_signature_mode_mismatch'
 
 // An extension could move the jettons while our message is in flight, and the bounced TON stays with the
 // payer.
-const hasNoExtensions: Rule = ({ decoded: { isSponsored }, wallet }) =>
+const hasNoExtensions: WalletRule = ({ decoded: { isSponsored }, wallet }) =>
   isSponsored && wallet.hasExtensions ? 'invalid_exact_tvm_payload_extensions_dict_mismatch' : null
 
 // Context of client wallets in W5 (workchain 0, version 0, subwallet 0).
@@ -40,14 +46,18 @@ const clientContext = 0x80000000
 /** W5 wallet id: the client context XOR the network's global id. */
 const defaultWalletId = (globalId: number): number => (clientContext ^ globalId) >>> 0
 
-const hasWalletId: Rule = ({ decoded: { request }, wallet, otherGlobalIds }) => {
-  const isForeign = wallet.layout === 'v5' && otherGlobalIds.map(defaultWalletId).includes(request.walletId)
-  return request.walletId === wallet.walletId && !isForeign
+/** Whether it is for a W5 wallet of another network. */
+export const isForOtherNetwork = (
+  { layout, walletId }: WalletRequest,
+  otherGlobalIds: readonly number[],
+): boolean => layout === 'v5' && otherGlobalIds.map(defaultWalletId).includes(walletId)
+
+const hasWalletId: WalletRule = ({ decoded: { request }, wallet, otherGlobalIds }) =>
+  request.walletId === wallet.walletId && !isForOtherNetwork(request, otherGlobalIds)
     ? null
     : 'invalid_exact_tvm_payload_wallet_id_mismatch'
-}
 
-const isSignedByOwner: Rule = ({ decoded: { request }, wallet }) =>
+const isSignedByOwner: WalletRule = ({ decoded: { request }, wallet }) =>
   isValidEd25519Signature({
     publicKey: wallet.publicKey,
     message: request.signedHash,
@@ -72,13 +82,21 @@ const canPayGas: Rule = ({ decoded: { request, isSponsored }, account }) =>
     ? null
     : 'insufficient_ton_for_gas'
 
-const checks: readonly Rule[] = [
-  isDeployedAsRequired,
+const walletChecks: readonly WalletRule[] = [
   matchesWalletVersion,
   acceptsSignatures,
   hasNoExtensions,
   hasWalletId,
   isSignedByOwner,
+]
+
+/** First rule that the wallet breaks, whatever happened on the chain since; null if none. */
+export const findFailedWalletCheck = (candidate: WalletCandidate): Reason | null =>
+  runChecks(walletChecks, candidate)
+
+const checks: readonly Rule[] = [
+  isDeployedAsRequired,
+  findFailedWalletCheck,
   hasNextSeqno,
   movesAsset,
   canPayGas,

@@ -31,7 +31,10 @@ const knownCode: ReadonlyMap<string, RequestLayout> = new Map([
 ])
 
 /** Reads the deployed wallet, or the state init that its first message carries. */
-export const findWallet = (account: Account, { wallet, init }: WalletMessage): WalletFinding => {
+export const findWallet = (
+  account: Pick<Account, 'state' | 'code' | 'data'>,
+  { wallet, init }: WalletMessage,
+): WalletFinding => {
   switch (account.state) {
     case 'frozen':
       return { refusedAs: 'account_frozen' }

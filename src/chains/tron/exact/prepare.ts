@@ -16,7 +16,7 @@ export type Prepare = (payment: Payment, marginMs: number) => Preparation
 export const createPrepare = (
   network: Pick<TronNetworkSettings, 'acceptsAnyToken' | 'maxFeeLimit'>,
   offered: ReadonlySet<TronAddress>,
-  clock: Clock,
+  clock: Pick<Clock, 'now'>,
 ): Prepare => {
   const { acceptsAnyToken, maxFeeLimit } = network
   const isOffered = (contract: TronAddress) => acceptsAnyToken || offered.has(contract)

@@ -1,0 +1,38 @@
+import type { Payment } from '../../../protocol/payment.js'
+import type { OfflinePhase } from '../../../schemes/offlineScheme.js'
+import { toDate, toRefusal } from '../paymentMethod.js'
+import { readSponsoring } from '../permit2/gasSponsoring.js'
+import { formatPermitId, type Permit } from '../permit2/payload.js'
+import { createReadCandidate, type SignedForm } from '../permit2/readCandidate.js'
+import { type OfflineNetwork, type OfflineReading, phaseOf, refuseSignature } from './offlineNetwork.js'
+
+interface PermitFacts<P extends Permit> extends SignedForm<P> {
+  /** What settlement would move. */
+  amountOf(permit: P, payment: Payment): bigint
+  readonly holds: boolean
+}
+
+/** Payments by Permit2. */
+export const createOfflinePermit2 =
+  <P extends Permit>({ network, chainId, tokens }: OfflineNetwork, facts: PermitFacts<P>) =>
+  async (payment: Payment, { now, isForSettle }: OfflinePhase): Promise<OfflineReading> => {
+    const read = createReadCandidate({ chainId, findToken: tokens.find, clock: { now: () => now } }, facts)
+    const reading = await read(payment, phaseOf(isForSettle))
+    if ('refused' in reading) return reading.refused
+    const { candidate, signature } = reading.prepared
+    const { permit } = candidate
+    const refused = refuseSignature(signature, permit.from, 'invalid_permit2_signature')
+    if (refused !== null) return refused
+    const sponsored = await readSponsoring(candidate, chainId)
+    if (sponsored !== null && 'reason' in sponsored) return toRefusal(permit.from, sponsored)
+    return {
+      isValid: true,
+      payer: permit.from,
+      authorizationId: formatPermitId(network, permit),
+      authorizedAmount: permit.amount,
+      amount: facts.amountOf(permit, payment),
+      // Valid up to and including the deadline.
+      expiresAt: toDate(permit.deadline + 1n),
+      holds: facts.holds,
+    }
+  }

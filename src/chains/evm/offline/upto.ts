@@ -1,0 +1,121 @@
+import { isFields } from '../../../protocol/fields.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { OfflinePhase, OfflineScheme } from '../../../schemes/offlineScheme.js'
+import { readAddress } from '../abi/address.js'
+import { readOwner } from '../combineExactMethods.js'
+import { findRecipientRouter } from '../contracts/findRecipientRouter.js'
+import { locateUptoRouter } from '../contracts/locateUptoRouter.js'
+import { toDate, toRefusal } from '../paymentMethod.js'
+import { formatPermitId as formatPermit2Id } from '../permit2/payload.js'
+import { formatPermitId, readUptoProof } from '../upto/payload.js'
+import { createReadCandidate } from '../upto/readCandidate.js'
+import { foreignMessage, isTransferAuthorization } from '../upto/scheme.js'
+import { chargeOf, createFindFailedCheck } from '../uptoPermit2/checks.js'
+import { readUptoProof as readPermit2Proof } from '../uptoPermit2/payload.js'
+import { hashUptoPermit } from '../uptoPermit2/typedData.js'
+import {
+  evmForms,
+  type OfflineNetwork,
+  type OfflineReading,
+  offlineSigner,
+  phaseOf,
+  refuseSignature,
+} from './offlineNetwork.js'
+import { createOfflinePermit2 } from './permit2.js'
+
+const shared = locateUptoRouter([offlineSigner]).address
+
+/** As if the router of the sandbox's account were deployed, and every listed token had a permit. */
+const contracts = {
+  routers: {
+    shared,
+    findFor: (payTo: `0x${string}`) => findRecipientRouter(shared, payTo),
+    isDeployed: async () => true,
+  },
+  findPermitProblem: async () => null,
+}
+
+/** `upto` by a permit of the token and by Permit2. */
+export const createOfflineUpto = (offline: OfflineNetwork): OfflineScheme => {
+  const { network, chainId, tokens } = offline
+  const isPermit2 = ({ proof }: Payment): boolean => proof.permit2Authorization !== undefined
+  const readPermit2 = createOfflinePermit2(offline, {
+    read: readPermit2Proof,
+    hash: hashUptoPermit,
+    findFailedCheck: createFindFailedCheck({ facilitators: [offlineSigner], router: shared }),
+    amountOf: (_permit, payment) => chargeOf(payment),
+    holds: true,
+  })
+
+  const readPermit = async (
+    payment: Payment,
+    { now, isForSettle }: OfflinePhase,
+  ): Promise<OfflineReading> => {
+    const read = createReadCandidate({
+      ...contracts,
+      chainId,
+      findToken: tokens.find,
+      clock: { now: () => now },
+    })
+    const reading = await read(payment, phaseOf(isForSettle))
+    if ('refused' in reading) return reading.refused
+    const { candidate, signature, amount } = reading.prepared
+    const { permit, token } = candidate
+    const refused = refuseSignature(signature, permit.owner, 'invalid_permit_signature')
+    if (refused !== null) return refused
+    return {
+      isValid: true,
+      payer: permit.owner,
+      authorizationId: formatPermitId(network, token.address, permit),
+      authorizedAmount: permit.value,
+      amount,
+      // Valid up to and including the deadline.
+      expiresAt: toDate(permit.deadline + 1n),
+      holds: true,
+    }
+  }
+
+  return {
+    kind: {
+      scheme: 'upto',
+      network,
+      extra: { routerAddress: shared, facilitatorAddress: shared },
+    },
+    signers: [offlineSigner],
+    forms: evmForms,
+    isAddress: (text) => readAddress(text) !== null,
+    describeAsset: async (asset, payTo) => {
+      const terms = tokens.describe(asset)
+      if (terms === null) return null
+      const recipient = readAddress(payTo)
+      const routerAddress = recipient === null ? shared : contracts.routers.findFor(recipient)
+      return { ...terms, extra: { ...terms.extra, routerAddress, facilitatorAddress: shared } }
+    },
+    findRouter: async (payTo) => {
+      const recipient = readAddress(payTo)
+      if (recipient === null) return null
+      return { address: contracts.routers.findFor(recipient), isDeployed: true, shared }
+    },
+    identify: (payment) => {
+      if (isPermit2(payment)) {
+        const reading = readPermit2Proof(payment.proof)
+        return 'problem' in reading ? null : formatPermit2Id(network, reading.proof.permit)
+      }
+      const reading = readUptoProof(payment.proof)
+      const asset = readAddress(payment.requirements.asset)
+      if ('problem' in reading || asset === null) return null
+      return formatPermitId(network, asset, reading.proof.permit)
+    },
+    findPayer: (payment) => {
+      if (isPermit2(payment)) return readOwner(payment.proof)
+      const { authorization } = payment.proof
+      return isFields(authorization) ? readAddress(authorization.owner) : null
+    },
+    read: async (payment, phase) => {
+      if (isTransferAuthorization(payment.proof)) {
+        return toRefusal(null, { reason: 'unsupported_asset_transfer_method', message: foreignMessage })
+      }
+      return await (isPermit2(payment) ? readPermit2 : readPermit)(payment, phase)
+    },
+  }
+}

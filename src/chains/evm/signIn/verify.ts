@@ -1,0 +1,91 @@
+import { type Hex, hashMessage } from 'viem'
+import type { SignatureScheme } from '../../../protocol/siwx.js'
+import type { SignInModule } from '../../chain.js'
+import { readAddress } from '../abi/address.js'
+import { readSignature, signatureForm } from '../signatures/signature.js'
+import { isSignedByContract } from './contractSignature.js'
+import { hashSignInData } from './typedData.js'
+
+const schemes: readonly SignatureScheme[] = ['eip191', 'eip712', 'eip1271', 'eip6492']
+
+// In characters; wallets of several owners concatenate their signatures.
+const maxSignatureLength = 2 + 2 * 8_192
+
+/** By one of the schemes that the client may use, whichever it states: wallets often do not know which they use. */
+export const verifySignature: SignInModule['verifySignature'] = async (statement, contracts) => {
+  const { scheme, messages, typedData } = statement
+  if (scheme !== null && !schemes.includes(scheme)) return { state: 'wrong_scheme' }
+  const address = readStatedAddress(statement.address)
+  if (address === null) return { state: 'invalid_address' }
+  const signature = readSignatureText(statement.signature)
+  if (signature === null) return { state: 'invalid' }
+
+  const candidates: readonly Candidate[] = [
+    ...messages.map((message) => ({ digest: hashMessage(message), scheme: 'eip191' }) as const),
+    ...(typedData === null
+      ? []
+      : [{ digest: hashSignInData(typedData, address), scheme: 'eip712' } as const]),
+  ]
+  const found = await findKeySignature(signature, candidates, address)
+  if (found === 'malleable') return { state: 'invalid' }
+  if (found !== null) return { state: 'valid', scheme: found.scheme, address }
+
+  if (contracts === null) {
+    const isContractSignature =
+      scheme === 'eip1271' || scheme === 'eip6492' || !keySignatureLengths.includes(signature.length)
+    return { state: isContractSignature ? 'not_configured' : 'invalid' }
+  }
+  const digests = candidates.map(({ digest }) => digest)
+  const contractScheme = await isSignedByContract(contracts, { address, signature, digests })
+  return contractScheme === null ? { state: 'invalid' } : { state: 'valid', scheme: contractScheme, address }
+}
+
+export const verifyMessage: SignInModule['verifyMessage'] = async (text, contracts) => {
+  const verdict = await verifySignature(
+    {
+      ...text,
+      scheme: null,
+      messages: [text.message],
+      typedData: null,
+      domain: '',
+      nonce: '',
+      at: new Date(0),
+    },
+    contracts,
+  )
+  return verdict.state === 'valid'
+}
+
+interface Candidate {
+  readonly digest: Hex
+  readonly scheme: 'eip191' | 'eip712'
+}
+
+// With and without EIP-2098, in characters.
+const keySignatureLengths: readonly number[] = [2 + 2 * 65, 2 + 2 * 64]
+
+/** The digest that the address's own key signed; `malleable`: with a high s. */
+const findKeySignature = async (
+  signature: Hex,
+  candidates: readonly Candidate[],
+  address: Hex,
+): Promise<Candidate | 'malleable' | null> => {
+  if (!keySignatureLengths.includes(signature.length)) return null
+  for (const candidate of candidates) {
+    const read = await readSignature(signature, candidate.digest, address)
+    if (read === null) return 'malleable'
+    if (read.kind === 'ecdsa') return candidate
+  }
+  return null
+}
+
+const readSignatureText = (text: string): Hex | null =>
+  text.length <= maxSignatureLength && signatureForm.test(text) ? `0x${text.slice(2).toLowerCase()}` : null
+
+/** In EIP-55 form; one letter case throughout is no checksum, a wrong mixture is a wrong address. */
+const readStatedAddress = (text: string): Hex | null => {
+  const address = readAddress(text)
+  if (address === null) return null
+  const isUniform = text === text.toLowerCase() || text.slice(2) === text.slice(2).toUpperCase()
+  return isUniform || text === address ? address : null
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import type { OfflineScheme } from '../../schemes/offlineScheme.js'
+import type { AnyChainFamily, ChainContext, ChainModule, NetworkHealth, Sandbox } from '../chain.js'
+import { listFixedPayers } from './fixedPayers.js'
+import { type AddressGroup, listAddresses } from './listAddresses.js'
+import { namespaceOf } from './networks.js'
+import { createSandboxScheme } from './scheme.js'
+import type { SandboxSettings } from './settings.js'
+import { createRequestWriter } from './writeRequest.js'
+
+/** Every scheme that the readers of the other families have on the networks of the sandbox. */
+export const createOpen =
+  (readers: readonly AnyChainFamily[]): ChainModule<SandboxSettings>['open'] =>
+  async ({ networks }, { clock, logger, scenarios }: ChainContext) => {
+    const modules = await Promise.all(readers.map((reader) => reader.loadOffline?.()))
+    const offline = modules.flatMap((module) => module?.listOfflineSchemes(networks) ?? [])
+    const missing = networks.filter((network) => !offline.some(({ kind }) => kind.network === network))
+    if (missing.length > 0) throw new Error(`No family reads payments of ${missing.join(', ')}`)
+    const groups = createGroups(offline)
+    const writeRequest = await createRequestWriter(offline)
+    logger.warn({ networks }, 'sandbox.open: payments are simulated, and no request reaches a chain')
+    return {
+      schemes: offline.map((each) => {
+        const { scheme, network } = each.kind
+        const fixed = listFixedPayers(namespaceOf(network), scheme, each.forms)
+        return createSandboxScheme({ offline: each, fixed, scenarios, clock })
+      }),
+      sandbox: {
+        networks,
+        listAddresses: (now) => listAddresses(groups, writeRequest, now),
+        hasReorgs: (network) =>
+          offline.some(({ kind, forms }) => kind.network === network && forms.blocks !== null),
+        newPayer: createNewPayer(offline),
+        writeRequest,
+      },
+      health: () => networks.map(reportHealth),
+      close: async () => undefined,
+    }
+  }
+
+const createGroups = (offline: readonly OfflineScheme[]): readonly AddressGroup[] => {
+  const namespaces = [...new Set(offline.map(({ kind }) => namespaceOf(kind.network)))]
+  return namespaces.map((namespace) => {
+    const own = offline.filter(({ kind }) => namespaceOf(kind.network) === namespace)
+    const exact = own.find(({ kind }) => kind.scheme === 'exact')
+    if (exact === undefined) throw new Error(`The scheme exact is missing on ${namespace}`)
+    return {
+      namespace,
+      networks: [...new Set(own.map(({ kind }) => kind.network))],
+      schemes: [...new Set(own.map(({ kind }) => kind.scheme))],
+      payers: listFixedPayers(namespace, 'exact', exact.forms),
+    }
+  })
+}
+
+const createNewPayer =
+  (offline: readonly OfflineScheme[]): Sandbox['newPayer'] =>
+  (network) => {
+    const scheme = offline.find(({ kind }) => kind.network === network)
+    if (scheme === undefined) throw new Error(`${network} is not a network of the sandbox`)
+    return scheme.forms.formatAddress(randomBytes(32))
+  }
+
+const reportHealth = (network: string): NetworkHealth => ({
+  network,
+  isServing: true,
+  isRpcReachable: true,
+  problem: null,
+  balanceLevel: 'ok',
+  signers: [],
+  endpoints: [],
+})

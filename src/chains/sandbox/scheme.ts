@@ -1,0 +1,192 @@
+import { withSignal } from '../../concurrency/deadline.js'
+import type { Clock } from '../../ports/clock.js'
+import type { SandboxScenarios } from '../../ports/sandboxScenarios.js'
+import type { BlockReference, Settlement } from '../../ports/settlementJournal.js'
+import type { Payment } from '../../protocol/payment.js'
+import type { OfflineScheme } from '../../schemes/offlineScheme.js'
+import type {
+  Authorized,
+  BlockStatus,
+  Outcome,
+  Refusal,
+  Scheme,
+  Verification,
+  VerifyOptions,
+} from '../../schemes/scheme.js'
+import { readSettleAmount, type SettleAmount } from '../../schemes/settleAmount.js'
+import { heightAt, readBlock } from './blocks.js'
+import { type Course, findOrphanHeight, findOutcome, formatCourse, readCourse } from './course.js'
+import { createFindScript, type Scripted } from './findScript.js'
+import type { FixedPayer } from './fixedPayers.js'
+import { identifyKeyless } from './identifyKeyless.js'
+import { listNamedPayers } from './namedPayers.js'
+import { createTransactionHash } from './transactionHash.js'
+
+export interface SandboxDependencies {
+  readonly offline: OfflineScheme
+  readonly fixed: readonly FixedPayer[]
+  readonly scenarios: SandboxScenarios | undefined
+  readonly clock: Clock
+}
+
+/** A scheme without a chain: scripts decide the payments of payers without keys, an offline reader all others. */
+export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme => {
+  const { offline, fixed, scenarios, clock } = dependencies
+  const { kind, signers, forms, isAddress, isAsset, describeAsset, findRouter } = offline
+  const { network } = kind
+  const findScript = createFindScript({ network, fixed, scenarios, clock })
+  const isFixed = (payer: string): boolean => fixed.some(({ address }) => address === payer)
+
+  const identify = (payment: Payment): string | null => {
+    const payers = listNamedPayers(payment, offline)
+    const fixedPayer = payers.find(isFixed)
+    if (fixedPayer !== undefined) return identifyKeyless(payment, fixedPayer, clock.now())
+    const [payer] = payers
+    return (
+      offline.identify(payment) ?? (payer === undefined ? null : identifyKeyless(payment, payer, clock.now()))
+    )
+  }
+
+  const authorize = (
+    facts: Omit<Authorized, 'isValid' | 'details' | 'settle'>,
+    course: Course,
+  ): Authorized => ({
+    isValid: true,
+    ...facts,
+    details: formatCourse(course),
+    settle: async (recorder) => {
+      const { authorizationId } = facts
+      const bytes = createTransactionHash(authorizationId, recorder.settlementId)
+      const transaction = forms.formatTransaction(bytes)
+      await recorder.record({ transaction, bytes: `sandbox ${authorizationId}` })
+      return decide(course, { transaction, atMs: course.sentAtMs, ...facts })
+    },
+  })
+
+  const decide = (
+    course: Course,
+    {
+      transaction,
+      atMs,
+      amount,
+      authorizedAmount,
+    }: Pick<Authorized, 'amount' | 'authorizedAmount'> & {
+      readonly transaction: string
+      readonly atMs: number | null
+    },
+  ): Outcome => {
+    const outcome = findOutcome(course, { transaction, network, blocks: forms.blocks, atMs })
+    return outcome.state === 'confirmed' && amount !== authorizedAmount
+      ? { ...outcome, settledAmount: amount }
+      : outcome
+  }
+
+  const verifyScripted = async (
+    payment: Payment,
+    { payer, script, scenarioId, nowMs }: Scripted,
+    { isAwaited, isForSettle = false }: VerifyOptions,
+  ): Promise<Verification> => {
+    await pass(script.delayMs, isAwaited)
+    const refused = script.verifyRefusal ?? (isForSettle ? script.settleRefusal : null)
+    if (refused !== null) return { isValid: false, payer, reason: refused }
+    if (kind.scheme === 'exact' && payment.requirements.amount === 0n) {
+      return { isValid: false, payer, reason: 'invalid_payment_amount' }
+    }
+    const authorizedAmount = findMaximum(payment)
+    const settled = readAmount(payment, isForSettle)
+    if ('reason' in settled) return { isValid: false, payer, ...settled }
+    return authorize(
+      {
+        payer,
+        authorizationId: identify(payment) ?? identifyKeyless(payment, payer, clock.now()),
+        authorizedAmount,
+        amount: settled.amount,
+        expiresAt: null,
+      },
+      { sentAtMs: nowMs, scenarioId, settle: script.settle, reorg: script.reorg },
+    )
+  }
+
+  /** Ends early if the caller disconnected. */
+  const pass = async (delayMs: number, isAwaited: () => boolean): Promise<void> => {
+    for (let leftMs = delayMs; leftMs > 0; leftMs -= pollMs) {
+      await clock.sleep(Math.min(leftMs, pollMs))
+      if (!isAwaited()) throw new Error('The caller is gone')
+    }
+  }
+
+  const readSigned = async (payment: Payment, isForSettle: boolean): Promise<Authorized | Refusal> => {
+    const now = clock.now()
+    const reading = await offline.read(payment, { now, isForSettle })
+    if (!reading.isValid) return reading
+    const { holds, isValid: _, ...facts } = reading
+    return authorize(
+      holds ? { ...facts, hold: { spender: signers[0] ?? '', balance: unlimited, allowance: null } } : facts,
+      { sentAtMs: now.getTime(), scenarioId: null, settle: confirmedAtOnce, reorg: null },
+    )
+  }
+
+  const readClock = async (scenarioId: string | null): Promise<number | null> =>
+    scenarioId === null ? clock.now().getTime() : ((await scenarios?.find(scenarioId))?.clockMs ?? null)
+
+  const resolve = async (settlement: Settlement): Promise<Outcome> => {
+    const transaction = settlement.transaction ?? settlement.broadcasts.at(-1)?.transaction
+    if (transaction === undefined) throw new Error('The settlement has no recorded transaction')
+    const course = readCourse(settlement.details)
+    return decide(course, { ...settlement, transaction, atMs: await readClock(course.scenarioId) })
+  }
+
+  const getBlockStatus = async (block: BlockReference): Promise<BlockStatus> => {
+    if (forms.blocks === null) return 'final'
+    const read = readBlock(block, network, forms.blocks)
+    if (read === null) return 'unknown'
+    if (read.orphanedBy === null) return 'final'
+    if (scenarios === undefined) return 'unknown'
+    const scenario = await scenarios.find(read.orphanedBy)
+    // Once it expired, everything in its script has happened.
+    if (scenario === null) return 'orphaned'
+    const { reorg } = scenario.script
+    if (reorg === null) return 'final'
+    const orphanHeight = findOrphanHeight(read.height, reorg.afterBlocks)
+    return heightAt(scenario.clockMs) < orphanHeight ? 'canonical' : 'orphaned'
+  }
+
+  return {
+    kind,
+    signers,
+    isAddress,
+    ...(isAsset === undefined ? {} : { isAsset }),
+    // There is no chain that knows which nonces are used.
+    isClaimedByJournal: true,
+    describeAsset,
+    ...(findRouter === undefined ? {} : { findRouter }),
+    identify,
+    verify: async (payment, options) => {
+      const scripted = await findScript(listNamedPayers(payment, offline))
+      return scripted === null
+        ? await readSigned(payment, options.isForSettle ?? false)
+        : await verifyScripted(payment, scripted, options)
+    },
+    resolve: (settlement, signal) => withSignal(resolve(settlement), signal),
+    getBlockStatus: (block, signal) => withSignal(getBlockStatus(block), signal),
+  }
+}
+
+const pollMs = 100
+
+const unlimited = 2n ** 256n - 1n
+
+const confirmedAtOnce = { failure: null, pendingSeconds: 0 } as const
+
+/** Of a payment without a readable authorization: what the client accepted. */
+const findMaximum = ({ requirements, acceptedAmount }: Payment): bigint =>
+  requirements.scheme === 'upto' ? (acceptedAmount ?? requirements.amount) : requirements.amount
+
+const readAmount = (payment: Payment, isForSettle: boolean): SettleAmount =>
+  payment.requirements.scheme === 'upto'
+    ? readSettleAmount(payment, {
+        authorizedMaximum: findMaximum(payment),
+        isForSettle,
+        isRequiredAmountCharge: true,
+      })
+    : { amount: payment.requirements.amount }

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import type { SandboxPayment } from '../../protocol/sandbox.js'
+import type { OfflineScheme } from '../../schemes/offlineScheme.js'
+import type { AssetTerms } from '../../schemes/scheme.js'
+import type { Sandbox } from '../chain.js'
+import { createRecipient } from './fixedPayers.js'
+import { namespaceOf } from './networks.js'
+
+const amount = '10000'
+const maxTimeoutSeconds = 300
+
+interface Terms {
+  readonly terms: AssetTerms
+  readonly payTo: string
+  readonly readAddress: OfflineScheme['forms']['readAddress']
+}
+
+/** Unsigned payments of the scheme exact in the first token of a network, to a recipient without a known key. */
+export const createRequestWriter = async (
+  offline: readonly OfflineScheme[],
+): Promise<Sandbox['writeRequest']> => {
+  const byNetwork = new Map<string, Terms>()
+  for (const { kind, forms, describeAsset } of offline) {
+    if (kind.scheme !== 'exact') continue
+    const terms = await describeAsset(null, null)
+    if (terms === null) throw new Error(`The scheme exact has no asset on ${kind.network}`)
+    const payTo = createRecipient(namespaceOf(kind.network), forms)
+    byNetwork.set(kind.network, { terms, payTo, readAddress: forms.readAddress })
+  }
+  return (network, payer, now) => {
+    const known = byNetwork.get(network)
+    const address = known?.readAddress(payer) ?? null
+    if (known === undefined || address === null) return null
+    const { terms, payTo } = known
+    const requirements = {
+      scheme: 'exact',
+      network,
+      amount,
+      asset: terms.asset,
+      payTo,
+      maxTimeoutSeconds,
+      extra: terms.extra,
+    }
+    const payload =
+      namespaceOf(network) === 'eip155'
+        ? createAuthorization(address, payTo, now)
+        : { payer: address, nonce: randomBytes(32).toString('hex') }
+    return {
+      paymentPayload: { payVersion: 2, x402Version: 2, accepted: requirements, payload },
+      paymentRequirements: requirements,
+    }
+  }
+}
+
+/** As clients of EIP-3009 send it; the signature is none. */
+const createAuthorization = (
+  from: string,
+  to: string,
+  now: Date,
+): NonNullable<SandboxPayment['paymentPayload']['payload']> => {
+  const nowSeconds = Math.floor(now.getTime() / 1_000)
+  return {
+    signature: `0x${'00'.repeat(65)}`,
+    authorization: {
+      from,
+      to,
+      value: amount,
+      validAfter: `${nowSeconds - 600}`,
+      validBefore: `${nowSeconds + maxTimeoutSeconds}`,
+      nonce: `0x${randomBytes(32).toString('hex')}`,
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import { Address } from '@ton/core'
+import type { Payment } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
+import type { AssetTerms } from '../../../schemes/scheme.js'
+import type { OfflineModule } from '../../chain.js'
+import { readAddress } from '../encoding/cells.js'
+import { formatAuthorizationId } from '../exact/authorizationId.js'
+import { findFailedCheck } from '../exact/checks.js'
+import { type DecodedPayment, decodePayment, expiryOf, identityOf } from '../exact/decode.js'
+import { readClaimedPayer, readExactProof } from '../exact/payload.js'
+import { readPayment, toRefusal } from '../exact/readPayment.js'
+import { findFailedWalletCheck, isForOtherNetwork } from '../exact/stateChecks.js'
+import { findKnownNetwork, type KnownNetwork, listOtherGlobalIds } from '../networks.js'
+import { findWallet } from '../wallets/walletState.js'
+
+export const listOfflineSchemes: OfflineModule['listOfflineSchemes'] = (networks) =>
+  networks.flatMap((network) => {
+    const known = network.startsWith(prefix) ? findKnownNetwork(network.slice(prefix.length)) : null
+    return known === null ? [] : [createOfflineExact(network, known)]
+  })
+
+const prefix = 'ton:'
+
+/** Jetton master of test dollars, as t402 publishes it for its testnets; 6 decimals. */
+const testDollars = 'kQD0GKBM8ZbryVk2aESmzfU6b9b_8era_IkvBSELujFZPsyy'
+
+/** The relay wallet of the sandbox; no key of it is known. */
+const relay = new Address(0, Buffer.from('5a4db0'.padStart(64, '0'), 'hex'))
+
+// As TON_MIN_RELAY_NANOTON and its like, and TON_EXPIRY_MARGIN_SECONDS, by default.
+const relayLimits = { least: 30_000_000n, most: 60_000_000n, mostUnreturned: 30_000_000n, mostForwarded: 1n }
+const expiryMarginSeconds = 15
+
+const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme => {
+  const masters = [testDollars, ...known.tokens.map(({ master }) => master)]
+  const otherGlobalIds = listOtherGlobalIds(known)
+  const isOffered = (asset: Address) => masters.some((each) => readAddress(each)?.equals(asset))
+  const extra = { areFeesSponsored: true, responseDestination: relay.toRawString() }
+
+  const describe = (asset: string | null): AssetTerms | null => {
+    const named = asset ?? testDollars
+    const master = readAddress(named)
+    return master === null || !isOffered(master) ? null : { asset: named, decimals: 6, extra }
+  }
+
+  /** Null if nothing is wrong, as far as it can be known: only a state init binds a key to the payer's address. */
+  const findWalletProblem = (decoded: DecodedPayment): Reason | null => {
+    const { message, request, isSponsored } = decoded
+    if (message.init === null) {
+      return isForOtherNetwork(request, otherGlobalIds)
+        ? 'invalid_exact_tvm_payload_wallet_id_mismatch'
+        : null
+    }
+    // As of a deployed wallet.
+    if (!isSponsored) return 'invalid_boc_format'
+    const finding = findWallet(undeployed, message)
+    if ('refusedAs' in finding) return finding.refusedAs
+    return findFailedWalletCheck({ decoded, wallet: finding.wallet, otherGlobalIds })
+  }
+
+  const decode = ({ proof }: Pick<Payment, 'proof'>): DecodedPayment | null => {
+    const reading = readExactProof(proof)
+    if ('problem' in reading) return null
+    const decoding = decodePayment(reading.proof)
+    return 'decoded' in decoding ? decoding.decoded : null
+  }
+
+  return {
+    kind: { scheme: 'exact', network, extra },
+    signers: [relay.toRawString()],
+    forms,
+    isAddress: (text) => readAddress(text) !== null,
+    describeAsset: async (asset) => describe(asset),
+    identify: (payment) => {
+      const decoded = decode(payment)
+      return decoded === null ? null : formatAuthorizationId(network, identityOf(decoded))
+    },
+    findPayer: (payment) =>
+      (decode(payment)?.message.wallet ?? readClaimedPayer(payment.proof))?.toRawString() ?? null,
+    read: async (payment, { now, isForSettle }) => {
+      const reading = readPayment(payment, isOffered)
+      if ('refused' in reading) return reading.refused
+      const { decoded, asset } = reading
+      const payer = decoded.message.wallet
+      const broken =
+        findFailedCheck({
+          decoded,
+          payment,
+          asset,
+          nowSeconds: Math.floor(now.getTime() / 1_000),
+          marginSeconds: isForSettle ? expiryMarginSeconds : 0,
+          relays: [relay],
+          relayLimits,
+        }) ?? findWalletProblem(decoded)
+      if (broken !== null) return toRefusal(payer, broken).refused
+      return {
+        isValid: true,
+        payer: payer.toRawString(),
+        authorizationId: formatAuthorizationId(network, identityOf(decoded)),
+        authorizedAmount: decoded.transfer.amount,
+        amount: decoded.transfer.amount,
+        expiresAt: expiryOf(decoded),
+        holds: false,
+      }
+    },
+  }
+}
+
+const undeployed = { state: 'uninitialized', code: null, data: null } as const
+
+const forms: NetworkForms = {
+  readAddress: (text) => readAddress(text)?.toRawString() ?? null,
+  formatAddress: (bytes) => new Address(0, Buffer.from(bytes.subarray(0, 32))).toRawString(),
+  formatTransaction: (bytes) => Buffer.from(bytes.subarray(0, 32)).toString('hex'),
+  // A block in the masterchain is final.
+  blocks: null,
+}

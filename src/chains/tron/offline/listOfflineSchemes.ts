@@ -1,0 +1,92 @@
+import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
+import type { AssetTerms } from '../../../schemes/scheme.js'
+import type { OfflineModule } from '../../chain.js'
+import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
+import type { SignedTransfer } from '../exact/decode.js'
+import { readClaimedPayer, readExactProof } from '../exact/payload.js'
+import { createPrepare } from '../exact/prepare.js'
+import { findKnownNetwork, type KnownNetwork } from '../networks.js'
+
+export const listOfflineSchemes: OfflineModule['listOfflineSchemes'] = (networks) =>
+  networks.flatMap((network) => {
+    const known = network.startsWith(prefix) ? findKnownNetwork(network.slice(prefix.length)) : null
+    return known === null ? [] : [createOfflineExact(network, known)]
+  })
+
+const prefix = 'tron:'
+
+// As TRON_MAX_FEE_LIMIT and TRON_EXPIRY_MARGIN_SECONDS by default.
+const maxFeeLimit = 1_000_000_000n
+const marginMs = 6_000
+
+const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineScheme => {
+  const offered = new Set(tokens.map(({ contract }) => readAddress(contract)).filter((each) => each !== null))
+  const [first] = tokens
+  const identifyTransfer = ({ transaction }: SignedTransfer): string => `${network}/${transaction}`
+  const describe = (asset: string | null): AssetTerms | null => {
+    const named = asset ?? first?.contract
+    const contract = readAddress(named)
+    const known = tokens.find((token) => readAddress(token.contract) === contract)
+    return named === undefined || known === undefined
+      ? null
+      : { asset: named, decimals: known.decimals, extra: {} }
+  }
+  return {
+    kind: {
+      scheme: 'exact',
+      network,
+      extra:
+        first === undefined
+          ? {}
+          : { defaultAsset: first.contract, symbol: first.symbol, decimals: first.decimals },
+    },
+    signers: [],
+    forms,
+    isAddress: (text) => readAddress(text) !== null,
+    describeAsset: async (asset) => describe(asset),
+    identify: ({ proof }) => {
+      const reading = readExactProof(proof)
+      return 'reason' in reading ? null : identifyTransfer(reading.proof.transfer)
+    },
+    findPayer: ({ proof }) => {
+      const reading = readExactProof(proof)
+      const payer = 'reason' in reading ? readClaimedPayer(proof) : reading.proof.transfer.owner
+      return payer === null ? null : formatAddress(payer)
+    },
+    read: async (payment, { now, isForSettle }) => {
+      const prepare = createPrepare({ acceptsAnyToken: false, maxFeeLimit }, offered, { now: () => now })
+      const preparation = prepare(payment, isForSettle ? marginMs : 0)
+      if ('refused' in preparation) return preparation.refused
+      const { transfer } = preparation
+      return {
+        isValid: true,
+        payer: formatAddress(transfer.owner),
+        authorizationId: identifyTransfer(transfer),
+        authorizedAmount: transfer.value,
+        amount: transfer.value,
+        expiresAt: new Date(transfer.expiration),
+        holds: false,
+      }
+    },
+  }
+}
+
+const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+const blockHash = /^[0-9a-f]{64}$/
+
+const forms: NetworkForms = {
+  readAddress: (text) => {
+    const address = readAddress(text)
+    return address === null ? null : formatAddress(address)
+  },
+  formatAddress: (bytes) => {
+    const address: TronAddress = `41${toHex(bytes.subarray(0, 20))}`
+    return formatAddress(address)
+  },
+  formatTransaction: (bytes) => toHex(bytes.subarray(0, 32)),
+  blocks: {
+    format: toHex,
+    read: (hash) => (blockHash.test(hash) ? Buffer.from(hash, 'hex') : null),
+  },
+}

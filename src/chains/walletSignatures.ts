@@ -1,0 +1,51 @@
+import { withinDeadline, withSignal } from '../concurrency/deadline.js'
+import type { Logger } from '../ports/logger.js'
+import type { WalletSignatures } from '../ports/walletSignatures.js'
+import type { ContractReader, SignInFamily, SignInModule } from './chain.js'
+
+export interface WalletSignaturesDependencies {
+  readonly families: readonly SignInFamily[]
+  readonly contracts: readonly ContractReader[]
+  readonly logger: Logger
+}
+
+const deadlineMs = 5_000
+
+/** Families are loaded by the first message of one of their wallets. */
+export const createWalletSignatures = (dependencies: WalletSignaturesDependencies): WalletSignatures => {
+  const { families, logger } = dependencies
+  const contracts = new Map(dependencies.contracts.map((reader) => [reader.network, reader]))
+
+  const verifyBy = async <T>(
+    network: string,
+    verify: (module: SignInModule, reader: ContractReader | null) => Promise<T>,
+    otherwise: { readonly unsupported: T; readonly unavailable: T },
+  ): Promise<T> => {
+    const namespace = network.slice(0, network.indexOf(':'))
+    const family = families.find((each) => each.namespace === namespace)
+    if (family === undefined) return otherwise.unsupported
+    try {
+      const module = await family.loadSignIn()
+      const { signal: stopped } = new AbortController()
+      return await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
+        withSignal(verify(module, contracts.get(network) ?? null), signal),
+      )
+    } catch (error) {
+      logger.warn({ network, error }, 'sign_in.wallet_unavailable')
+      return otherwise.unavailable
+    }
+  }
+
+  return {
+    verify: (statement) =>
+      verifyBy(statement.network, (module, reader) => module.verifySignature(statement, reader), {
+        unsupported: { state: 'unsupported' },
+        unavailable: { state: 'unavailable' },
+      }),
+    verifyMessage: (text) =>
+      verifyBy(text.network, (module, reader) => module.verifyMessage(text, reader), {
+        unsupported: false,
+        unavailable: false,
+      }),
+  }
+}

@@ -1,0 +1,53 @@
+import type { Reason } from '../protocol/reasons.js'
+
+/** What happens to the payments of one payer. Times are seconds of the scenario's own clock. */
+export interface ScenarioScript {
+  /** Null: /verify answers valid. */
+  readonly verifyRefusal: Reason | null
+  readonly settle: {
+    /** Null: confirmed; else it fails for this reason. */
+    readonly failure: Reason | null
+    /** How long the outcome is pending after it was sent; 0: /settle itself answers the outcome. */
+    readonly pendingSeconds: number
+  }
+  /** Null: the block of the payment becomes final. */
+  readonly reorg: {
+    /** Blocks of 2 s on top of the payment's block when it is orphaned. */
+    readonly afterBlocks: number
+    /** Null: another block confirms it; else it fails for this reason. */
+    readonly failure: Reason | null
+  } | null
+}
+
+export interface Scenario {
+  /** UUID: hashes of virtual blocks contain it. */
+  readonly id: string
+  /** CAIP-2 identifier. */
+  readonly network: string
+  /** In the form in which answers name payers of the network. */
+  readonly payer: string
+  readonly script: ScenarioScript
+  /** How far its clock was advanced. The clock starts at 0 and moves by requests only, never by itself. */
+  readonly clockMs: number
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}
+
+/** The scenarios of the sandbox, shared by all instances. */
+export interface SandboxScenarios {
+  /** The scenario of a payer; null without one, and once it expired. */
+  findByPayer(network: string, payer: string): Promise<Scenario | null>
+  /** Null once it expired. */
+  find(id: string): Promise<Scenario | null>
+}
+
+export interface SandboxScenarioStore extends SandboxScenarios {
+  /** Null: the sandbox has as many as it keeps. */
+  create(scenario: Pick<Scenario, 'network' | 'payer' | 'script' | 'expiresAt'>): Promise<Scenario | null>
+  /** Advances its clock, and makes the waiting webhooks of its payments due that much earlier. Null once it expired. */
+  advance(id: string, milliseconds: number): Promise<Scenario | null>
+  /** Until the next waiting webhook of its payments is due; null without one. */
+  findNextDueMs(id: string): Promise<number | null>
+  /** Deletes expired scenarios. */
+  purge(): Promise<void>
+}

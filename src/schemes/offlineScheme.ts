@@ -1,0 +1,51 @@
+import type { Payment } from '../protocol/payment.js'
+import type { Authorized, Kind, Refusal, Scheme } from './scheme.js'
+
+/**
+ * A scheme on one network, judged by what needs no chain: structure, recipient, asset, amount, times and signatures of
+ * the payer's own key. Balances, nonces and contract wallets are unknown to it. The sandbox settles by it.
+ */
+export interface OfflineScheme
+  extends Pick<Scheme, 'isAddress' | 'isAsset' | 'describeAsset' | 'findRouter' | 'identify'> {
+  readonly kind: Kind
+  /** Address that the sandbox announces as signer, spender or fee payer; no key exists for it. */
+  readonly signers: readonly string[]
+  readonly forms: NetworkForms
+  /** The payer in the place where clients of the scheme name it, unproven; null if it is unreadable. Never throws. */
+  findPayer(payment: Payment): string | null
+  read(payment: Payment, phase: OfflinePhase): Promise<OfflineAuthorization | Refusal>
+}
+
+export interface OfflinePhase {
+  readonly now: Date
+  /** As in `VerifyOptions`. */
+  readonly isForSettle: boolean
+}
+
+/** How a network writes addresses and hashes. */
+export interface NetworkForms {
+  /** The form in which answers name payers, from any form of the network; null for anything else. */
+  readAddress(text: string): string | null
+  /** From 32 bytes. */
+  formatAddress(bytes: Uint8Array): string
+  /** From 64 bytes, of which a network may use the first 32. */
+  formatTransaction(bytes: Uint8Array): string
+  /** Null where blocks are final at once, so that payments name none. */
+  readonly blocks: BlockForm | null
+}
+
+/** 32 bytes as the hash of a block. */
+export interface BlockForm {
+  format(bytes: Uint8Array): string
+  /** Inverse of `format`; null for anything else. */
+  read(hash: string): Uint8Array | null
+}
+
+export interface OfflineAuthorization
+  extends Pick<
+    Authorized,
+    'isValid' | 'payer' | 'authorizationId' | 'authorizedAmount' | 'amount' | 'expiresAt'
+  > {
+  /** As in `Authorized`: set where the service is rendered between verify and settle. */
+  readonly holds: boolean
+}
