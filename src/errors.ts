@@ -1,10 +1,12 @@
 import type { OperationalCode } from './protocol/operationalCodes.js'
 import type { Reason } from './protocol/reasons.js'
+import type { SignInReason } from './protocol/siwx.js'
 
 export const errorStatus = {
   INVALID_REQUEST: 400,
   INVALID_IDEMPOTENCY_KEY: 400,
   UNAUTHORIZED: 401,
+  SIGN_IN_FAILED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
@@ -33,6 +35,8 @@ export interface AppErrorOptions {
   readonly operationalCode?: OperationalCode
   /** Why an earlier settlement failed. */
   readonly reason?: Reason
+  /** Why a wallet sign-in is refused. */
+  readonly signInReason?: SignInReason
 }
 
 export class AppError extends Error {
@@ -40,6 +44,7 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | null
   readonly operationalCode: OperationalCode | null
   readonly reason: Reason | null
+  readonly signInReason: SignInReason | null
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
@@ -48,5 +53,6 @@ export class AppError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds ?? null
     this.operationalCode = options.operationalCode ?? null
     this.reason = options.reason ?? null
+    this.signInReason = options.signInReason ?? null
   }
 }

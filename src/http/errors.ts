@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorStatus } from '../errors.js'
 import type { Reason } from '../protocol/reasons.js'
+import type { SignInReason } from '../protocol/siwx.js'
 import { forbidCaching } from './forbidCaching.js'
 import { stalledError, wasCutOffByStall } from './stalledRequests.js'
 
@@ -8,6 +9,7 @@ export interface ErrorBody {
   readonly code: ErrorCode
   readonly message: string
   readonly errorReason?: Reason
+  readonly reason?: SignInReason
   readonly operationalCode?: string
   readonly retryAfter?: number
 }
@@ -16,6 +18,7 @@ export const toErrorBody = (error: AppError): ErrorBody => ({
   code: error.code,
   message: error.message,
   ...(error.reason === null ? {} : { errorReason: error.reason }),
+  ...(error.signInReason === null ? {} : { reason: error.signInReason }),
   ...(error.operationalCode === null ? {} : { operationalCode: error.operationalCode }),
   ...(error.retryAfterSeconds === null ? {} : { retryAfter: Math.ceil(error.retryAfterSeconds) }),
 })
@@ -58,6 +61,7 @@ export const sendError = (reply: FastifyReply, error: AppError): FastifyReply =>
   if (body.retryAfter !== undefined) reply.header('retry-after', body.retryAfter)
   // RFC 9110, section 15.5.2: a 401 must carry WWW-Authenticate.
   if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer')
+  if (error.code === 'SIGN_IN_FAILED') reply.header('www-authenticate', 'SIWX')
   return (
     reply
       .code(errorStatus[error.code])

@@ -1,5 +1,5 @@
 /** Bound to the ciphertext: text sealed for one purpose cannot be opened for another. */
-export type SealPurpose = 'api-key' | 'webhook-secret'
+export type SealPurpose = 'api-key' | 'webhook-secret' | 'sign-in-nonce'
 
 /** Encrypts secrets that are stored in the database and must be readable again. */
 export interface Sealer {

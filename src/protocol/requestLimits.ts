@@ -56,6 +56,10 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
   const perAddress = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'anonymous' }
   }
+  /** Also with a key: what these routes keep, or compute, is paid for by all. */
+  const perClient = (endpoint: string, limit: number): RequestLimit => {
+    return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'all' }
+  }
   const perAccount = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'account', appliesTo: 'keyed' }
   }
@@ -84,8 +88,12 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perAddress('*', figures.anonymousRequestsPerMinute),
     perAddress('POST /settle', figures.anonymousSettlesPerMinute),
     perAddress('POST /v1/intent/:id/execute', figures.anonymousSettlesPerMinute),
+    perAddress('POST /v1/siwx/nonce', 120),
+    perAddress('POST /v1/siwx/verify', 120),
     ...ofKeys('POST /register'),
     ...ofKeys('POST /lookup'),
+    perClient('POST /discovery/validate', 60),
+    perClient('POST /v1/discovery/validate', 60),
     perAccount('/dashboard/*', 1_000),
     perAccount('POST /dashboard/rotate', 5),
     perAccount('POST /dashboard/api-keys', 10),
@@ -93,5 +101,8 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perAccount('POST /dashboard/webhook', 30),
     perAccount('POST /dashboard/webhook/test', 5),
     perAccount('GET /dashboard/info', 120),
+    perClient('POST /sandbox/scenarios', 60),
+    perClient('POST /sandbox/inbox', 60),
+    perClient('POST /sandbox/clock/advance', 120),
   ].filter(({ limit }) => limit > 0)
 }

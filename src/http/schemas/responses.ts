@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type ErrorCode, errorStatus } from '../../errors.js'
 import { bodyLimits } from '../../protocol/bodyLimits.js'
 import { operationalCodeName, reasonName } from '../../protocol/results.js'
+import { signInReasons } from '../../protocol/siwx.js'
 
 export const errorBody = z
   .object({
@@ -9,6 +10,11 @@ export const errorBody = z
     message: z.string().meta({ description: 'Human-readable; the wording may change' }),
     /** With `PREVIOUS_REQUEST_FAILED`. */
     errorReason: reasonName,
+    /** With `SIGN_IN_FAILED`. */
+    reason: z
+      .enum(Object.keys(signInReasons))
+      .optional()
+      .meta({ description: 'With `SIGN_IN_FAILED`: why the wallet sign-in is refused' }),
     operationalCode: operationalCodeName,
     retryAfter: z
       .int()
@@ -26,6 +32,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'The request is malformed; the message names the field',
   INVALID_IDEMPOTENCY_KEY: 'The header `Idempotency-Key` is not 1 to 64 letters, digits and hyphens',
   UNAUTHORIZED: "An API key, or the operator's token, is missing or wrong",
+  SIGN_IN_FAILED: 'The wallet sign-in is refused; see `reason`',
   FORBIDDEN: 'The restrictions of the API key exclude this client, or the instance has no operator token',
   NOT_FOUND: 'The resource does not exist',
   METHOD_NOT_ALLOWED: 'The method is not allowed for this path; see the header `Allow`',

@@ -1,0 +1,26 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import { bodyLimits } from '../../protocol/bodyLimits.js'
+import type { SiwxUseCases } from '../../usecases/siwx/useCases.js'
+import { forbidCaching } from '../forbidCaching.js'
+import { issueNonceSchema, verifySignInSchema } from '../schemas/siwx.js'
+
+export const siwxRoutes: FastifyPluginCallbackZod<{ readonly useCases: SiwxUseCases }> = (
+  app,
+  { useCases },
+  done,
+) => {
+  app.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
+
+  const config = { access: 'public' } as const
+
+  app.post('/v1/siwx/nonce', { schema: issueNonceSchema, config }, async ({ body }) =>
+    useCases.issueNonce(body ?? {}),
+  )
+
+  app.post(
+    '/v1/siwx/verify',
+    { schema: verifySignInSchema, config, bodyLimit: bodyLimits.signIn },
+    async ({ body }) => await useCases.verifySignIn(body),
+  )
+  done()
+}
