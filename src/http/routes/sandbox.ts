@@ -1,0 +1,51 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import type { SandboxUseCases } from '../../usecases/sandbox/useCases.js'
+import { forbidCaching } from '../forbidCaching.js'
+import {
+  advanceClockSchema,
+  createInboxSchema,
+  createScenarioSchema,
+  getScenarioSchema,
+  readInboxSchema,
+  sandboxAddressesSchema,
+  sandboxPaymentSchema,
+} from '../schemas/sandbox.js'
+
+/** Served by the sandbox only. */
+export const sandboxRoutes: FastifyPluginCallbackZod<{ readonly useCases: SandboxUseCases }> = (
+  app,
+  { useCases },
+  done,
+) => {
+  const config = { access: 'public' } as const
+  app.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
+
+  app.get('/sandbox/addresses', { schema: sandboxAddressesSchema, config }, async () =>
+    useCases.listAddresses(),
+  )
+
+  app.get('/sandbox/payments/:payer', { schema: sandboxPaymentSchema, config }, async ({ params, query }) =>
+    useCases.createPayment({ payer: params.payer, network: query.network ?? 'eip155:84532' }),
+  )
+
+  app.post('/sandbox/scenarios', { schema: createScenarioSchema, config }, async ({ body }, reply) =>
+    reply.code(201).send(await useCases.createScenario(body)),
+  )
+
+  app.get('/sandbox/scenarios/:id', { schema: getScenarioSchema, config }, async ({ params }) =>
+    useCases.getScenario(params.id),
+  )
+
+  app.post('/sandbox/clock/advance', { schema: advanceClockSchema, config }, async ({ body }) =>
+    useCases.advanceClock(body),
+  )
+
+  app.post('/sandbox/inbox', { schema: createInboxSchema, config }, async ({ body }, reply) =>
+    reply.code(201).send(await useCases.createInbox(body)),
+  )
+
+  app.get('/sandbox/inbox/:id', { schema: readInboxSchema, config }, async ({ params }) =>
+    useCases.readInbox(params.id),
+  )
+  done()
+}

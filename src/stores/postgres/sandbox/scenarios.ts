@@ -1,0 +1,87 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type { SandboxScenarioStore, Scenario } from '../../../ports/sandboxScenarios.js'
+import { readReason } from '../../../protocol/reasons.js'
+
+const failure = z
+  .string()
+  .nullable()
+  .transform((text) => readReason(text))
+
+const row = z
+  .object({
+    id: z.string(),
+    network: z.string(),
+    payer: z.string(),
+    script: z.object({
+      verifyRefusal: failure,
+      settle: z.object({ failure, pendingSeconds: z.number() }),
+      reorg: z.object({ afterBlocks: z.number(), failure }).nullable(),
+    }),
+    clock_ms: z.coerce.number(),
+    created_at: z.date(),
+    expires_at: z.date(),
+  })
+  .transform(
+    ({ clock_ms, created_at, expires_at, ...rest }): Scenario => ({
+      ...rest,
+      clockMs: clock_ms,
+      createdAt: created_at,
+      expiresAt: expires_at,
+    }),
+  )
+
+const dueRow = z.object({ due_in: z.string().nullable() })
+
+const columns = 'id, network, payer, script, clock_ms, created_at, expires_at'
+
+/** `maximum`: live scenarios of all callers. */
+export const createSandboxScenarios = (pool: Pool, maximum: number): SandboxScenarioStore => {
+  const findOne = async (sql: string, values: readonly unknown[]): Promise<Scenario | null> => {
+    const { rows } = await pool.query(sql, [...values])
+    return rows.length === 0 ? null : row.parse(rows[0])
+  }
+  return {
+    create: ({ network, payer, script, expiresAt }) =>
+      findOne(
+        `insert into sandbox_scenarios (network, payer, script, expires_at)
+         select $1, $2, $3, $4 where (select count(*) from sandbox_scenarios where expires_at > now()) < $5
+         returning ${columns}`,
+        [network, payer, JSON.stringify(script), expiresAt, maximum],
+      ),
+    findByPayer: (network, payer) =>
+      findOne(
+        `select ${columns} from sandbox_scenarios where network = $1 and payer = $2 and expires_at > now()`,
+        [network, payer],
+      ),
+    find: (id) =>
+      findOne(`select ${columns} from sandbox_scenarios where id = $1 and expires_at > now()`, [id]),
+    advance: (id, milliseconds) =>
+      findOne(
+        `with advanced as (
+           update sandbox_scenarios set clock_ms = clock_ms + $2::bigint where id = $1 and expires_at > now()
+           returning ${columns}),
+         due as (
+           update webhook_deliveries d set due_at = d.due_at - $2::bigint * interval '1 millisecond'
+           from advanced a, settlements s
+           where d.settlement_id = s.id and d.state = 'waiting' and d.lease is null
+             and s.network = a.network and s.payer = a.payer)
+         select ${columns} from advanced`,
+        [id, milliseconds],
+      ),
+    findNextDueMs: async (id) => {
+      const { rows } = await pool.query(
+        `select ceil(extract(epoch from min(d.due_at) - now()) * 1000) as due_in
+         from webhook_deliveries d join settlements s on s.id = d.settlement_id
+           join sandbox_scenarios c on c.network = s.network and c.payer = s.payer
+         where d.state = 'waiting' and d.lease is null and c.id = $1`,
+        [id],
+      )
+      const { due_in: dueInMs } = dueRow.parse(rows[0])
+      return dueInMs === null ? null : Math.max(0, Number(dueInMs))
+    },
+    purge: async () => {
+      await pool.query('delete from sandbox_scenarios where expires_at <= now()')
+    },
+  }
+}

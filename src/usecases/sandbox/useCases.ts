@@ -1,0 +1,24 @@
+import type { SandboxAddressList, SandboxPayment } from '../../protocol/sandbox.js'
+import type {
+  AdvanceRequest,
+  CreatedInbox,
+  InboxRequest,
+  InboxView,
+  ScenarioRequest,
+  ScenarioView,
+} from '../../protocol/scenarios.js'
+
+export interface SandboxUseCases {
+  listAddresses(): SandboxAddressList
+  /** A new payment of a fixed payer, by its name on EVM networks, or of any address. Throws INVALID_REQUEST. */
+  createPayment(query: { readonly payer: string; readonly network: string }): SandboxPayment
+  /** Throws INVALID_REQUEST for a network that the sandbox has not, and SERVICE_UNAVAILABLE while it is full. */
+  createScenario(request: ScenarioRequest): Promise<ScenarioView>
+  /** Throws NOT_FOUND. */
+  getScenario(id: string): Promise<ScenarioView>
+  /** Settlements and webhooks of the scenario that became due are done when it returns. Throws NOT_FOUND. */
+  advanceClock(request: AdvanceRequest): Promise<ScenarioView>
+  createInbox(request: InboxRequest): Promise<CreatedInbox>
+  /** Throws NOT_FOUND. */
+  readInbox(id: string): Promise<InboxView>
+}
