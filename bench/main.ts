@@ -1,4 +1,5 @@
 import { cpus, loadavg } from 'node:os'
+import { measureDiscovery } from './measureDiscovery.js'
 import { measureFamilies } from './measureFamilies.js'
 import { measureGas } from './measureGas.js'
 import { measureGrowth } from './measureGrowth.js'
@@ -35,6 +36,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   tron: measureTron,
   ton: measureTon,
   families: measureFamilies,
+  discovery: measureDiscovery,
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))

@@ -15,6 +15,7 @@ export const parts = [
   'tron',
   'ton',
   'families',
+  'discovery',
 ] as const
 
 export type Part = (typeof parts)[number]

@@ -110,11 +110,13 @@ const readTextFile = (path: string): string | null => {
   }
 }
 
-const targetNames: Readonly<Record<string, readonly string[]>> = {
+export const ownNetworkBlocks = {
   loopback: ['127.0.0.0/8', '::1'],
   // RFC 1918 and RFC 4193. Not link-local: metadata services of clouds answer there.
   private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-}
+} as const
+
+const targetNames: Readonly<Record<string, readonly string[]>> = ownNetworkBlocks
 
 export const webhookTargets = z.string().transform((text, context) => {
   const { normalize } = createAddressBlocks()

@@ -1,0 +1,75 @@
+import { type Fields, isFields } from '../../protocol/fields.js'
+import type { Payment } from '../../protocol/payment.js'
+import { readInfoV1 } from './readInfoV1.js'
+
+/** What a resource server says of its resource. Untrusted: rules.ts decides whether it is listed. */
+export interface Declaration {
+  readonly version: 1 | 2
+  /** `{ info, schema, routeTemplate? }` as sent; of version 1 what `outputSchema` amounts to. */
+  readonly content: unknown
+  /** URL of the resource as sent. */
+  readonly resource: string | null
+  /** `description`, `mimeType`, `serviceName`, `tags`, `iconUrl`. */
+  readonly details: Fields
+  /** Keys of all extensions that the resource declares. */
+  readonly extensionKeys: readonly string[]
+}
+
+export interface DeclarationSource {
+  readonly version: 1 | 2
+  /** Value of the key `bazaar`; undefined without it. */
+  readonly bazaar: unknown
+  /** Of version 1. */
+  readonly outputSchema: unknown
+  readonly resource: string | null
+  readonly details: Fields
+  readonly extensionKeys: readonly string[]
+}
+
+/** Null: the payment does not use the extension. */
+export const readDeclaration = (payment: Payment): Declaration | null =>
+  readDeclarationFrom({
+    version: payment.version,
+    bazaar: findBazaar(payment),
+    outputSchema: payment.version === 1 ? payment.resourceDetails.outputSchema : undefined,
+    resource: payment.resource,
+    details: payment.resourceDetails,
+    extensionKeys: Object.keys(payment.extensions),
+  })
+
+/** The declaration of the requirements takes precedence over what the client repeats. */
+export const findBazaar = ({
+  declaredExtensions,
+  clientExtensions,
+}: Pick<Payment, 'declaredExtensions' | 'clientExtensions'>): unknown =>
+  declaredExtensions.bazaar ?? clientExtensions.bazaar
+
+export const readDeclarationFrom = ({
+  bazaar,
+  outputSchema,
+  resource,
+  details,
+  extensionKeys,
+}: DeclarationSource): Declaration | null => {
+  const shared = { resource, details, extensionKeys: extensionKeys.slice(0, maxKeys).filter(isShortKey) }
+  if (bazaar !== undefined) return { version: 2, content: bazaar, ...shared }
+  const info = isFields(outputSchema) ? readInfoV1(outputSchema) : null
+  if (info === null) return null
+  return {
+    version: 1,
+    content: { info, schema: schemaV1 },
+    ...shared,
+    extensionKeys: [...shared.extensionKeys, 'bazaar'],
+  }
+}
+
+const maxKeys = 16
+const isShortKey = (key: string): boolean => /^[\x21-\x7e]{1,64}$/.test(key)
+
+/** As x402 publishes resources of version 1. */
+const schemaV1 = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { input: { type: 'object' }, output: { type: 'object' } },
+  required: ['input'],
+} as const

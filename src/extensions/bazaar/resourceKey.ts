@@ -1,0 +1,57 @@
+import { parseUrl } from './parseUrl.js'
+import { hasHiddenCharacters } from './visibleText.js'
+
+export const maxUrlLength = 2_048
+
+/** What one listing stands for. The method is not part of it. */
+export interface ResourceKey {
+  /** Origin and path in one normal form, hosts in ASCII. */
+  readonly url: string
+  /** MCP servers: one listing a tool; otherwise empty. */
+  readonly toolName: string
+}
+
+/** Null: an absolute http(s) URL that can be listed. */
+export const findUrlProblem = (text: string | null): string | null => {
+  if (text === null || text === '') return 'is missing'
+  if (text.length > maxUrlLength) return `has more than ${maxUrlLength} characters`
+  if (hasHiddenCharacters(text)) return 'contains control or invisible characters'
+  if (!/^https?:\/\//i.test(text)) return 'does not start with http:// or https://'
+  const url = parseUrl(text)
+  if (url === null) return 'is not a URL'
+  if (url.username !== '' || url.password !== '') return 'contains credentials'
+  if (normalizeHost(url) === '') return 'has no host'
+  return normalizeUrl(url).length > maxUrlLength ? `has more than ${maxUrlLength} characters` : null
+}
+
+/** For a URL without a problem. A valid `routeTemplate` replaces the path. */
+export const toResourceKey = (
+  url: string,
+  { routeTemplate, toolName }: { readonly routeTemplate: string | null; readonly toolName: string },
+): ResourceKey => ({ url: normalizeUrl(new URL(url), routeTemplate), toolName })
+
+const normalizeUrl = (url: URL, path: string | null = null): string => {
+  const port = url.port === '' ? '' : `:${url.port}`
+  // Resolves `.` segments of a template.
+  const pathname = path === null ? url.pathname : new URL(path, url.origin).pathname
+  return `${url.protocol}//${normalizeHost(url)}${port}${normalizePath(pathname)}`
+}
+
+const normalizeHost = ({ hostname }: URL): string => hostname.replace(/\.+$/, '')
+
+/** RFC 3986, section 6.2.2: upper-case escapes, and none for unreserved characters. */
+const normalizePath = (path: string): string =>
+  path.replaceAll(/%([0-9a-f]{2})/gi, (encoded, digits: string) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16))
+    return /[A-Za-z0-9\-_~]/.test(character) ? character : encoded.toUpperCase()
+  })
+
+/** Both in normal form. Segments `:name` of the template stand for any segment. */
+export const fitsTemplate = (url: string, template: string): boolean => {
+  const [parts, expected] = [url.split('/'), template.split('/')]
+  // The first three are scheme and host.
+  return (
+    parts.length === expected.length &&
+    expected.every((part, index) => part === parts[index] || (index > 2 && part.startsWith(':')))
+  )
+}

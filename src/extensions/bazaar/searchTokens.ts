@@ -1,0 +1,20 @@
+import type { ListedResource } from '../../ports/discoveryCatalogue.js'
+
+const maxWords = 200
+const maxWordLength = 64
+const maxTextLength = 4_096
+
+/** Lower-case words of letters and digits, in any script; queries and listings are divided alike. */
+export const divideWords = (text: string): readonly string[] => {
+  const words = new Set<string>()
+  const folded = text.slice(0, maxTextLength).normalize('NFKC').toLowerCase()
+  for (const [word] of folded.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+    if (words.size === maxWords) break
+    words.add(word.slice(0, maxWordLength))
+  }
+  return [...words]
+}
+
+/** Words under which a listing is found. Their number and repetition do not influence its place. */
+export const listSearchWords = ({ key, serviceName, tags, description }: ListedResource): readonly string[] =>
+  divideWords([key.url, key.toolName, serviceName ?? '', ...tags, description ?? ''].join(' '))

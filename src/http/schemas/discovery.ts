@@ -1,0 +1,197 @@
+import type { FastifySchema } from 'fastify'
+import { z } from 'zod'
+import type { ErrorCode } from '../../errors.js'
+import { readUint256 } from '../../protocol/amount.js'
+import { bodyLimits } from '../../protocol/bodyLimits.js'
+import {
+  declarationReport,
+  discoveredResource,
+  discoveryLimits,
+  listingChanged,
+  resourcePage,
+  searchPage,
+} from '../../protocol/discovery.js'
+import { wireLimits } from '../../protocol/wire.js'
+import { discoveryExamples } from './discoveryExamples.js'
+import { integerText, uuidText } from './page.js'
+import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+
+const readErrors = [
+  'INVALID_REQUEST',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+const itemErrors = [...readErrors, 'NOT_FOUND'] as const
+const changeErrors = [
+  ...itemErrors,
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'REQUEST_TIMEOUT',
+  'REQUEST_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+] as const
+const validateErrors = [
+  'INVALID_REQUEST',
+  'RATE_LIMITED',
+  'REQUEST_TIMEOUT',
+  'REQUEST_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INTERNAL_ERROR',
+] as const satisfies readonly ErrorCode[]
+
+const text = (maxLength: number) => z.string().min(1).max(maxLength)
+const amountText = z
+  .string()
+  .regex(/^[0-9]{1,78}$/)
+  .refine((digits) => readUint256(digits) !== null, 'must be at most 2^256 - 1')
+  .transform((digits) => BigInt(digits))
+  .meta({ type: 'string', pattern: '^[0-9]{1,78}$' })
+
+const filters = {
+  type: z.enum(['http', 'mcp']).optional(),
+  network: text(wireLimits.network)
+    .optional()
+    .meta({
+      description: 'Any accepted name of a network',
+      examples: ['eip155:84532'],
+    }),
+  scheme: text(wireLimits.scheme)
+    .optional()
+    .meta({ examples: ['exact'] }),
+  asset: text(wireLimits.address).optional(),
+  payTo: text(wireLimits.address).optional(),
+  extensions: text(256)
+    .optional()
+    .meta({ description: 'Keys of extensions that it declares, comma separated', examples: ['bazaar'] }),
+  minAmount: amountText.optional().meta({ description: 'Lowest price, in smallest units of the asset' }),
+  maxAmount: amountText.optional().meta({ description: 'Highest price, in smallest units of the asset' }),
+  limit: integerText(/^[1-9][0-9]{0,2}$/, 1, discoveryLimits.page)
+    .default(discoveryLimits.defaultPage)
+    .meta({ description: 'Page size, 1 to 100; default 20', examples: [20] }),
+  cursor: text(128).optional().meta({ description: '`nextCursor` of the previous page' }),
+}
+
+const order =
+  'Ordered by distinct payers and recency: Unix time of the last settlement plus 7 days for every doubling of the ' +
+  'payers. Nothing that a resource says of itself influences its place.'
+
+export const listResourcesSchema = {
+  operationId: 'listResources',
+  tags: ['Discovery'],
+  summary: 'List resources that were paid for',
+  description: [
+    'Resources whose settled payments declared the extension `bazaar`. Filters apply to one of the `accepts` together. ' +
+      order,
+    'Read on with `nextCursor`: pages then neither repeat nor skip what does not change its place. `offset` reaches ' +
+      `${discoveryLimits.offset.toLocaleString('en')} resources.`,
+  ].join('\n\n'),
+  querystring: z.strictObject({
+    ...filters,
+    q: text(discoveryLimits.query).optional().meta({ description: 'Words that all occur' }),
+    offset: integerText(/^(?:0|[1-9][0-9]{0,4})$/, 0, discoveryLimits.offset)
+      .default(0)
+      .meta({ description: 'Resources to skip; not with `cursor`', examples: [0] }),
+  }),
+  response: { 200: jsonResponse('A page of resources.', resourcePage), ...describeErrors(readErrors) },
+  'x-reference': {
+    responses: { 200: discoveryExamples.list, ...exemplifyErrors(readErrors) },
+  },
+} satisfies FastifySchema
+
+export const searchResourcesSchema = {
+  operationId: 'searchResources',
+  tags: ['Discovery'],
+  summary: 'Search resources by words',
+  description: `All words must occur in host, path, service name, tags, description or tool name. ${order}`,
+  querystring: z.strictObject({
+    ...filters,
+    query: text(discoveryLimits.query).meta({ description: 'Words', examples: ['weather forecast'] }),
+  }),
+  response: { 200: jsonResponse('A page of matches.', searchPage), ...describeErrors(readErrors) },
+  'x-reference': {
+    responses: { 200: discoveryExamples.search, ...exemplifyErrors(readErrors) },
+  },
+} satisfies FastifySchema
+
+const params = z.object({ id: uuidText.meta({ examples: [discoveryExamples.id] }) })
+
+export const getResourceSchema = {
+  operationId: 'getResource',
+  tags: ['Discovery'],
+  summary: 'One listed resource',
+  description: 'With its whole declaration, as declared: treat it as untrusted text.',
+  params,
+  response: { 200: jsonResponse('The resource.', discoveredResource), ...describeErrors(itemErrors) },
+  'x-reference': {
+    responses: { 200: discoveryExamples.resource, ...exemplifyErrors(itemErrors) },
+  },
+} satisfies FastifySchema
+
+const ownerSignature = z
+  .strictObject({
+    network: text(wireLimits.network).meta({ examples: ['eip155:84532'] }),
+    address: text(wireLimits.address).meta({ description: 'A recipient (`payTo`) of the resource' }),
+    issuedAt: z.iso.datetime({ offset: true }).meta({ description: 'Within 5 minutes of now' }),
+    signature: text(20_000),
+  })
+  .nullish()
+  .meta({ description: 'Not needed with the API key of the owning account' })
+
+const authority =
+  'By the API key of the account that owns the listing, or by a signature of one of its recipients over the lines ' +
+  '`quittance discovery: unlist` (or `relist`), `Resource: <id>`, `URL: <resource>`, for MCP `Tool: <toolName>`, and ' +
+  '`Issued At: <issuedAt>`, joined by line feeds. Idempotent.'
+
+const changes = {
+  tags: ['Discovery'],
+  params,
+  body: ownerSignature,
+  response: {
+    200: jsonResponse('The state of the listing.', listingChanged),
+    ...describeErrors(changeErrors),
+  },
+}
+
+const changeReference = (
+  responses: typeof discoveryExamples.unlisted | typeof discoveryExamples.relisted,
+) => ({
+  request: discoveryExamples.signature,
+  responses: { 200: responses, ...exemplifyErrors(changeErrors) },
+})
+
+export const unlistResourceSchema = {
+  ...changes,
+  operationId: 'unlistResource',
+  summary: 'Unlist a resource that you own',
+  description: `Settlements do not list it again; \`relist\` does. ${authority}`,
+  'x-reference': changeReference(discoveryExamples.unlisted),
+} satisfies FastifySchema
+
+export const relistResourceSchema = {
+  ...changes,
+  operationId: 'relistResource',
+  summary: 'List a resource again that you unlisted',
+  description: authority,
+  'x-reference': changeReference(discoveryExamples.relisted),
+} satisfies FastifySchema
+
+export const validateDeclarationSchema = {
+  operationId: 'validateDeclaration',
+  tags: ['Discovery'],
+  summary: 'Explain rule by rule whether a declaration would be listed',
+  description:
+    'Takes a bare declaration `{ info, schema, routeTemplate?, resource? }`, `{ resource, extensions }`, a 402 answer ' +
+    'of either version, a payment payload or the body of a settle request. Nothing is stored.',
+  body: z.looseObject({}),
+  response: {
+    200: jsonResponse('Every rule, in the order of checking.', declarationReport),
+    ...describeErrors(validateErrors, bodyLimits.declaration),
+  },
+  'x-reference': {
+    request: discoveryExamples.declaration,
+    responses: {
+      200: discoveryExamples.report,
+      ...exemplifyErrors(validateErrors, bodyLimits.declaration),
+    },
+  },
+} satisfies FastifySchema

@@ -1,0 +1,136 @@
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import { z } from 'zod'
+import type { SchemaValidator, SchemaVerdict } from '../ports/schemaValidator.js'
+
+const deadlineMs = 250
+const startDeadlineMs = 10_000
+const maxWaiting = 64
+
+/*
+ * JavaScript that Node runs as it is: a file would have another name in dist than under tsx and vitest. It interprets the
+ * schema; no code is generated from it.
+ */
+const workerSource = `
+const { parentPort, workerData } = require('node:worker_threads')
+const { Validator } = require(workerData)
+const judge = ({ schema, value }) => {
+  try {
+    const { valid, errors } = new Validator(schema, '2020-12').validate(value)
+    if (valid) return { kind: 'valid' }
+    const leaf = errors.at(-1)
+    const place = leaf?.instanceLocation.replace('#', 'info') ?? 'info'
+    return { kind: 'mismatch', problem: place + ': ' + (leaf?.error ?? 'does not match') }
+  } catch (error) {
+    if (error instanceof RangeError) return { kind: 'broken', problem: 'schema refers to itself without end' }
+    const isUnresolved = error instanceof Error && error.message.startsWith('Unresolved $ref')
+    return { kind: 'broken', problem: isUnresolved ? 'schema has a $ref that leads nowhere' : 'schema cannot be evaluated' }
+  }
+}
+parentPort.on('message', (task) => parentPort.postMessage(judge(task)))
+parentPort.postMessage('ready')
+`
+
+const verdictShape: z.ZodType<SchemaVerdict> = z.union([
+  z.object({ kind: z.literal('valid') }),
+  z.object({ kind: z.enum(['broken', 'mismatch']), problem: z.string() }),
+])
+
+interface Task {
+  readonly schema: unknown
+  readonly value: unknown
+  resolve(verdict: SchemaVerdict): void
+  reject(error: Error): void
+}
+
+export interface OpenSchemaValidator extends SchemaValidator {
+  close(): Promise<void>
+}
+
+/**
+ * Validates in a thread of its own, one value at a time: what takes too long or too much memory ends the thread, and
+ * never holds up a payment. The thread starts with the first validation, and knows no environment variable.
+ */
+export const createSchemaValidator = (): OpenSchemaValidator => {
+  const validatorPath = createRequire(import.meta.url).resolve('@cfworker/json-schema')
+  const waiting: Task[] = []
+  let thread: Promise<Worker> | null = null
+  let isBusy = false
+  let isClosed = false
+
+  const startThread = (): Promise<Worker> => {
+    const worker = new Worker(workerSource, {
+      eval: true,
+      workerData: validatorPath,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 },
+    })
+    worker.unref()
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('The thread did not start')), startDeadlineMs)
+      worker.once('message', () => {
+        clearTimeout(timer)
+        resolve(worker)
+      })
+      worker.once('error', (error) => {
+        clearTimeout(timer)
+        reject(error)
+      })
+    })
+  }
+
+  const judge = (worker: Worker, { schema, value }: Task): Promise<SchemaVerdict> =>
+    new Promise((resolve) => {
+      const end = (verdict: SchemaVerdict, isUsable: boolean) => {
+        clearTimeout(timer)
+        worker.removeAllListeners('message').removeAllListeners('error').removeAllListeners('exit')
+        if (!isUsable) {
+          thread = null
+          worker.on('error', () => undefined)
+          void worker.terminate()
+        }
+        resolve(verdict)
+      }
+      const timer = setTimeout(() => end({ kind: 'timeout' }, false), deadlineMs)
+      worker.once('message', (message: unknown) => end(verdictShape.parse(message), true))
+      // Out of memory.
+      worker.once('error', () => end({ kind: 'timeout' }, false))
+      worker.once('exit', () => end({ kind: 'timeout' }, false))
+      worker.postMessage({ schema, value })
+    })
+
+  const work = async (): Promise<void> => {
+    isBusy = true
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+      try {
+        thread ??= startThread()
+        task.resolve(await judge(await thread, task))
+      } catch (error) {
+        thread = null
+        task.reject(error instanceof Error ? error : new Error('The thread failed'))
+      }
+    }
+    isBusy = false
+  }
+
+  return {
+    deadlineMs,
+    validate: (schema, value) =>
+      new Promise((resolve, reject) => {
+        if (isClosed || waiting.length >= maxWaiting) {
+          reject(new Error('Too many schemas wait for their validation'))
+          return
+        }
+        waiting.push({ schema, value, resolve, reject })
+        if (!isBusy) void work()
+      }),
+    close: async () => {
+      isClosed = true
+      for (const task of waiting.splice(0)) task.reject(new Error('The validator is closed'))
+      const worker = await thread?.catch(() => null)
+      thread = null
+      await worker?.terminate()
+    },
+  }
+}

@@ -1,0 +1,24 @@
+export type ProbeMethod = 'GET' | 'POST' | 'PUT' | 'PATCH'
+
+export interface ProbeTarget {
+  readonly url: string
+  readonly method: ProbeMethod
+}
+
+/** `error`: why there was no response, in words that the challenger may read. */
+export type ProbeResponse =
+  | {
+      readonly status: number
+      /** Header PAYMENT-REQUIRED; null without it. */
+      readonly paymentRequired: string | null
+      /** Null: larger than the limit, compressed, or it did not end in time. */
+      readonly body: string | null
+      readonly error: null
+    }
+  | { readonly status: null; readonly error: string }
+
+/** Requests a resource of a stranger without paying: bounded, no redirects, one deadline (SSRF protection). */
+export interface ResourceProbe {
+  /** Failures of the resource are returned; throws only the abort reason of `stopped`. */
+  ask(target: ProbeTarget, stopped: AbortSignal): Promise<ProbeResponse>
+}

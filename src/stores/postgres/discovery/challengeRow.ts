@@ -1,0 +1,61 @@
+import type { PoolClient } from 'pg'
+import { z } from 'zod'
+import type { SettlementRecord } from '../../../ports/discoveryCatalogue.js'
+import type { OwnerChallenge } from '../../../ports/ownerChallenges.js'
+import type { ProbeTarget } from '../../../ports/resourceProbe.js'
+import { withoutNul } from '../database/text.js'
+
+/** More at once are not recorded: a listing is not a way to send a host requests. */
+const maxWaiting = 8
+
+const row = z.object({
+  challenge_state: z.enum(['waiting', 'answered']).nullable(),
+  challenge_recipients: z.array(z.object({ network: z.string(), payTo: z.string() })).nullable(),
+  challenge_problem: z.string().nullable(),
+  challenge_answered_at: z.date().nullable(),
+})
+
+/** Columns of `discovery_challenges c`. */
+export const challengeColumns = ['state', 'recipients', 'problem', 'answered_at']
+  .map((column) => `c.${column} as challenge_${column}`)
+  .join(', ')
+
+/** Null: none is recorded. */
+export const readChallenge = (value: unknown): OwnerChallenge | null => {
+  const {
+    challenge_state: state,
+    challenge_recipients: recipients,
+    challenge_problem: problem,
+    challenge_answered_at: answeredAt,
+  } = row.parse(value)
+  if (state === null) return null
+  return { answer: answeredAt === null ? null : { recipients, problem, answeredAt } }
+}
+
+/** With the resource's row locked. */
+export const recordChallenge = async (
+  client: PoolClient,
+  resourceId: string,
+  { network, payTo, settledAt }: SettlementRecord,
+  target: ProbeTarget | null,
+): Promise<void> => {
+  if (target === null) return
+  await client.query(
+    `insert into discovery_challenges (resource_id, network, pay_to, url, host, method, state, due_at)
+     select $1, $2, $3, $4, $5, $6, 'waiting', $7
+     where (select count(*) from discovery_challenges where resource_id = $1 and state = 'waiting') < $8
+     on conflict (resource_id, network, pay_to) do update set url = excluded.url, host = excluded.host,
+       method = excluded.method, state = 'waiting', due_at = excluded.due_at, recipients = null, problem = null,
+       answered_at = null`,
+    [
+      resourceId,
+      withoutNul(network),
+      withoutNul(payTo),
+      target.url,
+      new URL(target.url).hostname,
+      target.method,
+      settledAt,
+      maxWaiting,
+    ],
+  )
+}

@@ -1,0 +1,69 @@
+import type { PaymentExtension } from '../../extensions/extension.js'
+import type { Clock } from '../../ports/clock.js'
+import type { DiscoveryCatalogue } from '../../ports/discoveryCatalogue.js'
+import type { Job } from '../../ports/job.js'
+import type { Logger } from '../../ports/logger.js'
+import type { OwnerChallenges } from '../../ports/ownerChallenges.js'
+import type { ResourceProbe } from '../../ports/resourceProbe.js'
+import type { SchemaValidator } from '../../ports/schemaValidator.js'
+import { createChangeListing, type VerifyMessage } from './changeListing.js'
+import { createBazaarExtension } from './listAfterSettle.js'
+import { createListResources } from './listResources.js'
+import { createProbeOwners } from './probeOwners.js'
+import { longestValidMs } from './resolveConflict.js'
+import type { DiscoveryUseCases } from './useCases.js'
+import { createValidateDeclaration } from './validateDeclaration.js'
+
+export interface DiscoveryDependencies {
+  readonly catalogue: DiscoveryCatalogue
+  readonly challenges: OwnerChallenges
+  /** Null: the first payee keeps its listing. */
+  readonly probe: ResourceProbe | null
+  readonly verifyMessage: VerifyMessage
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly schemaValidator: SchemaValidator
+  readonly settings: {
+    readonly allowsPrivateHosts: boolean
+    /** Without a settlement for so long, a resource is unlisted. */
+    readonly staleMs: number
+  }
+}
+
+export interface Discovery {
+  readonly useCases: DiscoveryUseCases
+  readonly jobs: Readonly<Record<'unlistStaleResources' | 'probeOwners', Job>>
+  readonly extension: PaymentExtension
+}
+
+/** Stale resources keep their owner for so long. */
+const keptMs = 180 * 86_400_000
+
+export const createDiscovery = (dependencies: DiscoveryDependencies): Discovery => {
+  const { catalogue, challenges, probe, clock, settings, schemaValidator } = dependencies
+  return {
+    useCases: {
+      ...createListResources(dependencies),
+      validateDeclaration: createValidateDeclaration({ ...settings, schemaValidator }),
+      changeListing: createChangeListing(dependencies),
+    },
+    jobs: {
+      unlistStaleResources: {
+        everyMs: 600_000,
+        isShared: true,
+        run: async (stopped) => {
+          const staleAt = clock.now().getTime() - settings.staleMs
+          await catalogue.markStale(new Date(staleAt), stopped)
+          await catalogue.purge(new Date(staleAt - keptMs), stopped)
+          await challenges.purge(new Date(clock.now().getTime() - longestValidMs), stopped)
+        },
+      },
+      probeOwners: {
+        everyMs: 5_000,
+        isShared: true,
+        run: probe === null ? async () => undefined : createProbeOwners({ ...dependencies, probe }),
+      },
+    },
+    extension: createBazaarExtension({ ...dependencies, ...settings, probesOwners: probe !== null }),
+  }
+}
