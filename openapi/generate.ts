@@ -5,6 +5,9 @@ import { createMetrics } from '../src/platform/metrics.js'
 import { bodyLimits } from '../src/protocol/bodyLimits.js'
 import type { CoreUseCases } from '../src/usecases/core/useCases.js'
 import type { DashboardUseCases } from '../src/usecases/dashboard/useCases.js'
+import type { DiscoveryUseCases } from '../src/usecases/discovery/useCases.js'
+import type { SandboxUseCases } from '../src/usecases/sandbox/useCases.js'
+import type { SiwxUseCases } from '../src/usecases/siwx/useCases.js'
 import type { StatsUseCases } from '../src/usecases/stats/useCases.js'
 import type { WebhookUseCases } from '../src/usecases/webhooks/useCases.js'
 
@@ -46,10 +49,20 @@ const dashboard: DashboardUseCases = {
   restrict: refuse,
   countKeys: refuse,
 }
+const siwx: SiwxUseCases = { issueNonce: refuse, verifySignIn: refuse }
 const stats: StatsUseCases = {
   countRequest: refuse,
   readRequestStatistics: refuse,
   readSettlementStatistics: refuse,
+}
+const sandbox: SandboxUseCases = {
+  listAddresses: refuse,
+  createPayment: refuse,
+  createScenario: refuse,
+  getScenario: refuse,
+  advanceClock: refuse,
+  createInbox: refuse,
+  readInbox: refuse,
 }
 const webhooks: WebhookUseCases = {
   setWebhook: refuse,
@@ -60,10 +73,18 @@ const webhooks: WebhookUseCases = {
   readEvents: refuse,
 }
 
+const discovery: DiscoveryUseCases = {
+  listResources: refuse,
+  searchResources: refuse,
+  getResource: refuse,
+  validateDeclaration: refuse,
+  changeListing: refuse,
+}
+
 /** The OpenAPI document of the routes as YAML: the same text for the same code. */
 export const renderDocument = async (): Promise<string> => {
   const app = buildApp({
-    useCases: { core, dashboard, stats, webhooks },
+    useCases: { core, dashboard, siwx, stats, webhooks, sandbox, discovery },
     settings: { trustProxy: [], maxPaymentBodyBytes: bodyLimits.payment },
     metrics: createMetrics({ kinds: [], measuresProcess: false }),
   })

@@ -20,12 +20,16 @@ import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
 import { measureRequest, measureRequests } from './http/plugins/requestMetrics.js'
 import { countRequest, requestStatistics } from './http/plugins/requestStatistics.js'
+import { sandboxMark } from './http/plugins/sandboxMark.js'
 import { strictQueries } from './http/plugins/strictQueries.js'
 import { untrustedProxy } from './http/plugins/untrustedProxy.js'
 import { accountRoutes } from './http/routes/accounts.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
 import { dashboardRoutes } from './http/routes/dashboard.js'
+import { discoveryRoutes } from './http/routes/discovery.js'
 import { homeRoutes } from './http/routes/home.js'
+import { sandboxRoutes } from './http/routes/sandbox.js'
+import { siwxRoutes } from './http/routes/siwx.js'
 import { statsRoutes } from './http/routes/stats.js'
 import { webhookRoutes } from './http/routes/webhooks.js'
 import { addRouteTable } from './http/routeTable.js'
@@ -60,6 +64,8 @@ export interface AppSettings {
   /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; default none. */
   readonly accountOrigins?: readonly string[]
   readonly apiKeyRequired?: boolean
+  /** Every answer says that no payment is real; default: payments are real. */
+  readonly isSandbox?: boolean
   /** Default: the table of the specification. */
   readonly tiers?: Tiers
 }
@@ -112,6 +118,7 @@ export const buildApp = ({
   app.decorateRequest('apiKey', null)
 
   app.register(requestId)
+  if (settings.isSandbox === true) app.register(sandboxMark)
   app.register(logRequests, { logger })
   app.register(measureRequests, { metrics })
   app.register(requestStatistics, { counter: useCases.stats })
@@ -158,10 +165,14 @@ export const buildApp = ({
   app.register(dashboardRoutes, { useCases: useCases.dashboard, readKeyViewer })
   app.register(statsRoutes, { useCases: useCases.stats })
   app.register(webhookRoutes, { useCases: useCases.webhooks })
+  if (useCases.discovery !== null) app.register(discoveryRoutes, { useCases: useCases.discovery })
+  app.register(siwxRoutes, { useCases: useCases.siwx })
+  if (useCases.sandbox !== null) app.register(sandboxRoutes, { useCases: useCases.sandbox })
   app.register(referenceRoutes)
   app.register(homeRoutes, {
     useCases: useCases.core,
     apiKeyRequired: settings.apiKeyRequired ?? false,
+    isSandbox: settings.isSandbox ?? false,
   })
   return app
 }

@@ -2,7 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.js'
 import type { NetworkHealth } from './chains/chain.js'
 import { listChainChecks } from './chains/common/readinessChecks.js'
+import { signInFamilies } from './chains/index.js'
 import { openChains } from './chains/openChains.js'
+import { createWalletSignatures } from './chains/walletSignatures.js'
 import { type Config, listFeatures } from './config.js'
 import { listJobs, type NamedJob, shareJobs, startJobs } from './jobs.js'
 import { createAddressBlocks } from './platform/addressBlocks.js'
@@ -12,6 +14,8 @@ import { createLogger } from './platform/logger.js'
 import { createMetrics, type Metrics } from './platform/metrics.js'
 import { openRegistration } from './platform/openRegistration.js'
 import { openSealers } from './platform/openSealers.js'
+import { createResourceProbe } from './platform/resourceProbe.js'
+import { createSchemaValidator } from './platform/schemaValidator.js'
 import { description, version } from './platform/version.js'
 import type { Clock } from './ports/clock.js'
 import type { Job } from './ports/job.js'
@@ -25,6 +29,10 @@ import { listStoreChecks } from './stores/readinessChecks.js'
 import { createCore } from './usecases/core/index.js'
 import { canonicalMailbox } from './usecases/dashboard/canonicalMailbox.js'
 import { createDashboard } from './usecases/dashboard/index.js'
+import { createDiscovery } from './usecases/discovery/index.js'
+import { createInboxTransport } from './usecases/sandbox/inboxTransport.js'
+import { createSandbox } from './usecases/sandbox/index.js'
+import { createSiwx } from './usecases/siwx/index.js'
 import { createStats } from './usecases/stats/index.js'
 import type { UseCases } from './usecases/useCases.js'
 import { createWebhooks } from './usecases/webhooks/index.js'
@@ -72,6 +80,7 @@ export const compose = async (
       operatorToken: config.operatorToken,
       accountOrigins: config.accounts.origins,
       apiKeyRequired: config.accounts.apiKeyRequired,
+      isSandbox: config.sandbox !== 'off',
       tiers: config.tiers,
       settleWaitMs: config.settleWaitMs,
     },
@@ -110,18 +119,30 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     logger,
   )
   const stores = await openStores(
-    { ...config.stores, ...sealers, readMailbox: canonicalMailbox, tiers: config.tiers },
+    {
+      ...config.stores,
+      ...sealers,
+      isSandbox: config.sandbox !== 'off',
+      readMailbox: canonicalMailbox,
+      tiers: config.tiers,
+    },
     clock,
     logger,
   )
   const { limiter, lanes } = stores
   const { minPaymentGasShare } = config
-  const chains = await openChains(config.chains, { clock, logger, limiter, lanes, minPaymentGasShare }).catch(
-    async (error: unknown) => {
-      await stores.close()
-      throw error
-    },
-  )
+  const scenarios = stores.sandbox?.scenarios
+  const chains = await openChains(config.chains, {
+    clock,
+    logger,
+    limiter,
+    lanes,
+    minPaymentGasShare,
+    ...(scenarios === undefined ? {} : { scenarios }),
+  }).catch(async (error: unknown) => {
+    await stores.close()
+    throw error
+  })
   const registry = createSchemeRegistry(chains.schemes)
   const metrics = createMetrics({
     kinds: registry.list().map(({ kind }) => kind),
@@ -130,15 +151,43 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     measuresProcess,
   })
   if (config.webhooks.allow.length > 0) logger.warn(config.webhooks, 'webhooks.private_targets_allowed')
+  if (config.sandbox !== 'off') {
+    logger.warn({ sandbox: config.sandbox }, 'sandbox.enabled: no payment of this instance is real')
+  }
   const registration = openRegistration(config.accounts, logger)
 
+  const wallets = createWalletSignatures({ families: signInFamilies, contracts: chains.contracts, logger })
+  const siwx = createSiwx({
+    wallets,
+    usedNonces: stores.signInNonces,
+    sealer: sealers.sealerFor('sign-in-nonce'),
+    clockToleranceSeconds: config.clockToleranceSeconds,
+    clock,
+  })
+  const stats = createStats(stores.statistics, clock)
+  const schemaValidator = createSchemaValidator()
+  const discovery =
+    config.discovery === null
+      ? null
+      : createDiscovery({
+          catalogue: stores.catalogue,
+          challenges: stores.challenges,
+          probe: config.discovery.probe === null ? null : createResourceProbe(config.discovery.probe),
+          verifyMessage: wallets.verifyMessage,
+          schemaValidator,
+          settings: config.discovery,
+          clock,
+          logger,
+        })
+  const schemes = [...new Set(registry.list().map(({ kind }) => kind.scheme))].sort()
+  const features = { ...listFeatures(config), schemes }
   const core = createCore({
     ...stores,
     settings: config,
-    service: { name: 'quittance', version, description, features: listFeatures(config) },
+    service: { name: 'quittance', version, description, features },
     registry,
     isServing: chains.isServing,
-    extensions: [],
+    extensions: [siwx.extension, ...(discovery === null ? [] : [discovery.extension])],
     checks: [...listStoreChecks(stores), ...listChainChecks(chains.health)],
     counter: metrics,
     clock,
@@ -159,27 +208,43 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     settlements: stores.accountSettlements,
     findWebhookUrl: async (accountId) => (await stores.webhooks.findEndpoint(accountId))?.url ?? null,
   })
-  const stats = createStats(stores.statistics, clock)
+  const transport = webhookTransport ?? createGuardedFetch({ allow: config.webhooks.allow })
   const webhooks = createWebhooks({
     outbox: stores.webhooks,
     feed: stores.feed,
     audit: stores.audit,
     mailChange: dashboard.mailChange,
-    transport: webhookTransport ?? createGuardedFetch({ allow: config.webhooks.allow }),
+    transport: stores.sandbox === null ? transport : createInboxTransport(stores.sandbox.inboxes, transport),
     sealer: sealers.sealerFor('webhook-secret'),
     limiter,
     counter: metrics,
     clock,
     logger,
   })
-  const jobs = listJobs([core, dashboard, stats, webhooks])
+  const sandbox =
+    stores.sandbox === null || chains.sandbox === null
+      ? null
+      : createSandbox({
+          ...stores.sandbox,
+          chain: chains.sandbox,
+          clock,
+          catchUp: async () => {
+            await core.catchUp(new AbortController().signal)
+            await runOnce(webhooks.jobs.deliverWebhooks)
+          },
+        })
+  const optional = [sandbox, discovery].filter((noun) => noun !== null)
+  const jobs = listJobs([core, dashboard, siwx, stats, webhooks, ...optional])
 
   return {
     useCases: {
       core: core.useCases,
       dashboard: dashboard.useCases,
+      siwx: siwx.useCases,
       stats: stats.useCases,
       webhooks: webhooks.useCases,
+      sandbox: sandbox?.useCases ?? null,
+      discovery: discovery?.useCases ?? null,
     },
     jobs,
     metrics,
@@ -189,7 +254,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     detectReorgs: (stopped) => runOnce(core.jobs.detectReorgs, stopped),
     startJobs: () => startJobs(shareJobs(jobs, stores.jobLeases), clock, logger),
     close: async () => {
-      await Promise.all([chains.close(), registration.mailer?.close()])
+      await Promise.all([chains.close(), registration.mailer?.close(), schemaValidator.close()])
       await runOnce(stats.jobs.flushRequestStatistics).catch((error: unknown) =>
         logger.warn({ error }, 'statistics.write_failed'),
       )

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { AnyChainFamily } from './chains/chain.js'
 import { families as knownFamilies } from './chains/index.js'
@@ -7,6 +8,7 @@ import {
   defaultPublicMailDomains,
   domainNames,
   mailSender,
+  ownNetworkBlocks,
   pageOrigins,
   secretUrl,
   tierTable,
@@ -32,6 +34,7 @@ const environmentShape = z.object({
   ),
   OPERATOR_TOKEN: visibleText(16).optional(),
   METRICS_TOKEN: visibleText(16).optional(),
+  SANDBOX: z.enum(['true', 'false'], 'must be true or false').optional(),
   MAX_CONNECTIONS: wholeNumber(0, 1_000_000).default(20_000),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(2_000),
   API_KEY_REQUIRED: z
@@ -56,6 +59,10 @@ const environmentShape = z.object({
   DATA_FOLDER: z.string().default('./data'),
   REDIS_URL: secretUrl('redis:', 'rediss:').optional(),
   WEBHOOK_ALLOW: webhookTargets.default([]),
+  DISCOVERY: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  DISCOVERY_PRIVATE_HOSTS: z.enum(['true', 'false'], 'must be true or false').optional(),
+  DISCOVERY_STALE_DAYS: wholeNumber(1, 3_650).default(30),
+  DISCOVERY_PROBE: z.enum(['on', 'off'], 'must be on or off').default('on'),
   RATE_LIMITS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   ANONYMOUS_REQUESTS_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
     defaultRequestLimits.anonymousRequestsPerMinute,
@@ -69,6 +76,7 @@ const environmentShape = z.object({
   REGISTRATIONS_PER_ADDRESS_PER_HOUR: wholeNumber(0, 1_000_000_000).default(
     defaultRequestLimits.registrationsPerAddressPerHour,
   ),
+  SIWX_CLOCK_TOLERANCE_SECONDS: wholeNumber(0, 300).default(60),
   SETTLE_WAIT_SECONDS: wholeNumber(1, 120).default(25),
   VERIFY_DEADLINE_SECONDS: wholeNumber(1, 60).default(10),
   SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(3_600),
@@ -116,6 +124,8 @@ export interface Config {
     readonly maxConnections: number
     readonly maxConnectionsPerAddress: number
   }
+  /** `default`: nothing else was configured. `off`: payments are real. */
+  readonly sandbox: 'off' | 'chosen' | 'default'
   readonly operatorToken: Secret | null
   /** Null: /metrics is public. */
   readonly metricsToken: Secret | null
@@ -160,6 +170,16 @@ export interface Config {
     /** Blocks of addresses that webhooks may reach although they are not public. */
     readonly allow: readonly string[]
   }
+  /** By how much the clock of a wallet that signs in may be ahead of ours. */
+  readonly clockToleranceSeconds: number
+  /** Null: resources are not listed. */
+  readonly discovery: {
+    /** Whether resources on loopback and private hosts are listed. */
+    readonly allowsPrivateHosts: boolean
+    readonly staleMs: number
+    /** Which private blocks may be asked for the owner of a listing besides public addresses; null: none is asked. */
+    readonly probe: { readonly allow: readonly string[] } | null
+  } | null
   readonly settleWaitMs: number
   readonly verifyDeadlineMs: number
   readonly spending: {
@@ -176,10 +196,22 @@ export interface Config {
 }
 
 /** Listed by `GET /info`. */
-export const listFeatures = ({ chains, stores }: Config): Readonly<Record<string, boolean>> => ({
+export const listFeatures = ({
+  chains,
+  stores,
+  accounts,
+  sandbox,
+  discovery,
+}: Config): Readonly<Record<string, boolean | string>> => ({
   ...Object.fromEntries(chains.map(({ namespace }) => [namespace, true])),
   idempotency: true,
+  webhooks: true,
+  discovery: discovery !== null,
+  signIn: true,
+  apiKeyRequired: accounts.apiKeyRequired,
+  registration: accounts.registration,
   sharedLimits: stores.redisUrl !== null,
+  sandbox: sandbox !== 'off',
 })
 
 /** The message lists every invalid variable, without values. */
@@ -218,14 +250,24 @@ export const readConfig = (
     : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
   problems.push(...listInvalidCombinations(present))
   const chains: EnabledChain[] = []
-  for (const family of families) {
-    const preparation = family.prepare(present)
+  const prepare = (family: AnyChainFamily, environment: Readonly<Record<string, string>>): void => {
+    const preparation = family.prepare(environment)
     if ('problems' in preparation) problems.push(...preparation.problems)
     else if (preparation.open !== null) chains.push({ namespace: family.namespace, ...preparation })
   }
-  if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
+  for (const family of families) if (family.namespace !== sandboxNamespace) prepare(family, present)
+  const sandbox = readSandbox(present, chains)
+  if (sandbox === 'contradiction') {
+    const configured = chains.map(({ namespace }) => namespace).join(', ')
+    problems.push(`SANDBOX: must not be true beside a chain: ${configured} is configured`)
+  } else if (sandbox !== 'off') {
+    const family = families.find(({ namespace }) => namespace === sandboxNamespace)
+    if (family !== undefined) prepare(family, { SANDBOX: 'true' })
+  }
+  if (!parsed.success || problems.length > 0 || sandbox === 'contradiction') throw new ConfigError(problems)
 
   const variables = parsed.data
+  const isSandbox = chains.some(({ namespace }) => namespace === sandboxNamespace)
   return freezeDeeply({
     server: {
       host: variables.HOST,
@@ -235,6 +277,7 @@ export const readConfig = (
       maxConnections: variables.MAX_CONNECTIONS,
       maxConnectionsPerAddress: variables.MAX_CONNECTIONS_PER_ADDRESS,
     },
+    sandbox: isSandbox ? sandbox : 'off',
     operatorToken: variables.OPERATOR_TOKEN ?? null,
     metricsToken: variables.METRICS_TOKEN ?? null,
     accounts: {
@@ -255,7 +298,8 @@ export const readConfig = (
       databasePoolSize: variables.DATABASE_POOL_SIZE,
       databaseReadUrl: variables.DATABASE_READ_URL ?? null,
       databaseReadPoolSize: variables.DATABASE_READ_POOL_SIZE,
-      dataFolder: variables.DATA_FOLDER,
+      // Apart from what a real instance keeps in the same folder.
+      dataFolder: isSandbox ? join(variables.DATA_FOLDER, 'sandbox') : variables.DATA_FOLDER,
       redisUrl: variables.REDIS_URL ?? null,
     },
     requestLimits:
@@ -269,19 +313,62 @@ export const readConfig = (
           },
     tiers: readTiers(variables),
     webhooks: { allow: variables.WEBHOOK_ALLOW },
+    clockToleranceSeconds: variables.SIWX_CLOCK_TOLERANCE_SECONDS,
+    discovery:
+      variables.DISCOVERY === 'off'
+        ? null
+        : {
+            allowsPrivateHosts:
+              variables.DISCOVERY_PRIVATE_HOSTS === undefined
+                ? isSandbox || !variables.API_KEY_REQUIRED
+                : variables.DISCOVERY_PRIVATE_HOSTS === 'true',
+            staleMs: variables.DISCOVERY_STALE_DAYS * 86_400_000,
+            probe:
+              variables.DISCOVERY_PROBE === 'off'
+                ? null
+                : {
+                    allow: mayProbePrivateHosts(variables.DISCOVERY_PRIVATE_HOSTS, sandbox)
+                      ? privateBlocks
+                      : [],
+                  },
+          },
     settleWaitMs: variables.SETTLE_WAIT_SECONDS * 1_000,
     verifyDeadlineMs: variables.VERIFY_DEADLINE_SECONDS * 1_000,
+    // The fixed payers of a sandbox, and their recipients, are shared by all callers.
     spending: {
-      settlesPerPayerPerHour: variables.SETTLES_PER_PAYER_PER_HOUR,
-      settlesPerRecipientPerHour: variables.SETTLES_PER_RECIPIENT_PER_HOUR,
+      settlesPerPayerPerHour: isSandbox ? 0 : variables.SETTLES_PER_PAYER_PER_HOUR,
+      settlesPerRecipientPerHour: isSandbox ? 0 : variables.SETTLES_PER_RECIPIENT_PER_HOUR,
     },
     minPaymentGasShare: variables.MIN_PAYMENT_GAS_SHARE,
     concurrency: {
-      settlesAtOncePerPayer: variables.SETTLES_AT_ONCE_PER_PAYER,
+      settlesAtOncePerPayer: isSandbox ? 0 : variables.SETTLES_AT_ONCE_PER_PAYER,
       settlesAtOncePerCaller: variables.SETTLES_AT_ONCE_PER_CALLER,
     },
     chains,
   })
+}
+
+const sandboxNamespace = 'sandbox'
+
+const privateBlocks = [...ownNetworkBlocks.loopback, ...ownNetworkBlocks.private]
+
+/** Stricter than listing: strangers choose the URL, so that a public instance must never do it by default. */
+const mayProbePrivateHosts = (
+  privateHosts: 'true' | 'false' | undefined,
+  sandbox: Config['sandbox'],
+): boolean => (privateHosts === undefined ? sandbox === 'default' : privateHosts === 'true')
+
+/**
+ * Without SANDBOX, an instance without a chain is a sandbox, unless it looks like one that is meant for production: then a
+ * forgotten variable must not make it one.
+ */
+const readSandbox = (
+  { SANDBOX, API_KEY_REQUIRED, DATABASE_URL }: Readonly<Record<string, string>>,
+  chains: readonly EnabledChain[],
+): Config['sandbox'] | 'contradiction' => {
+  if (SANDBOX === 'true') return chains.length === 0 ? 'chosen' : 'contradiction'
+  const isBare = chains.length === 0 && API_KEY_REQUIRED !== 'true' && DATABASE_URL === undefined
+  return SANDBOX === undefined && isBare ? 'default' : 'off'
 }
 
 /** Where keys are optional, the rate of a key is never below the one without. */

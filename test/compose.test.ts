@@ -24,9 +24,12 @@ describe('a composed service', () => {
       purgeReservations: 600_000,
       recordKeyUses: 30_000,
       purgeAuditLog: 3_600_000,
+      purgeSignInNonces: 600_000,
       flushRequestStatistics: 1_000,
       deliverWebhooks: 500,
       purgeWebhookDeliveries: 3_600_000,
+      unlistStaleResources: 600_000,
+      probeOwners: 5_000,
     })
   })
 
@@ -37,8 +40,11 @@ describe('a composed service', () => {
       'purgeIdempotencyKeys',
       'purgeReservations',
       'purgeAuditLog',
+      'purgeSignInNonces',
       'deliverWebhooks',
       'purgeWebhookDeliveries',
+      'unlistStaleResources',
+      'probeOwners',
     ])
   })
 

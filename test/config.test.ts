@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineChain } from '../src/chains/chain.js'
 import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
-import { ConfigError, readConfig, serviceVariables } from '../src/config.js'
+import { ConfigError, listFeatures, readConfig, serviceVariables } from '../src/config.js'
 import { selfHostedTiers, specificationTiers } from '../src/protocol/tiers.js'
 
 const key = `0x${'ab'.repeat(32)}`
@@ -35,9 +35,13 @@ const networkOf = (environment: Readonly<Record<string, string>>) => {
   return network
 }
 
-describe('an empty environment', () => {
-  it('is valid: embedded database, in-process limits, no chain', () => {
-    expect(readConfig({})).toEqual({
+const ownNetwork = {
+  allow: ['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+describe('an environment without a chain', () => {
+  it('is valid: embedded database, in-process limits', () => {
+    expect(readConfig({}, [])).toEqual({
       server: {
         host: '0.0.0.0',
         port: 8_080,
@@ -69,6 +73,7 @@ describe('an empty environment', () => {
         dataFolder: './data',
         redisUrl: null,
       },
+      sandbox: 'off',
       requestLimits: {
         anonymousRequestsPerMinute: 1_000,
         anonymousSettlesPerMinute: 100,
@@ -76,7 +81,9 @@ describe('an empty environment', () => {
         registrationsPerAddressPerHour: 5,
       },
       tiers: { table: selfHostedTiers, source: 'self-hosted', registration: 'free' },
+      discovery: { allowsPrivateHosts: true, staleMs: 30 * 86_400_000, probe: ownNetwork },
       webhooks: { allow: [] },
+      clockToleranceSeconds: 60,
       settleWaitMs: 25_000,
       verifyDeadlineMs: 10_000,
       spending: { settlesPerPayerPerHour: 3_600, settlesPerRecipientPerHour: 36_000 },
@@ -88,12 +95,12 @@ describe('an empty environment', () => {
 
   it.each(['', ' ', '\t\n'])('is equivalent to a value of %j', (blank) => {
     const names = [...serviceVariables, ...evmVariables.family, 'EVM_RPC_URL_8453', 'EVM_TOKENS_8453']
-    expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])))).toEqual(readConfig({}))
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])), [])).toEqual(readConfig({}, []))
   })
 
   it('ignores unrelated variables', () => {
-    expect(readConfig({ PATH: '/bin', HOSTNAME: 'box', PORTS: 'x', constructor: 'x' })).toEqual(
-      readConfig({}),
+    expect(readConfig({ PATH: '/bin', HOSTNAME: 'box', PORTS: 'x', constructor: 'x' }, [])).toEqual(
+      readConfig({}, []),
     )
   })
 })
@@ -194,6 +201,7 @@ describe('a value', () => {
     ],
     ['DATABASE_POOL_SIZE', '1', 'must be between 2 and 500'],
     ['DATABASE_READ_POOL_SIZE', '0', 'must be between 1 and 100'],
+    ['SIWX_CLOCK_TOLERANCE_SECONDS', '301', 'must be between 0 and 300'],
     ['SETTLE_WAIT_SECONDS', '0', 'must be between 1 and 120'],
     ['SETTLE_WAIT_SECONDS', '121', 'must be between 1 and 120'],
     ['VERIFY_DEADLINE_SECONDS', '61', 'must be between 1 and 60'],
@@ -335,7 +343,9 @@ describe('TRUST_PROXY', () => {
 
 describe('the EVM networks', () => {
   it('are none without a key', () => {
-    expect(readConfig({ EVM_TOKENS_8453: token, EVM_RPC_TIMEOUT_MS: '1000' }).chains).toEqual([])
+    expect(
+      readConfig({ EVM_TOKENS_8453: token, EVM_RPC_TIMEOUT_MS: '1000', SANDBOX: 'false' }).chains,
+    ).toEqual([])
   })
 
   it('are the six main networks of the public facilitator with a key alone', () => {
@@ -583,6 +593,37 @@ describe('TIERS', () => {
   })
 })
 
+describe('DISCOVERY', () => {
+  const keyed = { API_KEY_REQUIRED: 'true', REGISTRATION: 'once' }
+  const staleMs = 30 * 86_400_000
+  const publicOnly = { allow: [] }
+
+  it.each([
+    [{}, { allowsPrivateHosts: true, staleMs, probe: ownNetwork }],
+    [{ SANDBOX: 'true' }, { allowsPrivateHosts: true, staleMs, probe: publicOnly }],
+    [{ DATABASE_URL: 'postgres://db/x' }, { allowsPrivateHosts: true, staleMs, probe: publicOnly }],
+    [keyed, { allowsPrivateHosts: false, staleMs, probe: publicOnly }],
+    [
+      { ...keyed, DISCOVERY_PRIVATE_HOSTS: 'true', DISCOVERY_STALE_DAYS: '1' },
+      { allowsPrivateHosts: true, staleMs: 86_400_000, probe: ownNetwork },
+    ],
+    [{ DISCOVERY_PRIVATE_HOSTS: 'false' }, { allowsPrivateHosts: false, staleMs, probe: publicOnly }],
+    [{ DISCOVERY_PROBE: 'off' }, { allowsPrivateHosts: true, staleMs, probe: null }],
+    [{ DISCOVERY: 'off' }, null],
+  ])('%j is %j', (environment, expected) => {
+    expect(readConfig(environment).discovery).toEqual(expected)
+  })
+
+  it.each(['DISCOVERY', 'DISCOVERY_PRIVATE_HOSTS', 'DISCOVERY_STALE_DAYS', 'DISCOVERY_PROBE'])(
+    '%s rejects other values',
+    (name) => {
+      expect(problemsOf({ [name]: 'maybe' })).toEqual([
+        expect.stringMatching(new RegExp(`^${name}: must be`)),
+      ])
+    },
+  )
+})
+
 describe('WEBHOOK_ALLOW', () => {
   it('takes names, addresses and blocks', () => {
     const { webhooks } = readConfig({ WEBHOOK_ALLOW: 'loopback, private,100.64.0.0/10,2001:db8::1' })
@@ -596,5 +637,71 @@ describe('WEBHOOK_ALLOW', () => {
     expect(problemsOf({ WEBHOOK_ALLOW: text })).toEqual([
       expect.stringMatching(/^WEBHOOK_ALLOW: must list loopback/),
     ])
+  })
+})
+
+describe('the sandbox', () => {
+  const evm = { EVM_PRIVATE_KEY: key }
+
+  it.each([
+    ['is the default without a chain', {}, 'default'],
+    ['is chosen explicitly', { SANDBOX: 'true' }, 'chosen'],
+    ['is chosen beside a database', { SANDBOX: 'true', DATABASE_URL: 'postgres://db' }, 'chosen'],
+    ['is off where it is said', { SANDBOX: 'false' }, 'off'],
+    ['is off beside a chain', evm, 'off'],
+    [
+      'is off with a database, which a forgotten key must not turn into a sandbox',
+      { DATABASE_URL: 'postgres://db' },
+      'off',
+    ],
+    ['is off where keys are required', { API_KEY_REQUIRED: 'true', REGISTRATION: 'once' }, 'off'],
+  ])('%s', (_name, environment, expected) => {
+    const { sandbox, chains, stores } = readConfig(environment)
+    expect(sandbox).toBe(expected)
+    expect(chains.some(({ namespace }) => namespace === 'sandbox')).toBe(expected !== 'off')
+    expect(stores.dataFolder).toBe(expected === 'off' ? './data' : 'data/sandbox')
+  })
+
+  it('is refused beside a chain', () => {
+    expect(problemsOf({ SANDBOX: 'true', ...evm })).toEqual([
+      'SANDBOX: must not be true beside a chain: eip155 is configured',
+    ])
+  })
+
+  it('is refused with another value', () => {
+    expect(problemsOf({ SANDBOX: 'yes' })).toEqual(['SANDBOX: must be true or false'])
+  })
+})
+
+describe('the features of /info', () => {
+  it('say what is on, and in which mode', () => {
+    expect(listFeatures(readConfig({}))).toEqual({
+      sandbox: true,
+      idempotency: true,
+      webhooks: true,
+      discovery: true,
+      signIn: true,
+      apiKeyRequired: false,
+      registration: 'once',
+      sharedLimits: false,
+    })
+    const production = {
+      EVM_PRIVATE_KEY: key,
+      API_KEY_REQUIRED: 'true',
+      REGISTRATION: 'open',
+      REDIS_URL: 'redis://redis',
+      DISCOVERY: 'off',
+    }
+    expect(listFeatures(readConfig(production))).toEqual({
+      eip155: true,
+      idempotency: true,
+      webhooks: true,
+      discovery: false,
+      signIn: true,
+      apiKeyRequired: true,
+      registration: 'open',
+      sharedLimits: true,
+      sandbox: false,
+    })
   })
 })

@@ -13,11 +13,13 @@ import { readTonSettings, tonVariables } from '../src/chains/ton/settings.js'
 import { readTronSettings, tronVariables } from '../src/chains/tron/settings.js'
 import { readConfig, serviceVariables } from '../src/config.js'
 import { errorStatus } from '../src/errors.js'
+import { rules as declarationRules } from '../src/extensions/bazaar/rules.js'
 import { createMetrics } from '../src/platform/metrics.js'
 import { listNetworkAliases } from '../src/protocol/network.js'
 import { operationalCodes } from '../src/protocol/operationalCodes.js'
 import { findOperationalCode, isReason, reasons, remedies } from '../src/protocol/reasons.js'
 import { tiers } from '../src/protocol/tiers.js'
+import { settlementRules } from '../src/usecases/discovery/settlementRules.js'
 import { directVariables } from './support/directVariables.js'
 import { readAnchors, readCodeBlocks, readCodeSpans, readLinks, readTable } from './support/markdown.js'
 import { readText } from './support/sourceFiles.js'
@@ -81,7 +83,7 @@ describe('.env.example', () => {
     const service = Object.fromEntries(
       Object.entries(rest).filter(([name]) => serviceVariables.includes(name)),
     )
-    expect(readConfig(service)).toEqual(readConfig({}))
+    expect(readConfig(service, [])).toEqual(readConfig({}, []))
   })
 
   it('shows the actual defaults of the EVM family', () => {
@@ -266,6 +268,27 @@ describe('docs/networks', () => {
         tokens: tokens.map(({ symbol }) => symbol).join(', '),
       })),
     )
+  })
+})
+
+describe('docs/discovery.md', () => {
+  const page = readText('docs/discovery.md')
+  const readRules = (column: string) =>
+    readTable(page, column)
+      .filter((row) => row.Rule !== undefined)
+      .map(({ Rule: rule, Effect: effect, Meaning: meaning }) => [readName(rule), effect, meaning])
+
+  it('lists every rule of a declaration, in the order of checking', () => {
+    expect(readRules('Effect')).toEqual(
+      declarationRules.map(({ name, effect, sentence }) => [name, effect, sentence]),
+    )
+  })
+
+  it('lists every rule of a settlement', () => {
+    const missing = Object.entries(settlementRules).filter(
+      ([name, sentence]) => !page.includes(`| \`${name}\` | ${sentence} |`),
+    )
+    expect(missing).toEqual([])
   })
 })
 

@@ -674,6 +674,296 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/discovery/resources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List resources that were paid for
+         * @description Resources whose settled payments declared the extension `bazaar`. Filters apply to one of the `accepts` together. Ordered by distinct payers and recency: Unix time of the last settlement plus 7 days for every doubling of the payers. Nothing that a resource says of itself influences its place.
+         *
+         *     Read on with `nextCursor`: pages then neither repeat nor skip what does not change its place. `offset` reaches 10,000 resources.
+         */
+        get: operations["listResources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/discovery/resources/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One listed resource
+         * @description With its whole declaration, as declared: treat it as untrusted text.
+         */
+        get: operations["getResource"];
+        put?: never;
+        post?: never;
+        /**
+         * Unlist a resource that you own
+         * @description Settlements do not list it again; `relist` does. By the API key of the account that owns the listing, or by a signature of one of its recipients over the lines `quittance discovery: unlist` (or `relist`), `Resource: <id>`, `URL: <resource>`, for MCP `Tool: <toolName>`, and `Issued At: <issuedAt>`, joined by line feeds. Idempotent.
+         */
+        delete: operations["unlistResource"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/discovery/resources/{id}/relist": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List a resource again that you unlisted
+         * @description By the API key of the account that owns the listing, or by a signature of one of its recipients over the lines `quittance discovery: unlist` (or `relist`), `Resource: <id>`, `URL: <resource>`, for MCP `Tool: <toolName>`, and `Issued At: <issuedAt>`, joined by line feeds. Idempotent.
+         */
+        post: operations["relistResource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/discovery/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search resources by words
+         * @description All words must occur in host, path, service name, tags, description or tool name. Ordered by distinct payers and recency: Unix time of the last settlement plus 7 days for every doubling of the payers. Nothing that a resource says of itself influences its place.
+         */
+        get: operations["searchResources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/discovery/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain rule by rule whether a declaration would be listed
+         * @description Takes a bare declaration `{ info, schema, routeTemplate?, resource? }`, `{ resource, extensions }`, a 402 answer of either version, a payment payload or the body of a settle request. Nothing is stored.
+         */
+        post: operations["validateDeclaration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/siwx/nonce": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Issue a nonce for a wallet sign-in
+         * @description Stores nothing: the nonce itself holds its expiry and who issued it. With `uri` and at least one chain the response has the complete declarations of the extensions `siwx` (t402) and `sign-in-with-x` (x402) for a 402 response. With `domain` or `uri` the nonce is valid for that domain only.
+         */
+        post: operations["issueSignInNonce"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/siwx/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a wallet sign-in
+         * @description Checks the message of the header `SIGN-IN-WITH-X` (x402) or `X-T402-SIWx` (t402) against what the resource server expects, then the signature, and then uses up the nonce: a proof is accepted once, by all instances together. Every refusal is 401 with a `reason`; answer your client with 401.
+         *
+         *     Wallets of EVM chains (keys, and contracts on networks of this instance), Solana and Stellar are verified.
+         */
+        post: operations["verifySignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Payers with fixed results
+         * @description Every fixed payer with what /verify and /settle answer to its payments, and a body to send. Nonces are new in each answer, so that bodies of two callers are two payments.
+         */
+        get: operations["listSandboxAddresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/payments/{payer}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A payment that is ready to send
+         * @description Of a fixed payer, by its address or its name on EVM networks, of the payer of a scenario, or of any address; with a new nonce each time. It is unsigned: /verify refuses it for a payer that the sandbox does not know.
+         */
+        get: operations["createSandboxPayment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/scenarios": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a payer that behaves as scripted
+         * @description Returns a new payer and a body with its payment. What becomes of the payment follows the script, on a clock of the scenario that stands still until `POST /sandbox/clock/advance` moves it. A scenario lives for an hour.
+         *
+         *     Without `settle` the payment is confirmed at once; with `pendingSeconds` /settle answers `settlement_pending`. With `reorg` the block of the payment is orphaned later. With `webhook` the answer has an inbox: set its URL as webhook of your API key.
+         */
+        post: operations["createScenario"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/scenarios/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a scenario, with a new body to send
+         * @description Its payer, its clock, and another payment of its payer.
+         */
+        get: operations["getScenario"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/clock/advance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advance the clock of a scenario
+         * @description Settlements, reorgs and webhook retries that become due are done when the answer arrives: the next `GET /v1/settlements/{id}` and `GET /sandbox/inbox/{id}` show them.
+         */
+        post: operations["advanceSandboxClock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make an inbox for webhooks
+         * @description Its URL works as `webhookUrl` of any API key of this sandbox; deliveries stay in the service. An inbox lives for a day.
+         */
+        post: operations["createSandboxInbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/inbox/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what an inbox received
+         * @description Each webhook with its headers, so that signatures can be verified, and what the inbox answered.
+         */
+        get: operations["readSandboxInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.yaml": {
         parameters: {
             query?: never;
@@ -841,6 +1131,11 @@ export interface components {
             /** @description For the next page; absent where there is none */
             nextCursor?: string;
         };
+        ClockAdvance: {
+            /** Format: uuid */
+            scenarioId: string;
+            seconds: number;
+        };
         /** @description Entries that this instance cannot settle are left out */
         CompletedRequirements: {
             payVersion: number;
@@ -881,16 +1176,95 @@ export interface components {
                 extra: Record<string, unknown>;
             })[];
         };
+        DeclarationReport: {
+            wouldBeListed: boolean;
+            /** @description Version of the declaration */
+            version: number;
+            /** @description First rule that rejects it */
+            rule?: string;
+            reason?: string;
+            /** @description What it would be listed under */
+            key?: {
+                url: string;
+                toolName?: string;
+            };
+            /** @enum {string} */
+            type?: "http" | "mcp";
+            rules: {
+                rule: string;
+                /** @enum {string} */
+                status: "passed" | "failed" | "not_checked";
+                /**
+                 * @description `drops`: the part is left out
+                 * @enum {string}
+                 */
+                effect: "rejects" | "drops";
+                sentence: string;
+                problem?: string;
+            }[];
+        };
+        DiscoveredResource: {
+            /** @description For GET /discovery/resources/{id} */
+            id: string;
+            /** @description The same as `resource` */
+            resourceUri: string;
+            /** @description The same as `resource`, for the t402 SDK */
+            url: string;
+            /** @enum {string} */
+            type: "http" | "mcp";
+            /** @description Of the latest terms, CAIP-2 */
+            network: string;
+            /**
+             * Format: date-time
+             * @description First settlement
+             */
+            discoveredAt: string;
+            metadata: {
+                /** @description `serviceName`, or the host */
+                provider: string;
+                description?: string;
+                tags: string[];
+                method?: string;
+                toolName?: string;
+            };
+            /** @description Origin and path; hosts in ASCII, so that look-alikes show */
+            resource: string;
+            /** @description Protocol version, 1 or 2 */
+            x402Version: number;
+            /** @description Protocol version, 1 or 2 */
+            t402Version: number;
+            /** @description Latest first */
+            accepts: components["schemas"]["ListedTerms"][];
+            /**
+             * Format: date-time
+             * @description Last settlement
+             */
+            lastUpdated: string;
+            description?: string;
+            mimeType?: string;
+            serviceName?: string;
+            tags?: string[];
+            iconUrl?: string;
+            /** @description `bazaar` as declared, untrusted; absent where the page would exceed 512 kB (`partialResults`) */
+            extensions?: Record<string, unknown>;
+            /** @description That count in the order */
+            distinctPayers: number;
+        };
         /** @description Body of every response outside 2xx */
         Error: {
             /**
              * @description Stable, machine-readable
              * @enum {string}
              */
-            code: "INVALID_REQUEST" | "INVALID_IDEMPOTENCY_KEY" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "REQUEST_IN_PROGRESS" | "PAYLOAD_MISMATCH" | "PREVIOUS_REQUEST_FAILED" | "REQUEST_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "INTERNAL_ERROR" | "VERIFICATION_FAILED" | "SETTLEMENT_FAILED" | "IDEMPOTENCY_UNAVAILABLE" | "SERVICE_UNAVAILABLE";
+            code: "INVALID_REQUEST" | "INVALID_IDEMPOTENCY_KEY" | "UNAUTHORIZED" | "SIGN_IN_FAILED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "REQUEST_IN_PROGRESS" | "PAYLOAD_MISMATCH" | "PREVIOUS_REQUEST_FAILED" | "REQUEST_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "INTERNAL_ERROR" | "VERIFICATION_FAILED" | "SETTLEMENT_FAILED" | "IDEMPOTENCY_UNAVAILABLE" | "SERVICE_UNAVAILABLE";
             /** @description Human-readable; the wording may change */
             message: string;
             errorReason?: components["schemas"]["Reason"];
+            /**
+             * @description With `SIGN_IN_FAILED`: why the wallet sign-in is refused
+             * @enum {string}
+             */
+            reason?: "siwx_malformed" | "siwx_too_large" | "siwx_field_invalid" | "siwx_version_unsupported" | "siwx_domain_mismatch" | "siwx_uri_mismatch" | "siwx_resources_mismatch" | "siwx_chain_mismatch" | "siwx_chain_unsupported" | "siwx_scheme_mismatch" | "siwx_wallet_unverifiable" | "siwx_address_invalid" | "siwx_issued_in_future" | "siwx_too_old" | "siwx_expired" | "siwx_not_yet_valid" | "siwx_nonce_mismatch" | "siwx_nonce_unknown" | "siwx_nonce_used" | "siwx_signature_invalid";
             operationalCode?: components["schemas"]["OperationalCode"];
             /** @description Seconds to wait before a retry; equals the header `Retry-After` */
             retryAfter?: number;
@@ -970,6 +1344,26 @@ export interface components {
             /** @description 32 random bytes in hex, unused by this payer */
             nonce: string;
         };
+        /** @description Terms of a settled payment for the resource */
+        ListedTerms: {
+            scheme: string;
+            /** @description CAIP-2 identifier */
+            network: string;
+            /** @description Smallest units; scheme `upto`: the maximum */
+            amount: string;
+            /** @description Version 1: the same as `amount` */
+            maxAmountRequired?: string;
+            asset: string;
+            payTo: string;
+            maxTimeoutSeconds: number;
+            extra: Record<string, unknown>;
+        };
+        ListingChanged: {
+            id: string;
+            resource: string;
+            /** @enum {string} */
+            listing: "listed" | "unlisted" | "stale";
+        };
         /**
          * @description Operational code, where one applies
          * @enum {string}
@@ -1023,6 +1417,8 @@ export interface components {
                 isFinal: boolean;
             };
         };
+        /** @description Version 2: `accepted` and `payload`. Version 1 and the flat shape: `scheme`, `network` and `payload`. The version is read from `payVersion`, `x402Version` or `t402Version`. */
+        PaymentPayloadInput: components["schemas"]["PaymentPayloadV2"] | components["schemas"]["PaymentPayloadV1"] | components["schemas"]["PaymentPayloadFlat"];
         /** @description Version 2: `accepted` and `payload`. Version 1 and the flat shape: `scheme`, `network` and `payload`. The version is read from `payVersion`, `x402Version` or `t402Version`. */
         PaymentPayload: components["schemas"]["PaymentPayloadV2"] | components["schemas"]["PaymentPayloadV1"] | components["schemas"]["PaymentPayloadFlat"];
         /**
@@ -1104,7 +1500,7 @@ export interface components {
             x402Version?: number;
             /** @description Protocol version, 1 or 2 */
             t402Version?: number;
-            paymentPayload: components["schemas"]["PaymentPayload"];
+            paymentPayload: components["schemas"]["PaymentPayloadInput"];
             paymentRequirements: components["schemas"]["PaymentRequirements"];
             /**
              * @description Scheme `upto`: what to transfer, at most `maxAmount`; 0 transfers nothing and uses the authorization up. The scheme `exact` ignores it
@@ -1242,7 +1638,7 @@ export interface components {
          * @description Stable name of a reason
          * @enum {string}
          */
-        Reason: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "invalid_payment_amount" | "payment_below_minimum" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "usage_mismatch" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "invalid_claim_signature";
+        Reason: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "invalid_payment_amount" | "payment_below_minimum" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "usage_mismatch" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "invalid_claim_signature";
         RequestStatistics: {
             /** @description Answered requests since the first start, without probes */
             totalRequests: number;
@@ -1293,6 +1689,68 @@ export interface components {
                 mimeType?: string;
             }[];
         };
+        ResourcePage: {
+            /** @constant */
+            x402Version: 2;
+            /** @constant */
+            t402Version: 2;
+            items: components["schemas"]["DiscoveredResource"][];
+            /** @description The same resources in short */
+            resources: {
+                /** @description For GET /discovery/resources/{id} */
+                id: string;
+                /** @description The same as `resource` */
+                resourceUri: string;
+                /** @description The same as `resource`, for the t402 SDK */
+                url: string;
+                /** @enum {string} */
+                type: "http" | "mcp";
+                /** @description Of the latest terms, CAIP-2 */
+                network: string;
+                /**
+                 * Format: date-time
+                 * @description First settlement
+                 */
+                discoveredAt: string;
+                metadata: {
+                    /** @description `serviceName`, or the host */
+                    provider: string;
+                    description?: string;
+                    tags: string[];
+                    method?: string;
+                    toolName?: string;
+                };
+            }[];
+            /** @description Matches; with filters 1000 stands for at least 1000 */
+            total: number;
+            limit: number;
+            offset: number;
+            pagination: {
+                limit: number;
+                offset: number;
+                total: number;
+                cursor: string | null;
+            };
+            /** @description For the next page; absent at the end */
+            nextCursor?: string;
+            /** @description Whether matches or extensions were left out; `nextCursor` continues */
+            partialResults: boolean;
+        };
+        ResourceSearchPage: {
+            /** @constant */
+            x402Version: 2;
+            /** @constant */
+            t402Version: 2;
+            resources: components["schemas"]["DiscoveredResource"][];
+            /** @description Whether matches or extensions were left out; `nextCursor` continues */
+            partialResults: boolean;
+            pagination: {
+                limit: number;
+                cursor: string | null;
+            };
+            /** @description For the next page; absent at the end */
+            nextCursor?: string;
+        };
         Router: {
             /** @description As the caller named it */
             network: string;
@@ -1304,6 +1762,144 @@ export interface components {
             /** @description Router for any recipient, who is chosen at settlement; absent where there is none */
             sharedRouterAddress?: string;
         };
+        SandboxAddress: {
+            /**
+             * @description The payer; no key of it is known, so that neither signature nor balance is checked
+             * @example 0x0000000000000000000000000000000000CAFE11
+             */
+            address: string;
+            /**
+             * @description Namespace of its networks
+             * @example eip155
+             */
+            family: string;
+            /** @description CAIP-2 identifiers */
+            networks: string[];
+            /**
+             * @example [
+             *       "exact",
+             *       "upto"
+             *     ]
+             */
+            schemes: string[];
+            /** @description What happens to its payments */
+            meaning: string;
+            /** @description What /verify answers */
+            verify: components["schemas"]["SandboxVerifyAnswer"];
+            /** @description What /settle answers */
+            settle: components["schemas"]["SandboxSettleAnswer"];
+            request: components["schemas"]["SandboxPayment"];
+        };
+        SandboxAddressList: {
+            addresses: components["schemas"]["SandboxAddress"][];
+        };
+        SandboxInbox: {
+            /** Format: uuid */
+            id: string;
+            /** @description For `webhookUrl` of POST /dashboard/webhook; reached by this service only */
+            url: string;
+            /** @description Deliveries that are still answered with status 500 */
+            failuresLeft: number;
+            /** Format: date-time */
+            expiresAt: string;
+        };
+        SandboxInboxMessages: {
+            /** Format: uuid */
+            id: string;
+            /** @description For `webhookUrl` of POST /dashboard/webhook; reached by this service only */
+            url: string;
+            /** @description Deliveries that are still answered with status 500 */
+            failuresLeft: number;
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description Newest first, up to 100 */
+            messages: {
+                headers: {
+                    [key: string]: string;
+                };
+                /** @description As signed: verify the signature over this text */
+                body: string;
+                /** @description What the inbox answered */
+                status: number;
+                /** Format: date-time */
+                receivedAt: string;
+            }[];
+        };
+        /** @description A body for /verify and /settle, of the scheme exact, with a new nonce */
+        SandboxPayment: {
+            paymentPayload: components["schemas"]["PaymentPayload"];
+            paymentRequirements: Record<string, unknown>;
+        };
+        /** @description Of the first /settle with the payment */
+        SandboxSettleAnswer: {
+            success: boolean;
+            errorReason?: string;
+            /** @constant */
+            status?: "pending";
+        };
+        SandboxVerifyAnswer: {
+            isValid: boolean;
+            invalidReason?: string;
+        };
+        Scenario: {
+            /** Format: uuid */
+            id: string;
+            network: string;
+            /** @description Its payments follow the script; it needs no signature */
+            payer: string;
+            /** @description Clock of the scenario: moves by requests only */
+            clockSeconds: number;
+            /**
+             * Format: date-time
+             * @description Then pending payments take the end of the script
+             */
+            expiresAt: string;
+            request?: components["schemas"]["SandboxPayment"];
+            inbox?: components["schemas"]["SandboxInbox"];
+        };
+        /** @description How the payments of a new payer behave */
+        ScenarioRequest: {
+            /**
+             * @description CAIP-2 identifier of a network of the sandbox
+             * @example eip155:84532
+             */
+            network: string;
+            /** @description What /verify answers; absent: valid */
+            verify?: {
+                /**
+                 * @description Reason of the refusal or failure, as in docs/errors.md
+                 * @example insufficient_funds
+                 * @enum {string}
+                 */
+                refusedFor?: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "invalid_payment_amount" | "payment_below_minimum" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "usage_mismatch" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "invalid_claim_signature";
+            };
+            /** @description What becomes of the settlement; absent: confirmed at once */
+            settle?: {
+                /**
+                 * @description Reason of the refusal or failure, as in docs/errors.md
+                 * @example insufficient_funds
+                 * @enum {string}
+                 */
+                failsFor?: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "invalid_payment_amount" | "payment_below_minimum" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "usage_mismatch" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "invalid_claim_signature";
+                /** @description How long the settlement is pending on the clock of the scenario; absent: 0 */
+                pendingSeconds?: number;
+            };
+            reorg?: {
+                /** @description Blocks of 2 s on top of the payment when its block is orphaned */
+                afterBlocks: number;
+                /**
+                 * @description Absent: another block confirms it
+                 * @example insufficient_funds
+                 * @enum {string}
+                 */
+                failsFor?: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "invalid_payment_amount" | "payment_below_minimum" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "usage_mismatch" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "invalid_claim_signature";
+            };
+            /** @description Makes an inbox for the webhooks of your key as well */
+            webhook?: {
+                /** @description Deliveries that the inbox answers with status 500 before it answers 200 */
+                failures: number;
+            };
+        };
         ServiceInfo: {
             name: string;
             version: string;
@@ -1313,9 +1909,9 @@ export interface components {
                 path: string;
                 description: string;
             }[];
-            /** @description Enabled features */
+            /** @description What is on, and in which mode */
             features: {
-                [key: string]: boolean;
+                [key: string]: boolean | string | string[];
             };
         };
         SettleResult: {
@@ -1336,6 +1932,15 @@ export interface components {
             retryable?: boolean;
             /** @description For GET /v1/settlements/{id} */
             settlementId?: string;
+            /** @description What became of protocol extensions, by key, such as `bazaar`: whether the resource is listed, or why not */
+            extensions?: {
+                [key: string]: Record<string, unknown>;
+            };
+            /**
+             * @description Only of a sandbox: no payment is real. Every answer of it has this field
+             * @constant
+             */
+            sandbox?: true;
             /**
              * @description `pending`: sent, outcome not known yet; ask again, do not pay again
              * @enum {string}
@@ -1427,6 +2032,48 @@ export interface components {
             closedAt?: string;
             /** @description The other payments of the same transaction, where it carried several */
             others?: components["schemas"]["Settlement"][];
+        };
+        SignIn: {
+            /** @constant */
+            isValid: true;
+            /** @description In the chain's canonical form: EIP-55 on EVM chains */
+            address: string;
+            chainId: string;
+            /** @description CAIP-10 */
+            account: string;
+            domain: string;
+            uri: string;
+            nonce: string;
+            issuedAt: string;
+            expirationTime?: string;
+            requestId?: string;
+            statement?: string;
+            readonly resources: string[];
+            /**
+             * @description Found by verification, not as stated
+             * @enum {string}
+             */
+            signatureScheme: "eip191" | "eip712" | "eip1271" | "eip6492" | "siws" | "sep10";
+        };
+        SignInNonce: {
+            nonce: string;
+            /**
+             * @description ISO 8601
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            issuedAt: string;
+            /**
+             * @description ISO 8601
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            expirationTime: string;
+            domain?: string;
+            uri?: string;
+            /** @description For `extensions` of a 402 response: the declarations of t402 and of x402 */
+            extensions?: {
+                siwx: Record<string, unknown>;
+                "sign-in-with-x"?: Record<string, unknown>;
+            };
         };
         /** @description A signed message that we relay and pay for. A proof of scheme `exact` on TON. */
         SponsoredTonProof: {
@@ -1530,6 +2177,11 @@ export interface components {
             operationalCode?: components["schemas"]["OperationalCode"];
             /** @description With a reason: whether the same request may succeed later */
             retryable?: boolean;
+            /**
+             * @description Only of a sandbox: no payment is real. Every answer of it has this field
+             * @constant
+             */
+            sandbox?: true;
         };
         WebhookDelivery: {
             /** @description The event's id: the header `webhook-id` of every attempt */
@@ -5460,6 +6112,1883 @@ export interface operations {
             };
             /** @description `FORBIDDEN`: The restrictions of the API key exclude this client, or the instance has no operator token. */
             403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listResources: {
+        parameters: {
+            query?: {
+                type?: "http" | "mcp";
+                /**
+                 * @description Any accepted name of a network
+                 * @example eip155:84532
+                 */
+                network?: string;
+                /** @example exact */
+                scheme?: string;
+                asset?: string;
+                payTo?: string;
+                /**
+                 * @description Keys of extensions that it declares, comma separated
+                 * @example bazaar
+                 */
+                extensions?: string;
+                /** @description Lowest price, in smallest units of the asset */
+                minAmount?: string;
+                /** @description Highest price, in smallest units of the asset */
+                maxAmount?: string;
+                /** @description Page size, 1 to 100; default 20 */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+                /** @description Words that all occur */
+                q?: string;
+                /** @description Resources to skip; not with `cursor` */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of resources. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourcePage"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getResource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The resource. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiscoveredResource"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: The resource does not exist. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    unlistResource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Not needed with the API key of the owning account */
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example eip155:84532 */
+                    network: string;
+                    /** @description A recipient (`payTo`) of the resource */
+                    address: string;
+                    /**
+                     * Format: date-time
+                     * @description Within 5 minutes of now
+                     */
+                    issuedAt: string;
+                    signature: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description The state of the listing. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListingChanged"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: An API key, or the operator's token, is missing or wrong. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The restrictions of the API key exclude this client, or the instance has no operator token. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: The resource does not exist. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive in time; a body has 5 s. */
+            408: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 8192 bytes (8 kB). */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not uncompressed JSON in UTF-8. */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    relistResource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Not needed with the API key of the owning account */
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example eip155:84532 */
+                    network: string;
+                    /** @description A recipient (`payTo`) of the resource */
+                    address: string;
+                    /**
+                     * Format: date-time
+                     * @description Within 5 minutes of now
+                     */
+                    issuedAt: string;
+                    signature: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description The state of the listing. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListingChanged"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: An API key, or the operator's token, is missing or wrong. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The restrictions of the API key exclude this client, or the instance has no operator token. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: The resource does not exist. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive in time; a body has 5 s. */
+            408: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 8192 bytes (8 kB). */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not uncompressed JSON in UTF-8. */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    searchResources: {
+        parameters: {
+            query: {
+                type?: "http" | "mcp";
+                /**
+                 * @description Any accepted name of a network
+                 * @example eip155:84532
+                 */
+                network?: string;
+                /** @example exact */
+                scheme?: string;
+                asset?: string;
+                payTo?: string;
+                /**
+                 * @description Keys of extensions that it declares, comma separated
+                 * @example bazaar
+                 */
+                extensions?: string;
+                /** @description Lowest price, in smallest units of the asset */
+                minAmount?: string;
+                /** @description Highest price, in smallest units of the asset */
+                maxAmount?: string;
+                /** @description Page size, 1 to 100; default 20 */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+                /**
+                 * @description Words
+                 * @example weather forecast
+                 */
+                query: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of matches. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceSearchPage"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    validateDeclaration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description Every rule, in the order of checking. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeclarationReport"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive in time; a body has 5 s. */
+            408: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 131072 bytes (128 kB). */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not uncompressed JSON in UTF-8. */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    issueSignInNonce: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Host, with a port unless it is the default; default: that of `uri` */
+                    domain?: string;
+                    /**
+                     * @description Absolute URL of the resource
+                     * @example https://api.example.com/premium
+                     */
+                    uri?: string;
+                    /**
+                     * @description CAIP-2 identifier
+                     * @example eip155:8453
+                     */
+                    chainId?: string;
+                    chains?: string[];
+                    statement?: string;
+                    /** @description Default 300 */
+                    expiresInSeconds?: number;
+                    /** @description Default: `uri` */
+                    resources?: string[];
+                    requestId?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description The nonce and its declarations. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInNonce"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive in time; a body has 5 s. */
+            408: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 8192 bytes (8 kB). */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not uncompressed JSON in UTF-8. */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    verifySignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Value of the request header; or `proof` */
+                    header?: string;
+                    /** @description The decoded header, instead of `header` */
+                    proof?: Record<string, unknown>;
+                    /**
+                     * @description Absolute URL of the resource
+                     * @example https://api.example.com/premium
+                     */
+                    uri: string;
+                    /** @description Host, with a port unless it is the default; default: that of `uri` */
+                    domain?: string;
+                    /**
+                     * @description CAIP-2 identifier
+                     * @example eip155:8453
+                     */
+                    chainId?: string;
+                    /** @description Accepted chains; default: any */
+                    chains?: string[];
+                    /** @description That the message must list; default: none */
+                    resources?: string[];
+                    /** @description The nonce that you gave this client; default: any */
+                    nonce?: string;
+                    /** @description Age of `issuedAt`; default 300 */
+                    maxAgeSeconds?: number;
+                    /** @description Only nonces of `POST /v1/siwx/nonce`; default false */
+                    requireIssuedNonce?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The wallet signed in. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignIn"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SIGN_IN_FAILED`: The wallet sign-in is refused; see `reason`. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive in time; a body has 5 s. */
+            408: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 32768 bytes (32 kB). */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not uncompressed JSON in UTF-8. */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSandboxAddresses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payers. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxAddressList"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createSandboxPayment: {
+        parameters: {
+            query?: {
+                /**
+                 * @description CAIP-2 identifier; default `eip155:84532`
+                 * @example eip155:84532
+                 */
+                network?: string;
+            };
+            header?: never;
+            path: {
+                /** @example CAFE11 */
+                payer: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A body to send. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxPayment"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: The resource does not exist. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createScenario: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScenarioRequest"];
+            };
+        };
+        responses: {
+            /** @description The scenario. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scenario"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive in time; a body has 5 s. */
+            408: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 8192 bytes (8 kB). */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not uncompressed JSON in UTF-8. */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getScenario: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 5d3a4c1e-8f0b-4a52-9c67-2b1f0e9d8a73 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The scenario. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scenario"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: The resource does not exist. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    advanceSandboxClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClockAdvance"];
+            };
+        };
+        responses: {
+            /** @description The scenario. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scenario"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: The resource does not exist. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive in time; a body has 5 s. */
+            408: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 8192 bytes (8 kB). */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not uncompressed JSON in UTF-8. */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createSandboxInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Deliveries that the inbox answers with status 500 before it answers 200 */
+                    failures?: number;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description The new inbox. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxInbox"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive in time; a body has 5 s. */
+            408: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 8192 bytes (8 kB). */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not uncompressed JSON in UTF-8. */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    readSandboxInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0f8e7d6c-5b4a-4392-8170-6f5e4d3c2b1a */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The inbox with its messages. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxInboxMessages"];
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: The resource does not exist. */
+            404: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];

@@ -20,8 +20,9 @@ export const checkInstallation = async (
   return [valid, ...listRisks(config), ...stores, ...networks]
 }
 
-const listRisks = ({ accounts, stores, requestLimits }: Config): readonly Finding[] => {
+const listRisks = ({ accounts, stores, requestLimits, sandbox }: Config): readonly Finding[] => {
   const risks = [
+    ...(sandbox === 'off' ? [] : ['the instance is a sandbox: no payment is real']),
     ...(accounts.registration === 'open'
       ? ['REGISTRATION is open: every caller sees the full key of every account']
       : []),

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Installation, Transfer } from '../admin/runAdmin.js'
 import { type Config, readConfig } from '../config.js'
 import { version } from '../platform/version.js'
@@ -15,7 +17,7 @@ import { listSettings } from './listSettings.js'
 type Environment = Readonly<Record<string, string | undefined>>
 
 export const createInstallation = (environment: Environment): Installation => {
-  const read = (): Config => readConfig(environment)
+  const read = (): Config => readInstalledConfig(environment)
   return {
     listTiers: () => Object.keys(read().tiers.table),
     openStores: () => {
@@ -28,6 +30,19 @@ export const createInstallation = (environment: Environment): Installation => {
     restore: (file) => restore(read(), file),
   }
 }
+
+/**
+ * Where SANDBOX is not set, and the variables of the chains are perhaps not at hand: the data folder of real payments,
+ * else that of the sandbox.
+ */
+const readInstalledConfig = (environment: Environment): Config => {
+  const stated = readConfig(environment)
+  if (stated.sandbox !== 'default') return stated
+  const real = readConfig({ ...environment, SANDBOX: 'false' })
+  return !hasData(real) && hasData(stated) ? stated : real
+}
+
+const hasData = ({ stores }: Config): boolean => existsSync(join(stores.dataFolder, 'postgres'))
 
 const nameSealingKey = (config: Config): string =>
   config.accounts.keyEncryptionSecret === null

@@ -9,16 +9,21 @@ import type { AccountStore, Mailbox } from '../ports/accountStore.js'
 import type { AuditLog } from '../ports/auditLog.js'
 import type { Clock } from '../ports/clock.js'
 import type { ConfirmedBlocks } from '../ports/confirmedBlocks.js'
+import type { DiscoveryCatalogue } from '../ports/discoveryCatalogue.js'
 import type { EventFeed } from '../ports/eventFeed.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { JobLeases } from '../ports/jobLeases.js'
 import type { Logger } from '../ports/logger.js'
+import type { OwnerChallenges } from '../ports/ownerChallenges.js'
 import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { Reservations } from '../ports/reservations.js'
+import type { SandboxInboxes } from '../ports/sandboxInboxes.js'
+import type { SandboxScenarioStore } from '../ports/sandboxScenarios.js'
 import type { SettlementJournal } from '../ports/settlementJournal.js'
 import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
+import type { SignInNonces } from '../ports/signInNonces.js'
 import type { Statistics } from '../ports/statistics.js'
 import type { WebhookOutbox } from '../ports/webhookOutbox.js'
 import type { Tiers } from '../protocol/tiers.js'
@@ -35,6 +40,9 @@ import { announceInstance } from './postgres/database/instance.js'
 import { createJobLeases } from './postgres/database/jobLeases.js'
 import { mapDatabaseErrors } from './postgres/database/mapDatabaseErrors.js'
 import { openPool } from './postgres/database/pool.js'
+import { claimPurpose } from './postgres/database/purpose.js'
+import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
+import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
 import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
 import { createAccountSettlements } from './postgres/journal/accountSettlements.js'
 import { createConfirmedBlocks } from './postgres/journal/confirmedBlocks.js'
@@ -44,6 +52,9 @@ import { createSettlementOverview } from './postgres/journal/settlementOverview.
 import { createSignerLanes } from './postgres/lanes/signerLanes.js'
 import { createQuotas } from './postgres/quota/quotas.js'
 import { createReservations } from './postgres/reservations/reservations.js'
+import { createSandboxInboxes } from './postgres/sandbox/inboxes.js'
+import { createSandboxScenarios } from './postgres/sandbox/scenarios.js'
+import { createSignInNonces } from './postgres/siwx/signInNonces.js'
 import { createStatistics } from './postgres/statistics/statistics.js'
 import { createEventFeed } from './postgres/webhooks/eventFeed.js'
 import { createWebhookOutbox } from './postgres/webhooks/webhookOutbox.js'
@@ -60,6 +71,8 @@ export interface StoreSettings {
   readonly databaseReadUrl: Secret | null
   readonly databaseReadPoolSize: number
   readonly dataFolder: string
+  /** Default: the database is for real payments. */
+  readonly isSandbox?: boolean
   /** Null: limits are counted per process, and idempotency keys live in Postgres only. */
   readonly redisUrl: Secret | null
   /** Identifies the secret that this instance encrypts API keys with. */
@@ -88,10 +101,15 @@ export interface Stores {
   readonly limiter: RateLimiter
   readonly quotas: Quotas
   readonly reservations: Reservations
+  readonly signInNonces: SignInNonces
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
   readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
   readonly accountSettlements: AccountSettlements
   readonly statistics: Statistics
+  /** Null unless the database is for the sandbox. */
+  readonly sandbox: { readonly scenarios: SandboxScenarioStore; readonly inboxes: SandboxInboxes } | null
+  readonly catalogue: DiscoveryCatalogue
+  readonly challenges: OwnerChallenges
   readonly jobLeases: JobLeases
   /** Rejects when the database does not answer. */
   pingDatabase(): Promise<DatabaseState>
@@ -108,6 +126,8 @@ const ping = {
 const pingRows = z.tuple([z.object({ is_read_only: z.boolean() })])
 
 const readTimeoutMs = 2_000
+
+const maxScenarios = 10_000
 
 export const migrationsFolder = new URL('../../migrations/', import.meta.url)
 
@@ -154,6 +174,8 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     closers.push(() => reads.end())
     const { applied } = await migrateNamed(pool, migrationsFolder, settings.databaseUrl)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
+    const variable = settings.databaseUrl === null ? 'DATA_FOLDER' : 'DATABASE_URL'
+    await claimPurpose(pool, settings.isSandbox === true, variable)
     const sealing = createSealingKeyCheck(pool, settings.keyCheckValue, settings.previousKeyCheckValue)
     await sealing.check()
     await fillMailboxes(pool, settings.readMailbox)
@@ -188,6 +210,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       limiter,
       quotas: mapDatabaseErrors(createQuotas(pool)),
       reservations: mapDatabaseErrors(createReservations(pool)),
+      signInNonces: mapDatabaseErrors(createSignInNonces(pool)),
       views: {
         quotas: mapDatabaseErrors(createQuotas(reads)),
         journal: mapDatabaseErrors(createSettlementJournal(reads, instance)),
@@ -197,6 +220,15 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
         ...createStatistics(reads),
         addRequests: createStatistics(pool).addRequests,
       }),
+      sandbox:
+        settings.isSandbox === true
+          ? {
+              scenarios: mapDatabaseErrors(createSandboxScenarios(pool, maxScenarios)),
+              inboxes: mapDatabaseErrors(createSandboxInboxes(pool)),
+            }
+          : null,
+      catalogue: mapDatabaseErrors(createDiscoveryCatalogue(pool, reads)),
+      challenges: mapDatabaseErrors(createOwnerChallenges(pool)),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance)),
       pingDatabase: async () => {
         const { rows } = await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))

@@ -111,6 +111,13 @@ const listRisks = (config: Config, networks: readonly ShownNetwork[]): readonly 
   const { server, accounts, requestLimits, metricsToken } = config
   const isReachable = !isLocal(server.host)
   return [
+    ...(config.sandbox === 'off'
+      ? []
+      : [
+          config.sandbox === 'default'
+            ? 'SANDBOX: no chain is configured, so that no payment is real. Set EVM_PRIVATE_KEY, SOLANA_PRIVATE_KEY, TON_MNEMONIC, or the RPC URL of a network.'
+            : 'SANDBOX=true: no payment is real.',
+        ]),
     ...(networks.length === 0
       ? [
           'No network is configured: nothing can be paid. Set EVM_PRIVATE_KEY, SOLANA_PRIVATE_KEY, TON_MNEMONIC, or the RPC URL of another network.',
@@ -119,7 +126,7 @@ const listRisks = (config: Config, networks: readonly ShownNetwork[]): readonly 
     ...(accounts.registration === 'open'
       ? ['REGISTRATION=open shows every caller the full keys of any e-mail address.']
       : []),
-    ...(isReachable && !accounts.apiKeyRequired && networks.length > 0
+    ...(isReachable && !accounts.apiKeyRequired && networks.length > 0 && config.sandbox === 'off'
       ? [
           `Every caller that reaches ${server.host} settles at your expense: see API_KEY_REQUIRED, or HOST=127.0.0.1.`,
         ]

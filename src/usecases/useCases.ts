@@ -1,11 +1,19 @@
 import type { CoreUseCases } from './core/useCases.js'
 import type { DashboardUseCases } from './dashboard/useCases.js'
+import type { DiscoveryUseCases } from './discovery/useCases.js'
+import type { SandboxUseCases } from './sandbox/useCases.js'
+import type { SiwxUseCases } from './siwx/useCases.js'
 import type { StatsUseCases } from './stats/useCases.js'
 import type { WebhookUseCases } from './webhooks/useCases.js'
 
 export interface UseCases {
   readonly core: CoreUseCases
   readonly dashboard: DashboardUseCases
+  readonly siwx: SiwxUseCases
   readonly stats: StatsUseCases
   readonly webhooks: WebhookUseCases
+  /** Null outside the sandbox. */
+  readonly sandbox: SandboxUseCases | null
+  /** Null: `DISCOVERY=off`. */
+  readonly discovery: DiscoveryUseCases | null
 }

@@ -4,6 +4,7 @@ import { signedWorlds } from '../demo/worlds/index.js'
 import { openCore } from '../support/core.js'
 import { createCoreClient } from '../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { withoutExtensionTables } from '../support/withoutExtensionTables.js'
 import { withoutMailboxes } from '../support/withoutMailboxes.js'
 import { withoutReservations } from '../support/withoutReservations.js'
 import { withoutTiersAndEvents } from '../support/withoutTiersAndEvents.js'
@@ -30,6 +31,7 @@ const downgradeWorkTables = `
 
 /** The schema before `0007_amounts_and_details.sql`, with rows. */
 const downgrade = `
+  ${withoutExtensionTables};
   ${withoutReservations};
   ${withoutTiersAndEvents};
   ${withoutMailboxes};

@@ -20,6 +20,8 @@ import { listen, open, readAll } from './support/sockets.js'
 
 const paymentBytes = 65_536
 const accountBytes = 8_192
+const declarationBytes = 131_072
+const signInBytes = 32_768
 
 let app: FastifyInstance | null = null
 
@@ -135,12 +137,20 @@ describe('a body', () => {
     expect(head).toMatch(/connection: close/i)
   })
 
-  it('has one of the two limits on every route that accepts one', async () => {
+  it('has its limit on every route that accepts one', async () => {
     const port = await start()
     const routes = app?.listRoutes().filter(({ method }) => method === 'POST') ?? []
     expect(routes.length).toBeGreaterThan(8)
+    const limits: Readonly<Record<string, number>> = {
+      '/verify': paymentBytes,
+      '/settle': paymentBytes,
+      '/accepts': paymentBytes,
+      '/v1/siwx/verify': signInBytes,
+      '/discovery/validate': declarationBytes,
+      '/v1/discovery/validate': declarationBytes,
+    }
     for (const { path } of routes) {
-      const limit = ['/verify', '/settle', '/accepts'].includes(path) ? paymentBytes : accountBytes
+      const limit = limits[path] ?? accountBytes
       const address = path.replace('{id}', '9401b76e-f466-496f-8524-886a61ebf067')
       const filled = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`
       expect((await post(port, address, filled(limit + 1))).status, path).toBe(413)

@@ -59,11 +59,15 @@ describe("the specification's request rates", () => {
     ['GET /docs/', 'anonymous', 1_000, minuteMs, 'one address'],
     ['POST /settle', 'anonymous', 100, minuteMs, 'one address'],
     ['POST /v1/intent/:id/execute', 'anonymous', 100, minuteMs, 'one address'],
+    ['POST /v1/siwx/nonce', 'anonymous', 120, minuteMs, 'one address'],
+    ['POST /v1/siwx/verify', 'anonymous', 120, minuteMs, 'one address'],
     ['POST /register', 'anonymous', 30, minuteMs, 'all addresses'],
     ['POST /register', 'anonymous', 5, hourMs, 'one address'],
     ['POST /register', 'scale', 5, hourMs, 'one address'],
     ['POST /lookup', 'anonymous', 30, minuteMs, 'all addresses'],
     ['POST /lookup', 'anonymous', 5, hourMs, 'one address'],
+    ['POST /discovery/validate', 'anonymous', 60, minuteMs, 'one address'],
+    ['POST /v1/discovery/validate', 'anonymous', 60, minuteMs, 'one address'],
     ['POST /verify', 'free', 10, minuteMs, 'all addresses'],
     ['POST /verify', 'builder', 100, minuteMs, 'all addresses'],
     ['POST /verify', 'scale', 1_000, minuteMs, 'all addresses'],
@@ -76,6 +80,9 @@ describe("the specification's request rates", () => {
     ['POST /dashboard/api-keys', 'free', 10, minuteMs, 'all addresses'],
     ['POST /dashboard/restrictions', 'free', 30, minuteMs, 'all addresses'],
     ['POST /dashboard/webhook', 'free', 30, minuteMs, 'all addresses'],
+    ['POST /sandbox/scenarios', 'anonymous', 60, minuteMs, 'one address'],
+    ['POST /sandbox/inbox', 'scale', 60, minuteMs, 'one address'],
+    ['POST /sandbox/clock/advance', 'anonymous', 120, minuteMs, 'one address'],
   ]
 
   it.each(rows)(
@@ -115,7 +122,7 @@ describe("the specification's request rates", () => {
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
     )
     expect(untested).toEqual([])
-    expect(table).toHaveLength(14)
+    expect(table).toHaveLength(21)
   })
 
   it('are disabled by 0', async () => {

@@ -16,7 +16,7 @@ const summaryOf = (
   networks: readonly ShownNetwork[] = [base],
 ) =>
   describeStart(
-    { version: '1.2.3', port: 8_080, config: readConfig(environment), networks },
+    { version: '1.2.3', port: 8_080, config: readConfig({ SANDBOX: 'false', ...environment }), networks },
     createPaint(false),
   )
 

@@ -19,7 +19,7 @@ const description = [
     '4. It prepares the resource and calls `/settle` with the same body and an `Idempotency-Key`.\n' +
     '5. On `success: true` it delivers, with the settle response in the header `PAYMENT-RESPONSE`.',
   '## Conventions',
-  '- Bodies are JSON in UTF-8, at most 64 kB for /verify and /settle and 8 kB elsewhere, with at most 2,000 keys ' +
+  '- Bodies are JSON in UTF-8, at most 64 kB for /verify and /settle, 128 kB for /discovery/validate and 8 kB elsewhere, with at most 2,000 keys ' +
     'and array elements in at most 32 levels, without duplicate keys; they have 5 s to arrive.\n' +
     "- **Amounts** are decimal strings in the token's smallest unit: `10000` is 0.01 of a token with 6 decimals.\n" +
     '- **Networks** are CAIP-2 identifiers such as `eip155:8453`; the short names of version 1 are accepted, ' +
@@ -60,7 +60,14 @@ const documentInfo = {
         'Settlement events are posted to your URL, signed according to Standard Webhooks ' +
         '(`webhook-id`, `webhook-timestamp`, `webhook-signature`), at least once, with retries over 17 hours.',
     },
+    { name: 'Sign-in', description: 'Proof that a client owns a wallet (CAIP-122).' },
+    { name: 'Discovery', description: 'Resources that were paid for: list, search, validate, unlist.' },
     { name: 'Service', description: 'Probes, metrics, plans and this document.' },
+    {
+      name: 'Sandbox',
+      description:
+        'Scripted payments, and an inbox for webhooks. Served by instances that run as a sandbox only.',
+    },
     { name: 'Statistics', description: 'Public totals of all instances.' },
   ],
 }
@@ -76,7 +83,7 @@ const responseHeaders = {
   },
   'WWW-Authenticate': {
     description: 'Expected authentication scheme',
-    schema: { type: 'string', pattern: '^Bearer$' },
+    schema: { type: 'string', pattern: '^(Bearer|SIWX)$' },
   },
 } as const
 

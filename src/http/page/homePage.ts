@@ -17,6 +17,7 @@ export interface HomePageView {
   readonly origin: string
   readonly isReady: boolean
   readonly isKeyRequired: boolean
+  readonly isSandbox: boolean
   readonly networks: readonly HomePageNetwork[]
 }
 
@@ -32,7 +33,14 @@ export const homePagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export const renderHomePage = ({ version, origin, isReady, isKeyRequired, networks }: HomePageView): string =>
+export const renderHomePage = ({
+  version,
+  origin,
+  isReady,
+  isKeyRequired,
+  isSandbox,
+  networks,
+}: HomePageView): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
@@ -52,7 +60,7 @@ export const renderHomePage = ({ version, origin, isReady, isKeyRequired, networ
 <main>
 <section class="hero">
 <div>
-<p class="state"><span class="dot${isReady ? '' : ' off'}"></span>${isReady ? 'Ready for payments' : 'Not ready: see /ready'}</p>
+<p class="state"><span class="dot${isReady ? '' : ' off'}"></span>${isReady ? (isSandbox ? sandboxState : 'Ready for payments') : 'Not ready: see /ready'}</p>
 <h1>Paid once, on chain, before you deliver.</h1>
 <p class="lead">This is a payment facilitator for HTTP 402. Resource servers send it the stablecoin payments that their clients signed; it verifies them, settles them on chain, and never loses or doubles one. It speaks x402 and t402, versions 1 and 2.</p>
 </div>
@@ -68,6 +76,7 @@ ${networks.length === 0 ? noNetworks : listNetworks(networks)}
 <p>Give this URL to any x402 or t402 server library. With Express:</p>
 ${describeUse(origin, networks, isKeyRequired)}
 ${isKeyRequired ? keyRequired : keyOptional}
+${isSandbox ? sandboxHint : ''}
 </div>
 </section>
 <section class="ways" aria-label="Links">
@@ -130,6 +139,9 @@ app.use(paymentMiddleware({
   } },
 }, server))</code></pre>`
 }
+
+const sandboxState = 'Sandbox: no payment is real'
+const sandboxHint = html`<p>This is a sandbox: <a href="/sandbox/addresses"><code>GET /sandbox/addresses</code></a> has payments that are ready to send.</p>`
 
 const keyRequired = html`<p>This instance requires an API key: <code>POST /register</code> with <code>email</code> and <code>projectName</code>. Without a library, call <code>POST /verify</code>, then <code>POST /settle</code>, and deliver after <code>success: true</code>.</p>`
 const keyOptional = html`<p>No API key is required. Without a library, call <code>POST /verify</code>, then <code>POST /settle</code>, and deliver after <code>success: true</code>.</p>`

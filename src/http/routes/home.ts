@@ -9,6 +9,7 @@ import { type HomePageNetwork, homePagePolicy, renderHomePage } from '../page/ho
 export interface HomeRoutesDependencies {
   readonly useCases: Pick<CoreUseCases, 'checkReadiness' | 'describeService' | 'listSupported'>
   readonly apiKeyRequired: boolean
+  readonly isSandbox: boolean
 }
 
 // Not part of the API: left out of its document.
@@ -16,7 +17,7 @@ const hidden = { schema: { hide: true }, config: { access: 'public' } } as const
 
 export const homeRoutes: FastifyPluginCallback<HomeRoutesDependencies> = (
   app,
-  { useCases, apiKeyRequired },
+  { useCases, apiKeyRequired, isSandbox },
   done,
 ) => {
   app.get('/', hidden, async (request, reply) => {
@@ -35,7 +36,7 @@ export const homeRoutes: FastifyPluginCallback<HomeRoutesDependencies> = (
       .header('content-security-policy', homePagePolicy)
       .header('referrer-policy', 'no-referrer')
     const isReady = status === 'ready'
-    return renderHomePage({ version, origin, isReady, isKeyRequired: apiKeyRequired, networks })
+    return renderHomePage({ version, origin, isReady, isKeyRequired: apiKeyRequired, isSandbox, networks })
   })
 
   for (const path of ['/favicon.svg', '/favicon.ico']) {

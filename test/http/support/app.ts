@@ -10,6 +10,9 @@ import type { Logger } from '../../../src/ports/logger.js'
 import { bodyLimits } from '../../../src/protocol/bodyLimits.js'
 import type { CoreUseCases } from '../../../src/usecases/core/useCases.js'
 import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
+import type { DiscoveryUseCases } from '../../../src/usecases/discovery/useCases.js'
+import type { SandboxUseCases } from '../../../src/usecases/sandbox/useCases.js'
+import type { SiwxUseCases } from '../../../src/usecases/siwx/useCases.js'
 import type { StatsUseCases } from '../../../src/usecases/stats/useCases.js'
 import type { WebhookUseCases } from '../../../src/usecases/webhooks/useCases.js'
 import { apiKeyOf } from '../../support/apiKeyOf.js'
@@ -129,6 +132,18 @@ export const dashboardUseCases = (given: Partial<DashboardUseCases> = {}): Dashb
   ...given,
 })
 
+export const siwxUseCases = (given: Partial<SiwxUseCases> = {}): SiwxUseCases => ({
+  issueNonce: () => ({
+    nonce: '0'.repeat(64),
+    issuedAt: '2026-01-01T00:00:00.000Z',
+    expirationTime: '2026-01-01T00:05:00.000Z',
+  }),
+  verifySignIn: async () => {
+    throw new AppError('SIGN_IN_FAILED', 'The nonce was used before', { signInReason: 'siwx_nonce_used' })
+  },
+  ...given,
+})
+
 export const statsUseCases = (given: Partial<StatsUseCases> = {}): StatsUseCases => ({
   countRequest: () => undefined,
   readRequestStatistics: async () => ({
@@ -157,12 +172,66 @@ export const webhookUseCases = (given: Partial<WebhookUseCases> = {}): WebhookUs
   }
 }
 
+/** A sandbox without anything; tests override what they need. */
+export const sandboxUseCases = (given: Partial<SandboxUseCases> = {}): SandboxUseCases => {
+  const refuse = async () => {
+    throw new AppError('NOT_FOUND', 'There is none')
+  }
+  return {
+    listAddresses: () => ({ addresses: [] }),
+    createPayment: () => {
+      throw new AppError('INVALID_REQUEST', 'There is none')
+    },
+    createScenario: refuse,
+    getScenario: refuse,
+    advanceClock: refuse,
+    createInbox: refuse,
+    readInbox: refuse,
+    ...given,
+  }
+}
+
+/** An empty catalogue; tests override what they need. */
+export const discoveryUseCases = (given: Partial<DiscoveryUseCases> = {}): DiscoveryUseCases => {
+  const refuse = async () => {
+    throw new AppError('NOT_FOUND', 'No resource with this id is listed')
+  }
+  return {
+    listResources: async ({ limit, offset }) => ({
+      x402Version: 2,
+      t402Version: 2,
+      items: [],
+      resources: [],
+      total: 0,
+      limit,
+      offset,
+      pagination: { limit, offset, total: 0, cursor: null },
+      partialResults: false,
+    }),
+    searchResources: async ({ limit }) => ({
+      x402Version: 2,
+      t402Version: 2,
+      resources: [],
+      partialResults: false,
+      pagination: { limit, cursor: null },
+    }),
+    getResource: refuse,
+    validateDeclaration: async () => ({ wouldBeListed: false, version: 2, rules: [] }),
+    changeListing: refuse,
+    ...given,
+  }
+}
+
 export interface TestAppOptions {
   readonly core?: Partial<CoreUseCases>
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
+  readonly siwx?: Partial<SiwxUseCases>
   readonly stats?: Partial<StatsUseCases>
   readonly webhooks?: Partial<WebhookUseCases>
+  readonly sandbox?: Partial<SandboxUseCases>
+  readonly isSandbox?: boolean
+  readonly discovery?: Partial<DiscoveryUseCases>
   readonly trustProxy?: readonly string[]
   readonly maxPaymentBodyBytes?: number
   readonly requestTimeoutMs?: number
@@ -195,8 +264,11 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
     useCases: {
       core: coreUseCases(core),
       dashboard: dashboardUseCases(dashboard),
+      siwx: siwxUseCases(parts.siwx),
       stats: statsUseCases(stats),
       webhooks: webhookUseCases(parts.webhooks),
+      sandbox: sandboxUseCases(parts.sandbox),
+      discovery: discoveryUseCases(parts.discovery),
     },
     settings: {
       trustProxy,
@@ -204,6 +276,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       operatorToken,
       accountOrigins,
       apiKeyRequired,
+      isSandbox: parts.isSandbox ?? false,
       metricsToken: parts.metricsToken ?? null,
       maxConnections: parts.maxConnections ?? 0,
       maxConnectionsPerAddress: parts.maxConnectionsPerAddress ?? 0,

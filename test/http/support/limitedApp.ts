@@ -27,10 +27,20 @@ export interface LimitedAppOptions {
 }
 
 const routes = [
-  ...['POST /verify', 'POST /settle', 'GET /supported', 'GET /tiers', 'POST /v1/intent/:id/execute'],
+  ...[
+    'POST /verify',
+    'POST /discovery/validate',
+    'POST /v1/discovery/validate',
+    'POST /settle',
+    'GET /supported',
+    'GET /tiers',
+    'POST /v1/intent/:id/execute',
+  ],
   ...['GET /health', 'GET /ready', 'GET /metrics', 'GET /docs/', 'POST /register', 'POST /lookup'],
   ...['GET /dashboard/info', 'GET /dashboard/keys', 'POST /dashboard/rotate', 'POST /dashboard/webhook/test'],
   ...['POST /dashboard/api-keys', 'POST /dashboard/restrictions', 'POST /dashboard/webhook'],
+  ...['POST /sandbox/scenarios', 'POST /sandbox/inbox', 'POST /sandbox/clock/advance'],
+  ...['POST /v1/siwx/nonce', 'POST /v1/siwx/verify'],
 ] as const
 
 const isTier = (name: string): name is TierName => name in tiers

@@ -6,6 +6,7 @@ import { fillMailboxes } from '../../../../src/stores/postgres/accounts/fillMail
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { canonicalMailbox } from '../../../../src/usecases/dashboard/canonicalMailbox.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { withoutExtensionTables } from '../../../support/withoutExtensionTables.js'
 import { withoutMailboxes } from '../../../support/withoutMailboxes.js'
 import { withoutReservations } from '../../../support/withoutReservations.js'
 import { withoutTiersAndEvents } from '../../../support/withoutTiersAndEvents.js'
@@ -20,7 +21,9 @@ const fingerprintOf = (project: string) => createHash('sha256').update(project).
 
 it('accounts and keys of an older version are migrated: same keys, shared mailboxes, summed free quota', async () => {
   const pool = database.pool()
-  await pool.query(`${withoutReservations}; ${withoutTiersAndEvents}; ${withoutMailboxes}`)
+  await pool.query(
+    `${withoutExtensionTables}; ${withoutReservations}; ${withoutTiersAndEvents}; ${withoutMailboxes}`,
+  )
   const rows = [
     { email: 'Ada@Example.com', project: 'one', tier: 'free', used: 10 },
     { email: 'ada+tag@example.com', project: 'two', tier: 'free', used: 5 },
@@ -53,7 +56,7 @@ it('accounts and keys of an older version are migrated: same keys, shared mailbo
     )
   }
 
-  expect((await migrate(pool, migrationsFolder)).applied).toHaveLength(3)
+  expect((await migrate(pool, migrationsFolder)).applied).toHaveLength(7)
   await fillMailboxes(pool, canonicalMailbox)
 
   const store = createAccountStore(pool)
