@@ -17,7 +17,7 @@ export type ProbeResponse =
     }
   | { readonly status: null; readonly error: string }
 
-/** Requests a resource of a stranger without paying: bounded, no redirects, one deadline (SSRF protection). */
+/** Requests an untrusted URL without paying: bounded, no redirects, one deadline (SSRF protection). */
 export interface ResourceProbe {
   /** Failures of the resource are returned; throws only the abort reason of `stopped`. */
   ask(target: ProbeTarget, stopped: AbortSignal): Promise<ProbeResponse>

@@ -6,7 +6,7 @@ const windowMs = 600_000
 
 /**
  * Authorization id of a payment that no key signed. A nonce or a transaction identifies it. Without one the whole payment
- * does, for ten minutes: a retry is the same authorization, and what one stranger sent is not spent for all others.
+ * does, for ten minutes: a retry is the same authorization, and what one caller sent is not spent for all others.
  */
 export const identifyKeyless = (payment: Payment, payer: string, now: Date): string => {
   const { network } = payment.requirements
@@ -15,7 +15,7 @@ export const identifyKeyless = (payment: Payment, payer: string, now: Date): str
   return `${network}/sandbox/${payer}/${createHash('sha256').update(identity).digest('hex')}`
 }
 
-// A permit's nonces count from 0 for each owner, and a fixed payer is an owner that all strangers share.
+// A permit's nonces count from 0 for each owner, and a fixed payer is an owner that all callers share.
 const leastLength = 8
 
 const findNonce = (proof: Payment['proof']): string | null => {

@@ -3,7 +3,7 @@ import type { DiscoveredResource, ResourcePage } from '../../protocol/discovery.
 
 type CompactResource = ResourcePage['resources'][number]
 
-/** Declarations of one page; a page must not become large by declarations of strangers. */
+/** Declarations of one page; a few large ones must not make a page large. */
 const maxDeclarationsLength = 524_288
 
 export const viewResource = (entry: CatalogueEntry): DiscoveredResource => {

@@ -160,7 +160,7 @@ describe.each(namespaces)('a payment by a payload of %s that names only its paye
     const withNonce = { payer: address, nonce: 'nonce-0001' }
     expect(identify(withNonce, '10001')).toBe(identify(withNonce))
     expect(identify(withNonce)).not.toBe(identify({ payer: address, nonce: 'nonce-0002' }))
-    // A stranger who sends it later is not told that another one spent it.
+    // The same text later is another payment.
     await scene.clock.advance(600_000)
     expect(identify({ payer: address, order: 7 })).not.toBe(id)
   })

@@ -111,7 +111,7 @@ describe('an inbox', () => {
   const inboxes = () => createSandboxInboxes(database.pool())
   const message = (body: string) => ({ headers: { 'webhook-id': 'm' }, body })
 
-  it('answers 500 as often as it was told to, then 200, and keeps every message', async () => {
+  it('answers 500 as often as it was created to, then 200, and keeps every message', async () => {
     const { id } = await inboxes().create({ failures: 2, expiresAt: later() })
     const statuses = []
     for (const body of ['a', 'b', 'c']) statuses.push(await inboxes().receive(id, message(body)))
