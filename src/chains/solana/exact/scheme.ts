@@ -15,6 +15,7 @@ import type { FeePayers } from '../transactions/feePayers.js'
 import { baseFee, countFee } from '../transactions/fees.js'
 import type { Submit } from '../transactions/submit.js'
 import { decodeTransaction } from './decode.js'
+import { describeTransfer } from './describeTransfer.js'
 import type { FailureReason } from './explainFailure.js'
 import { formatAuthorizationId, isOffered, type Prepare, type Prepared, toRefusal } from './prepare.js'
 import { resolveSettlement } from './resolve.js'
@@ -109,21 +110,12 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     }
   }
 
-  const authorize = (verified: Verified): Authorized => {
-    const { transfer, authorizationId } = verified.prepared
-    return {
-      isValid: true,
-      payer: transfer.authority,
-      authorizationId,
-      authorizedAmount: transfer.amount,
-      amount: transfer.amount,
-      // A blockhash expires after 150 blocks, independent of time.
-      expiresAt: null,
-      // The recorded bytes are sufficient to resolve.
-      details: {},
-      settle: (recorder, options) => settle(verified, recorder, options),
-    }
-  }
+  const authorize = (verified: Verified): Authorized => ({
+    ...describeTransfer(verified.prepared),
+    // The recorded bytes are sufficient to resolve.
+    details: {},
+    settle: (recorder, options) => settle(verified, recorder, options),
+  })
 
   return {
     get kind() {

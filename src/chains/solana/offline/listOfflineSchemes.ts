@@ -4,6 +4,7 @@ import type { OfflineModule } from '../../chain.js'
 import { createAssociatedAccounts } from '../encoding/associatedAccount.js'
 import { decodeBase58, encodeBase58, readAddress } from '../encoding/base58.js'
 import { decodeTransaction, type Transaction } from '../exact/decode.js'
+import { describeTransfer } from '../exact/describeTransfer.js'
 import { createPrepare, findPayer, formatAuthorizationId, isOffered } from '../exact/prepare.js'
 import { findKnownNetwork, isKnownMint, type KnownNetwork } from '../networks.js'
 
@@ -50,17 +51,7 @@ const createOfflineExact = (network: string, { reference, tokens }: KnownNetwork
     read: async (payment) => {
       const preparation = prepare(payment)
       if ('refused' in preparation) return preparation.refused
-      const { transfer, authorizationId } = preparation.prepared
-      return {
-        isValid: true,
-        payer: transfer.authority,
-        authorizationId,
-        authorizedAmount: transfer.amount,
-        amount: transfer.amount,
-        // Whether the blockhash is recent, only a chain knows.
-        expiresAt: null,
-        holds: false,
-      }
+      return { ...describeTransfer(preparation.prepared), holds: false }
     },
   }
 }

@@ -12,6 +12,7 @@ import { getBlockStatus } from '../transactions/blockStatus.js'
 import { type ChainState, readChainState } from './chainState.js'
 import { hasNotExpired } from './checks.js'
 import type { SignedTransfer } from './decode.js'
+import { describeTransfer } from './describeTransfer.js'
 import { resolveReceipt, toJudgeQuery } from './judge.js'
 import { readExactProof } from './payload.js'
 import { createPrepare, toRefusal } from './prepare.js'
@@ -160,12 +161,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       })
       if (tooLow !== null) return toRefusal(transfer.owner, tooLow)
       return {
-        isValid: true,
-        payer: formatAddress(transfer.owner),
-        authorizationId: identifyTransfer(transfer),
-        authorizedAmount: transfer.value,
-        amount: transfer.value,
-        expiresAt: new Date(transfer.expiration),
+        ...describeTransfer(transfer, identifyTransfer(transfer)),
         // The recorded bytes are sufficient to resolve.
         details: {},
         settle: (recorder, options) => settle(state, recorder, options),

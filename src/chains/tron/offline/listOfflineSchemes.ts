@@ -3,6 +3,7 @@ import type { AssetTerms } from '../../../schemes/scheme.js'
 import type { OfflineModule } from '../../chain.js'
 import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
 import type { SignedTransfer } from '../exact/decode.js'
+import { describeTransfer } from '../exact/describeTransfer.js'
 import { readClaimedPayer, readExactProof } from '../exact/payload.js'
 import { createPrepare } from '../exact/prepare.js'
 import { findKnownNetwork, type KnownNetwork } from '../networks.js'
@@ -58,15 +59,7 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
       const preparation = prepare(payment, isForSettle ? marginMs : 0)
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
-      return {
-        isValid: true,
-        payer: formatAddress(transfer.owner),
-        authorizationId: identifyTransfer(transfer),
-        authorizedAmount: transfer.value,
-        amount: transfer.value,
-        expiresAt: new Date(transfer.expiration),
-        holds: false,
-      }
+      return { ...describeTransfer(transfer, identifyTransfer(transfer)), holds: false }
     },
   }
 }
