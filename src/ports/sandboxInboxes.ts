@@ -23,5 +23,5 @@ export interface SandboxInboxes {
   /** Stores a message and returns what the inbox answers; null if there is no such inbox. Keeps the newest 100. */
   receive(id: string, message: Pick<SandboxMessage, 'headers' | 'body'>): Promise<number | null>
   /** Deletes expired inboxes. */
-  purge(): Promise<void>
+  purge(stopped?: AbortSignal): Promise<void>
 }

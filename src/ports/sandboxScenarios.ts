@@ -49,5 +49,5 @@ export interface SandboxScenarioStore extends SandboxScenarios {
   /** Until the next waiting webhook of its payments is due; null without one. */
   findNextDueMs(id: string): Promise<number | null>
   /** Deletes expired scenarios. */
-  purge(): Promise<void>
+  purge(stopped?: AbortSignal): Promise<void>
 }

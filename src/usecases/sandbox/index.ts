@@ -40,9 +40,9 @@ export const createSandbox = ({
       purgeSandbox: {
         everyMs: 600_000,
         isShared: true,
-        run: async () => {
-          await scenarios.purge()
-          await inboxes.purge()
+        run: async (stopped) => {
+          await scenarios.purge(stopped)
+          await inboxes.purge(stopped)
         },
       },
     },

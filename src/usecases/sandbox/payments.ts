@@ -1,8 +1,7 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import { canonicalNetwork } from '../../protocol/network.js'
-import type { SandboxNetworks } from './scenarios.js'
-import { requireNetwork } from './scenarios.js'
+import { requireNetwork, type SandboxNetworks } from './scenarios.js'
 import type { SandboxUseCases } from './useCases.js'
 
 const fixedName = /^cafe[0-9a-f]{2}$/i

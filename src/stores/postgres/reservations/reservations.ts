@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Funds, Reservation, ReservationResult, Reservations } from '../../../ports/reservations.js'
-import { purgeInBatches } from '../database/purgeInBatches.js'
+import { purgeExpired } from '../database/purgeExpired.js'
 import { inTransaction } from '../database/transaction.js'
 import { createKeyQueue } from './keyQueue.js'
 
@@ -10,8 +10,6 @@ import { createKeyQueue } from './keyQueue.js'
  * many services rendered at once is far beyond what a wallet does.
  */
 export const maxLiveReservations = 200
-
-const purgeBatch = 1_000
 
 const held = z.object({
   own: z.string().nullable(),
@@ -72,17 +70,7 @@ export const createReservations = (pool: Pool): Reservations => {
         inTransaction(pool, (client) => decide(client, reservation, funds)),
       ),
 
-    purge: (stopped) =>
-      purgeInBatches(stopped, async () => {
-        // Skips rows that a decision is deleting: neither waits for the other.
-        const { rowCount } = await pool.query(
-          `delete from reservations where ctid in (
-             select ctid from reservations where expires_at <= now()
-             order by expires_at limit $1 for update skip locked)`,
-          [purgeBatch],
-        )
-        return rowCount === purgeBatch
-      }),
+    purge: (stopped) => purgeExpired(pool, 'reservations', stopped),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { SandboxInbox, SandboxInboxes } from '../../../ports/sandboxInboxes.js'
+import { purgeExpired } from '../database/purgeExpired.js'
 
 const keptMessages = 100
 
@@ -67,7 +68,5 @@ export const createSandboxInboxes = (pool: Pool): SandboxInboxes => ({
     return rows.length === 0 ? null : statusRow.parse(rows[0]).status
   },
 
-  purge: async () => {
-    await pool.query('delete from sandbox_inboxes where expires_at <= now()')
-  },
+  purge: (stopped) => purgeExpired(pool, 'sandbox_inboxes', stopped),
 })

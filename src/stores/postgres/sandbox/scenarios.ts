@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { SandboxScenarioStore, Scenario } from '../../../ports/sandboxScenarios.js'
 import { readReason } from '../../../protocol/reasons.js'
+import { purgeExpired } from '../database/purgeExpired.js'
 
 const failure = z
   .string()
@@ -80,8 +81,6 @@ export const createSandboxScenarios = (pool: Pool, maximum: number): SandboxScen
       const { due_in: dueInMs } = dueRow.parse(rows[0])
       return dueInMs === null ? null : Math.max(0, Number(dueInMs))
     },
-    purge: async () => {
-      await pool.query('delete from sandbox_scenarios where expires_at <= now()')
-    },
+    purge: (stopped) => purgeExpired(pool, 'sandbox_scenarios', stopped),
   }
 }

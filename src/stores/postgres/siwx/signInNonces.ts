@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { SignInNonces, UsedNonce } from '../../../ports/signInNonces.js'
-import { purgeInBatches } from '../database/purgeInBatches.js'
-
-const purgeBatch = 1_000
+import { purgeExpired } from '../database/purgeExpired.js'
 
 /** The primary key decides which of several instances was first. */
 export const createSignInNonces = (pool: Pool): SignInNonces => ({
@@ -15,16 +13,7 @@ export const createSignInNonces = (pool: Pool): SignInNonces => ({
     return rowCount === 1
   },
 
-  purge: (stopped) =>
-    purgeInBatches(stopped, async () => {
-      const { rowCount } = await pool.query(
-        `delete from siwx_nonces where digest in (
-           select digest from siwx_nonces where expires_at <= now()
-           order by expires_at limit $1 for update skip locked)`,
-        [purgeBatch],
-      )
-      return rowCount === purgeBatch
-    }),
+  purge: (stopped) => purgeExpired(pool, 'siwx_nonces', stopped),
 })
 
 /** Neither domains nor nonces contain a line break. */

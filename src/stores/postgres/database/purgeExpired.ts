@@ -1,0 +1,19 @@
+import type { Pool } from 'pg'
+import { purgeInBatches } from './purgeInBatches.js'
+
+const batchSize = 1_000
+
+/** Deletes rows whose `expires_at` has passed. Skips rows that another statement is deleting: neither waits for the other. */
+export const purgeExpired = (
+  pool: Pool,
+  table: 'reservations' | 'siwx_nonces' | 'sandbox_scenarios' | 'sandbox_inboxes',
+  stopped?: AbortSignal,
+): Promise<void> =>
+  purgeInBatches(stopped, async () => {
+    const { rowCount } = await pool.query(
+      `delete from ${table} where ctid in (
+         select ctid from ${table} where expires_at <= now() order by expires_at limit $1 for update skip locked)`,
+      [batchSize],
+    )
+    return rowCount === batchSize
+  })
