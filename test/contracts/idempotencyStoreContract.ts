@@ -177,6 +177,20 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
         expect(await theirStore.begin(request)).toEqual({ state: 'running' })
       })
 
+      it('restarts a request in its own process when a failover lost its end', async () => {
+        await store.begin(request)
+        await store.answer(request, response)
+        await pool.query("update idempotent_requests set state = 'running', owner = $1, response = null", [
+          ours.id,
+        ])
+        await inFront.forget()
+
+        expect(await theirStore.begin(request)).toEqual({ state: 'running' })
+        const answers = await Promise.all(Array.from({ length: 20 }, () => store.begin(request)))
+        expect(answers.filter(({ state }) => state === 'started')).toHaveLength(1)
+        expect(answers.filter(({ state }) => state === 'running')).toHaveLength(19)
+      })
+
       it('gives the new owner the full run time', async () => {
         await store.begin(request)
         await age('181 seconds')

@@ -131,6 +131,7 @@ describe('a failover of the database', () => {
     const kept = await placeOrder()
     const lost = await placeOrder()
     expect(await settle(kept)).toMatchObject({ success: true })
+    await pollUntil(async () => (await readConfirmed()).length === 1, 'the standby to receive the payment')
     await scene.replicas.stopReplication()
     expect(await settle(lost)).toMatchObject({ success: true })
     await scene.failOver()

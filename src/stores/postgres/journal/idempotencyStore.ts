@@ -26,10 +26,13 @@ const row = z.object({
 
 /** Durable: survives restarts of every instance. */
 export const createIdempotencyStore = (pool: Pool, instance: Instance): IdempotencyStore => {
-  /** Keys that run in this process; the table only names the process. */
+  /** Keys that start or run in this process; the table only names the process. */
   const running = new Set<string>()
 
-  /** Inserts the key, or takes over one that has expired or whose owner is gone. */
+  /**
+   * Inserts the key, or takes over one that has expired or that is not running. A row that names this process
+   * is not running either, since `begin` asks for other keys only: a failover lost the end of that run.
+   */
   const start = async ({ caller, key, fingerprint }: IdempotentRequest): Promise<boolean> => {
     const { rowCount } = await pool.query(
       `insert into idempotent_requests as r (caller, key, fingerprint, state, owner)
@@ -38,7 +41,7 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
          set fingerprint = excluded.fingerprint, state = 'running', owner = excluded.owner, response = null,
            reason = null, started_at = now(),
            created_at = case when ${isExpired} then now() else r.created_at end
-         where not ${isRunning}
+         where (r.owner = $4 or not ${isRunning})
            and (${isExpired} or (r.state = 'running' and r.fingerprint = excluded.fingerprint))`,
       [caller, key, fingerprint, instance.id],
     )
@@ -52,13 +55,14 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
     })
 
   const endRun = async (request: IdempotentRequest, write: () => Promise<unknown>): Promise<void> => {
-    running.delete(nameOf(request))
     try {
       await write()
     } catch (error) {
+      running.delete(nameOf(request))
       endInBackground(request, write)
       throw error
     }
+    running.delete(nameOf(request))
   }
 
   const finish = (
@@ -81,16 +85,26 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
       instance.id,
     ])
 
-  const begin = async (request: IdempotentRequest): Promise<IdempotencyState> => {
-    if (await start(request)) {
-      running.add(nameOf(request))
-      return { state: 'started' }
+  const startHere = async (request: IdempotentRequest): Promise<boolean> => {
+    const name = nameOf(request)
+    if (running.has(name)) return false
+    running.add(name)
+    let isStarted = false
+    try {
+      isStarted = await start(request)
+    } finally {
+      if (!isStarted) running.delete(name)
     }
+    return isStarted
+  }
+
+  const begin = async (request: IdempotentRequest): Promise<IdempotencyState> => {
+    if (await startHere(request)) return { state: 'started' }
     const { rows } = await pool.query(
       'select state, fingerprint, response, reason from idempotent_requests where caller = $1 and key = $2',
       [request.caller, request.key],
     )
-    // Purged between the two statements; a retry starts it.
+    // Purged meanwhile, or not yet inserted; a retry starts it or finds it.
     if (rows[0] === undefined) return { state: 'running' }
     const { state, fingerprint, response, reason } = row.parse(rows[0])
     if (fingerprint !== request.fingerprint) return { state: 'mismatch' }
