@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
 import type { SettledPayment } from '../../src/extensions/extension.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { createSchemaValidator } from '../../src/platform/schemaValidator.js'
@@ -74,6 +75,9 @@ export const settledPayment = (given: SettlementOptions = {}): SettledPayment =>
     caller: given.caller ?? 'anonymous',
   }
 }
+
+export const clearDiscovery = (pool: Pool) =>
+  pool.query('truncate discovery_resources, discovery_payers, discovery_recipients, discovery_challenges')
 
 export const staleMs = 30 * 86_400_000
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDiscoveryCatalogue } from '../../../../src/stores/postgres/discovery/discoveryCatalogue.js'
-import { bazaarOf, createTestDiscovery, merchant, staleMs } from '../../../support/discovery.js'
+import {
+  bazaarOf,
+  clearDiscovery,
+  createTestDiscovery,
+  merchant,
+  staleMs,
+} from '../../../support/discovery.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 
@@ -18,11 +24,7 @@ describe('the catalogue in Postgres', () => {
     database = await createTestDatabase()
   })
   afterAll(() => database.drop())
-  beforeEach(async () => {
-    await database
-      .pool()
-      .query('truncate discovery_resources, discovery_payers, discovery_recipients, discovery_challenges')
-  })
+  beforeEach(() => clearDiscovery(database.pool()))
 
   it('lists a resource after a settlement that declared it', async () => {
     const { settle, list, useCases } = open()

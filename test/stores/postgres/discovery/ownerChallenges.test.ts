@@ -4,6 +4,7 @@ import { createDiscoveryCatalogue } from '../../../../src/stores/postgres/discov
 import { createOwnerChallenges } from '../../../../src/stores/postgres/discovery/ownerChallenges.js'
 import {
   bazaarOf,
+  clearDiscovery,
   createTestDiscovery,
   merchant,
   type SettlementOptions,
@@ -31,11 +32,7 @@ describe('a listing that two payees claim', () => {
     database = await createTestDatabase()
   })
   afterAll(() => database.drop())
-  beforeEach(async () => {
-    await database
-      .pool()
-      .query('truncate discovery_resources, discovery_payers, discovery_recipients, discovery_challenges')
-  })
+  beforeEach(() => clearDiscovery(database.pool()))
 
   const open = (respond: (target: ProbeTarget) => ProbeResponse | Promise<ProbeResponse>) => {
     const asked: ProbeTarget[] = []
