@@ -396,19 +396,19 @@ describe('A41: a failure that is not final', () => {
 
   /** Settles a payment whose payer moves the tokens away before its block; returns the answer and the block. */
   const settleFailing = async () => {
-    const proxy = await scene.openProxy()
-    await open({ rpcUrls: [proxy.url], environment })
+    await open({ environment })
     const plan = scene.plan()
-    scene.chain.behaviour.landSlots = 10
+    const { chain } = scene
+    // 20 s: the block waits for the warp, however slow the send is.
+    chain.behaviour.landSlots = 50
     const settling = service.settle(plan.body)
-    await pollUntil(() => proxy.count('sendTransaction') > 0, 'the first send')
-    scene.chain.give({ owner: plan.payer.publicKey.toBase58(), amount: -10_000n })
-    scene.chain.slots.warp(10)
+    await pollUntil(chain.ledger.hasWaiting, 'the first send')
+    chain.give({ owner: plan.payer.publicKey.toBase58(), amount: -10_000n })
+    chain.slots.warp(50)
+    chain.ledger.advance()
+    chain.behaviour.landSlots = 0
     const answer = await settling
-    // The proxy counts a send before the chain has it: a slow one lands after the second warp only.
-    if (scene.chain.ledger.find(answer.transaction) === null) scene.chain.slots.warp(10)
-    scene.chain.behaviour.landSlots = 0
-    const landed = scene.chain.ledger.find(answer.transaction)
+    const landed = chain.ledger.find(answer.transaction)
     if (landed?.error == null) throw new Error('The transaction did not fail in a block')
     return { ...plan, answer, slot: landed.slot }
   }

@@ -33,6 +33,8 @@ export interface Ledger {
   /** Executes transactions that are due. */
   advance(): void
   find(signature: string): Landed | null
+  /** Whether a send waits for its block. */
+  hasWaiting(): boolean
   commitmentOf(slot: bigint): Commitment
   slotAt(commitment: Commitment): bigint
   /** Orphans all blocks from a slot on; their transactions may land again. */
@@ -103,6 +105,7 @@ export const createLedger = (machine: VirtualMachine, slots: Slots, behaviour: L
       return machine.simulate(transaction, { checksSignatures })
     },
     find: (signature) => landed.get(signature) ?? null,
+    hasWaiting: () => waiting.length > 0,
     commitmentOf: (slot) => {
       if (slot <= slotAt('finalized')) return 'finalized'
       return slot <= slotAt('confirmed') ? 'confirmed' : 'processed'
