@@ -5,6 +5,12 @@ import type { SignInReason } from './protocol/siwx.js'
 export const errorStatus = {
   INVALID_REQUEST: 400,
   INVALID_IDEMPOTENCY_KEY: 400,
+  /** Of a stream: below what was used, or above the maximum. */
+  INVALID_AMOUNT: 400,
+  AMOUNT_EXCEEDED: 400,
+  INVALID_VOUCHER: 400,
+  /** A payment was judged and refused; `reason` says why. */
+  PAYMENT_REFUSED: 400,
   UNAUTHORIZED: 401,
   SIGN_IN_FAILED: 401,
   FORBIDDEN: 403,
@@ -14,6 +20,13 @@ export const errorStatus = {
   REQUEST_IN_PROGRESS: 409,
   PAYLOAD_MISMATCH: 409,
   PREVIOUS_REQUEST_FAILED: 409,
+  STREAM_NOT_ACTIVE: 409,
+  INVALID_SEQUENCE: 409,
+  INTENT_NOT_PENDING: 409,
+  NO_ROUTE_SELECTED: 409,
+  STREAM_EXPIRED: 410,
+  INTENT_EXPIRED: 410,
+  ROUTE_EXPIRED: 410,
   REQUEST_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   RATE_LIMITED: 429,

@@ -7,6 +7,11 @@ export interface Reservation {
   readonly payer: string
   readonly spender: string
   readonly payTo: string
+  /**
+   * `verify`, `settle` or `stream:<id>`. A stream keeps what it holds from settlements and verifications, and a
+   * settlement from streams; a verification yields to both.
+   */
+  readonly holder: string
   /** Smallest units. */
   readonly amount: bigint
   /** When it ends by itself. */
@@ -24,8 +29,8 @@ export interface Funds {
 export type ReservationResult =
   | { readonly state: 'reserved' }
   | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }
-  /** The authorization has a live reservation for another recipient: one nonce pays one of them. */
-  | { readonly state: 'taken' }
+  /** The authorization has a live reservation for another recipient or holder: one nonce pays one of them. */
+  | { readonly state: 'taken'; readonly by: 'recipient' | 'stream' | 'settlement' }
   /** The payer has as many live reservations in the asset as are allowed. */
   | { readonly state: 'too_many' }
 
@@ -39,6 +44,8 @@ export interface Reservations {
    * authorization and at least the amount is renewed without a check: what was reserved stays reserved.
    */
   reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
+  /** Gives the funds back, if this holder still has them. */
+  release(reservation: Pick<Reservation, 'authorizationId' | 'holder'>): Promise<void>
   /** Deletes expired reservations. */
   purge(stopped?: AbortSignal): Promise<void>
 }

@@ -13,6 +13,10 @@ export interface SettlementClaim {
   readonly asset: string
   readonly payer: string
   readonly payTo: string
+  /** Payer and `payTo` as `Scheme.normalizeAddress` spells them: one text for each wallet. */
+  readonly wallets?: { readonly payer: string; readonly payee: string }
+  /** Decimals of an asset whose unit is worth one US dollar; null or absent if its worth is not counted. */
+  readonly dollarDecimals?: number | null
   /** Amount that settlement moves, in smallest units: may exceed the required amount; 0 if nothing moves. */
   readonly amount: bigint
   /** Upper bound that the payer signed; equals `amount` unless the scheme settles a part. */

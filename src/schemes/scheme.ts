@@ -87,6 +87,40 @@ export interface AssetTerms {
   readonly extra: Readonly<Record<string, unknown>>
 }
 
+/** A token that a network settles. */
+export interface Token {
+  readonly asset: string
+  /** As its issuer writes it, such as `USDC`; tokens with one symbol are one currency. */
+  readonly symbol: string
+  readonly decimals: number
+  /** Whether one unit is meant to be worth one US dollar. */
+  readonly isDollar: boolean
+}
+
+/** What one settlement costs at the network's current price, in the smallest unit of its native coin. */
+export interface SettlementFee {
+  readonly amount: bigint
+  readonly symbol: string
+  readonly decimals: number
+  readonly paidBy: 'facilitator' | 'payer'
+}
+
+/** What a payer agrees to owe in a stream so far. */
+export interface Voucher {
+  readonly streamId: string
+  /** Cumulative, in smallest units. */
+  readonly amount: bigint
+  readonly sequence: bigint
+}
+
+/** Vouchers of payers on one network. */
+export interface Vouchers {
+  /** EIP-712 typed data for a wallet, with numbers as decimal texts. */
+  describe(voucher: Voucher): JsonObject
+  /** Whether the payer signed it. Throws only if the chain is needed and unavailable. */
+  isSigned(voucher: Voucher, payer: string, signature: string, signal: AbortSignal): Promise<boolean>
+}
+
 /** The contract that executes payments to one recipient. */
 export interface RecipientRouter {
   readonly address: string
@@ -104,6 +138,23 @@ export interface Scheme {
   listMinimums?(): Readonly<Record<string, string>>
   /** Whether a text has the form of an address of the network; `payTo` must. */
   isAddress(text: string): boolean
+  /**
+   * The one spelling of an address by which wallets are compared: that of payers in the journal, with hex in lower case.
+   * Null if the text is no address. Absent: `foldAddress`.
+   */
+  normalizeAddress?(text: string): string | null
+  /** Whether its money is worthless. Absent: false. */
+  readonly isTestnet?: boolean
+  /** Tokens with a known symbol, the preferred one first. Absent: none. */
+  listTokens?(): readonly Token[]
+  /** Of any address of the network, in smallest units. Throws only if the chain is unavailable. Absent: unknown. */
+  readBalance?(asset: string, owner: string, signal: AbortSignal): Promise<bigint>
+  /** Throws only if the chain is unavailable. Absent: unknown. */
+  estimateFee?(signal: AbortSignal): Promise<SettlementFee>
+  /** Usual time from settle until the outcome is known. Absent: unknown. */
+  readonly secondsToSettle?: number
+  /** Absent: payers cannot sign what they owe in a stream. */
+  readonly vouchers?: Vouchers
   /** Whether a text has the form of an asset of the network. Absent: assets are addresses. */
   isAsset?(text: string): boolean
   /**

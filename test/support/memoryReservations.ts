@@ -1,20 +1,21 @@
 import type { Reservation, Reservations } from '../../src/ports/reservations.js'
 
-/** Reservations of one process, without expiry; `release` ends one, as a settlement does. */
+/** Reservations of one process, without expiry and holders; `end` ends one, as a settlement does. */
 export interface MemoryReservations extends Reservations {
   list(): readonly Reservation[]
-  release(authorizationId: string): void
+  end(authorizationId: string): void
 }
 
 export const createMemoryReservations = (): MemoryReservations => {
   const rows = new Map<string, Reservation>()
   return {
     list: () => [...rows.values()],
-    release: (authorizationId) => void rows.delete(authorizationId),
+    end: (authorizationId) => void rows.delete(authorizationId),
+    release: async ({ authorizationId }) => void rows.delete(authorizationId),
     reserve: async (reservation, { balance, allowance }) => {
       const { authorizationId, network, asset, payer, spender, payTo, amount } = reservation
       const own = rows.get(authorizationId)
-      if (own !== undefined && own.payTo !== payTo) return { state: 'taken' }
+      if (own !== undefined && own.payTo !== payTo) return { state: 'taken', by: 'recipient' }
       if (own === undefined || own.amount < amount) {
         const others = [...rows.values()].filter(
           (row) =>

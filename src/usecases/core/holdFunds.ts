@@ -8,7 +8,14 @@ import type { Authorized, Hold, Verification } from '../../schemes/scheme.js'
  * Reserves what an authorization needs until it is settled; passes all other verdicts. Refused as `insufficient_funds`
  * if the payer's other authorizations hold too much of the balance or the allowance.
  */
-export type HoldFunds = (payment: Payment, verdict: Verification) => Promise<Verification>
+export type HoldFunds = (payment: Payment, verdict: Verification, terms: HoldTerms) => Promise<Verification>
+
+export interface HoldTerms {
+  /** As in `Reservation`. */
+  readonly holder: string
+  /** When the hold ends by itself. Default: when the resource server stops to wait. */
+  readonly until?: Date
+}
 
 export interface HoldFundsDependencies {
   readonly reservations: Pick<Reservations, 'reserve'>
@@ -17,7 +24,7 @@ export interface HoldFundsDependencies {
 
 export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
-  async ({ requirements }, verdict) => {
+  async ({ requirements }, verdict, { holder, until }) => {
     if (!verdict.isValid || verdict.hold === undefined) return verdict
     const { hold, payer, authorizationId, amount } = verdict
     const result = await reservations.reserve(
@@ -28,8 +35,9 @@ export const createHoldFunds =
         payer: foldHex(payer),
         spender: foldHex(hold.spender),
         payTo: foldHex(requirements.payTo),
+        holder,
         amount,
-        expiresAt: findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
+        expiresAt: until ?? findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
       },
       hold,
     )
@@ -48,7 +56,7 @@ export const createHoldFunds =
           isValid: false,
           payer,
           reason: 'duplicate_settlement',
-          message: 'An authorization with this nonce is reserved for another recipient',
+          message: takenBy[result.by],
         }
       case 'too_many':
         throw new AppError('RATE_LIMITED', 'Too many authorizations of this payer wait to be settled', {
@@ -59,6 +67,12 @@ export const createHoldFunds =
   }
 
 const retryAfterSeconds = 10
+
+const takenBy = {
+  recipient: 'An authorization with this nonce is reserved for another recipient',
+  stream: 'This authorization pays a stream that is open',
+  settlement: 'This authorization is being settled',
+} as const
 
 /** At the latest when the resource server stops to wait, whatever the payer signed. Each verify and settle renews it. */
 const findEnd = ({ expiresAt }: Authorized, maxTimeoutSeconds: number, now: Date): Date => {

@@ -20,12 +20,13 @@ import { type ConcurrencyLimitSettings, createConcurrencyLimits } from './concur
 import { createDetectReorgs } from './detectReorgs.js'
 import { createFindRouter } from './findRouter.js'
 import { createGetSettlement } from './getSettlement.js'
+import { createHoldAuthorization, type HoldAuthorization } from './holdAuthorization.js'
 import { createHoldFunds } from './holdFunds.js'
 import { createListSettlements } from './listSettlements.js'
 import { createListSupported } from './listSupported.js'
 import { createPaymentExtensions } from './paymentExtensions.js'
 import { createPriceAccepts } from './priceAccepts.js'
-import { createQuotaGate } from './quotaGate.js'
+import { createQuotaGate, type QuotaGate } from './quotaGate.js'
 import { createReconcileSettlements } from './reconcileSettlements.js'
 import { createSettleAuthorization, type SettleAuthorization } from './settleAuthorization.js'
 import { createSettlePayment } from './settlePayment.js'
@@ -73,6 +74,8 @@ export interface Core {
     >
   >
   readonly settleAuthorization: SettleAuthorization
+  readonly holdAuthorization: HoldAuthorization
+  readonly quotaGate: QuotaGate
   /** Resolves at once what the jobs would resolve over time; for clocks that jump. */
   catchUp(stopped: AbortSignal): Promise<void>
 }
@@ -98,8 +101,11 @@ export const createCore = (dependencies: CoreDependencies): Core => {
   const resolverDependencies = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
   const reconcileSettlements = createReconcileSettlements(resolverDependencies)
   const reorgDependencies = { ...resolverDependencies, blocks: dependencies.confirmedBlocks }
+  const quotaGate = createQuotaGate({ quotas, clock, logger })
   return {
     settleAuthorization,
+    holdAuthorization: createHoldAuthorization({ registry, journal, holdFunds }),
+    quotaGate,
     catchUp: async (stopped) => {
       await reconcileSettlements(stopped)
       // A new one has checked no block yet; an orphaned block counts once two rounds find it so.
@@ -112,7 +118,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       verifyPayment: createVerifyPayment({
         registry,
         journal,
-        quotaGate: createQuotaGate({ quotas, clock, logger }),
+        quotaGate,
         holdFunds,
         extensions,
         logger,

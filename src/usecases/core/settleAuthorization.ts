@@ -5,6 +5,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { findClaimedPayer } from '../../protocol/claimedPayer.js'
+import { foldAddress } from '../../protocol/foldAddress.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized } from '../../schemes/scheme.js'
@@ -13,6 +14,7 @@ import { checkRequirements } from './checkRequirements.js'
 import { findUsageMismatch } from './checkUsage.js'
 import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
+import { findDollarDecimals } from './findDollarDecimals.js'
 import { findScheme } from './findScheme.js'
 import type { HoldFunds } from './holdFunds.js'
 import { createJoinSettlement } from './joinSettlement.js'
@@ -61,7 +63,7 @@ export const createSettleAuthorization = ({
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
-    const { payment, scheme, waitUntil } = context
+    const { payment, scheme, waitUntil, holder = 'settle', isAdmitted = false } = context
     const authorizationId = scheme.identify(payment)
     for (let round = 0; round < maxRounds; round++) {
       const existing = authorizationId === null ? null : await journal.findOpen(authorizationId)
@@ -73,21 +75,29 @@ export const createSettleAuthorization = ({
 
       const isAwaited = () => !waitUntil.aborted
       const verify = async () =>
-        await holdFunds(payment, await scheme.verify(payment, { isAwaited, isForSettle: true }))
+        await holdFunds(payment, await scheme.verify(payment, { isAwaited, isForSettle: true }), { holder })
       const verified = await withSignal(verify(), waitUntil)
       if (!verified.isValid) {
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)
         if (settled !== null) continue
         return refuseSettle(payment.callerNetwork, verified.reason, verified.message, verified.payer)
       }
-      const releaseSlot = concurrency.acquirePayerSlot(
-        `${payment.requirements.network} ${verified.payer}`,
-        verified.authorizationId,
-      )
+      const refusal = (await context.admit?.(verified)) ?? null
+      if (refusal !== null) {
+        return refuseSettle(payment.callerNetwork, refusal.reason, refusal.message, refusal.payer)
+      }
+      const releaseSlot = isAdmitted
+        ? () => undefined
+        : concurrency.acquirePayerSlot(
+            `${payment.requirements.network} ${verified.payer}`,
+            verified.authorizationId,
+          )
       let isSent = false
       let refund: (() => void) | null = null
       try {
-        refund = await limits.spend(payment, { payer: verified.payer, caller: context.caller })
+        if (!isAdmitted) {
+          refund = await limits.spend(payment, { payer: verified.payer, caller: context.caller })
+        }
         const claimed = await claim(context, verified)
         const onSent = () => {
           isSent = true
@@ -106,6 +116,7 @@ export const createSettleAuthorization = ({
 
   const claim = (context: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
     const { scheme, network, asset, payTo } = context.payment.requirements
+    const normalize = (address: string) => context.scheme.normalizeAddress?.(address) ?? foldAddress(address)
     const claimed = {
       authorizationId: authorized.authorizationId,
       scheme,
@@ -113,6 +124,11 @@ export const createSettleAuthorization = ({
       asset,
       payTo,
       payer: authorized.payer,
+      wallets: {
+        payer: normalize(authorized.payer),
+        payee: normalize(payTo),
+      },
+      dollarDecimals: findDollarDecimals(registry, context.scheme, asset),
       amount: authorized.amount,
       authorizedAmount: authorized.authorizedAmount,
       expiresAt: authorized.expiresAt,
@@ -140,7 +156,8 @@ export const createSettleAuthorization = ({
       const { callerNetwork, proof } = attempt.payment
       return refuseSettle(callerNetwork, 'usage_mismatch', mismatch, findClaimedPayer(proof))
     }
-    const releaseSlot = concurrency.acquireCallerSlot(attempt.caller)
+    const releaseSlot =
+      attempt.isAdmitted === true ? () => undefined : concurrency.acquireCallerSlot(attempt.caller)
     try {
       const fingerprint =
         typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()

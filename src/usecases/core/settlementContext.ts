@@ -2,7 +2,7 @@ import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
-import type { Outcome, Scheme } from '../../schemes/scheme.js'
+import type { Authorized, Outcome, Refusal, Scheme } from '../../schemes/scheme.js'
 import { fingerprintJson } from './fingerprint.js'
 import type { SettleRequest } from './useCases.js'
 
@@ -17,6 +17,12 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
    * a consumer that can ask again.
    */
   readonly isAwaited?: () => boolean
+  /** Who holds the funds, as in `Reservation`. Default: `settle`. */
+  readonly holder?: string
+  /** Concurrency and hourly limits were checked when its stream was opened; they must not delay the close. */
+  readonly isAdmitted?: boolean
+  /** Called before each claim; a refusal ends the attempt, and nothing is sent. */
+  readonly admit?: (authorized: Authorized) => Promise<Refusal | null>
 }
 
 export interface SettlementContext extends SettleAttempt {

@@ -43,6 +43,9 @@ export const claimSettlements =
         instance.id,
         distinct.map(readQuotaHolder),
         distinct.map(({ claim }) => claim.proofFingerprint ?? null),
+        distinct.map(({ claim }) => claim.wallets?.payer ?? null),
+        distinct.map(({ claim }) => claim.wallets?.payee ?? null),
+        distinct.map(({ claim }) => claim.dollarDecimals ?? null),
       ],
     )
     const answers = new Map(rows.map(readResult))

@@ -3,17 +3,21 @@ import { settlementColumns } from './settlementRow.js'
 const claims = `claims as (
   select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
     $8::text[], $9::text[], $10::numeric[], $11::text[], $12::timestamptz[], $13::date[], $14::numeric[],
-    $15::bigint[], $16::integer[], $17::numeric[], $18::jsonb[], $20::text[], $21::text[]) as c (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
-      pay_to, amount, resource, expires_at, quota_month, fee_rate, quota_limit, arrival, authorized_amount, details, quota_holder, proof_fingerprint)
+    $15::bigint[], $16::integer[], $17::numeric[], $18::jsonb[], $20::text[], $21::text[],
+    $22::text[], $23::text[], $24::smallint[]) as c (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
+      pay_to, amount, resource, expires_at, quota_month, fee_rate, quota_limit, arrival, authorized_amount, details, quota_holder, proof_fingerprint,
+      payer_wallet, payee_wallet, dollar_decimals)
 )`
 
 // Inserted in one global order, so that concurrent statements cannot deadlock.
 const opened = (source: string): string => `opened as (
   insert into settlements as s (id, authorization_id, caller, fingerprint, scheme, network, asset, payer,
-    pay_to, amount, resource, expires_at, quota_month, fee_rate, authorized_amount, details, quota_holder, proof_fingerprint, state, owner)
+    pay_to, amount, resource, expires_at, quota_month, fee_rate, authorized_amount, details, quota_holder, proof_fingerprint,
+    payer_wallet, payee_wallet, dollar_decimals, state, owner)
   select a.id, a.authorization_id, a.caller, a.fingerprint, a.scheme, a.network, a.asset, a.payer, a.pay_to,
     a.amount, a.resource, a.expires_at, a.quota_month, a.fee_rate,
-    a.authorized_amount, a.details, a.quota_holder, a.proof_fingerprint, 'claimed', $19
+    a.authorized_amount, a.details, a.quota_holder, a.proof_fingerprint, a.payer_wallet, a.payee_wallet,
+    a.dollar_decimals, 'claimed', $19
   from ${source} order by a.authorization_id collate "C"
   on conflict (authorization_id) where state <> 'failed' or consumed_by is not null do nothing
   returning ${settlementColumns}, s.quota_month, s.quota_holder

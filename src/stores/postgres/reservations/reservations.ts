@@ -14,6 +14,7 @@ export const maxLiveReservations = 200
 const held = z.object({
   own: z.string().nullable(),
   own_pay_to: z.string().nullable(),
+  own_holder: z.string().nullable(),
   count: z.coerce.number(),
   by_payer: z.string(),
   by_spender: z.string(),
@@ -34,6 +35,7 @@ const readHeld = `
   )
   select max(amount) filter (where authorization_id = $4) as own,
     max(pay_to) filter (where authorization_id = $4) as own_pay_to,
+    max(holder) filter (where authorization_id = $4) as own_holder,
     count(*) filter (where authorization_id <> $4) as count,
     coalesce(sum(amount) filter (where authorization_id <> $4), 0) as by_payer,
     coalesce(sum(amount) filter (where authorization_id <> $4 and spender = $5), 0) as by_spender
@@ -41,10 +43,10 @@ const readHeld = `
     and authorization_id not in (select authorization_id from ended)`
 
 const write = `
-  insert into reservations as r (network, asset, payer, authorization_id, spender, pay_to, amount, expires_at, reserved_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
+  insert into reservations as r (network, asset, payer, authorization_id, spender, pay_to, holder, amount, expires_at, reserved_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp())
   on conflict (network, asset, payer, authorization_id) do update
-    set spender = excluded.spender, amount = excluded.amount, expires_at = excluded.expires_at,
+    set spender = excluded.spender, holder = excluded.holder, amount = excluded.amount, expires_at = excluded.expires_at,
       reserved_at = excluded.reserved_at`
 
 export const createReservations = (pool: Pool): Reservations => {
@@ -52,14 +54,23 @@ export const createReservations = (pool: Pool): Reservations => {
   const inTurn = createKeyQueue()
 
   const decide = async (client: PoolClient, reservation: Reservation, funds: Funds) => {
-    const { network, asset, payer, authorizationId, spender, payTo, amount, expiresAt } = reservation
+    const { network, asset, payer, authorizationId, spender, payTo, holder, amount, expiresAt } = reservation
     const key = [network, asset, payer]
     // A statement of its own: later ones see what was committed before the lock was granted.
     await client.query(lock, key)
     const { rows } = await client.query(readHeld, [...key, authorizationId, spender])
-    const result = judge(reservation, funds, held.parse(rows[0]))
+    const before = held.parse(rows[0])
+    const result = judge(reservation, funds, before)
     if (result.state === 'reserved') {
-      await client.query(write, [...key, authorizationId, spender, payTo, amount.toString(), expiresAt])
+      await client.query(write, [
+        ...key,
+        authorizationId,
+        spender,
+        payTo,
+        before.own_holder === 'settle' && holder === 'verify' ? before.own_holder : holder,
+        amount.toString(),
+        expiresAt,
+      ])
     }
     return result
   }
@@ -70,16 +81,26 @@ export const createReservations = (pool: Pool): Reservations => {
         inTransaction(pool, (client) => decide(client, reservation, funds)),
       ),
 
+    release: async ({ authorizationId, holder }) => {
+      await pool.query('delete from reservations where authorization_id = $1 and holder = $2', [
+        authorizationId,
+        holder,
+      ])
+    },
+
     purge: (stopped) => purgeExpired(pool, 'reservations', stopped),
   }
 }
 
 const judge = (
-  { amount, payTo }: Reservation,
+  { amount, payTo, holder }: Reservation,
   { balance, allowance }: Funds,
-  { own, own_pay_to, count, by_payer, by_spender }: z.infer<typeof held>,
+  { own, own_pay_to, own_holder, count, by_payer, by_spender }: z.infer<typeof held>,
 ): ReservationResult => {
-  if (own_pay_to !== null && own_pay_to !== payTo) return { state: 'taken' }
+  if (own_pay_to !== null && own_pay_to !== payTo) return { state: 'taken', by: 'recipient' }
+  if (own_holder !== null && !yields(own_holder, holder)) {
+    return { state: 'taken', by: own_holder === 'settle' ? 'settlement' : 'stream' }
+  }
   if (own !== null && BigInt(own) >= amount) return { state: 'reserved' }
   if (own === null && count >= maxLiveReservations) return { state: 'too_many' }
   const byPayer = BigInt(by_payer)
@@ -90,3 +111,7 @@ const judge = (
   }
   return { state: 'reserved' }
 }
+
+/** A verification renews what a settlement holds, which stays with the settlement. */
+const yields = (held: string, holder: string): boolean =>
+  held === holder || held === 'verify' || (held === 'settle' && holder === 'verify')

@@ -214,6 +214,7 @@ describe('with thirty times as many rows', () => {
           payer: 'payer 1',
           spender: '0xrouter',
           payTo: '0xpayee',
+          holder: 'verify',
           amount: 1n,
           expiresAt: new Date(Date.now() + 3_600_000),
         },

@@ -27,6 +27,7 @@ const reservation = (authorizationId: string, changes: Partial<Reservation> = {}
   payer: '0xpayer',
   spender: '0xrouter',
   payTo: '0xpayee',
+  holder: 'settle',
   amount: 100n,
   expiresAt: soon(),
   ...changes,

@@ -1,0 +1,51 @@
+import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import type { Payment } from '../../protocol/payment.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { Authorized, Refusal } from '../../schemes/scheme.js'
+import { checkRequirements } from './checkRequirements.js'
+import { findScheme } from './findScheme.js'
+import type { HoldFunds } from './holdFunds.js'
+
+/**
+ * Verifies a payment whose amount is a maximum and holds the maximum for one holder. Throws INVALID_REQUEST for malformed
+ * requirements, and if the chain is unavailable. Has no deadline of its own.
+ */
+export type HoldAuthorization = (attempt: HoldAttempt) => Promise<Authorized | Refusal>
+
+export interface HoldAttempt {
+  readonly payment: Payment
+  /** As in `Reservation`. */
+  readonly holder: string
+  /** When the hold ends by itself. */
+  readonly findEnd: (authorized: Authorized) => Date
+  readonly isAwaited: () => boolean
+}
+
+export interface HoldAuthorizationDependencies {
+  readonly registry: SchemeRegistry
+  readonly journal: Pick<SettlementJournal, 'findOpen'>
+  readonly holdFunds: HoldFunds
+}
+
+export const createHoldAuthorization =
+  ({ registry, journal, holdFunds }: HoldAuthorizationDependencies): HoldAuthorization =>
+  async ({ payment, holder, findEnd, isAwaited }) => {
+    const scheme = findScheme(registry, payment)
+    if (typeof scheme === 'string') return { isValid: false, payer: null, reason: scheme }
+    checkRequirements(payment, scheme)
+    const verdict = await scheme.verify(payment, { isAwaited })
+    if (!verdict.isValid) return verdict
+    if (verdict.hold === undefined) {
+      return {
+        isValid: false,
+        payer: verdict.payer,
+        reason: 'unsupported_scheme',
+        message: `\`${payment.requirements.scheme}\` settles the whole amount; what is metered needs \`upto\``,
+      }
+    }
+    const held = await holdFunds(payment, verdict, { holder, until: findEnd(verdict) })
+    // After the hold: no settlement can start meanwhile.
+    const settlement = held.isValid ? await journal.findOpen(verdict.authorizationId) : null
+    if (settlement === null) return held
+    return { isValid: false, payer: verdict.payer, reason: 'duplicate_settlement' }
+  }
