@@ -6,6 +6,7 @@ import { createCoreClient } from '../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { withoutExtensionTables } from '../support/withoutExtensionTables.js'
 import { withoutMailboxes } from '../support/withoutMailboxes.js'
+import { withoutMetering } from '../support/withoutMetering.js'
 import { withoutReservations } from '../support/withoutReservations.js'
 import { withoutTiersAndEvents } from '../support/withoutTiersAndEvents.js'
 
@@ -31,6 +32,7 @@ const downgradeWorkTables = `
 
 /** The schema before `0007_amounts_and_details.sql`, with rows. */
 const downgrade = `
+  ${withoutMetering};
   ${withoutExtensionTables};
   ${withoutReservations};
   ${withoutTiersAndEvents};

@@ -96,7 +96,9 @@ export const createVerifyPayment = ({
       if (existing?.caller !== caller) throw refusal
     }
 
-    const verdict = await holdFunds(payment, await scheme.verify(payment, { isAwaited }), { holder: 'verify' })
+    const verdict = await holdFunds(payment, await scheme.verify(payment, { isAwaited }), {
+      holder: 'verify',
+    })
     const { network } = payment.requirements
     logger.info(
       verdict.isValid

@@ -12,8 +12,10 @@ import {
   type ConcurrencyLimitSettings,
   createConcurrencyLimits,
 } from '../../../src/usecases/core/concurrencyLimits.js'
+import { findDollarDecimals } from '../../../src/usecases/core/findDollarDecimals.js'
 import type { HoldFunds } from '../../../src/usecases/core/holdFunds.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
+import type { SettleAttempt } from '../../../src/usecases/core/settlementContext.js'
 import type { SpendingLimits } from '../../../src/usecases/core/spendingLimits.js'
 import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
@@ -76,6 +78,8 @@ const setup = ({
       fingerprint?: string
       consumer?: string
       isAwaited?: () => boolean
+      isAdmitted?: boolean
+      admit?: NonNullable<SettleAttempt['admit']>
     } = {},
   ) => {
     const { body = toyBody(), ...others } = changes
@@ -343,6 +347,61 @@ describe('a refused payment', () => {
     const { plain, attempt } = setup({ spend: () => Promise.reject(limited) })
     await expect(attempt()).rejects.toBe(limited)
     expect(plain.list()).toEqual([])
+  })
+
+  it('that was admitted earlier is not counted against the spending limit', async () => {
+    const { attempt } = setup({ spend: () => Promise.reject(new AppError('RATE_LIMITED', 'Too many')) })
+    expect(await attempt({ isAdmitted: true })).toMatchObject({ success: true })
+  })
+
+  it('that is not admitted leaves no row and answers why', async () => {
+    const { plain, attempt } = setup()
+    const seen: string[] = []
+    const admit: SettleAttempt['admit'] = async ({ authorizationId, payer }) => {
+      seen.push(authorizationId)
+      return {
+        isValid: false,
+        payer,
+        reason: 'invalid_exact_evm_payload_recipient_mismatch',
+        message: 'Not you',
+      }
+    }
+    expect(await attempt({ admit })).toMatchObject({
+      success: false,
+      errorMessage: 'Not you',
+      payer: 'alice',
+    })
+    expect(seen).toEqual(['toy:1/nonce-1'])
+    expect(plain.list()).toEqual([])
+    expect(await attempt({ admit: async () => null })).toMatchObject({ success: true })
+  })
+
+  it('records one spelling for each wallet, and decimals of a dollar', async () => {
+    const { plain, attempt } = setup({
+      scheme: {
+        normalizeAddress: (address) => address.toUpperCase(),
+        listTokens: () => [{ asset: 'gold', symbol: 'USDC', decimals: 6, isDollar: true }],
+      },
+    })
+    await attempt()
+    expect(onlyRow(plain)).toMatchObject({ wallets: { payer: 'ALICE', payee: 'BOB' }, dollarDecimals: 6 })
+  })
+
+  it.each([
+    ['an unknown token', { asset: 'silver' }, {}],
+    ['a token that is no dollar', { isDollar: false }, {}],
+    ['a testnet beside a mainnet', {}, { isTestnet: true }],
+  ])('records no worth of %s', (_, token, scheme) => {
+    const dollar = { asset: 'gold', symbol: 'USDC', decimals: 6, isDollar: true, ...token }
+    const testnet = createToyScheme({ listTokens: () => [dollar], ...scheme })
+    const mainnet = createToyScheme({ kind: { scheme: 'exact', network: 'toy:2' } })
+    expect(findDollarDecimals(createSchemeRegistry([testnet, mainnet]), testnet, 'gold')).toBeNull()
+  })
+
+  it('records the worth on a testnet where there is nothing else', () => {
+    const gold = { asset: '0xAA', symbol: 'USDC', decimals: 18, isDollar: true }
+    const testnet = createToyScheme({ listTokens: () => [gold], isTestnet: true })
+    expect(findDollarDecimals(createSchemeRegistry([testnet]), testnet, '0xaa')).toBe(18)
   })
 
   it('with a failure proven on chain is answered as failed and can be settled again', async () => {

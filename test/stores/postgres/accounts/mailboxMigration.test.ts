@@ -8,6 +8,7 @@ import { canonicalMailbox } from '../../../../src/usecases/dashboard/canonicalMa
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { withoutExtensionTables } from '../../../support/withoutExtensionTables.js'
 import { withoutMailboxes } from '../../../support/withoutMailboxes.js'
+import { withoutMetering } from '../../../support/withoutMetering.js'
 import { withoutReservations } from '../../../support/withoutReservations.js'
 import { withoutTiersAndEvents } from '../../../support/withoutTiersAndEvents.js'
 
@@ -22,7 +23,7 @@ const fingerprintOf = (project: string) => createHash('sha256').update(project).
 it('accounts and keys of an older version are migrated: same keys, shared mailboxes, summed free quota', async () => {
   const pool = database.pool()
   await pool.query(
-    `${withoutExtensionTables}; ${withoutReservations}; ${withoutTiersAndEvents}; ${withoutMailboxes}`,
+    `${withoutMetering}; ${withoutExtensionTables}; ${withoutReservations}; ${withoutTiersAndEvents}; ${withoutMailboxes}`,
   )
   const rows = [
     { email: 'Ada@Example.com', project: 'one', tier: 'free', used: 10 },
@@ -56,7 +57,7 @@ it('accounts and keys of an older version are migrated: same keys, shared mailbo
     )
   }
 
-  expect((await migrate(pool, migrationsFolder)).applied).toHaveLength(7)
+  expect((await migrate(pool, migrationsFolder)).applied).toHaveLength(8)
   await fillMailboxes(pool, canonicalMailbox)
 
   const store = createAccountStore(pool)

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/clock.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
+import { isRefused, readPayment } from '../../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../../src/schemes/registry.js'
 import type { Outcome } from '../../../../src/schemes/scheme.js'
 import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createReservations } from '../../../../src/stores/postgres/reservations/reservations.js'
+import { createHoldAuthorization } from '../../../../src/usecases/core/holdAuthorization.js'
 import { createHoldFunds } from '../../../../src/usecases/core/holdFunds.js'
 import { createSettlePayment } from '../../../../src/usecases/core/settlePayment.js'
 import { createVerifyPayment } from '../../../../src/usecases/core/verifyPayment.js'
@@ -69,7 +71,26 @@ const openInstance = async (pool = database.pool(), settled: Outcome['state'] = 
       ...(settleAmount === undefined ? {} : { settleAmount }),
     })
   const caller = { caller: 'anonymous', quota: null, idempotencyKey: null, isAwaited: () => true }
+  const settleAuthorization = createUnlimitedSettle(shared)
+  const holdAuthorization = createHoldAuthorization(shared)
+  const paymentOf = (nonce: string, amount?: string) => {
+    const payment = readPayment(body(nonce, amount))
+    if (isRefused(payment)) throw new Error(payment.reason)
+    return payment
+  }
+  const later = () => new Date(Date.now() + 3_600_000)
   return {
+    hold: (nonce: string, holder = 'stream:1') =>
+      holdAuthorization({ payment: paymentOf(nonce), holder, findEnd: later, isAwaited: () => true }),
+    settleAs: (holder: string, nonce: string, amount: string) =>
+      settleAuthorization({
+        payment: paymentOf(nonce, amount),
+        caller: 'anonymous',
+        quota: null,
+        fingerprint: holder,
+        consumer: holder,
+        holder,
+      }),
     verify: async (nonce: string) => (await verifyPayment({ body: body(nonce), ...caller })).isValid,
     settle: async (nonce: string, amount: string) =>
       (await settlePayment({ body: body(nonce, amount), ...caller })).result,
@@ -119,5 +140,47 @@ it('a payment that does not fit cannot be settled without a verify either', asyn
     success: false,
     errorReason: 'insufficient_funds',
     errorMessage: expect.stringContaining('hold 20000 of it'),
+  })
+})
+
+describe('an authorization that a stream holds', () => {
+  const duplicate = { success: false, errorReason: 'duplicate_settlement' }
+
+  it('is neither verified nor settled beside it, not even with 0', async () => {
+    const { hold, verify, settle } = await openInstance()
+    expect(await hold('a')).toMatchObject({ isValid: true, amount: 10_000n })
+    expect(await verify('a')).toBe(false)
+    expect(await settle('a', '0')).toMatchObject(duplicate)
+    expect(await settle('a', '7000')).toMatchObject(duplicate)
+  })
+
+  it('is settled by the stream, once', async () => {
+    const { hold, settleAs } = await openInstance()
+    await hold('a')
+    expect(await settleAs('stream:2', 'a', '7000')).toMatchObject(duplicate)
+    expect(await settleAs('stream:1', 'a', '7000')).toMatchObject({ success: true, settledAmount: '7000' })
+    expect(await settleAs('stream:1', 'a', '7000')).toMatchObject({ success: true, settledAmount: '7000' })
+    expect(await settleAs('stream:2', 'a', '7000')).toMatchObject(duplicate)
+  })
+
+  it.each(['confirmed', 'pending'] as const)('was not settled before: %s', async (state) => {
+    const { hold, settle } = await openInstance(database.pool(), state)
+    await settle('a', '1')
+    expect(await hold('a')).toMatchObject({ isValid: false, reason: 'duplicate_settlement' })
+  })
+
+  it('may have failed before', async () => {
+    const { hold, settle } = await openInstance(database.pool(), 'failed')
+    await settle('a', '1')
+    expect(await hold('a')).toMatchObject({ isValid: true })
+  })
+
+  it('goes to the stream or to the settlement where both ask at once', async () => {
+    const [first, second] = [await openInstance(), await openInstance(database.otherPool())]
+    for (let round = 0; round < 20; round++) {
+      const [held, settled] = await Promise.all([first.hold(`n${round}`), second.settle(`n${round}`, '1')])
+      expect([held.isValid, settled.success].filter(Boolean)).toHaveLength(1)
+      await database.pool().query('truncate reservations')
+    }
   })
 })

@@ -122,7 +122,10 @@ describe('a reservation', () => {
   it('is for one recipient: another one cannot reserve the same nonce until it ends', async () => {
     await reservations.reserve(reservation('a'), funds(1_000n))
     const other = reservation('a', { payTo: '0xother', amount: 1n })
-    expect(await theirs.reserve(other, funds(1_000n))).toEqual({ state: 'taken' })
+    expect(await theirs.reserve(other, funds(1_000n))).toEqual({
+      state: 'taken',
+      by: 'recipient',
+    })
     await reservations.reserve(reservation('a', { expiresAt: past() }), funds(1_000n))
     expect(await theirs.reserve(other, funds(1_000n))).toEqual(reserved)
   })
@@ -305,5 +308,50 @@ describe('the purge', () => {
     expect(await countRows()).toBe(2_500)
     await reservations.purge()
     expect(await countRows()).toBe(0)
+  })
+})
+
+describe('the holder of an authorization', () => {
+  const stream = 'stream:1'
+  const takenBy = (by: 'stream' | 'settlement') => ({ state: 'taken', by })
+
+  it.each([
+    ['verify', 'verify', reserved, 'verify'],
+    ['verify', 'settle', reserved, 'settle'],
+    ['verify', stream, reserved, stream],
+    ['settle', 'verify', reserved, 'settle'],
+    ['settle', 'settle', reserved, 'settle'],
+    ['settle', stream, takenBy('settlement'), 'settle'],
+    [stream, 'verify', takenBy('stream'), stream],
+    [stream, 'settle', takenBy('stream'), stream],
+    [stream, stream, reserved, stream],
+    [stream, 'stream:2', takenBy('stream'), stream],
+  ])('is %s; %s asks: %o, and then it is %s', async (held, asking, result, then) => {
+    await reservations.reserve(reservation('a', { holder: held }), funds(1_000n))
+    const others = reservation('a', { holder: asking, amount: 1n })
+    expect(await theirs.reserve(others, funds(1_000n))).toEqual(result)
+    const { rows } = await pool.query('select holder from reservations')
+    expect(rows).toEqual([{ holder: then }])
+  })
+
+  it('is one of two that ask at once', async () => {
+    const results = await Promise.all([
+      reservations.reserve(reservation('a', { holder: 'settle' }), funds(1_000n)),
+      theirs.reserve(reservation('a', { holder: stream }), funds(1_000n)),
+    ])
+    expect(results.filter(isReserved)).toHaveLength(1)
+  })
+
+  it('alone releases it', async () => {
+    await reservations.reserve(reservation('a', { holder: stream }), funds(100n))
+    await reservations.release({ authorizationId: 'a', holder: 'stream:2' })
+    expect(isReserved(await reservations.reserve(reservation('b'), funds(100n)))).toBe(false)
+    await reservations.release({ authorizationId: 'a', holder: stream })
+    expect(await reservations.reserve(reservation('b'), funds(100n))).toEqual(reserved)
+  })
+
+  it('loses it when it ends', async () => {
+    await reservations.reserve(reservation('a', { holder: stream, expiresAt: past() }), funds(100n))
+    expect(await reservations.reserve(reservation('a'), funds(100n))).toEqual(reserved)
   })
 })
