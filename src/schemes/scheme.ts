@@ -78,6 +78,11 @@ export interface SettleOptions {
   readonly caller?: string | null
 }
 
+export interface ResolveOptions {
+  /** True: only reads. Default: what can still be mined is sent again. */
+  readonly isReadOnly?: boolean
+}
+
 /** What requirements in one asset need beside payee and amount. */
 export interface AssetTerms {
   readonly asset: string
@@ -180,7 +185,7 @@ export interface Scheme {
   /** Throws only if the chain is unavailable or `isAwaited` is false. Has no deadline of its own. */
   verify(payment: Payment, options: VerifyOptions): Promise<Verification>
   /** Determines the outcome of a recorded settlement from its row alone: after a crash, nothing else is left. */
-  resolve(settlement: Settlement, signal: AbortSignal): Promise<Outcome>
+  resolve(settlement: Settlement, signal: AbortSignal, options?: ResolveOptions): Promise<Outcome>
   /** Status of the block of an `Outcome`. Networks without reorgs return `final`. */
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }

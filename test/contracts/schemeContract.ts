@@ -476,6 +476,8 @@ export const describeSchemeContract = (
           await expect(verdict.settle(recorder, { waitUntil: never })).rejects.toThrow('killed')
           expect(await countReceived()).toBe(0n)
           const settlement = settlementOf(payment, verdict, recorder.recorded)
+          await scheme.resolve(settlement, AbortSignal.timeout(5_000), { isReadOnly: true })
+          expect(harness.listSent()).not.toContain(recorder.recorded[0]?.bytes)
           await resolve(settlement)
           expect(harness.listSent()).toContain(recorder.recorded[0]?.bytes)
           expect(await resolveFully(settlement)).toMatchObject({ state: 'confirmed' })

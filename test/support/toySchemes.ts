@@ -97,7 +97,7 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
       }
     },
 
-    resolve: async ({ details, broadcasts }, signal) => {
+    resolve: async ({ details, broadcasts }, signal, { isReadOnly = false } = {}) => {
       const newest = broadcasts.at(-1)
       if (newest === undefined) throw new Error('The settlement has no recorded transaction')
       const { transaction, bytes } = newest
@@ -106,7 +106,7 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
       if (await chain.isUsed(uptoDetails.parse(details).authorization, signal)) {
         return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used', transaction }
       }
-      await chain.send(bytes, signal)
+      if (!isReadOnly) await chain.send(bytes, signal)
       return { state: 'pending', transaction }
     },
 

@@ -53,8 +53,8 @@ export const combineExactMethods = ({
         ? { ...terms, extra: { ...terms.extra, assetTransferMethod: 'permit2' } }
         : null
     },
-    resolve: (settlement, signal) =>
-      (isPermitRow(settlement) ? permit2 : eip3009).resolve(settlement, signal),
+    resolve: (settlement, signal, options) =>
+      (isPermitRow(settlement) ? permit2 : eip3009).resolve(settlement, signal, options),
   }
 }
 

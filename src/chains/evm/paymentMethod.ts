@@ -121,8 +121,11 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       if ('refused' in simulation) return toRefusal(call.payer, simulation.refused)
       return authorize(preparation.prepared, simulation.reads, readBuilderCodes(payment))
     },
-    resolve: async (settlement, signal) =>
-      withSettledAmount(await engine.resolve(settlement, readJudge(rpc, settlement), signal), settlement),
+    resolve: async (settlement, signal, options) =>
+      withSettledAmount(
+        await engine.resolve(settlement, readJudge(rpc, settlement), signal, options),
+        settlement,
+      ),
   }
 }
 

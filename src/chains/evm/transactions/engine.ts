@@ -1,6 +1,6 @@
 import { withSignal } from '../../../concurrency/deadline.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
-import type { BlockStatus, Outcome, SettleOptions } from '../../../schemes/scheme.js'
+import type { BlockStatus, Outcome, ResolveOptions, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { type BatchContract, isBatch } from './batching/batchContract.js'
 import { createMulticallBatch } from './batching/multicallBatch.js'
@@ -25,8 +25,13 @@ export interface TransactionEngine {
   simulate(call: SettlementCall): Promise<Simulation>
   /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
   settle(call: SettlementCall, recorder: Recorder, options: SettleOptions): Promise<Outcome>
-  /** Resolves a recorded settlement; rebroadcasts while its transactions can still be mined. */
-  resolve(settlement: Settlement, judge: SettlementJudge, signal: AbortSignal): Promise<Outcome>
+  /** As `Scheme.resolve`. */
+  resolve(
+    settlement: Settlement,
+    judge: SettlementJudge,
+    signal: AbortSignal,
+    options?: ResolveOptions,
+  ): Promise<Outcome>
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }
 
@@ -63,11 +68,12 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
     },
     settle: (call, recorder, { waitUntil, caller = null }) =>
       settle({ call, recorder, waitUntil, caller }, policyFor(call.amount)),
-    resolve: (settlement, judge, signal) => {
+    resolve: (settlement, judge, signal, { isReadOnly = false } = {}) => {
       const policy = {
         ...policyFor(settlement.amount),
         finalityDepth: network.finalityDepth,
         now: clock.now(),
+        isReadOnly,
         isBatch: (bytes: string) => isBatch(bytes, batchContracts),
       }
       return withSignal(resolveSettlement(rpc, settlement, judge, policy), signal)

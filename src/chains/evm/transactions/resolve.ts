@@ -77,6 +77,8 @@ export interface ResolvePolicy extends ReceiptPolicy {
   /** Blocks with this many on top are final. */
   readonly finalityDepth: number
   readonly now: Date
+  /** As in `ResolveOptions`. */
+  readonly isReadOnly: boolean
   /** Whether recorded bytes carry several payments. */
   isBatch(bytes: string): boolean
 }
@@ -87,7 +89,7 @@ interface Finding {
   readonly resend: Hex | null
 }
 
-/** Resolves a recorded settlement; rebroadcasts while its transactions can still be mined. */
+/** Resolves a recorded settlement; unless it only reads, it rebroadcasts while its transactions can still be mined. */
 export const resolveSettlement = async (
   rpc: Rpc,
   settlement: Settlement,
@@ -96,7 +98,7 @@ export const resolveSettlement = async (
 ): Promise<Outcome> => {
   const { outcome, resend } = await examine(rpc, settlement, judge, policy)
   if (outcome.state === 'failed') return await proveFailure(rpc, settlement, judge, policy)
-  if (resend !== null) await rpc.send(resend)
+  if (resend !== null && !policy.isReadOnly) await rpc.send(resend)
   return outcome
 }
 
@@ -108,14 +110,13 @@ const proveFailure = async (
   rpc: Rpc,
   settlement: Settlement,
   judge: SettlementJudge,
-  { confirmations, isCrossChecked, finalityDepth, now, isBatch }: ResolvePolicy,
+  policy: ResolvePolicy,
 ): Promise<Outcome> => {
+  const { confirmations, isCrossChecked, finalityDepth } = policy
   const final = {
+    ...policy,
     confirmations: Math.max(confirmations, finalityDepth + 1),
     isCrossChecked: false,
-    finalityDepth,
-    now,
-    isBatch,
   }
   const pending = { state: 'pending', transaction: newestOf(settlement).transaction } as const
   const { outcome } = await examine(rpc, settlement, judge, final)

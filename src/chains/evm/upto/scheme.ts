@@ -70,7 +70,8 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       if (foreign === null) return await methodOf(payment).verify(payment, options)
       return toRefusal(null, { reason: 'unsupported_asset_transfer_method', message: foreign })
     },
-    resolve: (settlement, signal) => (isPermitRow(settlement) ? permit2 : permit).resolve(settlement, signal),
+    resolve: (settlement, signal, options) =>
+      (isPermitRow(settlement) ? permit2 : permit).resolve(settlement, signal, options),
 
     describeAsset: async (asset, payTo) => {
       const terms = await facts.describeAsset(asset, payTo)

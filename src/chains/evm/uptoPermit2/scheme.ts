@@ -49,10 +49,10 @@ export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): 
   )
   return {
     ...method,
-    resolve: async (settlement, signal) =>
+    resolve: async (settlement, signal, options) =>
       settlement.amount === 0n
         ? { state: 'confirmed', transaction: '', settledAmount: 0n }
-        : await method.resolve(settlement, signal),
+        : await method.resolve(settlement, signal, options),
   }
 }
 

@@ -8,13 +8,15 @@ import { judgeStatus } from './judge.js'
 export interface ResolvePolicy {
   readonly isCrossChecked: boolean
   readonly now: Date
+  /** As in `ResolveOptions`. */
+  readonly isReadOnly: boolean
 }
 
 /** Resolves a recorded settlement; rebroadcasts while its transaction can still land. */
 export const resolveSettlement = async (
   rpc: Rpc,
   { broadcasts, createdAt }: Settlement,
-  { isCrossChecked, now }: ResolvePolicy,
+  { isCrossChecked, now, isReadOnly }: ResolvePolicy,
 ): Promise<Outcome> => {
   const newest = broadcasts.at(-1)
   if (newest === undefined) throw new Error('The settlement has no recorded transaction')
@@ -29,6 +31,6 @@ export const resolveSettlement = async (
   if (await hasExpired(rpc, { transaction, blockhash, recordedAfter: createdAt, isCrossChecked }, now)) {
     return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded', transaction }
   }
-  await rpc.send(bytes)
+  if (!isReadOnly) await rpc.send(bytes)
   return { state: 'pending', transaction }
 }

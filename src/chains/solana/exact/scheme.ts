@@ -158,9 +158,10 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return refuseBy(verified.prepared, verified.failure) ?? authorize(verified)
     },
 
-    resolve: (settlement, signal) => {
+    resolve: (settlement, signal, { isReadOnly = false } = {}) => {
       const isCrossChecked = needsTwoNodes(settlement.amount)
-      return withSignal(resolveSettlement(rpc, settlement, { isCrossChecked, now: clock.now() }), signal)
+      const policy = { isCrossChecked, now: clock.now(), isReadOnly }
+      return withSignal(resolveSettlement(rpc, settlement, policy), signal)
     },
 
     getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),

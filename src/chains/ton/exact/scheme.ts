@@ -3,7 +3,7 @@ import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
-import type { Authorized, Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
+import type { Authorized, Outcome, ResolveOptions, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { createMinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { readAddress } from '../encoding/cells.js'
@@ -151,7 +151,10 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     return await watch(prepared, { transaction, since, resend }, waitUntil)
   }
 
-  const resolve = async (settlement: Settlement): Promise<Outcome> => {
+  const resolve = async (
+    settlement: Settlement,
+    { isReadOnly = false }: ResolveOptions,
+  ): Promise<Outcome> => {
     const newest = settlement.broadcasts.at(-1)
     if (newest === undefined) throw new Error('The settlement has no recorded transaction')
     const { transaction, bytes } = newest
@@ -164,7 +167,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const now = clock.now()
     const question = { transaction, payer, signedHash, asset, payTo, amount, expiresAt, since, now }
     const { outcome, isWorthSending } = await resolveCrossChecked(tracing, question)
-    if (outcome.state === 'pending' && isWorthSending && now < expiresAt) await rpc.send(bytes)
+    const isResent = outcome.state === 'pending' && isWorthSending && now < expiresAt
+    if (isResent && !isReadOnly) await rpc.send(bytes)
     return outcome
   }
 
@@ -219,7 +223,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return authorize(payment, prepared)
     },
 
-    resolve: (settlement, signal) => withSignal(resolve(settlement), signal),
+    resolve: (settlement, signal, options = {}) => withSignal(resolve(settlement, options), signal),
 
     // A block in the masterchain is final, and nodes report no others.
     getBlockStatus: async () => 'final',

@@ -5,11 +5,17 @@ import { hasExpired } from '../transactions/expiry.js'
 import { decodeTransfer } from './decode.js'
 import { resolveReceipt, toJudgeQuery } from './judge.js'
 
+export interface ResolvePolicy {
+  readonly crossCheckAmount: bigint
+  /** As in `ResolveOptions`. */
+  readonly isReadOnly: boolean
+}
+
 /** Resolves a recorded settlement; rebroadcasts while its transaction can still be included. */
 export const resolveSettlement = async (
   rpc: Rpc,
   settlement: Settlement,
-  crossCheckAmount: bigint,
+  { crossCheckAmount, isReadOnly }: ResolvePolicy,
 ): Promise<Outcome> => {
   const newest = settlement.broadcasts.at(-1)
   if (newest === undefined) throw new Error('The settlement has no recorded transaction')
@@ -23,6 +29,6 @@ export const resolveSettlement = async (
   if (await hasExpired(rpc, { ...transfer, isCrossChecked: transfer.value >= crossCheckAmount })) {
     return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
   }
-  await rpc.send(bytes)
+  if (!isReadOnly) await rpc.send(bytes)
   return { state: 'pending', transaction }
 }

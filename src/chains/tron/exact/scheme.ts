@@ -168,7 +168,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       }
     },
 
-    resolve: (settlement, signal) => withSignal(resolveSettlement(rpc, settlement, crossCheckAmount), signal),
+    resolve: (settlement, signal, { isReadOnly = false } = {}) =>
+      withSignal(resolveSettlement(rpc, settlement, { crossCheckAmount, isReadOnly }), signal),
 
     getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
   }

@@ -119,14 +119,25 @@ const script = ({ mined, payment = 'unused', usedLongAgo, now = createdAt, mined
   return { rpc, sent }
 }
 
-const resolve = async (broadcasts: readonly SignedTransaction[], world: World) => {
+const resolve = async (
+  broadcasts: readonly SignedTransaction[],
+  world: World,
+  { isReadOnly = false } = {},
+) => {
   const { rpc, sent } = script(world)
   const terms = { id, payer, payTo, value: 10_000n, firstSecond: 0n, lastSecond, sender: null, call: {} }
   const claim = toyClaim(network, toy, terms)
   expect(claim.expiresAt).toEqual(expiresAt)
   const row = settlement({ ...claim, createdAt, state: 'pending', broadcasts })
   const now = world.now ?? createdAt
-  const policy = { confirmations: 1, isCrossChecked: false, finalityDepth, now, isBatch: isSharedByAny }
+  const policy = {
+    confirmations: 1,
+    isCrossChecked: false,
+    finalityDepth,
+    now,
+    isReadOnly,
+    isBatch: isSharedByAny,
+  }
   return { outcome: await resolveSettlement(rpc, row, readToyJudge(rpc, row), policy), sent }
 }
 
@@ -323,7 +334,14 @@ describe('a failure that one endpoint proves', () => {
       state: 'pending',
       broadcasts: [alone],
     })
-    const policy = { confirmations: 1, isCrossChecked, finalityDepth, now: createdAt, isBatch: isSharedByAny }
+    const policy = {
+      confirmations: 1,
+      isCrossChecked,
+      finalityDepth,
+      now: createdAt,
+      isReadOnly: false,
+      isBatch: isSharedByAny,
+    }
     return await resolveSettlement(rpc, row, readToyJudge(first, row), policy)
   }
   const paid: Partial<Rpc> = {
@@ -356,6 +374,9 @@ describe('a settlement of which', () => {
     const resolved = await resolve(of, world)
     expect(resolved.outcome).toMatchObject(outcome)
     expect(resolved.sent).toEqual(sends === undefined ? [] : [sends.bytes])
+    const read = await resolve(of, world, { isReadOnly: true })
+    expect(read.outcome).toEqual(resolved.outcome)
+    expect(read.sent).toEqual([])
   })
 
   it('the order of the transactions only affects what is rebroadcast', async () => {
