@@ -84,7 +84,16 @@ const discovery: DiscoveryUseCases = {
 /** The OpenAPI document of the routes as YAML: the same text for the same code. */
 export const renderDocument = async (): Promise<string> => {
   const app = buildApp({
-    useCases: { core, dashboard, siwx, stats, webhooks, sandbox, discovery },
+    useCases: {
+      core,
+      dashboard,
+      reconciliation: { reconcilePeriod: refuse },
+      siwx,
+      stats,
+      webhooks,
+      sandbox,
+      discovery,
+    },
     settings: { trustProxy: [], maxPaymentBodyBytes: bodyLimits.payment },
     metrics: createMetrics({ kinds: [], measuresProcess: false }),
   })

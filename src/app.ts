@@ -28,6 +28,7 @@ import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
 import { dashboardRoutes } from './http/routes/dashboard.js'
 import { discoveryRoutes } from './http/routes/discovery.js'
 import { homeRoutes } from './http/routes/home.js'
+import { reconciliationRoutes } from './http/routes/reconciliation.js'
 import { sandboxRoutes } from './http/routes/sandbox.js'
 import { siwxRoutes } from './http/routes/siwx.js'
 import { statsRoutes } from './http/routes/stats.js'
@@ -164,6 +165,10 @@ export const buildApp = ({
   app.register(accountRoutes, { useCases: useCases.dashboard, readKeyViewer })
   app.register(dashboardRoutes, { useCases: useCases.dashboard, readKeyViewer })
   app.register(statsRoutes, { useCases: useCases.stats })
+  app.register(reconciliationRoutes, {
+    useCases: useCases.reconciliation,
+    now: (limits?.clock ?? systemClock).now,
+  })
   app.register(webhookRoutes, { useCases: useCases.webhooks })
   if (useCases.discovery !== null) app.register(discoveryRoutes, { useCases: useCases.discovery })
   app.register(siwxRoutes, { useCases: useCases.siwx })

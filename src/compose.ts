@@ -30,6 +30,7 @@ import { createCore } from './usecases/core/index.js'
 import { canonicalMailbox } from './usecases/dashboard/canonicalMailbox.js'
 import { createDashboard } from './usecases/dashboard/index.js'
 import { createDiscovery } from './usecases/discovery/index.js'
+import { createReconciliation } from './usecases/reconciliation/index.js'
 import { createInboxTransport } from './usecases/sandbox/inboxTransport.js'
 import { createSandbox } from './usecases/sandbox/index.js'
 import { createSiwx } from './usecases/siwx/index.js'
@@ -193,6 +194,14 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     clock,
     logger,
   })
+  const reconciliation = createReconciliation({
+    store: stores.reconciliation,
+    journal: stores.journal,
+    registry,
+    gauges: metrics,
+    clock,
+    logger,
+  })
   const dashboard = createDashboard({
     ...stores,
     ...stores.views,
@@ -234,12 +243,13 @@ export const composeCore = async (config: Config, environment: Environment): Pro
           },
         })
   const optional = [sandbox, discovery].filter((noun) => noun !== null)
-  const jobs = listJobs([core, dashboard, siwx, stats, webhooks, ...optional])
+  const jobs = listJobs([core, dashboard, reconciliation, siwx, stats, webhooks, ...optional])
 
   return {
     useCases: {
       core: core.useCases,
       dashboard: dashboard.useCases,
+      reconciliation: reconciliation.useCases,
       siwx: siwx.useCases,
       stats: stats.useCases,
       webhooks: webhooks.useCases,

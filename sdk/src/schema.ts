@@ -517,7 +517,7 @@ export interface paths {
         };
         /**
          * Request counts and mean duration
-         * @description Totals of all instances since the first start, delayed by a few seconds. Requests to `/health`, `/ready` and `/metrics` are excluded. Only 5xx responses count as failed.
+         * @description Totals of all instances since the first start, delayed by a few seconds. Requests to `/health`, `/ready` and `/metrics` are excluded. Every 4xx and 5xx response counts as failed.
          */
         get: operations["getRequestStatistics"];
         put?: never;
@@ -540,6 +540,26 @@ export interface paths {
          * @description Totals of all instances since the first start, delayed by a few seconds.
          */
         get: operations["getSettlementStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reconciliation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare journal, chain, webhooks, quotas and fees of a period
+         * @description For operators, with `Authorization: Bearer` and the `OPERATOR_TOKEN` of the instance. Each settlement of the page is compared with the chain, its webhook event, its quota and its fee; the first page also compares all counters with a recount. Every difference is listed. Nothing is changed or sent. `format=csv`: the settlements as CSV, with the next cursor in the header `X-Next-Cursor`.
+         */
+        get: operations["reconcile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1256,7 +1276,7 @@ export interface components {
              * @description Stable, machine-readable
              * @enum {string}
              */
-            code: "INVALID_REQUEST" | "INVALID_IDEMPOTENCY_KEY" | "UNAUTHORIZED" | "SIGN_IN_FAILED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "REQUEST_IN_PROGRESS" | "PAYLOAD_MISMATCH" | "PREVIOUS_REQUEST_FAILED" | "REQUEST_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "INTERNAL_ERROR" | "VERIFICATION_FAILED" | "SETTLEMENT_FAILED" | "IDEMPOTENCY_UNAVAILABLE" | "SERVICE_UNAVAILABLE";
+            code: "INVALID_REQUEST" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_AMOUNT" | "AMOUNT_EXCEEDED" | "INVALID_VOUCHER" | "PAYMENT_REFUSED" | "UNAUTHORIZED" | "SIGN_IN_FAILED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "REQUEST_IN_PROGRESS" | "PAYLOAD_MISMATCH" | "PREVIOUS_REQUEST_FAILED" | "STREAM_NOT_ACTIVE" | "INVALID_SEQUENCE" | "INTENT_NOT_PENDING" | "NO_ROUTE_SELECTED" | "STREAM_EXPIRED" | "INTENT_EXPIRED" | "ROUTE_EXPIRED" | "REQUEST_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "INTERNAL_ERROR" | "VERIFICATION_FAILED" | "SETTLEMENT_FAILED" | "IDEMPOTENCY_UNAVAILABLE" | "SERVICE_UNAVAILABLE";
             /** @description Human-readable; the wording may change */
             message: string;
             errorReason?: components["schemas"]["Reason"];
@@ -1363,6 +1383,18 @@ export interface components {
             resource: string;
             /** @enum {string} */
             listing: "listed" | "unlisted" | "stale";
+        };
+        NightlyReconciliation: {
+            /** Format: date */
+            day: string;
+            /** Format: date-time */
+            finishedAt: string;
+            settlements: number;
+            /** @description Settlements that no node could prove */
+            unchecked: number;
+            differences: number;
+            /** @description The first differences */
+            listed: components["schemas"]["ReconciliationDifference"][];
         };
         /**
          * @description Operational code, where one applies
@@ -1639,6 +1671,87 @@ export interface components {
          * @enum {string}
          */
         Reason: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "invalid_payment_amount" | "payment_below_minimum" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "usage_mismatch" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "invalid_claim_signature";
+        ReconciledSettlement: {
+            id: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            closedAt?: string;
+            /** @enum {string} */
+            status: "pending" | "confirmed" | "failed";
+            network: string;
+            scheme: string;
+            asset: string;
+            payer: string;
+            payTo: string;
+            /** @description Smallest units that moved; 0 if it failed */
+            amount: string;
+            transaction: string;
+            /** @description Or `anonymous` */
+            accountId: string;
+            /**
+             * @description `unproven`: nodes no longer show enough; `unavailable`: no node answered; `unsent`: nothing was sent
+             * @enum {string}
+             */
+            chain: "agrees" | "differs" | "unproven" | "unavailable" | "unsent" | "open";
+            /**
+             * @description Delivery of its last event; `none`: of an anonymous caller, or purged
+             * @enum {string}
+             */
+            event: "delivered" | "waiting" | "failed" | "stored" | "none";
+            quotaMonth?: string;
+            /** @description Smallest units */
+            fee?: string;
+            differences: ("payment_missing" | "payment_differs" | "payment_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs")[];
+        };
+        ReconciliationDifference: {
+            /** @enum {string} */
+            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs";
+            /** @description One sentence that names both sides */
+            message: string;
+            settlementId?: string;
+            network?: string;
+            accountId?: string;
+            /** @description What the journal says */
+            expected?: string;
+            /** @description What the other record says */
+            actual?: string;
+        };
+        ReconciliationPage: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description Whether this page has no difference, and nothing of it is unchecked */
+            isBalanced: boolean;
+            checked: {
+                settlements: number;
+                /** @description Of them: compared with the chain */
+                onChain: number;
+                unproven: number;
+                unavailable: number;
+            };
+            differences: components["schemas"]["ReconciliationDifference"][];
+            /** @description Newest first */
+            settlements: components["schemas"]["ReconciledSettlement"][];
+            /** @description Of the whole period; on the first page */
+            totals?: components["schemas"]["ReconciliationTotal"][];
+            /** @description The last nightly run; on the first page */
+            lastNightly?: components["schemas"]["NightlyReconciliation"];
+            /** @description For the next page; absent on the last one */
+            nextCursor?: string;
+        };
+        ReconciliationTotal: {
+            network: string;
+            asset: string;
+            confirmed: number;
+            failed: number;
+            pending: number;
+            /** @description Sum of what moved, in smallest units */
+            amount: string;
+            /** @description Sum of accrued fees, in smallest units */
+            fees: string;
+        };
         RequestStatistics: {
             /** @description Answered requests since the first start, without probes */
             totalRequests: number;
@@ -5401,6 +5514,140 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reconcile: {
+        parameters: {
+            query?: {
+                /** @description Settlements that were opened at or after this time; default: a day before `to` */
+                from?: string;
+                /** @description Settlements that were opened before this time; default: now */
+                to?: string;
+                /**
+                 * @description Only of this network
+                 * @example eip155:84532
+                 */
+                network?: string;
+                /** @description Settlements on a page, 1 to 200; default 100 */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+                /**
+                 * @description Default `json`
+                 * @example json
+                 */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was compared, and every difference. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description Of CSV: for the next page; absent on the last one */
+                    "X-Next-Cursor"?: string;
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReconciliationPage"];
+                    "text/csv": string;
+                };
+            };
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: An API key, or the operator's token, is missing or wrong. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The restrictions of the API key exclude this client, or the instance has no operator token. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];

@@ -34,6 +34,13 @@ export interface MeasuredOpen {
   readonly oldestSeconds: number
 }
 
+export interface MeasuredReconciliation {
+  readonly differences: number
+  readonly unchecked: number
+  /** ISO 8601. */
+  readonly finishedAt: string
+}
+
 export interface Metrics extends SettlementCounter, WebhookCounter {
   readonly registry: Registry
   countRequestStarted(): void
@@ -42,6 +49,7 @@ export interface Metrics extends SettlementCounter, WebhookCounter {
   countSettle(kind: MeasuredKind, result: SettleLabel): void
   /** Replaces all values; pairs that are not listed become 0. */
   setOpenSettlements(open: readonly MeasuredOpen[]): void
+  setLastReconciliation(run: MeasuredReconciliation): void
 }
 
 export interface MetricsSettings {
@@ -142,6 +150,22 @@ export const createMetrics = ({
     registers,
   })
 
+  const differences = new Gauge({
+    name: 'quittance_reconciliation_differences',
+    help: 'Differences that the last nightly reconciliation found',
+    registers,
+  })
+  const unchecked = new Gauge({
+    name: 'quittance_reconciliation_unchecked',
+    help: 'Settlements that the last nightly reconciliation could not compare with the chain',
+    registers,
+  })
+  const reconciledAt = new Gauge({
+    name: 'quittance_reconciliation_finished_timestamp_seconds',
+    help: 'When the last nightly reconciliation ended; 0 before the first one',
+    registers,
+  })
+
   const webhooks = new Counter({
     name: 'quittance_webhook_attempts_total',
     help: 'Webhook delivery attempts; waiting: failed and will be retried, failed: given up',
@@ -179,6 +203,11 @@ export const createMetrics = ({
     countSettle: (kind, result) => settles.inc({ ...kindLabels(kind), result }),
     countReorged: (network) => reorged.inc({ network: labelNetwork(network) }),
     countLost: (network) => lost.inc({ network: labelNetwork(network) }),
+    setLastReconciliation: (run) => {
+      differences.set(run.differences)
+      unchecked.set(run.unchecked)
+      reconciledAt.set(Date.parse(run.finishedAt) / 1_000)
+    },
     countWebhook: (outcome) => webhooks.inc({ outcome }),
     setOpenSettlements: (counts) => {
       for (const gauge of [open, oldest]) {

@@ -12,9 +12,18 @@ export interface SettlementTotals {
   readonly pending: number
 }
 
+/** Counts of one process. Written again, because the answer was lost, it has the same sequence. */
+export interface RequestBatch extends RequestTotals {
+  /** UUID of the process. */
+  readonly source: string
+  /** Grows by one with each batch of the process. */
+  readonly sequence: number
+}
+
 /** Totals over all instances and restarts. */
 export interface Statistics {
-  addRequests(totals: RequestTotals): Promise<void>
+  /** Adds each batch once, in the order of its process. */
+  addRequests(batch: RequestBatch): Promise<void>
   readRequests(): Promise<RequestTotals>
   countSettlements(): Promise<SettlementTotals>
 }

@@ -17,6 +17,7 @@ import type { Logger } from '../ports/logger.js'
 import type { OwnerChallenges } from '../ports/ownerChallenges.js'
 import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
+import type { ReconciliationStore } from '../ports/reconciliation.js'
 import type { Reservations } from '../ports/reservations.js'
 import type { SandboxInboxes } from '../ports/sandboxInboxes.js'
 import type { SandboxScenarioStore } from '../ports/sandboxScenarios.js'
@@ -51,6 +52,7 @@ import { createSettlementJournal } from './postgres/journal/settlementJournal.js
 import { createSettlementOverview } from './postgres/journal/settlementOverview.js'
 import { createSignerLanes } from './postgres/lanes/signerLanes.js'
 import { createQuotas } from './postgres/quota/quotas.js'
+import { createReconciliationStore } from './postgres/reconciliation/reconciliationStore.js'
 import { createReservations } from './postgres/reservations/reservations.js'
 import { createSandboxInboxes } from './postgres/sandbox/inboxes.js'
 import { createSandboxScenarios } from './postgres/sandbox/scenarios.js'
@@ -110,6 +112,7 @@ export interface Stores {
   readonly sandbox: { readonly scenarios: SandboxScenarioStore; readonly inboxes: SandboxInboxes } | null
   readonly catalogue: DiscoveryCatalogue
   readonly challenges: OwnerChallenges
+  readonly reconciliation: ReconciliationStore
   readonly jobLeases: JobLeases
   /** Rejects when the database does not answer. */
   pingDatabase(): Promise<DatabaseState>
@@ -126,6 +129,7 @@ const ping = {
 const pingRows = z.tuple([z.object({ is_read_only: z.boolean() })])
 
 const readTimeoutMs = 2_000
+const auditTimeoutMs = 120_000
 
 const maxScenarios = 10_000
 
@@ -172,6 +176,16 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     })
     reads.on('connect', () => losses.succeeded('reads'))
     closers.push(() => reads.end())
+    // One connection: audits of the whole journal run one after the other, and delay nothing else.
+    const audits = openPool({
+      url: settings.databaseReadUrl?.reveal() ?? url,
+      maxConnections: 1,
+      statementTimeoutMs: auditTimeoutMs,
+      onError: (error) => {
+        if (!isClosing) losses.failed('audits', { error })
+      },
+    })
+    closers.push(() => audits.end())
     const { applied } = await migrateNamed(pool, migrationsFolder, settings.databaseUrl)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
     const variable = settings.databaseUrl === null ? 'DATA_FOLDER' : 'DATABASE_URL'
@@ -229,6 +243,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
           : null,
       catalogue: mapDatabaseErrors(createDiscoveryCatalogue(pool, reads)),
       challenges: mapDatabaseErrors(createOwnerChallenges(pool)),
+      reconciliation: mapDatabaseErrors(createReconciliationStore(pool, audits)),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance)),
       pingDatabase: async () => {
         const { rows } = await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))

@@ -1,6 +1,7 @@
 import type { CoreUseCases } from './core/useCases.js'
 import type { DashboardUseCases } from './dashboard/useCases.js'
 import type { DiscoveryUseCases } from './discovery/useCases.js'
+import type { ReconciliationUseCases } from './reconciliation/useCases.js'
 import type { SandboxUseCases } from './sandbox/useCases.js'
 import type { SiwxUseCases } from './siwx/useCases.js'
 import type { StatsUseCases } from './stats/useCases.js'
@@ -9,6 +10,7 @@ import type { WebhookUseCases } from './webhooks/useCases.js'
 export interface UseCases {
   readonly core: CoreUseCases
   readonly dashboard: DashboardUseCases
+  readonly reconciliation: ReconciliationUseCases
   readonly siwx: SiwxUseCases
   readonly stats: StatsUseCases
   readonly webhooks: WebhookUseCases

@@ -143,6 +143,7 @@ describe('GET /info', () => {
       'GET /dashboard/audit',
       'GET /stats/requests',
       'GET /stats/settlements',
+      'GET /v1/reconciliation',
       'POST /dashboard/webhook',
       'POST /dashboard/webhook/test',
       'POST /dashboard/webhook/rotate',

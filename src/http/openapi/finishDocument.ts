@@ -108,8 +108,15 @@ const describeResponse = (
   ...(contents === undefined ? {} : { content: addExamples(contents, reference?.responses[Number(status)]) }),
 })
 
-const addExamples = (contents: Content, examples: unknown): Content =>
-  mapValues(contents, (one) => (examples === undefined ? one : { ...one, examples }))
+/** Where a response has several media types, texts are examples of those beside JSON. */
+const addExamples = (contents: Content, examples: Examples | undefined): Content =>
+  mapValues(contents, (one, mediaType) => {
+    if (examples === undefined) return one
+    const isText = mediaType !== 'application/json'
+    const fitting = Object.entries(examples).filter(([, { value }]) => (typeof value === 'string') === isText)
+    const shown = Object.keys(contents).length === 1 ? examples : Object.fromEntries(fitting)
+    return { ...one, examples: shown }
+  })
 
 const componentPrefix = '#/components/schemas/'
 

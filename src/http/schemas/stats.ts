@@ -11,7 +11,7 @@ export const requestStatisticsSchema = {
   summary: 'Request counts and mean duration',
   description:
     'Totals of all instances since the first start, delayed by a few seconds. Requests to `/health`, `/ready` and ' +
-    '`/metrics` are excluded. Only 5xx responses count as failed.',
+    '`/metrics` are excluded. Every 4xx and 5xx response counts as failed.',
   response: { 200: jsonResponse('The counts.', requestStatistics), ...describeErrors(errors) },
   'x-reference': {
     responses: {

@@ -1,4 +1,5 @@
-import type { RequestTotals, Statistics } from '../../ports/statistics.js'
+import { randomUUID } from 'node:crypto'
+import type { RequestBatch, RequestTotals, Statistics } from '../../ports/statistics.js'
 
 export interface TalliedRequest {
   readonly status: number
@@ -8,7 +9,7 @@ export interface TalliedRequest {
 /** Counts in memory, so that no request waits for the database. */
 export interface RequestTally {
   countRequest(request: TalliedRequest): void
-  /** On failure the counts are kept for the next flush. */
+  /** On failure the counts are kept for the next flush; a batch that was written all the same is not counted twice. */
   flush(): Promise<void>
 }
 
@@ -22,21 +23,28 @@ const add = (left: RequestTotals, right: RequestTotals): RequestTotals => ({
 
 /** Every 4xx and 5xx response is a failure, also 499: the client disconnected before the response. */
 export const createRequestTally = (statistics: Pick<Statistics, 'addRequests'>): RequestTally => {
+  const source = randomUUID()
   let pending = none
+  let sequence = 0
+  let unwritten: RequestBatch | null = null
+
+  const write = async (batch: RequestBatch): Promise<void> => {
+    unwritten = batch
+    await statistics.addRequests(batch)
+    unwritten = null
+  }
+
   return {
     countRequest: ({ status, durationMs }) => {
       pending = add(pending, { requests: 1, failures: status >= 400 ? 1 : 0, durationMs })
     },
     flush: async () => {
+      if (unwritten !== null) await write(unwritten)
       if (pending.requests === 0) return
-      const flushed = pending
+      sequence += 1
+      const batch = { source, sequence, ...pending }
       pending = none
-      try {
-        await statistics.addRequests(flushed)
-      } catch (error) {
-        pending = add(pending, flushed)
-        throw error
-      }
+      await write(batch)
     },
   }
 }

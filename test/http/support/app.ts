@@ -11,6 +11,7 @@ import { bodyLimits } from '../../../src/protocol/bodyLimits.js'
 import type { CoreUseCases } from '../../../src/usecases/core/useCases.js'
 import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../../../src/usecases/discovery/useCases.js'
+import type { ReconciliationUseCases } from '../../../src/usecases/reconciliation/useCases.js'
 import type { SandboxUseCases } from '../../../src/usecases/sandbox/useCases.js'
 import type { SiwxUseCases } from '../../../src/usecases/siwx/useCases.js'
 import type { StatsUseCases } from '../../../src/usecases/stats/useCases.js'
@@ -157,6 +158,20 @@ export const statsUseCases = (given: Partial<StatsUseCases> = {}): StatsUseCases
 })
 
 /** Webhook use cases for an account without a webhook; tests override what they need. */
+export const reconciliationUseCases = (
+  given: Partial<ReconciliationUseCases> = {},
+): ReconciliationUseCases => ({
+  reconcilePeriod: async ({ from, to }) => ({
+    from: from.toISOString(),
+    to: to.toISOString(),
+    isBalanced: true,
+    checked: { settlements: 0, onChain: 0, unproven: 0, unavailable: 0 },
+    differences: [],
+    settlements: [],
+  }),
+  ...given,
+})
+
 export const webhookUseCases = (given: Partial<WebhookUseCases> = {}): WebhookUseCases => {
   const refuse = async () => {
     throw new AppError('INVALID_REQUEST', 'No webhook is set')
@@ -226,6 +241,7 @@ export interface TestAppOptions {
   readonly core?: Partial<CoreUseCases>
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
+  readonly reconciliation?: Partial<ReconciliationUseCases>
   readonly siwx?: Partial<SiwxUseCases>
   readonly stats?: Partial<StatsUseCases>
   readonly webhooks?: Partial<WebhookUseCases>
@@ -264,6 +280,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
     useCases: {
       core: coreUseCases(core),
       dashboard: dashboardUseCases(dashboard),
+      reconciliation: reconciliationUseCases(parts.reconciliation),
       siwx: siwxUseCases(parts.siwx),
       stats: statsUseCases(stats),
       webhooks: webhookUseCases(parts.webhooks),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RequestTotals, Statistics } from '../../../src/ports/statistics.js'
+import type { RequestBatch, RequestTotals, Statistics } from '../../../src/ports/statistics.js'
 import { createReadStatistics } from '../../../src/usecases/stats/readStatistics.js'
 import { createRequestTally } from '../../../src/usecases/stats/tallyRequests.js'
 import { createManualClock } from '../../support/manualClock.js'
@@ -8,7 +8,7 @@ const setup = (given: Partial<Statistics> = {}) => {
   const clock = createManualClock()
   const added: RequestTotals[] = []
   const statistics: Statistics = {
-    addRequests: async (totals) => void added.push(totals),
+    addRequests: async ({ source: _, sequence: __, ...totals }) => void added.push(totals),
     readRequests: async () => ({ requests: 3, failures: 1, durationMs: 10 }),
     countSettlements: async () => ({ confirmed: 1, failed: 2, pending: 3 }),
     ...given,
@@ -32,13 +32,13 @@ describe('the request tally', () => {
     expect(added).toEqual([{ requests: 6, failures: 5, durationMs: 60 }])
   })
 
-  it('keeps counts that could not be written', async () => {
-    const written: RequestTotals[] = []
+  it('writes a batch again that could not be written, as the same batch', async () => {
+    const written: RequestBatch[] = []
     let isDown = true
     const { tally } = setup({
-      addRequests: async (totals) => {
+      addRequests: async (batch) => {
+        written.push(batch)
         if (isDown) throw new Error('down')
-        written.push(totals)
       },
     })
     tally.countRequest({ status: 200, durationMs: 1 })
@@ -47,7 +47,12 @@ describe('the request tally', () => {
     await expect(flushed).rejects.toThrow('down')
     isDown = false
     await tally.flush()
-    expect(written).toEqual([{ requests: 2, failures: 1, durationMs: 3 }])
+    const [first] = written
+    expect(written).toEqual([
+      { source: first?.source, sequence: 1, requests: 1, failures: 0, durationMs: 1 },
+      first,
+      { source: first?.source, sequence: 2, requests: 1, failures: 1, durationMs: 2 },
+    ])
   })
 })
 

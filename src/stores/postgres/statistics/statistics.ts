@@ -14,14 +14,24 @@ const settlementTotals = z.object({
   pending: z.coerce.number(),
 })
 
+// No process repeats a batch after a week.
+const purgeBatches = `delete from request_batches where written_at < now() - interval '7 days'`
+
 export const createStatistics = (pool: Pool): Statistics => ({
-  addRequests: async ({ requests, failures, durationMs }) => {
+  addRequests: async ({ source, sequence, requests, failures, durationMs }) => {
+    if (sequence === 1) await pool.query(purgeBatches)
     await pool.query(
-      `insert into request_statistics as s (day, requests, failures, duration_ms)
-       values ((now() at time zone 'utc')::date, $1, $2, $3)
+      `with fresh as (
+         insert into request_batches as b (source, sequence) values ($1, $2)
+         on conflict (source) do update set sequence = excluded.sequence, written_at = now()
+           where b.sequence < excluded.sequence
+         returning b.source
+       )
+       insert into request_statistics as s (day, requests, failures, duration_ms)
+       select (now() at time zone 'utc')::date, $3, $4, $5 from fresh
        on conflict (day) do update set requests = s.requests + excluded.requests,
          failures = s.failures + excluded.failures, duration_ms = s.duration_ms + excluded.duration_ms`,
-      [requests, failures, durationMs],
+      [source, sequence, requests, failures, durationMs],
     )
   },
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { composeCore } from '../../../../src/compose.js'
 import { readConfig } from '../../../../src/config.js'
@@ -30,10 +31,15 @@ describe('statistics in Postgres', () => {
     expect(await ours.readRequests()).toEqual({ requests: 0, failures: 0, durationMs: 0 })
     const totals = { requests: 2, failures: 1, durationMs: 0.5 }
     await Promise.all(
-      Array.from({ length: 20 }, (_, index) => (index % 2 ? ours : theirs).addRequests(totals)),
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 ? ours : theirs).addRequests({ source: randomUUID(), sequence: 1, ...totals }),
+      ),
     )
     await database.pool().query("update request_statistics set day = day - interval '1 day'")
-    await ours.addRequests(totals)
+    const batch = { source: randomUUID(), sequence: 1, ...totals }
+    await ours.addRequests(batch)
+    // The answer was lost.
+    await ours.addRequests(batch)
     expect(await theirs.readRequests()).toEqual({ requests: 42, failures: 21, durationMs: 10.5 })
   })
 
@@ -69,7 +75,7 @@ describe('statistics in Postgres', () => {
     expect(counts).toEqual({ confirmed: 3, failed: 1, pending: 2 })
   })
 
-  it('count every settlement of concurrent statements and instances once', async () => {
+  it('equal a recount at every moment while instances settle', async () => {
     const journals = await Promise.all(
       [database.pool(), database.otherPool()].map(async (pool) =>
         createSettlementJournal(pool, await addInstance(pool)),
@@ -86,7 +92,19 @@ describe('statistics in Postgres', () => {
           : ({ state: 'confirmed', transaction: `t${at}`, block: { number: 7n, hash: '0x7' } } as const)
       await journal?.close(claimed?.id ?? '', closing)
     }
+    let isRunning = true
+    const compare = async () => {
+      const found: unknown[] = []
+      for (let round = 0; isRunning || round < 3; round++) {
+        // One statement: counters and recount of one snapshot.
+        found.push(...(await findWorkDifferences(database.pool())))
+      }
+      return found
+    }
+    const compared = compare()
     await Promise.all(Array.from({ length: 400 }, (_, at) => settle(at)))
+    isRunning = false
+    expect(await compared).toEqual([])
     const counts = await createStatistics(database.pool()).countSettlements()
     expect(counts).toEqual({ confirmed: 200, failed: 100, pending: 100 })
     expect(await findWorkDifferences(database.pool())).toEqual([])

@@ -1,0 +1,129 @@
+import type { FastifySchema } from 'fastify'
+import { z } from 'zod'
+import type { ErrorCode } from '../../errors.js'
+import { type ReconciliationPage, reconciliationPage } from '../../protocol/reconciliation.js'
+import { parameters } from './examples.js'
+import { pageLimit, uuidText } from './page.js'
+import { describeErrors, exemplifyErrors } from './responses.js'
+
+const errors = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
+
+export const reconciliationQuery = z.strictObject({
+  from: instant.optional().meta({
+    description: 'Settlements that were opened at or after this time; default: a day before `to`',
+    examples: ['2026-01-01T00:00:00Z'],
+  }),
+  to: instant.optional().meta({
+    description: 'Settlements that were opened before this time; default: now',
+    examples: ['2026-02-01T00:00:00Z'],
+  }),
+  network: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .meta({ description: 'Only of this network', examples: [parameters.network] }),
+  limit: pageLimit
+    .default(100)
+    .meta({ description: 'Settlements on a page, 1 to 200; default 100', examples: [100] }),
+  cursor: uuidText.optional().meta({ description: '`nextCursor` of the previous page' }),
+  format: z
+    .enum(['json', 'csv'])
+    .default('json')
+    .meta({ description: 'Default `json`', examples: ['json'] }),
+})
+
+const page: ReconciliationPage = {
+  from: '2026-01-01T00:00:00.000Z',
+  to: '2026-02-01T00:00:00.000Z',
+  isBalanced: false,
+  checked: { settlements: 1, onChain: 1, unproven: 0, unavailable: 0 },
+  differences: [
+    {
+      kind: 'event_undelivered',
+      message: 'The webhook did not accept the event; it can be redelivered',
+      settlementId: '9401b76e-f466-496f-8524-886a61ebf067',
+      network: 'eip155:8453',
+      accountId: '0b8a7a0c-3f0e-4a9c-9d43-1f6f0a2a9d51',
+      expected: 'delivered',
+      actual: 'failed',
+    },
+  ],
+  settlements: [
+    {
+      id: '9401b76e-f466-496f-8524-886a61ebf067',
+      createdAt: '2026-01-31T12:00:00.000Z',
+      closedAt: '2026-01-31T12:00:02.000Z',
+      status: 'confirmed',
+      network: 'eip155:8453',
+      scheme: 'exact',
+      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      payer: '0x857b06519E91e3A54538791bDbb0E22373e36b66',
+      payTo: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C',
+      amount: '10000',
+      transaction: '0x1234567890abcdef1234567890abcdef1234567890abcdef1234567890abcdef',
+      accountId: '0b8a7a0c-3f0e-4a9c-9d43-1f6f0a2a9d51',
+      chain: 'agrees',
+      event: 'failed',
+      quotaMonth: '2026-01',
+      fee: '10',
+      differences: ['event_undelivered'],
+    },
+  ],
+  totals: [
+    {
+      network: 'eip155:8453',
+      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      confirmed: 1,
+      failed: 0,
+      pending: 0,
+      amount: '10000',
+      fees: '10',
+    },
+  ],
+}
+
+export const reconciliationSchema = {
+  operationId: 'reconcile',
+  tags: ['Statistics'],
+  summary: 'Compare journal, chain, webhooks, quotas and fees of a period',
+  description:
+    'For operators, with `Authorization: Bearer` and the `OPERATOR_TOKEN` of the instance. Each settlement of the page ' +
+    'is compared with the chain, its webhook event, its quota and its fee; the first page also compares all counters ' +
+    'with a recount. Every difference is listed. Nothing is changed or sent. `format=csv`: the settlements as CSV, with ' +
+    'the next cursor in the header `X-Next-Cursor`.',
+  querystring: reconciliationQuery,
+  response: {
+    200: {
+      description: 'What was compared, and every difference.',
+      content: { 'application/json': { schema: reconciliationPage }, 'text/csv': { schema: z.string() } },
+    },
+    ...describeErrors(errors),
+  },
+  'x-reference': {
+    responses: {
+      200: {
+        difference: { value: page },
+        csv: { value: 'id,createdAt,closedAt,status\r\n9401b76e-f466-496f-8524-886a61ebf067,…\r\n' },
+      },
+      ...exemplifyErrors(errors),
+    },
+    headers: {
+      200: {
+        'X-Next-Cursor': {
+          description: 'Of CSV: for the next page; absent on the last one',
+          schema: { type: 'string', format: 'uuid' },
+        },
+      },
+    },
+  },
+} satisfies FastifySchema

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+
+/* Answer of GET /v1/reconciliation. */
+
+/** What two records can disagree about. Every kind is described in docs/reconciliation.md. */
+export const differenceKinds = [
+  'payment_missing',
+  'payment_differs',
+  'payment_unrecorded',
+  'event_missing',
+  'event_differs',
+  'event_undelivered',
+  'quota_uncounted',
+  'quota_differs',
+  'fee_missing',
+  'fee_differs',
+  'totals_differ',
+  'days_differ',
+  'open_list_differs',
+  'unfinal_list_differs',
+] as const
+
+export type DifferenceKind = (typeof differenceKinds)[number]
+
+export const difference = z
+  .object({
+    kind: z.enum(differenceKinds),
+    message: z.string().meta({ description: 'One sentence that names both sides' }),
+    settlementId: z.string().optional(),
+    network: z.string().optional(),
+    accountId: z.string().optional(),
+    expected: z.string().optional().meta({ description: 'What the journal says' }),
+    actual: z.string().optional().meta({ description: 'What the other record says' }),
+  })
+  .meta({ id: 'ReconciliationDifference' })
+export type Difference = z.infer<typeof difference>
+
+/** What the chain shows of a settlement; `open`: it is not closed yet; `unsent`: nothing was sent. */
+export const chainChecks = ['agrees', 'differs', 'unproven', 'unavailable', 'unsent', 'open'] as const
+
+export type ChainCheck = (typeof chainChecks)[number]
+
+export const reconciledSettlement = z
+  .object({
+    id: z.string(),
+    createdAt: z.iso.datetime(),
+    closedAt: z.iso.datetime().optional(),
+    status: z.enum(['pending', 'confirmed', 'failed']),
+    network: z.string(),
+    scheme: z.string(),
+    asset: z.string(),
+    payer: z.string(),
+    payTo: z.string(),
+    amount: z.string().meta({ description: 'Smallest units that moved; 0 if it failed' }),
+    transaction: z.string(),
+    accountId: z.string().meta({ description: 'Or `anonymous`' }),
+    chain: z.enum(chainChecks).meta({
+      description:
+        '`unproven`: nodes no longer show enough; `unavailable`: no node answered; `unsent`: nothing was sent',
+    }),
+    event: z
+      .enum(['delivered', 'waiting', 'failed', 'stored', 'none'])
+      .meta({ description: 'Delivery of its last event; `none`: of an anonymous caller, or purged' }),
+    quotaMonth: z.string().optional(),
+    fee: z.string().optional().meta({ description: 'Smallest units' }),
+    differences: z.array(z.enum(differenceKinds)),
+  })
+  .meta({ id: 'ReconciledSettlement' })
+export type ReconciledSettlement = z.infer<typeof reconciledSettlement>
+
+export const periodTotal = z
+  .object({
+    network: z.string(),
+    asset: z.string(),
+    confirmed: z.int(),
+    failed: z.int(),
+    pending: z.int(),
+    amount: z.string().meta({ description: 'Sum of what moved, in smallest units' }),
+    fees: z.string().meta({ description: 'Sum of accrued fees, in smallest units' }),
+  })
+  .meta({ id: 'ReconciliationTotal' })
+export type PeriodTotal = z.infer<typeof periodTotal>
+
+export const nightlyRun = z
+  .object({
+    day: z.iso.date(),
+    finishedAt: z.iso.datetime(),
+    settlements: z.int(),
+    unchecked: z.int().meta({ description: 'Settlements that no node could prove' }),
+    differences: z.int(),
+    listed: z.array(difference).meta({ description: 'The first differences' }),
+  })
+  .meta({ id: 'NightlyReconciliation' })
+export type NightlyRun = z.infer<typeof nightlyRun>
+
+export const reconciliationPage = z
+  .object({
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    isBalanced: z
+      .boolean()
+      .meta({ description: 'Whether this page has no difference, and nothing of it is unchecked' }),
+    checked: z.object({
+      settlements: z.int(),
+      onChain: z.int().meta({ description: 'Of them: compared with the chain' }),
+      unproven: z.int(),
+      unavailable: z.int(),
+    }),
+    differences: z.array(difference),
+    settlements: z.array(reconciledSettlement).meta({ description: 'Newest first' }),
+    totals: z.array(periodTotal).optional().meta({ description: 'Of the whole period; on the first page' }),
+    lastNightly: nightlyRun.optional().meta({ description: 'The last nightly run; on the first page' }),
+    nextCursor: z.string().optional().meta({ description: 'For the next page; absent on the last one' }),
+  })
+  .meta({ id: 'ReconciliationPage' })
+export type ReconciliationPage = z.infer<typeof reconciliationPage>

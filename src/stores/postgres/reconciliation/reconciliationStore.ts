@@ -1,0 +1,149 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type { ReconciliationStore, RecordedSettlement } from '../../../ports/reconciliation.js'
+import { difference, periodTotal } from '../../../protocol/reconciliation.js'
+import { inTransaction } from '../database/transaction.js'
+import { newestSettlements } from '../journal/newestSettlements.js'
+import { readSettlement, settlementColumns } from '../journal/settlementRow.js'
+import { findCountDifferences } from './countDifferences.js'
+
+const recordRow = z.object({
+  is_event_due: z.boolean(),
+  event: z
+    .object({
+      state: z.enum(['waiting', 'delivered', 'failed', 'stored']),
+      status: z.string(),
+      amount: z.string(),
+      transaction: z.string(),
+    })
+    .nullable(),
+  quota_month: z.string().nullable(),
+  fee_rate: z.string().nullable(),
+  fee: z.string().nullable(),
+})
+
+const nightlyRow = z.object({
+  day: z.string(),
+  cursor: z.string().nullable(),
+  settlements: z.coerce.number(),
+  unchecked: z.coerce.number(),
+  differences: z.coerce.number(),
+  listed: z.array(difference),
+  finished_at: z.date().nullable(),
+})
+
+// A day less than deliveries are kept: what is purged meanwhile is not missing.
+const eventRetention = "interval '29 days'"
+
+// The cursor is an id: a Date would lose microseconds.
+const bounds = `s.created_at >= $1 and s.created_at < $2
+  and ($3::uuid is null or (s.created_at, s.id) < ((select created_at from settlements where id = $3), $3))
+  and ($5::text is null or s.network = $5)`
+
+const listOpen = `
+  with page as (
+    select s.id, s.created_at from settlements s
+    where s.id = any(array(select settlement_id from open_settlements)) and s.state in ('claimed', 'pending') and ${bounds}
+    order by s.created_at desc, s.id desc limit $4)`
+
+/** A literal status matches the index. */
+const listClosed = (state: 'confirmed' | 'failed'): string =>
+  `with recursive ${newestSettlements({ scope: `s.state = '${state}'`, states: [state], network: null, bounds, limit: '$4' })}`
+
+const withRecords = (page: string): string => `${page}
+  select ${settlementColumns}, to_char(s.quota_month, 'YYYY-MM') as quota_month, s.fee_rate::text as fee_rate,
+    s.caller <> 'anonymous' and s.state in ('confirmed', 'failed') and s.closed_at > now() - ${eventRetention} as is_event_due,
+    (select f.fee::text from fee_ledger f where f.settlement_id = s.id) as fee,
+    (select json_build_object('state', d.state, 'status', d.data ->> 'status', 'amount', d.data ->> 'amount',
+        'transaction', coalesce(d.data ->> 'transaction', ''))
+      from webhook_deliveries d where d.settlement_id = s.id and d.type in ('settlement.confirmed', 'settlement.failed')
+      order by d.created_at desc, d.id desc limit 1) as event
+  from page join settlements s on s.id = page.id order by page.created_at desc, page.id desc`
+
+const lists = [listOpen, listClosed('confirmed'), listClosed('failed')].map(withRecords)
+
+const sums = `
+  select network, asset, count(*) filter (where state = 'confirmed') as confirmed,
+    count(*) filter (where state = 'failed') as failed, count(*) filter (where state in ('claimed', 'pending')) as pending,
+    coalesce(sum(coalesce(settled_amount, amount)) filter (where state = 'confirmed'), 0)::text as amount,
+    trim_scale(coalesce(sum(coalesce(settled_amount, amount) * fee_rate) filter (where state = 'confirmed'), 0))::text as fees
+  from settlements where created_at >= $1 and created_at < $2 group by network, asset order by network, asset`
+
+const sumRow = periodTotal.extend({
+  confirmed: z.coerce.number(),
+  failed: z.coerce.number(),
+  pending: z.coerce.number(),
+})
+
+const nightlyColumns = `to_char(day, 'YYYY-MM-DD') as day, cursor, settlements, unchecked, differences, listed, finished_at`
+
+/** `views` reads the whole journal: it needs time, and must not delay payments. */
+export const createReconciliationStore = (pool: Pool, views: Pool): ReconciliationStore => ({
+  listSettlements: ({ from, to, network, after, limit }) =>
+    inTransaction(views, async (client) => {
+      // One snapshot: a settlement that closes meanwhile is on exactly one of the lists.
+      await client.query('set transaction isolation level repeatable read, read only')
+      const found: RecordedSettlement[] = []
+      for (const list of lists) {
+        const { rows } = await client.query(list, [from, to, after ?? null, limit, network ?? null])
+        found.push(...rows.map(readRecord))
+      }
+      return found.sort(newestFirst).slice(0, limit)
+    }),
+
+  findCountDifferences: (period) => findCountDifferences(views, period),
+
+  sumPeriod: async ({ from, to }) => {
+    const { rows } = await views.query(sums, [from, to])
+    return rows.map((value) => sumRow.parse(value))
+  },
+
+  findNightly: async (day) => {
+    const { rows } = await pool.query(
+      `select ${nightlyColumns} from nightly_reconciliations where day = $1`,
+      [day],
+    )
+    if (rows[0] === undefined) return null
+    const { finished_at, ...progress } = nightlyRow.parse(rows[0])
+    return { ...progress, isFinished: finished_at !== null }
+  },
+
+  saveNightly: async ({ day, cursor, settlements, unchecked, differences, listed, isFinished }) => {
+    await pool.query(
+      `insert into nightly_reconciliations as n (day, cursor, settlements, unchecked, differences, listed, finished_at)
+       values ($1, $2, $3, $4, $5, $6, case when $7 then now() end)
+       on conflict (day) do update set cursor = excluded.cursor, settlements = excluded.settlements,
+         unchecked = excluded.unchecked, differences = excluded.differences, listed = excluded.listed,
+         finished_at = excluded.finished_at
+       where n.finished_at is null`,
+      [day, cursor, settlements, unchecked, differences, JSON.stringify(listed), isFinished],
+    )
+  },
+
+  findLastNightly: async () => {
+    const { rows } = await pool.query(
+      `select ${nightlyColumns} from nightly_reconciliations where finished_at is not null order by day desc limit 1`,
+    )
+    if (rows[0] === undefined) return null
+    const { finished_at, cursor: _, ...run } = nightlyRow.parse(rows[0])
+    return { ...run, finishedAt: (finished_at ?? new Date(0)).toISOString() }
+  },
+})
+
+const readRecord = (value: unknown): RecordedSettlement => {
+  const { is_event_due, event, quota_month, fee_rate, fee } = recordRow.parse(value)
+  return {
+    settlement: readSettlement(value),
+    isEventDue: is_event_due,
+    event,
+    quotaMonth: quota_month,
+    feeRate: fee_rate,
+    fee,
+  }
+}
+
+/** As the database orders ids: by bytes. */
+const newestFirst = (
+  { settlement: left }: RecordedSettlement,
+  { settlement: right }: RecordedSettlement,
+): number => right.createdAt.getTime() - left.createdAt.getTime() || (left.id < right.id ? 1 : -1)

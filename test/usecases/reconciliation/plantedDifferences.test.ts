@@ -1,0 +1,359 @@
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { systemClock } from '../../../src/platform/clock.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import type { DifferenceKind } from '../../../src/protocol/reconciliation.js'
+import { specificationTiers } from '../../../src/protocol/tiers.js'
+import { createSchemeRegistry } from '../../../src/schemes/registry.js'
+import type { Outcome } from '../../../src/schemes/scheme.js'
+import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
+import { createReconciliationStore } from '../../../src/stores/postgres/reconciliation/reconciliationStore.js'
+import { createReconciliation } from '../../../src/usecases/reconciliation/index.js'
+import { claimOf } from '../../support/claimOf.js'
+import { addInstance } from '../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { createToyScheme } from '../../support/toyScheme.js'
+
+/* The journal and everything beside it are written by the service; then one record is changed by hand. */
+
+const account = randomUUID()
+const block = { number: 7n, hash: '0xb7' }
+const tier = specificationTiers.table.builder
+
+let database: TestDatabase
+let pool: Pool
+let journal: SettlementJournal
+/** What the chain shows, by transaction; a transaction that it does not have is `failed`. */
+let chain: Map<string, Outcome>
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  pool = database.pool()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await pool.query(
+    'truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries, quota_uses, nightly_reconciliations',
+  )
+  journal = createSettlementJournal(pool, await addInstance(pool))
+  chain = new Map()
+})
+
+const settle = async (
+  outcome: 'confirmed' | 'failed' | 'open',
+  changes: { caller?: string } = {},
+): Promise<Settlement> => {
+  const { caller = account } = changes
+  const claim = claimOf({
+    network: 'toy:1',
+    asset: 'gold',
+    amount: 1_000n,
+    caller,
+    authorizationId: randomUUID(),
+  })
+  const quota = caller === 'anonymous' || tier === undefined ? null : { tier, at: new Date() }
+  const settlement = await journal.claim(claim, quota)
+  if (settlement === null) throw new Error('The authorization has a settlement')
+  const transaction = `tx of ${settlement.id}`
+  await journal.recorderFor(settlement.id).record({ transaction, bytes: transaction })
+  if (outcome === 'confirmed') {
+    chain.set(transaction, { state: 'confirmed', transaction, block })
+    await journal.close(settlement.id, { state: 'confirmed', transaction, block }, 'request:1')
+  }
+  if (outcome === 'failed') {
+    await journal.close(settlement.id, { state: 'failed', reason: 'transaction_failed', transaction })
+  }
+  return settlement
+}
+
+const open = () => {
+  const node = { isDown: false }
+  const scheme = createToyScheme({
+    resolve: async ({ broadcasts }) => {
+      if (node.isDown) throw new Error('The node is down')
+      const transaction = broadcasts.at(-1)?.transaction ?? ''
+      return chain.get(transaction) ?? { state: 'failed', reason: 'transaction_failed', transaction }
+    },
+  })
+  const gauges: unknown[] = []
+  const { useCases, jobs } = createReconciliation({
+    store: createReconciliationStore(pool, database.otherPool()),
+    journal,
+    registry: createSchemeRegistry([scheme]),
+    gauges: { setLastReconciliation: (run) => void gauges.push(run) },
+    clock: systemClock,
+    logger: silentLogger,
+  })
+  const reconcile = (changes: { limit?: number; cursor?: string; network?: string } = {}) =>
+    useCases.reconcilePeriod({
+      from: new Date(Date.now() - 3_600_000),
+      to: new Date(Date.now() + 3_600_000),
+      limit: 100,
+      ...changes,
+    })
+  return { reconcile, jobs, gauges, node }
+}
+
+const fill = async () => {
+  const paid = await settle('confirmed')
+  const failed = await settle('failed')
+  await settle('confirmed')
+  await settle('confirmed', { caller: 'anonymous' })
+  await settle('open')
+  return { paid, failed }
+}
+
+describe('a reconciliation', () => {
+  it('of a sound database finds no difference, and sums what moved', async () => {
+    await fill()
+    const page = await open().reconcile()
+    expect(page.differences).toEqual([])
+    expect(page).toMatchObject({
+      isBalanced: true,
+      checked: { settlements: 5, onChain: 4, unproven: 0, unavailable: 0 },
+      totals: [{ network: 'toy:1', asset: 'gold', confirmed: 3, failed: 1, pending: 1, amount: '3000' }],
+    })
+    expect(page.settlements.map(({ chain: shown, event }) => `${shown} ${event}`).sort()).toEqual(
+      ['agrees none', 'agrees stored', 'agrees stored', 'agrees stored', 'open none'].sort(),
+    )
+  })
+
+  const planted: readonly (readonly [
+    string,
+    readonly DifferenceKind[],
+    (of: { paid: Settlement; failed: Settlement }) => unknown,
+  ])[] = [
+    ['the chain lost the payment', ['payment_missing'], ({ paid }) => chain.delete(`tx of ${paid.id}`)],
+    [
+      'the chain shows another transaction',
+      ['payment_differs'],
+      ({ paid }) => chain.set(`tx of ${paid.id}`, { state: 'confirmed', transaction: 'other', block }),
+    ],
+    [
+      'the chain moved less',
+      ['payment_differs'],
+      ({ paid: { id } }) =>
+        chain.set(`tx of ${id}`, {
+          state: 'confirmed',
+          transaction: `tx of ${id}`,
+          block,
+          settledAmount: 999n,
+        }),
+    ],
+    [
+      'the chain has the final payment in another block',
+      ['payment_differs'],
+      async ({ paid: { id } }) => {
+        await pool.query('update settlements set is_final = true where id = $1', [id])
+        chain.set(`tx of ${id}`, {
+          state: 'confirmed',
+          transaction: `tx of ${id}`,
+          block: { ...block, hash: '0x' },
+        })
+      },
+    ],
+    [
+      'the chain shows a payment that is failed here',
+      ['payment_unrecorded'],
+      ({ failed: { id } }) => chain.set(`tx of ${id}`, { state: 'confirmed', transaction: `tx of ${id}` }),
+    ],
+    [
+      'an amount was changed in the journal',
+      ['payment_differs', 'event_differs'],
+      ({ paid }) => pool.query('update settlements set settled_amount = 5 where id = $1', [paid.id]),
+    ],
+    [
+      'an event was lost',
+      ['event_missing'],
+      ({ paid }) => pool.query('delete from webhook_deliveries where settlement_id = $1', [paid.id]),
+    ],
+    [
+      'an event says another amount',
+      ['event_differs'],
+      ({ paid }) =>
+        pool.query(
+          `update webhook_deliveries set data = data::jsonb || '{"amount": "1"}' where settlement_id = $1`,
+          [paid.id],
+        ),
+    ],
+    [
+      'an event was not accepted',
+      ['event_undelivered'],
+      ({ paid }) =>
+        pool.query(`update webhook_deliveries set state = 'failed' where settlement_id = $1`, [paid.id]),
+    ],
+    [
+      'a settlement is neither counted nor charged',
+      ['fee_missing', 'quota_differs', 'quota_uncounted'],
+      ({ paid }) =>
+        pool.query('update settlements set quota_month = null, fee_rate = null where id = $1', [paid.id]),
+    ],
+    ['a quota was changed', ['quota_differs'], () => pool.query('update quota_uses set used = used + 1')],
+    ['a quota was lost', ['quota_differs'], () => pool.query('delete from quota_uses')],
+    [
+      'the totals are wrong',
+      ['totals_differ'],
+      () => pool.query('update settlement_totals set confirmed = confirmed + 1 where slot = 3'),
+    ],
+    ['a day is wrong', ['days_differ'], () => pool.query('update account_days set count = count - 1')],
+    ['a day is missing', ['days_differ'], () => pool.query('delete from account_days')],
+    [
+      'an open settlement is not listed',
+      ['open_list_differs'],
+      () => pool.query('delete from open_settlements'),
+    ],
+    [
+      'a settlement is listed as open that is not',
+      ['open_list_differs'],
+      ({ paid }) => pool.query('insert into open_settlements values ($1)', [paid.id]),
+    ],
+    [
+      'a settlement that is not final is not listed',
+      ['unfinal_list_differs'],
+      ({ paid }) => pool.query('delete from unfinal_settlements where settlement_id = $1', [paid.id]),
+    ],
+  ]
+
+  it.each(planted)('finds that %s: %j', async (_, kinds, plant) => {
+    await plant(await fill())
+    const page = await open().reconcile()
+    expect([...new Set(page.differences.map(({ kind }) => kind))].sort()).toEqual([...kinds].sort())
+    expect(page.isBalanced).toBe(false)
+  })
+
+  it('finds that the ledger has another fee', async () => {
+    await fill()
+    const { rows } = await pool.query(`select pg_get_viewdef('fee_ledger') as view`)
+    const { view } = z.object({ view: z.string() }).parse(rows[0])
+    const replace = 'create or replace view fee_ledger as'
+    await pool.query(`${replace} ${view.replace('trim_scale((', 'trim_scale((2::numeric * ')}`)
+    const { differences } = await open().reconcile()
+    await pool.query(`${replace} ${view}`)
+    expect(differences.map(({ kind }) => kind)).toEqual(['fee_differs', 'fee_differs'])
+  })
+
+  it('names the settlement, its account and both sides', async () => {
+    const { paid } = await fill()
+    chain.delete(`tx of ${paid.id}`)
+    const { differences, settlements } = await open().reconcile()
+    expect(differences).toEqual([
+      {
+        kind: 'payment_missing',
+        message: expect.stringContaining('nothing moved'),
+        settlementId: paid.id,
+        network: 'toy:1',
+        accountId: account,
+        expected: `tx of ${paid.id}`,
+        actual: 'transaction_failed',
+      },
+    ])
+    expect(settlements.find(({ id }) => id === paid.id)).toMatchObject({
+      chain: 'differs',
+      differences: ['payment_missing'],
+    })
+  })
+
+  it('says what it could not check, and is not balanced then', async () => {
+    await fill()
+    const opened = open()
+    opened.node.isDown = true
+    const page = await opened.reconcile()
+    expect(page).toMatchObject({
+      isBalanced: false,
+      differences: [],
+      checked: { onChain: 0, unavailable: 4 },
+    })
+  })
+
+  it('of a failed settlement whose authorization was settled later finds no difference', async () => {
+    const failed = await settle('failed')
+    const again = await journal.claim(claimOf({ authorizationId: failed.authorizationId, network: 'toy:1' }))
+    if (again === null) throw new Error('It cannot be settled again')
+    await journal.recorderFor(again.id).record({ transaction: 'second', bytes: 'second' })
+    await journal.close(again.id, { state: 'confirmed', transaction: 'second' })
+    chain.set('second', { state: 'confirmed', transaction: 'second' })
+    chain.set(`tx of ${failed.id}`, { state: 'confirmed', transaction: 'second' })
+    expect((await open().reconcile()).differences).toEqual([])
+  })
+
+  it('has pages that together have every settlement once', async () => {
+    for (let count = 0; count < 3; count++) await fill()
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await open().reconcile({ limit: 4, ...(cursor === undefined ? {} : { cursor }) })
+      seen.push(...page.settlements.map(({ id }) => id))
+      expect(page.totals === undefined).toBe(cursor !== undefined)
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    expect(new Set(seen).size).toBe(15)
+    expect(seen).toHaveLength(15)
+  })
+
+  it('can be of one network', async () => {
+    await fill()
+    expect((await open().reconcile({ network: 'toy:2' })).settlements).toEqual([])
+    expect((await open().reconcile({ network: 'toy:1' })).settlements).toHaveLength(5)
+  })
+
+  it.each([
+    ['an empty period', { from: new Date(5), to: new Date(5) }, 'from'],
+    ['an unknown cursor', { from: new Date(4), to: new Date(5), cursor: randomUUID() }, 'cursor'],
+  ])('of %s is refused', async (_, query, field) => {
+    const { useCases } = createReconciliation({
+      store: createReconciliationStore(pool, pool),
+      journal,
+      registry: createSchemeRegistry([]),
+      gauges: { setLastReconciliation: () => undefined },
+      clock: systemClock,
+      logger: silentLogger,
+    })
+    await expect(useCases.reconcilePeriod({ limit: 1, ...query })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining(field),
+    })
+  })
+})
+
+describe('the nightly reconciliation', () => {
+  const never = new AbortController().signal
+  const toYesterday = `update settlements set created_at = created_at - interval '1 day'`
+
+  it('compares the day before once, and its figures are measured', async () => {
+    const { paid } = await fill()
+    await pool.query(toYesterday)
+    chain.delete(`tx of ${paid.id}`)
+    const { jobs, gauges } = open()
+    await jobs.reconcileNightly.run(never)
+    await jobs.measureReconciliation.run(never)
+    expect(gauges).toEqual([
+      expect.objectContaining({
+        settlements: 5,
+        differences: 1,
+        unchecked: 0,
+        listed: [expect.objectContaining({ kind: 'payment_missing', settlementId: paid.id })],
+      }),
+    ])
+    chain.clear()
+    await jobs.reconcileNightly.run(never)
+    const { rows } = await pool.query('select differences from nightly_reconciliations')
+    expect(rows).toEqual([{ differences: '1' }])
+  })
+
+  it('that was stopped is continued where it was', async () => {
+    await fill()
+    await pool.query(toYesterday)
+    const stopped = new AbortController()
+    stopped.abort()
+    const { jobs } = open()
+    await jobs.reconcileNightly.run(stopped.signal)
+    expect(
+      (await pool.query('select from nightly_reconciliations where finished_at is not null')).rowCount,
+    ).toBe(0)
+    await jobs.reconcileNightly.run(never)
+    expect((await open().reconcile()).lastNightly).toMatchObject({ settlements: 5, differences: 0 })
+  })
+})
