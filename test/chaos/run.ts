@@ -1,6 +1,7 @@
 import { type FaultKind, planFault } from './faults.js'
 import { planLoad } from './payments.js'
 import { createRandom, type Random } from './random.js'
+import { checkReconciliation } from './reconcile.js'
 import { describeViolations } from './report.js'
 import { auditUntilClean, type PlannedRound, type RoundResult, runRound } from './round.js'
 import { startWorld, type World } from './world.js'
@@ -72,7 +73,10 @@ const runRounds = async (
       return { rounds, failures: [`Round ${plan.name} failed: ${String(error)}`] }
     }
   }
-  return { rounds, failures: listFailures(world, await auditAllRounds(world, rounds, options)) }
+  const failures = listFailures(world, await auditAllRounds(world, rounds, options))
+  // Last, because it plants differences.
+  const isSound = failures.length === 0 && rounds.length > 0
+  return { rounds, failures: isSound ? await checkReconciliation(world) : failures }
 }
 
 /** Audits all rounds together. A reorg of the last round may reopen rows of an earlier one for a moment. */

@@ -27,6 +27,8 @@ export interface World {
   stop(): Promise<void>
 }
 
+export const operatorToken = 'token-of-the-operator-of-the-chaos-run'
+
 const stopDeadlineMs = 60_000
 const signerCount = 3
 const blockTimeMs = 400
@@ -122,6 +124,7 @@ const environmentOf = (chain: LocalChain, redis: TestRedis | null): Record<strin
   EVM_RPC_TIMEOUT_MS: '1000',
   // About half of the payments are cross-checked on a second node.
   EVM_CROSS_CHECK_AMOUNT: '25000',
+  OPERATOR_TOKEN: operatorToken,
   SETTLE_WAIT_SECONDS: '4',
   ANONYMOUS_REQUESTS_PER_MINUTE: '1000000',
   ANONYMOUS_SETTLES_PER_MINUTE: '1000000',

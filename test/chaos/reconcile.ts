@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import {
+  type Difference,
+  type DifferenceKind,
+  reconciliationPage,
+} from '../../src/protocol/reconciliation.js'
+import { operatorToken, type World } from './world.js'
+
+/**
+ * What is wrong with the service's own reconciliation: differences in sound books, or planted ones that it misses. The
+ * books are not sound afterwards.
+ */
+export const checkReconciliation = async (world: World): Promise<readonly string[]> => {
+  const before = await reconcileAll(world)
+  const planted = await plantDifferences(world)
+  const after = await reconcileAll(world)
+  const missed = planted.filter(
+    ({ kind, settlementId }) =>
+      !after.differences.some(
+        (found) => found.kind === kind && (settlementId === undefined || found.settlementId === settlementId),
+      ),
+  )
+  return [
+    ...before.differences.map((found) => `Reconciliation of sound books found ${JSON.stringify(found)}`),
+    ...(before.unchecked > 0 ? [`Reconciliation did not check ${before.unchecked} settlements`] : []),
+    ...missed.map((each) => `Reconciliation missed ${JSON.stringify(each)}`),
+  ]
+}
+
+interface Books {
+  readonly differences: readonly Difference[]
+  readonly unchecked: number
+}
+
+const reconcileAll = async ({ instances: [instance] }: World): Promise<Books> => {
+  await instance.ensureRunning()
+  const differences: Difference[] = []
+  let unchecked = 0
+  let cursor: string | undefined
+  do {
+    // The clock of the instance may be wrong.
+    const period = 'from=2000-01-01T00:00:00Z&to=2100-01-01T00:00:00Z'
+    const query = cursor === undefined ? period : `${period}&cursor=${cursor}`
+    const response = await fetch(`${instance.url}/v1/reconciliation?${query}`, {
+      headers: { authorization: `Bearer ${operatorToken}` },
+    })
+    const page = reconciliationPage.parse(await response.json())
+    differences.push(...page.differences)
+    unchecked += page.checked.unproven + page.checked.unavailable
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return { differences, unchecked }
+}
+
+interface Planted {
+  readonly kind: DifferenceKind
+  readonly settlementId?: string
+}
+
+/** One settlement for each difference of a settlement, and one for each counter. */
+const plantDifferences = async ({ pool }: World): Promise<readonly Planted[]> => {
+  const { rows } = await pool.query(
+    `select id from settlements where state = 'confirmed' and scheme = 'exact' order by created_at limit 5`,
+  )
+  const ids = z.array(z.object({ id: z.string() })).parse(rows)
+  const [amount, failed, fewer, owned, told] = ids.map(({ id }) => id)
+  const account = randomUUID()
+  const plants: readonly (readonly [string, readonly unknown[], readonly Planted[]])[] = [
+    [
+      'update settlements set settled_amount = amount - 1 where id = $1',
+      [amount],
+      [{ kind: 'payment_differs', settlementId: amount ?? '' }],
+    ],
+    [
+      `update settlements set state = 'failed', reason = 'transaction_failed', settled_amount = null, block_number = null,
+         block_hash = null, is_final = false where id = $1`,
+      [failed],
+      [{ kind: 'payment_unrecorded', settlementId: failed ?? '' }],
+    ],
+    [
+      'update settlements set amount = amount + 1, authorized_amount = authorized_amount + 1, settled_amount = amount + 1 where id = $1',
+      [fewer],
+      [{ kind: 'payment_missing', settlementId: fewer ?? '' }],
+    ],
+    [
+      'update settlements set caller = $2 where id = $1',
+      [owned, account],
+      [
+        { kind: 'event_missing', settlementId: owned ?? '' },
+        { kind: 'quota_uncounted', settlementId: owned ?? '' },
+        { kind: 'fee_missing', settlementId: owned ?? '' },
+        { kind: 'days_differ' },
+      ],
+    ],
+    [
+      `insert into webhook_deliveries (account_id, type, settlement_id, data, state, due_at)
+       values ($2, 'settlement.confirmed', $1, '{"status": "confirmed", "amount": "1", "transaction": ""}', 'failed', null)`,
+      [told, account],
+      [
+        { kind: 'event_differs', settlementId: told ?? '' },
+        { kind: 'event_undelivered', settlementId: told ?? '' },
+      ],
+    ],
+    ['update settlement_totals set failed = failed + 1 where slot = 0', [], [{ kind: 'totals_differ' }]],
+    [
+      'insert into open_settlements values ($1)',
+      [amount],
+      [{ kind: 'open_list_differs', settlementId: amount ?? '' }],
+    ],
+    [
+      `insert into unfinal_settlements (network, block_number, block_hash, settlement_id, scheme)
+       values ('eip155:1', 1, '0x1', $1, 'exact')`,
+      [failed],
+      [{ kind: 'unfinal_list_differs', settlementId: failed ?? '' }],
+    ],
+    [
+      `insert into quota_uses (account_id, month, used) values ($1, date_trunc('month', now() at time zone 'utc'), 1)`,
+      [account],
+      [{ kind: 'quota_differs' }],
+    ],
+  ]
+  for (const [sql, values] of plants) await pool.query(sql, [...values])
+  return plants.flatMap(([, , planted]) => planted)
+}
