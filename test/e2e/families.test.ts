@@ -2,6 +2,7 @@ import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x4
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { canonicalNetwork, listNetworkAliases } from '../../src/protocol/network.js'
+import { reconciliationPage } from '../../src/protocol/reconciliation.js'
 import { settleResult } from '../../src/protocol/results.js'
 import { openShop } from '../demo/shop.js'
 import type { DemoWorld } from '../demo/world.js'
@@ -41,6 +42,8 @@ const rename = (
   }
 }
 
+const operatorToken = 'token-of-the-operator-of-all-families'
+
 describe('one service for all chain families', () => {
   let database: TestDatabase
   let opened: ReadonlyMap<string, DemoWorld>
@@ -69,7 +72,10 @@ describe('one service for all chain families', () => {
       await Promise.all(Object.entries(worlds).map(async ([name, open]) => [name, await open()] as const)),
     )
     const environment = Object.assign({}, ...[...opened.values()].map((world) => world.environment))
-    service = await startService({ databaseUrl: database.url, environment })
+    service = await startService({
+      databaseUrl: database.url,
+      environment: { ...environment, OPERATOR_TOKEN: operatorToken },
+    })
   }, 60_000)
   afterAll(async () => {
     await service.close()
@@ -193,4 +199,21 @@ describe('one service for all chain families', () => {
     },
     60_000,
   )
+
+  it('finds every settlement on its chain again, in a reconciliation', async () => {
+    const read = async () => {
+      const response = await fetch(`${service.url}/v1/reconciliation`, {
+        headers: { authorization: `Bearer ${operatorToken}` },
+      })
+      return reconciliationPage.parse(await response.json())
+    }
+    const page = await read()
+    expect(page).toMatchObject({ isBalanced: true, differences: [] })
+    const networks = new Set([...opened.values()].map(({ network }) => network))
+    expect(new Set(page.settlements.map(({ network }) => network))).toEqual(networks)
+
+    await database.pool().query('update settlements set settled_amount = 9999')
+    const kinds = (await read()).differences.map(({ kind, network }) => `${kind} ${network}`)
+    expect(new Set(kinds)).toEqual(new Set([...networks].map((network) => `payment_differs ${network}`)))
+  }, 60_000)
 })
