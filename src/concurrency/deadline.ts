@@ -16,6 +16,12 @@ export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
+/** `withSignal` for work that must not start once the signal has aborted. */
+export const startWithSignal = async <T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+  signal.throwIfAborted()
+  return await withSignal(start(), signal)
+}
+
 /** Resolves to false if the signal aborted the sleep. */
 export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {

@@ -7,6 +7,7 @@ import type {
   Settlement,
   SignedTransaction,
 } from '../../src/ports/settlementJournal.js'
+import { foldAddress } from '../../src/protocol/foldAddress.js'
 import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
@@ -148,6 +149,12 @@ export const describeSchemeContract = (
         expect(verdict.authorizedAmount).toBe(verdict.amount)
         expect(factsOf(await verify(payment))).toEqual(factsOf(verdict))
         expect(await countReceived()).toBe(receivedBefore)
+      })
+
+      it('names the payer in one spelling, but for the letter case of hex', async () => {
+        const { verdict } = await planValid()
+        const normal = scheme.normalizeAddress?.(verdict.payer) ?? foldAddress(verdict.payer)
+        expect(normal).toBe(foldAddress(verdict.payer))
       })
 
       it('refuses a payload with any field missing as invalid_payload_structure', async () => {

@@ -15,7 +15,9 @@ export const createToyDirectChain = (changes: Partial<DirectChain> = {}): ToyDir
     network: 'toy:1',
     extra: { assetSymbol: 'GOLD', assetDecimals: 6 },
     signers: [],
+    isTestnet: false,
     minAgeSeconds: 0,
+    secondsToFinality: 1,
     pollIntervalMs: 1,
     readAddress: (text) => (/^[a-z]+$/i.test(text) ? text.toLowerCase() : null),
     readAsset: (text) => (/^(gold|silver|lead)$/i.test(text) ? text.toLowerCase() : null),
@@ -23,6 +25,8 @@ export const createToyDirectChain = (changes: Partial<DirectChain> = {}): ToyDir
     isOffered: (asset) => asset !== 'lead',
     describeAsset: (asset) =>
       asset === 'lead' ? null : { asset: asset ?? 'gold', decimals: 6, extra: { assetSymbol: 'GOLD' } },
+    listTokens: () => [{ asset: 'gold', symbol: 'GOLD', decimals: 6, isDollar: false }],
+    readBalance: async () => 1_000_000n,
     readClaimedAsset: ({ contractAddress }) =>
       contractAddress === undefined
         ? null

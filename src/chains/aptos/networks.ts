@@ -20,12 +20,15 @@ export const knownNetworks: readonly KnownDirectNetwork[] = [
         asset: '0xf73e887a8754f540ee6e1a93bdc6dde2af69fc7ca5de32013e89dd44244473cb',
         symbol: 'USDT',
         decimals: 6,
+        // Of t402's token list.
+        isIssuers: false,
       },
     ],
   },
   {
     name: 'testnet',
     chainId: '2',
+    isTestnet: true,
     tokens: [
       {
         asset: '0x43417434fd869edee76cca2a4d2301e528a1551b1d719b75c350c3c97d15b8b9',

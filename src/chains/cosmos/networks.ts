@@ -16,6 +16,7 @@ export const knownNetworks: readonly KnownCosmosNetwork[] = [
   {
     name: 'grand',
     chainId: 'grand-1',
+    isTestnet: true,
     prefix: 'noble',
     tokens: [{ asset: 'uusdc', symbol: 'USDC', decimals: 6 }],
   },

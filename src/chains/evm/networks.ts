@@ -8,6 +8,10 @@ export interface KnownToken {
 export interface KnownNetwork {
   readonly chainId: number
   readonly name: string
+  /** Symbol of the native coin, which pays for gas; it has 18 decimals. */
+  readonly coin: string
+  /** Usual time between blocks. */
+  readonly blockSeconds: number
   /** A public, rate-limited endpoint for operators that name none. */
   readonly publicRpcUrl: string
   /** Poll interval for receipts in ms: a fraction of the block time. */
@@ -22,6 +26,9 @@ export interface KnownNetwork {
 
 const usdc = (address: `0x${string}`): KnownToken => ({ symbol: 'USDC', address, decimals: 6 })
 const usdt0 = (address: `0x${string}`): KnownToken => ({ symbol: 'USDT0', address, decimals: 6 })
+
+// Of the native coin of every EVM network.
+export const coinDecimals = 18
 
 /** Prices of gas that are believed without a comparison, in wei. */
 export interface PlausibleFees {
@@ -48,6 +55,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 1,
     name: 'Ethereum',
+    coin: 'ETH',
+    blockSeconds: 12,
     publicRpcUrl: 'https://ethereum.reth.rs/rpc',
     pollIntervalMs: 2_000,
     finalityDepth: 64,
@@ -58,6 +67,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 10,
     name: 'OP Mainnet',
+    coin: 'ETH',
+    blockSeconds: 2,
     publicRpcUrl: 'https://mainnet.optimism.io',
     pollIntervalMs: 500,
     finalityDepth: 64,
@@ -71,6 +82,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 8453,
     name: 'Base',
+    coin: 'ETH',
+    blockSeconds: 2,
     publicRpcUrl: 'https://mainnet.base.org',
     pollIntervalMs: 500,
     finalityDepth: 64,
@@ -81,6 +94,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 42161,
     name: 'Arbitrum One',
+    coin: 'ETH',
+    blockSeconds: 0.25,
     publicRpcUrl: 'https://arb1.arbitrum.io/rpc',
     pollIntervalMs: 250,
     finalityDepth: 256,
@@ -94,6 +109,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 57073,
     name: 'Ink',
+    coin: 'ETH',
+    blockSeconds: 1,
     publicRpcUrl: 'https://rpc-gel.inkonchain.com',
     pollIntervalMs: 500,
     finalityDepth: 128,
@@ -107,6 +124,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 80094,
     name: 'Berachain',
+    coin: 'BERA',
+    blockSeconds: 2,
     publicRpcUrl: 'https://rpc.berachain.com',
     pollIntervalMs: 500,
     finalityDepth: 64,
@@ -117,6 +136,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 84532,
     name: 'Base Sepolia',
+    coin: 'ETH',
+    blockSeconds: 2,
     publicRpcUrl: 'https://sepolia.base.org',
     pollIntervalMs: 500,
     finalityDepth: 64,
@@ -127,6 +148,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 11155111,
     name: 'Sepolia',
+    coin: 'ETH',
+    blockSeconds: 12,
     publicRpcUrl: 'https://11155111.rpc.thirdweb.com',
     pollIntervalMs: 2_000,
     finalityDepth: 64,
@@ -137,6 +160,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 421614,
     name: 'Arbitrum Sepolia',
+    coin: 'ETH',
+    blockSeconds: 0.25,
     publicRpcUrl: 'https://sepolia-rollup.arbitrum.io/rpc',
     pollIntervalMs: 250,
     finalityDepth: 256,
@@ -147,6 +172,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     chainId: 11155420,
     name: 'OP Sepolia',
+    coin: 'ETH',
+    blockSeconds: 2,
     publicRpcUrl: 'https://sepolia.optimism.io',
     pollIntervalMs: 500,
     finalityDepth: 64,
@@ -158,3 +185,37 @@ export const knownNetworks: readonly KnownNetwork[] = [
 
 export const findKnownNetwork = (chainId: number): KnownNetwork | null =>
   knownNetworks.find((network) => network.chainId === chainId) ?? null
+
+/** Networks that operators configure themselves: coin, and whether its money is worthless. */
+const otherNetworks: Readonly<Record<number, readonly [coin: string, isTestnet: boolean]>> = {
+  56: ['BNB', false],
+  97: ['BNB', true],
+  100: ['xDAI', false],
+  130: ['ETH', false],
+  137: ['POL', false],
+  480: ['ETH', false],
+  17000: ['ETH', true],
+  31337: ['ETH', true],
+  42220: ['CELO', false],
+  43113: ['AVAX', true],
+  43114: ['AVAX', false],
+  59144: ['ETH', false],
+  80002: ['POL', true],
+  80069: ['BERA', true],
+  560048: ['ETH', true],
+  763373: ['ETH', true],
+}
+
+/** Null where the network is neither built in nor listed above. */
+export interface ChainFacts {
+  readonly coin: string | null
+  readonly isTestnet: boolean
+  readonly blockSeconds: number | null
+}
+
+export const findChainFacts = (chainId: number): ChainFacts => {
+  const known = findKnownNetwork(chainId)
+  if (known !== null) return known
+  const [coin = null, isTestnet = false] = otherNetworks[chainId] ?? []
+  return { coin, isTestnet, blockSeconds: null }
+}

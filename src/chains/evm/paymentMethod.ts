@@ -4,6 +4,7 @@ import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Authorized, Hold, Outcome, Refusal, Scheme } from '../../schemes/scheme.js'
 import { createMinimumPayment, type MinimumPayment } from '../common/minimumPayment.js'
+import { coinDecimals } from './networks.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import type { Token, TokenRegistry } from './tokens/tokenRegistry.js'
@@ -146,8 +147,7 @@ export const createEvmMinimum = ({
     network: network.network,
     settings: network.minimumPayment,
     gasShare: minPaymentGasShare,
-    // Of the native coin of every EVM network.
-    coinDecimals: 18,
+    coinDecimals,
   })
 
 export const toRefusal = (payer: Hex | null, { reason, message }: RevertReason): Refusal =>

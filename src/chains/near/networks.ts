@@ -17,6 +17,7 @@ export const knownNetworks: readonly KnownDirectNetwork[] = [
   {
     name: 'testnet',
     chainId: 'testnet',
+    isTestnet: true,
     tokens: [
       { asset: 'usdc.fakes.testnet', symbol: 'USDC', decimals: 6 },
       { asset: 'usdt.fakes.testnet', symbol: 'USDT', decimals: 6 },

@@ -20,14 +20,16 @@ export const createPathEndpoint = (
   return createEndpoint(url, (path, body) => http.post(JSON.stringify(body), timeoutMs, path))
 }
 
-/** A node whose resources are read with GET; `params` is null. Its 404 is an `RpcError`. */
+/** A node whose resources are read with GET, or with POST if `params` is not null. Its 404 is an `RpcError`. */
 export const createRestEndpoint = (
   url: Secret,
   timeoutMs: number,
   headers: RequestHeaders = {},
 ): Endpoint => {
   const http = createHttpClient(url, headers)
-  return createEndpoint(url, (path) => http.get(path, timeoutMs))
+  return createEndpoint(url, (path, body) =>
+    body === null ? http.get(path, timeoutMs) : http.post(JSON.stringify(body), timeoutMs, path),
+  )
 }
 
 const createEndpoint = (

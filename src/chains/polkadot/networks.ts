@@ -19,6 +19,7 @@ export const knownNetworks: readonly KnownAssetHub[] = [
   {
     name: 'westend',
     chainId: '67f9723393ef76214df0118c34bbbd3d',
+    isTestnet: true,
     addressPrefix: 42,
     // Every account can create assets there: the operator lists them.
     tokens: [],

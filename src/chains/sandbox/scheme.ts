@@ -2,6 +2,7 @@ import { withSignal } from '../../concurrency/deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { SandboxScenarios } from '../../ports/sandboxScenarios.js'
 import type { BlockReference, Settlement } from '../../ports/settlementJournal.js'
+import { foldAddress } from '../../protocol/foldAddress.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { OfflineScheme } from '../../schemes/offlineScheme.js'
 import type {
@@ -32,7 +33,7 @@ export interface SandboxDependencies {
 /** A scheme without a chain: scripts decide the payments of payers without keys, an offline reader all others. */
 export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme => {
   const { offline, fixed, scenarios, clock } = dependencies
-  const { kind, signers, forms, isAddress, isAsset, describeAsset, findRouter } = offline
+  const { kind, signers, forms, isAddress, isAsset, listTokens, describeAsset, findRouter } = offline
   const { network } = kind
   const findScript = createFindScript({ network, fixed, scenarios, clock })
   const isFixed = (payer: string): boolean => fixed.some(({ address }) => address === payer)
@@ -155,6 +156,14 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     kind,
     signers,
     isAddress,
+    normalizeAddress: (text) => {
+      const address = forms.readAddress(text)
+      return address === null ? null : foldAddress(address)
+    },
+    // Nothing moves, whatever the network.
+    isTestnet: true,
+    secondsToSettle: 1,
+    ...(listTokens === undefined ? {} : { listTokens }),
     ...(isAsset === undefined ? {} : { isAsset }),
     // There is no chain that knows which nonces are used.
     isClaimedByJournal: true,

@@ -60,11 +60,12 @@ const openNetwork = async (
   const monitor = createNetworkMonitor(createMonitoredNetwork(network, { rpc, balances }), logger)
   await monitor.check()
 
+  const findAssociatedAccount = createAssociatedAccounts()
   const prepare = createPrepare(network, {
     maxComputeUnits,
     maxPriorityFeeLamports,
     feePayers: feePayers.addresses,
-    findAssociatedAccount: createAssociatedAccounts(),
+    findAssociatedAccount,
   })
   const statuses = createStatusWatcher(rpc, network.pollIntervalMs)
   const scheme = createExactScheme({
@@ -73,6 +74,7 @@ const openNetwork = async (
     rpc,
     feePayers,
     prepare,
+    findAssociatedAccount,
     simulate: createSimulate(rpc),
     submit: createSubmit(rpc, feePayers, statuses),
     limiter,

@@ -11,6 +11,7 @@ import {
   splitList,
 } from '../common/familySettings.js'
 import type { MinimumPaymentSettings } from '../common/minimumPayment.js'
+import { completeTokenFacts, readTokenFacts, type TokenFacts } from '../common/tokens.js'
 import { readAddress } from './encoding/base58.js'
 import { readKeyBytes, splitKeys } from './encoding/privateKey.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
@@ -22,6 +23,8 @@ export interface SolanaNetworkSettings {
   readonly rpcUrls: readonly Secret[]
   readonly usesPublicRpc: boolean
   readonly tokens: readonly string[]
+  /** Of the same tokens, in the same order. */
+  readonly tokenFacts: readonly TokenFacts[]
   readonly acceptsAnyToken: boolean
   readonly pollIntervalMs: number
   /** Upper bound of fees, in lamports. */
@@ -56,8 +59,8 @@ const privateKeys = z.string().transform((text, context) => {
 
 const tokens = z.string().transform((text, context) => {
   const parts = splitList(text)
-  const listed = parts.filter((part) => part !== '*')
-  if (parts.length === 0 || listed.some((part) => readAddress(part) === null)) {
+  const listed = parts.filter((part) => part !== '*').map(readTokenFacts)
+  if (parts.length === 0 || listed.some(({ asset }) => readAddress(asset) === null)) {
     context.addIssue({ code: 'custom', message: 'must list mints in base58, or *' })
     return z.NEVER
   }
@@ -190,14 +193,16 @@ const assembleNetwork = (
 ): SolanaNetworkSettings => {
   const publicUrls = known === null ? [] : [new Secret(known.publicRpcUrl)]
   const { listed = [], acceptsAny = known === null } = reading.SOLANA_TOKENS ?? {}
-  const knownMints = known?.tokens.map(({ mint }) => mint) ?? []
+  const builtIn = known?.tokens.map(({ mint: asset, ...facts }) => ({ ...facts, asset })) ?? []
+  const tokens = listed.length > 0 ? listed.map((token) => completeTokenFacts(token, builtIn)) : builtIn
   return {
     network: `solana:${reference}`,
     reference,
     name: known?.name ?? `cluster ${reference}`,
     rpcUrls: reading.SOLANA_RPC_URL ?? publicUrls,
     usesPublicRpc: reading.SOLANA_RPC_URL === undefined,
-    tokens: listed.length > 0 ? listed : knownMints,
+    tokens: tokens.map(({ asset }) => asset),
+    tokenFacts: tokens,
     // A cluster that is not built in accepts any mint unless mints are listed.
     acceptsAnyToken: acceptsAny,
     pollIntervalMs: reading.SOLANA_POLL_INTERVAL_MS,

@@ -10,17 +10,20 @@ export const knownNetworks: readonly KnownDirectNetwork[] = [
         asset: 'SP3Y2ZSH8P7D50B0VBTSX11S7XSG24M1VB9YFQA4K.token-susdc',
         symbol: 'sUSDC',
         decimals: 6,
+        isIssuers: false,
       },
     ],
   },
   {
     name: 'testnet',
     chainId: '2147483648',
+    isTestnet: true,
     tokens: [
       {
         asset: 'ST1PQHQKV0RJXZFY1DGX8MNSNYVE3VGZJSRTPGZGM.token-susdc',
         symbol: 'sUSDC',
         decimals: 6,
+        isIssuers: false,
       },
     ],
   },

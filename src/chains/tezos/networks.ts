@@ -7,5 +7,5 @@ export const knownNetworks: readonly KnownDirectNetwork[] = [
     chainId: 'NetXdQprcVkpaWU',
     tokens: [{ asset: 'KT1XnTn74bUtxHfDtBmm2bGZAQfhPbvKWR8o:0', symbol: 'USDt', decimals: 6 }],
   },
-  { name: 'ghostnet', chainId: 'NetXnHfVqm9iesp', tokens: [] },
+  { name: 'ghostnet', chainId: 'NetXnHfVqm9iesp', isTestnet: true, tokens: [] },
 ]

@@ -11,6 +11,7 @@ import {
   splitList,
 } from '../common/familySettings.js'
 import type { MinimumPaymentSettings } from '../common/minimumPayment.js'
+import { readTokenFacts, type TokenFacts } from '../common/tokens.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
 export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zeroState'> {
@@ -21,6 +22,8 @@ export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zer
   readonly usesPublicRpc: boolean
   readonly apiKey: Secret | null
   readonly tokens: readonly string[]
+  /** Of the same tokens, in the same order. */
+  readonly tokenFacts: readonly TokenFacts[]
   readonly acceptsAnyToken: boolean
   readonly pollIntervalMs: number
   /** Upper bound of nanoTON attached by relaying and burnt for its fees. */
@@ -71,11 +74,12 @@ const addressForm = /^(?:-1|0):[0-9a-fA-F]{64}$|^[A-Za-z0-9_+/-]{48}$/
 
 const tokens = z.string().transform((text, context) => {
   const parts = splitList(text)
-  if (parts.some((part) => part !== '*' && !addressForm.test(part))) {
+  const offered = parts.filter((part) => part !== '*').map(readTokenFacts)
+  if (offered.some(({ asset }) => !addressForm.test(asset))) {
     context.addIssue({ code: 'custom', message: 'must list addresses of jetton masters, or *' })
     return z.NEVER
   }
-  return { offered: parts.filter((part) => part !== '*'), acceptsAny: parts.includes('*') }
+  return { offered, acceptsAny: parts.includes('*') }
 })
 
 const familyShape = {
@@ -170,6 +174,8 @@ const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): TonNetwo
   const offered = reading.TON_TOKENS?.offered ?? []
   const usesDefaults =
     reading.TON_TOKENS === undefined || (reading.TON_TOKENS.acceptsAny && offered.length === 0)
+  const builtIn = known.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset }))
+  const tokens = usesDefaults ? builtIn : offered
   return {
     network: `ton:${known.name}`,
     name: known.name,
@@ -178,7 +184,8 @@ const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): TonNetwo
     rpcUrls: reading.TON_RPC_URL ?? [new Secret(known.publicRpcUrl)],
     usesPublicRpc: reading.TON_RPC_URL === undefined,
     apiKey: reading.TON_API_KEY ?? null,
-    tokens: usesDefaults ? known.tokens.map(({ master }) => master) : offered,
+    tokens: tokens.map(({ asset }) => asset),
+    tokenFacts: tokens,
     acceptsAnyToken: reading.TON_TOKENS?.acceptsAny ?? false,
     pollIntervalMs: reading.TON_POLL_INTERVAL_MS,
     relayBudgetPerHour: reading.TON_RELAY_BUDGET_NANOTON_PER_HOUR,

@@ -8,6 +8,7 @@ export interface KnownNetwork {
   readonly name: string
   /** Last four bytes of the genesis block id. */
   readonly chainId: string
+  readonly isTestnet: boolean
   /** Coarse price of TRX in USD, for the minimum payment only; null: no default minimum. */
   readonly coinUsd: number | null
   readonly tokens: readonly KnownToken[]
@@ -18,6 +19,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     name: 'mainnet',
     chainId: '2b6653dc',
+    isTestnet: false,
     // Rounded, from 2025.
     coinUsd: 0.3,
     tokens: [{ symbol: 'USDT', contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', decimals: 6 }],
@@ -25,6 +27,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     name: 'nile',
     chainId: 'cd8690dc',
+    isTestnet: true,
     coinUsd: null,
     tokens: [
       { symbol: 'USDT', contract: 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', decimals: 6 },
@@ -34,6 +37,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
   {
     name: 'shasta',
     chainId: '94a9059e',
+    isTestnet: true,
     coinUsd: null,
     tokens: [{ symbol: 'USDT', contract: 'TG3XXyExBkPp9nzdajDZsozEu4BkaSJozs', decimals: 6 }],
   },

@@ -11,6 +11,7 @@ import {
   splitList,
 } from '../common/familySettings.js'
 import type { MinimumPaymentSettings } from '../common/minimumPayment.js'
+import { completeTokenFacts, readTokenFacts, type TokenFacts } from '../common/tokens.js'
 import { findKnownNetwork, type KnownNetwork, type KnownToken, knownNetworks } from './networks.js'
 
 export interface TronNetworkSettings {
@@ -20,6 +21,8 @@ export interface TronNetworkSettings {
   readonly rpcUrls: readonly Secret[]
   readonly apiKey: Secret | null
   readonly tokens: readonly string[]
+  /** Of the same tokens, in the same order. */
+  readonly tokenFacts: readonly TokenFacts[]
   readonly acceptsAnyToken: boolean
   readonly knownTokens: readonly KnownToken[]
   /** Upper bound of a payment's fee_limit, in sun. */
@@ -55,8 +58,8 @@ const privateKey = z
 
 const tokens = z.string().transform((text, context) => {
   const parts = splitList(text)
-  const offered = parts.filter((part) => part !== '*')
-  if (offered.every((part) => /^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(part))) {
+  const offered = parts.filter((part) => part !== '*').map(readTokenFacts)
+  if (offered.every(({ asset }) => /^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(asset))) {
     return { offered, acceptsAny: parts.includes('*') }
   }
   context.addIssue({ code: 'custom', message: 'must list contracts in base58, comma separated, or *' })
@@ -142,6 +145,8 @@ const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): readonly
   if (reading.TRON_RPC_URL === undefined) return []
   const listed = reading.TRON_TOKENS
   const usesDefaults = listed === undefined || listed.offered.length === 0
+  const builtIn = known.tokens.map(({ contract: asset, ...facts }) => ({ ...facts, asset }))
+  const tokens = usesDefaults ? builtIn : listed.offered.map((token) => completeTokenFacts(token, builtIn))
   return [
     {
       network: `tron:${name}`,
@@ -149,7 +154,8 @@ const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): readonly
       chainId,
       rpcUrls: reading.TRON_RPC_URL,
       apiKey: reading.TRON_API_KEY ?? null,
-      tokens: usesDefaults ? known.tokens.map(({ contract }) => contract) : listed.offered,
+      tokens: tokens.map(({ asset }) => asset),
+      tokenFacts: tokens,
       acceptsAnyToken: listed?.acceptsAny ?? false,
       knownTokens: known.tokens,
       maxFeeLimit: BigInt(reading.TRON_MAX_FEE_LIMIT) * BigInt(sunPerTrx),

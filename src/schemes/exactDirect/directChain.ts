@@ -1,5 +1,5 @@
 import type { Fields } from '../../protocol/fields.js'
-import type { AssetTerms } from '../scheme.js'
+import type { AssetTerms, SettlementFee, Token } from '../scheme.js'
 
 /**
  * What one network contributes to `exact-direct`. Normal forms: one text for all spellings of an address, an asset or a
@@ -16,6 +16,10 @@ export interface DirectChain {
   readonly carriesMemo?: boolean
   /** Youngest age bound that the network's blocks allow; a shorter `maxTimeoutSeconds` is raised to it. */
   readonly minAgeSeconds: number
+  /** Whether its money is worthless. */
+  readonly isTestnet: boolean
+  /** Usual time from sending a transfer until it is final. */
+  readonly secondsToFinality: number
   /** Pause between look-ups while a transaction is not final. */
   readonly pollIntervalMs: number
   /** Normal form; null if the text is no address of the network. Synchronous: bounds the length before it decodes. */
@@ -28,6 +32,12 @@ export interface DirectChain {
   isOffered(asset: string): boolean
   /** Null asset: the network's first token. Null if the asset is not settled. */
   describeAsset(asset: string | null): AssetTerms | null
+  /** Those with a known symbol, the default first; assets in normal form. */
+  listTokens(): readonly Token[]
+  /** Of an account, in smallest units; 0 without one. All in normal form. Throws only if the chain is unavailable. */
+  readBalance(asset: string, owner: string): Promise<bigint>
+  /** What the payer's transfer costs. Absent: nodes name no price. Throws only if the chain is unavailable. */
+  estimateFee?(): Promise<Omit<SettlementFee, 'paidBy'>>
   /** Asset that the payload itself names, in normal form; `invalid` if it is malformed. Null if it names none. */
   readClaimedAsset?(proof: Fields): string | 'invalid' | null
   /** A sentence if `extra` makes clients pay another asset than `asset` (normal form); null if they agree. */

@@ -8,6 +8,7 @@ import { findClaimProblem } from './claim.js'
 import { type Inquiry, readDetails, toDetails } from './details.js'
 import type { DirectChain } from './directChain.js'
 import { type Judgement, judge } from './judge.js'
+import { describeNetworkFacts } from './networkFacts.js'
 import { type DirectProof, readDirectProof } from './payload.js'
 
 // The specification's bound, whatever the requirements allow.
@@ -133,6 +134,7 @@ export const createExactDirectScheme = (
     signers: chain.signers,
     isClaimedByJournal: true,
     isAddress: (text) => chain.readAddress(text) !== null,
+    ...describeNetworkFacts(chain),
     isAsset: (text) => chain.readAsset(text) !== null,
     findContradiction: (asset, extra) => {
       const { memo } = extra

@@ -8,7 +8,10 @@ export const findDollarDecimals = (
   scheme: Scheme,
   asset: string,
 ): number | null => {
-  const token = scheme.listTokens?.().find((each) => foldAddress(each.asset) === foldAddress(asset))
+  // Assets that are addresses have all spellings of one.
+  const normalize = (text: string) => scheme.normalizeAddress?.(text) ?? foldAddress(text)
+  const normal = normalize(asset)
+  const token = scheme.listTokens?.().find((each) => normalize(each.asset) === normal)
   if (token?.isDollar !== true) return null
   const isWorthless = scheme.isTestnet === true && registry.list().some(({ isTestnet }) => isTestnet !== true)
   return isWorthless ? null : token.decimals

@@ -65,6 +65,23 @@ describe('the Solana settings', () => {
     expect(problemsOf({ SOLANA_PRIVATE_KEY: key, SOLANA_NETWORKS: ownCluster })).toHaveLength(1)
   })
 
+  it('take symbol and decimals of mints, and know those of built-in ones', () => {
+    const [usdc, other] = ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', keypair.publicKey.toBase58()]
+    const { networks } = read({
+      SOLANA_PRIVATE_KEY: key,
+      SOLANA_TOKENS_mainnet: `${other}=GOLD/9,${usdc}`,
+    })
+    expect(networks).toMatchObject([
+      {
+        tokens: [other, usdc],
+        tokenFacts: [
+          { asset: other, symbol: 'GOLD', decimals: 9 },
+          { asset: usdc, symbol: 'USDC', decimals: 6 },
+        ],
+      },
+    ])
+  })
+
   it('read several keys in base58 and as JSON arrays, without duplicates', () => {
     const { privateKeys } = read({ SOLANA_PRIVATE_KEY: `${key}, ${otherKey},${key}` })
     expect(privateKeys.map((secret) => secret.reveal())).toEqual([key, otherKey])
@@ -86,6 +103,7 @@ describe('the Solana settings', () => {
     ['SOLANA_RPC_URL_mainnet', 'ftp://node.example'],
     ['SOLANA_TOKENS_mainnet', 'USDC'],
     ['SOLANA_TOKENS_mainnet', ''],
+    ['SOLANA_TOKENS_mainnet', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v=USDC/six'],
     ['SOLANA_MAX_COMPUTE_UNITS', '1400001'],
     ['SOLANA_MAX_PRIORITY_FEE_LAMPORTS', '-1'],
     ['SOLANA_EXPIRY_MARGIN_BLOCKS', '150'],

@@ -47,7 +47,7 @@ export const openCosmosWorld = async (): Promise<DemoWorld> => {
     balanceOf: async (owner) => ledger.bank.balanceOf(owner, denom),
     fund: async (owner, amount) => {
       // Throws for what is no address.
-      fromBech32(owner)
+      fromBech32(owner, 90)
       ledger.fund(owner, denom, amount)
     },
     client: createClient(customer),

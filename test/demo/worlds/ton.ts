@@ -32,7 +32,7 @@ export const openTonWorld = async (): Promise<DemoWorld> => {
     environment: {
       TON_MNEMONIC: facilitatorMnemonic,
       TON_RPC_URL_testnet: chain.url,
-      TON_TOKENS_testnet: asset,
+      TON_TOKENS_testnet: `${asset}=USDT/6`,
       TON_POLL_INTERVAL_MS_testnet: '200',
       TON_RELAY_WALLETS: '1',
     },

@@ -44,7 +44,7 @@ export const openTronWorld = async (): Promise<DemoWorld> => {
     details: { node: chain.url, usdt: token },
     environment: {
       TRON_RPC_URL_nile: chain.url,
-      TRON_TOKENS_nile: token,
+      TRON_TOKENS_nile: `${token}=USDT/6`,
       TRON_POLL_INTERVAL_MS_nile: '200',
       TRON_PRIVATE_KEY: sponsor.privateKey,
       TRON_SPONSOR_ENERGY: 'true',

@@ -50,7 +50,7 @@ interface LedgerOptions {
 
 export const gasPerTransaction = 60_000
 const gasPerMessage = 9_000
-const minGasPrice = 0.1
+export const minGasPrice = 0.1
 export const feeDenom = 'uusdc'
 const maxMemoLength = 256
 

@@ -1,7 +1,15 @@
 import { sha256 } from '@noble/hashes/sha2'
 import { z } from 'zod'
 import { AbciError } from './bank.js'
-import { type Block, type Executed, feeDenom, gasPerTransaction, type Ledger, toUpperHex } from './ledger.js'
+import {
+  type Block,
+  type Executed,
+  feeDenom,
+  gasPerTransaction,
+  type Ledger,
+  minGasPrice,
+  toUpperHex,
+} from './ledger.js'
 import { auntsOf, leafHash } from './merkle.js'
 import { decode, encode } from './protobuf.js'
 
@@ -220,6 +228,8 @@ const answerQuery = (ledger: Ledger, path: string, request: Uint8Array) => {
       const amount = `${ledger.bank.balanceOf(address, denom || feeDenom)}`
       return answer(encode('QueryBalanceResponse', { balance: { denom, amount } }))
     }
+    case '/cosmos.base.node.v1beta1.Service/Config':
+      return answer(encode('ConfigResponse', { minimum_gas_price: `${minGasPrice.toFixed(18)}${feeDenom}` }))
     case '/cosmos.tx.v1beta1.Service/Simulate':
       return answer(
         encode('SimulateResponse', { gas_info: { gas_wanted: 0, gas_used: gasPerTransaction * 2 } }),

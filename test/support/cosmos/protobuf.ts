@@ -23,6 +23,7 @@ message MsgExec { string grantee = 1; repeated Any msgs = 2; }
 message BaseAccount { string address = 1; Any pub_key = 2; uint64 account_number = 3; uint64 sequence = 4; }
 message QueryAccountRequest { string address = 1; }
 message QueryAccountResponse { Any account = 1; }
+message ConfigResponse { string minimum_gas_price = 1; }
 message QueryBalanceRequest { string address = 1; string denom = 2; }
 message QueryBalanceResponse { Coin balance = 1; }
 message GasInfo { uint64 gas_wanted = 1; uint64 gas_used = 2; }

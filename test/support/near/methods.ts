@@ -155,6 +155,7 @@ export const createMethods = (
       return showBlock(block)
     },
     query,
+    gas_price: async () => ({ gas_price: '100000000' }),
     send_tx: async (params) => {
       const { signed_tx_base64, wait_until } = send.parse(params)
       const entry = ledger.submit(signed_tx_base64)

@@ -83,6 +83,8 @@ export const createRoutes = (ledger: Ledger, { now }: { readonly now: () => numb
     switch (pathname) {
       case '/v2/transactions':
         return submit(body)
+      case '/v2/fees/transfer':
+        return ok(1)
       case '/v2/info':
         return ok({
           peer_version: 4_207_599_116,

@@ -191,6 +191,32 @@ export const createOctezRoutes = (ledger: Ledger, chainId: string) => {
     })),
   })
 
+  const viewShape = z.object({
+    contract: z.string(),
+    entrypoint: z.literal('balance_of'),
+    input: z.array(
+      z.object({
+        prim: z.literal('Pair'),
+        args: z.tuple([z.object({ string: z.string() }), z.object({ int: z.string() })]),
+      }),
+    ),
+    chain_id: z.literal(chainId),
+    unparsing_mode: z.literal('Readable'),
+  })
+
+  /** `balance_of` of TZIP-12. */
+  const runView = (asked: unknown): unknown => {
+    const { contract, input } = viewShape.parse(asked)
+    const token = ledger.state().contracts.get(contract)
+    if (token?.kind !== 'fa2') throw new Error(`${contract} has no view balance_of`)
+    const answerTo = ({ args: [{ string: owner }, { int: tokenId }] }: (typeof input)[number]) => {
+      const request = { prim: 'Pair', args: [{ string: owner }, { int: tokenId }] }
+      const balance = token.balances.get(`${owner}:${tokenId}`) ?? 0n
+      return { prim: 'Pair', args: [request, { int: String(balance) }] }
+    }
+    return { data: input.map(answerTo) }
+  }
+
   const readBlock = (block: Block, path: string, body: string): unknown => {
     const [, contract, what = ''] = /^\/context\/contracts\/(\w+)(.*)$/.exec(path) ?? []
     if (contract !== undefined) return readContract(contract, what)
@@ -222,6 +248,8 @@ export const createOctezRoutes = (ledger: Ledger, chainId: string) => {
         return block.operations.map(toJsonOperation)
       case '/context/constants':
         return constants
+      case '/helpers/scripts/run_view':
+        return runView(JSON.parse(body))
       case '/helpers/scripts/simulate_operation':
         return simulate(z.object({ operation: z.unknown() }).parse(JSON.parse(body)).operation)
       case '/helpers/preapply/operations':

@@ -56,16 +56,16 @@ export const startTezosChain = async ({
   const ledger = openLedger({ now: () => Date.now() + offset, history })
   const requests: string[] = []
 
-  const listen = async (answer: (path: string, body: string) => unknown) => {
+  const listen = async (answer: (path: string, body: string, query: URLSearchParams) => unknown) => {
     const server = createServer(async (request, response) => {
-      const { pathname } = new URL(request.url ?? '/', 'http://node')
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://node')
       requests.push(pathname)
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
       const send = (status: number, body: unknown) =>
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       try {
-        const found = answer(pathname, Buffer.concat(chunks).toString('utf8'))
+        const found = answer(pathname, Buffer.concat(chunks).toString('utf8'), searchParams)
         send(found === undefined ? notFound : 200, found === undefined ? [] : found)
       } catch (error) {
         const isKnown = error instanceof ProtocolError

@@ -61,7 +61,16 @@ export const createTzktRoutes = (ledger: Ledger, chainId: string) => {
     return receipts.filter(({ content }) => content.kind === 'transaction').flatMap(toContentRows)
   }
 
-  return (path: string): unknown => {
+  /** With `select=balance`: of one owner and token, no row without a balance. */
+  const listBalances = (query: URLSearchParams): unknown => {
+    const token = ledger.state().contracts.get(query.get('token.contract') ?? '')
+    if (token?.kind !== 'fa2') return []
+    const balance = token.balances.get(`${query.get('account')}:${query.get('token.tokenId')}`)
+    return balance === undefined ? [] : [String(balance)]
+  }
+
+  return (path: string, _body: string, query: URLSearchParams): unknown => {
+    if (path === '/v1/tokens/balances') return listBalances(query)
     const [, hash] = /^\/v1\/operations\/transactions\/(\w+)$/.exec(path) ?? []
     if (hash !== undefined) {
       return ledger

@@ -5,6 +5,7 @@ import type { DirectNode } from '../../common/direct/node.js'
 import type { DirectNetworkSettings } from '../../common/direct/settings.js'
 import { createTokenList } from '../../common/direct/tokens.js'
 import { readAptosAddress } from '../encoding/address.js'
+import { readGasPrice, readTokenBalance } from '../rpc/balances.js'
 import { lookUpAptos } from './lookUp.js'
 import { isSignedByAccount } from './signedClaim.js'
 
@@ -13,16 +14,22 @@ interface AptosChainDependencies {
   readonly crossCheckAmount: bigint
 }
 
+// Of a transfer to an account that holds the asset: units of gas.
+const typicalGas = 20n
+
 const transactionForm = /^0x[0-9a-fA-F]{64}$/
 
 export const createAptosChain = (
-  { network, tokens, signers, pollIntervalMs }: DirectNetworkSettings,
+  { network, isTestnet, tokens, signers, pollIntervalMs }: DirectNetworkSettings,
   { node, crossCheckAmount }: AptosChainDependencies,
 ): DirectChain => ({
   network,
   signers,
   carriesMemo: false,
+  isTestnet,
   minAgeSeconds: 30,
+  // Several blocks per second, final at once.
+  secondsToFinality: 1,
   pollIntervalMs,
   readAddress: readAptosAddress,
   readAsset: readAptosAddress,
@@ -37,5 +44,11 @@ export const createAptosChain = (
     return (typeof metadataAddress === 'string' ? readAptosAddress(metadataAddress) : null) ?? 'invalid'
   },
   lookUp: createCheckedLookUp(node, lookUpAptos, crossCheckAmount),
+  readBalance: (asset, owner) => readTokenBalance(node.ask, { asset, owner }),
+  estimateFee: async () => ({
+    amount: (await readGasPrice(node.ask)) * typicalGas,
+    symbol: 'APT',
+    decimals: 8,
+  }),
   isSignedBy: (claim) => isSignedByAccount(claim, node.ask),
 })

@@ -112,3 +112,16 @@ export const transactionShapeOf = (asked: string) =>
   transactionShape.refine((transaction) => transaction.hash === asked, 'of another transaction')
 
 export const accountShape = z.object({ authentication_key: hash })
+
+/** A number, not a text: above 2^53 the parser has rounded it. */
+export const balanceShape = z
+  .number()
+  .min(0)
+  .max(2 ** 64)
+  .refine((amount) => Number.isInteger(amount), 'is no whole number')
+  .transform(BigInt)
+
+/** In octas per unit of gas. */
+export const gasPriceShape = z
+  .object({ gas_estimate: z.int().nonnegative() })
+  .transform(({ gas_estimate }) => BigInt(gas_estimate))

@@ -9,14 +9,10 @@ import {
   smallestUnits,
   splitList,
 } from '../familySettings.js'
+import { completeTokenFacts, readTokenFacts, type TokenFacts } from '../tokens.js'
 
-export interface DirectToken {
-  /** Bare form, as written by the operator or built in. */
-  readonly asset: string
-  /** Null if unknown. */
-  readonly symbol: string | null
-  readonly decimals: number | null
-}
+/** The asset in its bare form, as written by the operator or built in. */
+export type DirectToken = TokenFacts
 
 /** A network whose chain and tokens are built in. */
 export interface KnownDirectNetwork {
@@ -24,6 +20,8 @@ export interface KnownDirectNetwork {
   readonly name: string
   /** CAIP-2 reference. */
   readonly chainId: string
+  /** Absent: false. */
+  readonly isTestnet?: boolean
   readonly tokens: readonly DirectToken[]
 }
 
@@ -32,6 +30,8 @@ export interface DirectNetworkSettings<Own = unknown> {
   readonly network: string
   readonly name: string
   readonly chainId: string
+  /** Whether its money is worthless; false where the network is not built in. */
+  readonly isTestnet: boolean
   /** Variables that name its endpoints, for messages. */
   readonly endpointVariables: readonly string[]
   readonly rpcUrls: readonly Secret[]
@@ -142,12 +142,13 @@ export const defineDirectSettings = <Own extends z.ZodRawShape>(family: DirectFa
         network: `${namespace}:${chainId}`,
         name,
         chainId,
+        isTestnet: family.networks.some((each) => each.chainId === chainId && each.isTestnet === true),
         endpointVariables: urlVariables
           .filter((variable) => given[variable] !== undefined)
           .map((variable) => `${prefix}${variable}_${name}`),
         rpcUrls,
         apiKey: API_KEY,
-        tokens: tokens.map((token) => describeToken(token, known?.tokens ?? [])),
+        tokens: tokens.map((token) => completeTokenFacts(token, known?.tokens ?? [])),
         signers: SIGNER,
         pollIntervalMs: POLL_INTERVAL_MS,
         own: own.data,
@@ -190,10 +191,6 @@ type NetworkReading<Own> =
   | { readonly problems: readonly string[] }
   | { readonly settings: DirectNetworkSettings<Own> | null }
 
-/** Operators may list a built-in token without its symbol. */
-const describeToken = (token: DirectToken, known: readonly DirectToken[]): DirectToken =>
-  token.symbol === null ? (known.find(({ asset }) => asset === token.asset) ?? token) : token
-
 /** Each entry: an asset, optionally with `=SYMBOL/decimals`. No wildcard: a token of an attacker reports any transfer. */
 const tokensOf = ({
   assetForm,
@@ -215,10 +212,8 @@ const tokensOf = ({
   })
 
 const readToken = (text: string, assetForm: RegExp): DirectToken | null => {
-  const [, asset = text, symbol = null, decimals = null] =
-    /^(.+)=([A-Za-z0-9.₮]{1,16})\/([0-9]{1,2})$/u.exec(text) ?? []
-  if (asset.length > 200 || !assetForm.test(asset)) return null
-  return { asset, symbol, decimals: decimals === null ? null : Number(decimals) }
+  const token = readTokenFacts(text)
+  return token.asset.length > 200 || !assetForm.test(token.asset) ? null : token
 }
 
 const signersOf = (form: RegExp) =>

@@ -1,8 +1,9 @@
 import type { Fields } from '../../../protocol/fields.js'
 import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
+import { listKnownTokens } from '../tokens.js'
 import type { DirectToken } from './settings.js'
 
-type TokenList = Pick<DirectChain, 'extra' | 'isOffered' | 'describeAsset'>
+type TokenList = Pick<DirectChain, 'extra' | 'isOffered' | 'describeAsset' | 'listTokens'>
 
 interface TokenForms {
   /** Normal form of an asset. */
@@ -32,6 +33,7 @@ export const createTokenList = (
   return {
     extra: first === undefined ? {} : describe(...first),
     isOffered: (asset) => offered.has(asset),
+    listTokens: () => listKnownTokens([...offered].map(([asset, facts]) => ({ ...facts, asset }))),
     describeAsset: (named) => {
       const asset = named ?? first?.[0]
       const token = asset === undefined ? undefined : offered.get(asset)

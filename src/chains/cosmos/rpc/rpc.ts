@@ -1,7 +1,15 @@
+import { QueryBalanceRequest } from 'cosmjs-types/cosmos/bank/v1beta1/query'
 import { type Ask, askOrNull } from '../../common/direct/node.js'
 import type { Endpoint, RpcError } from '../../nodes/endpoint.js'
 import type { Proof } from '../../nodes/endpointHealth.js'
-import { commitShapeOf, type FoundTransaction, statusShape, transactionShapeOf } from './wireShapes.js'
+import {
+  balanceShapeOf,
+  commitShapeOf,
+  type FoundTransaction,
+  minimumGasPriceShape,
+  statusShape,
+  transactionShapeOf,
+} from './wireShapes.js'
 
 /** How an endpoint proves which chain it serves. Throws if it is catching up, or does not index transactions. */
 export const proveChain = async (endpoint: Endpoint): Promise<Proof> => {
@@ -38,3 +46,17 @@ export const readHeader = (
   ask: Ask,
   expected: { readonly chainId: string; readonly height: number; readonly dataHash: string },
 ) => ask('commit', { height: `${expected.height}` }, commitShapeOf(expected))
+
+/** By the bank module, in the newest block; 0 for an account that the chain does not know. */
+export const readBankBalance = (
+  ask: Ask,
+  { denom, address }: { readonly denom: string; readonly address: string },
+): Promise<bigint> => {
+  const request = QueryBalanceRequest.encode(QueryBalanceRequest.fromPartial({ address, denom })).finish()
+  const data = Buffer.from(request).toString('hex')
+  return ask('abci_query', { path: '/cosmos.bank.v1beta1.Query/Balance', data }, balanceShapeOf(denom))
+}
+
+/** As the node writes them. */
+export const readMinimumGasPrices = (ask: Ask): Promise<string> =>
+  ask('abci_query', { path: '/cosmos.base.node.v1beta1.Service/Config', data: '' }, minimumGasPriceShape)

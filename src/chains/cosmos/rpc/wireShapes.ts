@@ -1,3 +1,5 @@
+import { QueryBalanceResponse } from 'cosmjs-types/cosmos/bank/v1beta1/query'
+import { ConfigResponse } from 'cosmjs-types/cosmos/base/node/v1beta1/query'
 import { z } from 'zod'
 import { sha256, toHash } from '../encoding/hash.js'
 import { computeRoot } from '../encoding/inclusionProof.js'
@@ -96,3 +98,37 @@ export const statusShape = z.object({
     catching_up: z.boolean(),
   }),
 })
+
+const amountForm = /^[0-9]{1,78}$/
+
+/** Of a module's query: the encoded response. An error of the module is no answer. */
+const queryShapeOf = <T>(decode: (response: Uint8Array) => T | null) =>
+  z
+    .object({ response: z.object({ code: z.literal(0), value: bytes.nullish() }) })
+    .transform(({ response: { value } }, context) => {
+      const decoded = tryDecode(() => decode(value ?? Buffer.alloc(0)))
+      if (decoded !== null) return decoded
+      context.addIssue({ code: 'custom', message: 'is no response to the query' })
+      return z.NEVER
+    })
+
+const tryDecode = <T>(decode: () => T | null): T | null => {
+  try {
+    return decode()
+  } catch {
+    return null
+  }
+}
+
+export const balanceShapeOf = (denom: string) =>
+  queryShapeOf((response) => {
+    const { balance } = QueryBalanceResponse.decode(response)
+    return balance?.denom === denom && amountForm.test(balance.amount) ? BigInt(balance.amount) : null
+  })
+
+/** Prices of gas below which the node passes no transaction on, as it writes them: `0.1uusdc,0.01stake`. */
+export const minimumGasPriceShape = queryShapeOf((response) =>
+  ConfigResponse.decode(response).minimumGasPrice.slice(0, maxPriceLength),
+)
+
+const maxPriceLength = 1_000

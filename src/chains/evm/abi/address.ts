@@ -7,6 +7,10 @@ const addressForm = /^0x[0-9a-fA-F]{40}$/
 export const readAddress = (text: unknown): Hex | null =>
   typeof text === 'string' && addressForm.test(text) ? findChecksummed(text.slice(2).toLowerCase()) : null
 
+/** One spelling for comparisons: lower case. */
+export const normalizeAddress = (text: string): Hex | null =>
+  addressForm.test(text) ? `0x${text.slice(2).toLowerCase()}` : null
+
 // Recipients and tokens repeat; other addresses come from untrusted requests, so the cache is bounded.
 const maxRemembered = 500
 const remembered = new Map<string, Hex>()

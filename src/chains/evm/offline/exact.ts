@@ -58,6 +58,7 @@ export const createOfflineExact = (offline: OfflineNetwork): OfflineScheme => {
     signers: [offlineSigner],
     forms: evmForms,
     isAddress: (text) => readAddress(text) !== null,
+    listTokens: tokens.list,
     describeAsset: async (asset) => tokens.describe(asset),
     identify: (payment) => {
       if (isPermit2(payment)) {

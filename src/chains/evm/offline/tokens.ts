@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
-import type { AssetTerms } from '../../../schemes/scheme.js'
+import type { AssetTerms, Token as ListedToken } from '../../../schemes/scheme.js'
+import { listKnownTokens } from '../../common/tokens.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import { findKnownNetwork } from '../networks.js'
 import type { FindToken, Token } from '../tokens/tokenRegistry.js'
@@ -8,6 +9,7 @@ export interface OfflineTokens {
   readonly find: FindToken
   /** Null asset: the network's first token. */
   describe(asset: string | null): AssetTerms | null
+  list(): readonly ListedToken[]
 }
 
 /**
@@ -37,6 +39,7 @@ export const createOfflineTokens = (chainId: number): OfflineTokens | null => {
       const token: Token = { ...known, address, domain, isListed: true }
       return { token }
     },
+    list: () => listKnownTokens(tokens.map(({ address, ...facts }) => ({ ...facts, asset: address }))),
     describe: (asset) => {
       const address = readAddress(asset ?? tokens[0]?.address)
       const known = address === null ? undefined : findKnown(address)

@@ -84,6 +84,7 @@ export const createOfflineUpto = (offline: OfflineNetwork): OfflineScheme => {
     signers: [offlineSigner],
     forms: evmForms,
     isAddress: (text) => readAddress(text) !== null,
+    listTokens: tokens.list,
     describeAsset: async (asset, payTo) => {
       const terms = tokens.describe(asset)
       if (terms === null) return null

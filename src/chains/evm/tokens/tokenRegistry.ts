@@ -15,7 +15,8 @@ export interface TokenDomain {
 
 export interface Token {
   readonly address: Hex
-  readonly symbol: string
+  /** As the contract states it; null if it states none. */
+  readonly symbol: string | null
   readonly decimals: number
   /** Null when the token has neither name nor version in a known form. */
   readonly domain: TokenDomain | null
@@ -124,7 +125,7 @@ const readToken = async (
   const guess = candidates[0]
   return {
     address,
-    symbol: symbol ?? 'token',
+    symbol,
     decimals: decimals ?? setting?.decimals ?? 6,
     domain:
       proven !== undefined

@@ -21,6 +21,8 @@ export interface TransactionEngine {
   readonly signers: readonly string[]
   /** What a typical settlement costs at the last known price, in wei; null before the first reading. */
   findTypicalCost(): bigint | null
+  /** The same at the current price, which is read if the last reading is old. */
+  readTypicalCost(): Promise<bigint>
   /** The call of `settle`, in the latest state. */
   simulate(call: SettlementCall): Promise<Simulation>
   /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
@@ -61,6 +63,7 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
       const price = fees.findPrice()
       return price === null ? null : price * typicalGas
     },
+    readTypicalCost: async () => (await fees.refresh()).price * typicalGas,
     simulate: async (call) => {
       const sender = signers.choose(call, canPay)
       if (sender === null) throw networkUnavailable(network.network)

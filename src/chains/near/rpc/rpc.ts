@@ -6,7 +6,9 @@ import {
   blockShape,
   blockShapeOf,
   type FinalTransaction,
+  gasPriceShape,
   statusShape,
+  tokenBalanceShape,
   transactionShapeOf,
 } from './wireShapes.js'
 
@@ -74,3 +76,22 @@ export const isFullAccessKey = async (
   })
   return permission === 'FullAccess'
 }
+
+/** `ft_balance_of` (NEP-141) in the last final block; 0 for accounts that the token does not know. */
+export const readTokenBalance = (
+  ask: Ask,
+  { token, account }: { readonly token: string; readonly account: string },
+): Promise<bigint> => {
+  const call = Buffer.from(JSON.stringify({ account_id: account })).toString('base64')
+  const params = {
+    request_type: 'call_function',
+    finality: 'final',
+    account_id: token,
+    method_name: 'ft_balance_of',
+    args_base64: call,
+  }
+  return ask('query', params, tokenBalanceShape)
+}
+
+/** In yoctoNEAR, of the newest block. */
+export const readGasPrice = (ask: Ask): Promise<bigint> => ask('gas_price', [null], gasPriceShape)

@@ -95,3 +95,20 @@ export const accessKeyShape = z.union([
   z.object({ permission: z.unknown(), nonce: z.unknown() }).transform(({ permission }) => permission),
   z.object({ error: z.string() }).transform(() => null),
 ])
+
+// A u128 as JSON text.
+const balanceForm = /^"([0-9]{1,39})"$/
+
+/** What a view method returned: bytes of JSON. */
+export const tokenBalanceShape = z
+  .object({ result: z.array(z.int().min(0).max(255)).max(64) })
+  .transform(({ result }, context) => {
+    const [, amount] = balanceForm.exec(Buffer.from(result).toString('utf8')) ?? []
+    if (amount !== undefined) return BigInt(amount)
+    context.addIssue({ code: 'custom', message: 'is no amount' })
+    return z.NEVER
+  })
+
+export const gasPriceShape = z
+  .object({ gas_price: z.string().regex(/^[0-9]{1,30}$/) })
+  .transform(({ gas_price }) => BigInt(gas_price))

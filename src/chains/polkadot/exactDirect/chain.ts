@@ -9,6 +9,7 @@ import { readAssetId } from '../encoding/assetId.js'
 import { addressPrefixOf } from '../networks.js'
 import { getFinalizedBlock } from '../rpc/rpc.js'
 import type { PolkadotNetworkSettings } from '../settings.js'
+import { readBalance } from './balance.js'
 import { createBlockIndex } from './blockIndex.js'
 import { createReadTransaction } from './lookUp.js'
 import { createRuntimes } from './runtimes.js'
@@ -38,8 +39,10 @@ export const createPolkadotChain = (
     ...tokens,
     network: settings.network,
     signers: settings.signers,
+    isTestnet: settings.isTestnet,
     // Finality takes 20 to 60 seconds.
     minAgeSeconds: 120,
+    secondsToFinality: 30,
     pollIntervalMs: settings.pollIntervalMs,
     readAddress: (text) => {
       const key = readAccountKey(text)
@@ -55,6 +58,11 @@ export const createPolkadotChain = (
         ? null
         : `extra.assetId: clients would pay it, and it is not the asset ${asset}`,
     lookUp: createCheckedLookUp(node, read, crossCheckAmount),
+    readBalance: async (asset, address) => {
+      const owner = readAccountKey(address)
+      return owner === null ? 0n : await readBalance(node.ask, { asset, owner })
+    },
+    // No fee: nodes state it for a signed extrinsic only.
     isSignedBy: async (claim) => isSignedBy(claim),
     prepare: async () => {
       const { hash } = await getFinalizedBlock(node.ask)

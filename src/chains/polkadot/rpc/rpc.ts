@@ -5,6 +5,7 @@ import type { Proof } from '../../nodes/endpointHealth.js'
 import { createJsonRpcEndpoint } from '../../nodes/jsonRpcEndpoint.js'
 import type { PolkadotNetworkSettings } from '../settings.js'
 import {
+  assetBalanceShape,
   type Block,
   blockShape,
   bytesShape,
@@ -102,3 +103,7 @@ export const getEvents = async (ask: Ask, hash: string): Promise<string> => {
 
 export const getBlockTime = (ask: Ask, hash: string): Promise<Date> =>
   ask('state_getStorage', [timestampKey, hash], timestampShape)
+
+/** The balance at a storage key of `assets.account`, in a block; 0 without an entry. */
+export const getAssetBalance = (ask: Ask, key: string, hash: string): Promise<bigint> =>
+  ask('state_getStorage', [key, hash], assetBalanceShape)

@@ -48,3 +48,15 @@ export const timestampShape = z
   .transform((text) => Number(Buffer.from(text.slice(2), 'hex').readBigUInt64LE()))
   .pipe(z.int().min(0).max(8_640_000_000_000_000))
   .transform((milliseconds) => new Date(milliseconds))
+
+const readU128 = (hexDigits: string): bigint =>
+  BigInt(`0x${Buffer.from(hexDigits, 'hex').reverse().toString('hex')}`)
+
+// `AssetAccount` begins with its balance, a u128; status and reason follow.
+const accountForm = /^0x([0-9a-f]{32})(?:[0-9a-f]{2}){2,200}$/
+
+export const assetBalanceShape = z
+  .string()
+  .regex(accountForm)
+  .nullable()
+  .transform((account) => (account === null ? 0n : readU128(account.slice(2, 34))))

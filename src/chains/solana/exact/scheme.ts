@@ -1,4 +1,4 @@
-import { withSignal } from '../../../concurrency/deadline.js'
+import { startWithSignal, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
@@ -6,8 +6,11 @@ import type { Authorized, Outcome, Refusal, Scheme, SettleOptions } from '../../
 import { createHourlyBudget } from '../../common/hourlyBudget.js'
 import { createMinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
+import { listKnownTokens } from '../../common/tokens.js'
+import type { FindAssociatedAccount } from '../encoding/associatedAccount.js'
 import { readAddress } from '../encoding/base58.js'
-import { isKnownMint } from '../networks.js'
+import { findKnownNetwork, isKnownMint } from '../networks.js'
+import { readBalance } from '../rpc/readBalance.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from '../settings.js'
 import { getBlockStatus } from '../transactions/blockStatus.js'
@@ -27,6 +30,7 @@ export interface ExactDependencies {
   readonly rpc: Rpc
   readonly feePayers: FeePayers
   readonly prepare: Prepare
+  readonly findAssociatedAccount: FindAssociatedAccount
   readonly simulate: Simulate
   readonly submit: Submit
   readonly limiter: RateLimiter
@@ -39,12 +43,16 @@ export interface ExactDependencies {
 // Of SOL.
 const coinDecimals = 9
 
+// A confirmed block follows after some slots of 0.4 s each.
+const secondsToSettle = 2
+
 // Longer after the verification, a settlement is simulated again.
 const maxReuseMs = 1_000
 
 /** Transactions that the payer signed; we add the fee payer's signature. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { family, network, rpc, feePayers, prepare, simulate, submit, limiter, clock, canPay } = dependencies
+  const { findAssociatedAccount } = dependencies
   const budget = createHourlyBudget(limiter, {
     network: network.network,
     purpose: 'fee',
@@ -125,6 +133,25 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     listMinimums: () => minimum.list(network.tokens, baseFee),
 
     isAddress: (text) => readAddress(text) !== null,
+    // Base58 has one spelling for each key.
+    normalizeAddress: readAddress,
+    isTestnet: findKnownNetwork(network.reference)?.isTestnet ?? false,
+    secondsToSettle,
+
+    listTokens: () => listKnownTokens(network.tokenFacts),
+
+    readBalance: async (asset, holder, signal) => {
+      const [mint, owner] = [readAddress(asset), readAddress(holder)]
+      if (mint === null || owner === null) return 0n
+      const reader = { network: network.network, rpc, findAssociatedAccount }
+      return await startWithSignal(() => readBalance(reader, { mint, owner }), signal)
+    },
+
+    // Without the priority fee, which clients choose.
+    estimateFee: async (signal) => {
+      signal.throwIfAborted()
+      return { amount: baseFee, symbol: 'SOL', decimals: coinDecimals, paidBy: 'facilitator' }
+    },
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]

@@ -1,6 +1,7 @@
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
 import type { AssetTerms } from '../../../schemes/scheme.js'
 import type { OfflineModule } from '../../chain.js'
+import { listKnownTokens } from '../../common/tokens.js'
 import { createAssociatedAccounts } from '../encoding/associatedAccount.js'
 import { decodeBase58, encodeBase58, readAddress } from '../encoding/base58.js'
 import { decodeTransaction, type Transaction } from '../exact/decode.js'
@@ -39,6 +40,7 @@ const createOfflineExact = (network: string, { reference, tokens }: KnownNetwork
     signers: [feePayer],
     forms,
     isAddress: (text) => readAddress(text) !== null,
+    listTokens: () => listKnownTokens(tokens.map(({ mint: asset, ...facts }) => ({ ...facts, asset }))),
     describeAsset: async (asset) => describe(asset),
     identify: ({ proof }) => {
       const transaction = decode(proof.transaction)

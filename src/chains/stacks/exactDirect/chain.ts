@@ -5,6 +5,7 @@ import { readHexHash } from '../../common/direct/hexHash.js'
 import type { DirectNode } from '../../common/direct/node.js'
 import { createTokenList } from '../../common/direct/tokens.js'
 import { readContractPrincipal, readPrincipal } from '../encoding/principal.js'
+import { readFeeRate, readTokenBalance } from '../rpc/rpc.js'
 import type { StacksNetworkSettings } from '../settings.js'
 import { createReadTransaction } from './lookUp.js'
 import { isSignedBy } from './signedClaim.js'
@@ -15,6 +16,13 @@ const maxLength = 256
 // Confirmations take seconds each; Bitcoin blocks ten minutes on average, and twenty often enough.
 const minAgeSeconds = 120
 const burnBlockSeconds = 1_200
+
+// Usual times, for estimates.
+const secondsPerBlock = 6
+const usualBurnBlockSeconds = 600
+
+// Of a signed call of `transfer` with a post-condition.
+const transferBytes = 350n
 
 export const createStacksChain = (
   settings: StacksNetworkSettings,
@@ -41,6 +49,9 @@ export const createStacksChain = (
     ...list,
     network: settings.network,
     signers: settings.signers,
+    isTestnet: settings.isTestnet,
+    secondsToFinality:
+      settings.own.CONFIRMATIONS * secondsPerBlock + settings.own.BURN_CONFIRMATIONS * usualBurnBlockSeconds,
     minAgeSeconds: minAgeSeconds + settings.own.BURN_CONFIRMATIONS * burnBlockSeconds,
     pollIntervalMs: settings.pollIntervalMs,
     readAddress: (text) => (text.length > maxLength ? null : readPrincipal(text, chainId)),
@@ -56,6 +67,12 @@ export const createStacksChain = (
         ? null
         : `extra.contractAddress: clients would pay it, and it is not the asset ${asset}`,
     lookUp: createCheckedLookUp(node, read, crossCheckAmount),
+    readBalance: (contract, owner) => readTokenBalance(node.ask, { contract, owner }),
+    estimateFee: async () => ({
+      amount: (await readFeeRate(node.ask)) * transferBytes,
+      symbol: 'STX',
+      decimals: 6,
+    }),
     isSignedBy: async (claim) => isSignedBy(claim, chainId),
   }
 }

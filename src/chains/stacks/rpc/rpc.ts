@@ -1,3 +1,4 @@
+import { Cl } from '@stacks/transactions'
 import type { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { type Ask, askOrNull, createDirectNode, type DirectNode } from '../../common/direct/node.js'
@@ -6,8 +7,10 @@ import type { Proof } from '../../nodes/endpointHealth.js'
 import { createRestEndpoint } from '../../nodes/pathEndpoint.js'
 import type { StacksNetworkSettings } from '../settings.js'
 import {
+  balanceShape,
   blocksShape,
   contractShape,
+  feeRateShape,
   infoShape,
   type MinedTransaction,
   type Tip,
@@ -89,6 +92,19 @@ export const findTokenNames = async (ask: Ask, contract: string): Promise<readon
   const found = await findOrNull(ask, path, contractShape)
   return found?.fungible_tokens.map(({ name }) => name) ?? null
 }
+
+/** `get-balance` (SIP-010) in the newest block; 0 for principals that the token does not know. */
+export const readTokenBalance = (
+  ask: Ask,
+  { contract, owner }: { readonly contract: string; readonly owner: string },
+): Promise<bigint> => {
+  const path = `/v2/contracts/call-read/${contract.replace('.', '/')}/get-balance`
+  const call = { sender: owner, arguments: [`0x${Cl.serialize(Cl.principal(owner))}`] }
+  return ask(path, call, balanceShape)
+}
+
+/** In microSTX per byte of a transaction. */
+export const readFeeRate = (ask: Ask): Promise<bigint> => ask('/v2/fees/transfer', null, feeRateShape)
 
 const pathOf = (id: string, offset: number): string =>
   `/extended/v1/tx/${id}?event_limit=${eventsPerPage}&event_offset=${offset}`

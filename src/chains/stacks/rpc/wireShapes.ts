@@ -80,3 +80,12 @@ export const transactionShapeOf = (id: string) =>
   z.object({ tx_id: z.literal(id) }).and(z.union([minedShape, unminedShape]))
 
 export const contractShape = z.object({ fungible_tokens: z.array(z.object({ name: z.string().max(200) })) })
+
+// `(ok uint)`, serialized: two bytes of types and a u128.
+const okUintForm = /^0x0701([0-9a-f]{32})$/
+
+export const balanceShape = z
+  .object({ okay: z.literal(true), result: z.string().regex(okUintForm) })
+  .transform(({ result }) => BigInt(result.replace(okUintForm, '0x$1')))
+
+export const feeRateShape = whole.transform(BigInt)

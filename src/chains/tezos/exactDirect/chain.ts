@@ -6,6 +6,7 @@ import type { DirectNode } from '../../common/direct/node.js'
 import type { DirectNetworkSettings } from '../../common/direct/settings.js'
 import { createTokenList } from '../../common/direct/tokens.js'
 import { readOperationHash, readTezosAddress, readTezosAsset } from '../encoding/identifiers.js'
+import { balanceShape } from '../rpc/source.js'
 import { lookUpTezos } from './lookUp.js'
 import { isSignedByAccount } from './signedClaim.js'
 
@@ -15,14 +16,16 @@ interface TezosChainDependencies {
 }
 
 export const createTezosChain = (
-  { network, tokens, signers, pollIntervalMs }: DirectNetworkSettings,
+  { network, isTestnet, tokens, signers, pollIntervalMs }: DirectNetworkSettings,
   { node, crossCheckAmount }: TezosChainDependencies,
 ): DirectChain => ({
   network,
   signers,
   carriesMemo: false,
+  isTestnet,
   // A payment is final after about 15 seconds.
   minAgeSeconds: 60,
+  secondsToFinality: 15,
   pollIntervalMs,
   readAddress: readTezosAddress,
   readAsset: readTezosAsset,
@@ -34,6 +37,11 @@ export const createTezosChain = (
   }),
   readClaimedAsset,
   lookUp: createCheckedLookUp(node, lookUpTezos, crossCheckAmount),
+  readBalance: (asset, owner) => {
+    const [contract = '', tokenId = ''] = asset.split(':')
+    return node.ask('balance', { contract, tokenId, owner }, balanceShape)
+  },
+  // No fee: which price of gas bakers take is a setting of each, which public nodes do not show.
   isSignedBy: async (claim) => isSignedByAccount(claim),
 })
 

@@ -4,17 +4,28 @@ import type { Endpoint } from '../../nodes/endpoint.js'
 import type { Proof } from '../../nodes/endpointHealth.js'
 import { createRestEndpoint } from '../../nodes/pathEndpoint.js'
 import { createOctezSource } from './octez/source.js'
-import { type FoundOperation, type Head, headShape, type OperationQuery, operationQuery } from './source.js'
+import {
+  type BalanceQuery,
+  balanceQuery,
+  type FoundOperation,
+  type Head,
+  headShape,
+  type OperationQuery,
+  operationQuery,
+} from './source.js'
 import { createTzktSource } from './tzkt/source.js'
 
 interface Source {
   getHead(): Promise<Head>
   findOperation(query: OperationQuery): Promise<FoundOperation>
+  /** Of an FA2 token, in the newest block; 0 for an owner that the token does not know. */
+  readBalance(query: BalanceQuery): Promise<bigint>
 }
 
 const requestShape = z.discriminatedUnion('method', [
   z.object({ method: z.literal('head') }),
   z.object({ method: z.literal('operation'), params: operationQuery }),
+  z.object({ method: z.literal('balance'), params: balanceQuery }),
 ])
 
 const createEndpoint = (host: string, source: Source): Endpoint => ({
@@ -26,6 +37,8 @@ const createEndpoint = (host: string, source: Source): Endpoint => ({
         return schema.parse(await source.getHead())
       case 'operation':
         return schema.parse(await source.findOperation(request.params))
+      case 'balance':
+        return schema.parse(await source.readBalance(request.params))
     }
   },
 })
@@ -34,7 +47,7 @@ export const createOctezEndpoint = (url: Secret, chainId: string, timeoutMs: num
   const rest = createRestEndpoint(url, timeoutMs)
   return createEndpoint(
     rest.host,
-    createOctezSource((path, shape) => rest.request(path, null, shape), chainId),
+    createOctezSource((path, shape, body = null) => rest.request(path, body, shape), chainId),
   )
 }
 

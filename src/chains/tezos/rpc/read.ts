@@ -1,7 +1,11 @@
 import { z } from 'zod'
 
-/** One GET of an endpoint; throws without a valid response. */
-export type Read = <Schema extends z.ZodType>(path: string, shape: Schema) => Promise<z.infer<Schema>>
+/** One GET of an endpoint, or a POST with a body; throws without a valid response. */
+export type Read = <Schema extends z.ZodType>(
+  path: string,
+  shape: Schema,
+  body?: unknown,
+) => Promise<z.infer<Schema>>
 
 export const timeShape = z.iso.datetime().transform((text) => new Date(text))
 

@@ -32,8 +32,12 @@ export const tryParse = <T>(parse: () => T): T | null => {
   }
 }
 
+// Raw, or friendly in either alphabet of base64. The library also reads what only begins with a raw address.
+const addressForm = /^-?[0-9]{1,3}:[0-9a-fA-F]{64}$|^[A-Za-z0-9_+/-]{48}$/
+
 /** Any address form; null if invalid. */
-export const readAddress = (text: string): Address | null => tryParse(() => Address.parse(text))
+export const readAddress = (text: string): Address | null =>
+  addressForm.test(text) ? tryParse(() => Address.parse(text)) : null
 
 export const isEmpty = (slice: Slice): boolean => slice.remainingBits === 0 && slice.remainingRefs === 0
 

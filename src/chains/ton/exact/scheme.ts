@@ -1,13 +1,14 @@
 import type { Address } from '@ton/core'
-import { withSignal } from '../../../concurrency/deadline.js'
+import { startWithSignal, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Authorized, Outcome, ResolveOptions, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { createMinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
+import { completeTokenFacts, listKnownTokens } from '../../common/tokens.js'
 import { readAddress } from '../encoding/cells.js'
-import { knownNetworks } from '../networks.js'
+import { findKnownNetwork, knownNetworks } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
 import type { JettonRegistry } from '../tokens/jettonRegistry.js'
@@ -62,6 +63,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     gasShare: dependencies.minPaymentGasShare,
     coinDecimals,
   })
+  const known = findKnownNetwork(network.name)
+  const builtInTokens = known?.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset })) ?? []
   /** Settlements in progress: a second settlement of one authorization shares its outcome. */
   const underWay = new Map<string, Promise<Outcome>>()
 
@@ -189,6 +192,33 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
         typicalNanoTon,
       ),
     isAddress: (text) => readAddress(text) !== null,
+    normalizeAddress: (text) => readAddress(text)?.toRawString() ?? null,
+    isTestnet: known?.isTestnet ?? false,
+    secondsToSettle,
+
+    listTokens: () =>
+      listKnownTokens(
+        network.tokenFacts.map((token) =>
+          completeTokenFacts(
+            { ...token, asset: readAddress(token.asset)?.toRawString() ?? token.asset },
+            builtInTokens,
+          ),
+        ),
+      ),
+
+    readBalance: async (asset, holder, signal) => {
+      const [master, owner] = [readAddress(asset), readAddress(holder)]
+      if (master === null || owner === null) return 0n
+      const balance = await startWithSignal(() => jettons.findBalance(master, owner), signal)
+      if (balance !== null) return balance
+      throw networkUnavailable(network.network, new Error(`${asset} did not answer as a jetton does`))
+    },
+
+    // Of a relayed payment; otherwise the payer's wallet pays about the same.
+    estimateFee: async (signal) => {
+      signal.throwIfAborted()
+      return { amount: typicalNanoTon, symbol: 'TON', decimals: coinDecimals, paidBy: 'facilitator' }
+    },
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]
@@ -232,3 +262,6 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
 // Of TON.
 const coinDecimals = 9
+
+// A payment takes up to four blocks, of the wallet, the two jetton wallets and the masterchain, about 5 s apart.
+const secondsToSettle = 20

@@ -4,6 +4,7 @@ import type { Reason } from '../../../protocol/reasons.js'
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
 import type { AssetTerms } from '../../../schemes/scheme.js'
 import type { OfflineModule } from '../../chain.js'
+import { listKnownTokens } from '../../common/tokens.js'
 import { readAddress } from '../encoding/cells.js'
 import { formatAuthorizationId } from '../exact/authorizationId.js'
 import { findFailedCheck } from '../exact/checks.js'
@@ -71,6 +72,11 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
     signers: [relay.toRawString()],
     forms,
     isAddress: (text) => readAddress(text) !== null,
+    listTokens: () =>
+      listKnownTokens([
+        { asset: readAddress(testDollars)?.toRawString() ?? testDollars, symbol: 'USDT', decimals: 6 },
+        ...known.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset })),
+      ]),
     describeAsset: async (asset) => describe(asset),
     identify: (payment) => {
       const decoded = decode(payment)

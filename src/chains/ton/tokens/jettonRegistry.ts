@@ -7,6 +7,8 @@ export interface JettonRegistry {
   /** `get_wallet_address` of the master; null if it does not answer. */
   findWallet(master: Address, owner: Address): Promise<Address | null>
   readBalance(wallet: Address): Promise<bigint>
+  /** Balance of an owner, 0 without a wallet. Null if the master or the wallet does not answer as a jetton does. */
+  findBalance(master: Address, owner: Address): Promise<bigint | null>
 }
 
 interface JettonPolicy {
@@ -21,26 +23,40 @@ export const createJettonRegistry = (rpc: Rpc, policy: JettonPolicy): JettonRegi
   const accepted = new Set(policy.tokens.map((text) => parseMaster(text).toRawString()))
   const cache = new Map<string, Address>()
 
+  const findWallet = async (master: Address, owner: Address): Promise<Address | null> => {
+    const key = `${master.toRawString()} ${owner.toRawString()}`
+    const cached = cache.get(key)
+    if (cached !== undefined) return cached
+    const [entry] = (await rpc.runGetMethod(master, 'get_wallet_address', [owner])) ?? []
+    const wallet = readAddressEntry(entry)
+    if (wallet === null) return null
+    const [oldest] = cache.keys()
+    if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest)
+    cache.set(key, wallet)
+    return wallet
+  }
+
   return {
     isOffered: (master) => policy.acceptsAnyToken || accepted.has(master.toRawString()),
-    findWallet: async (master, owner) => {
-      const key = `${master.toRawString()} ${owner.toRawString()}`
-      const cached = cache.get(key)
-      if (cached !== undefined) return cached
-      const [entry] = (await rpc.runGetMethod(master, 'get_wallet_address', [owner])) ?? []
-      const wallet = readAddressEntry(entry)
-      if (wallet === null) return null
-      const [oldest] = cache.keys()
-      if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest)
-      cache.set(key, wallet)
-      return wallet
-    },
+    findWallet,
     readBalance: async (wallet) => {
       const [balance] = (await rpc.runGetMethod(wallet, 'get_wallet_data')) ?? []
       return typeof balance === 'bigint' ? balance : 0n
     },
+    findBalance: async (master, owner) => {
+      const wallet = await findWallet(master, owner)
+      if (wallet === null) return null
+      const data = await rpc.runGetMethod(wallet, 'get_wallet_data')
+      // An undeployed wallet has no methods.
+      if (data === null) return 0n
+      const [balance] = data
+      return typeof balance === 'bigint' && balance >= 0n && balance < maxCoins ? balance : null
+    },
   }
 }
+
+// VarUInteger 16 of block.tlb: 15 bytes.
+const maxCoins = 2n ** 120n
 
 const parseMaster = (text: string): Address => {
   const master = readAddress(text)

@@ -37,7 +37,8 @@ const sunPerTrx = 1_000_000
 
 // A transfer to a new holder of USDT needs about 130,000.
 const maxEnergyPerPayment = 300_000
-const typicalEnergyPerPayment = 65_000
+/** A transfer of USDT to a holder of some. */
+export const typicalEnergyPerPayment = 65_000
 
 // Upper bound of a delegation or an undelegation with its result.
 const delegationBytes = 300

@@ -1,12 +1,21 @@
-import { sleep, withSignal } from '../../../concurrency/deadline.js'
+import { sleep, startWithSignal, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { createMinimumPayment } from '../../common/minimumPayment.js'
+import { listKnownTokens } from '../../common/tokens.js'
 import { formatAddress, readAddress } from '../encoding/address.js'
-import { countDelegationCost, type EnergyDelegator, type Undelegate } from '../energy/energyDelegator.js'
+import {
+  countDelegationCost,
+  type EnergyDelegator,
+  typicalEnergyPerPayment,
+  type Undelegate,
+} from '../energy/energyDelegator.js'
+import { findKnownNetwork } from '../networks.js'
 import { createPriceCache } from '../rpc/prices.js'
+import { readBalance } from '../rpc/readBalance.js'
 import type { Rpc } from '../rpc/rpc.js'
+import type { Prices } from '../rpc/wireShapes.js'
 import type { TronNetworkSettings } from '../settings.js'
 import { getBlockStatus } from '../transactions/blockStatus.js'
 import { type ChainState, readChainState } from './chainState.js'
@@ -34,6 +43,12 @@ export interface ExactDependencies {
 // Of TRX.
 const coinDecimals = 6
 
+// A block takes 3 s; the transfer waits for one, and before it for one with the delegation.
+const blockSeconds = 3
+
+// Of a signed transfer with its result.
+const transferBytes = 345
+
 // In sun per byte, since 2021; until the first payment is verified.
 const usualBandwidthPrice = 1_000
 
@@ -54,6 +69,15 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
   const withEnergy = (state: ChainState) => ({ ...state, maxDelegable: sponsor?.maxDelegable() ?? 0 })
+
+  /** Without energy of the payer's own. */
+  const estimateCost = ({ energyPrice, bandwidthPrice: price }: Prices) =>
+    sponsor === null
+      ? {
+          amount: BigInt(typicalEnergyPerPayment * energyPrice + transferBytes * price),
+          paidBy: 'payer' as const,
+        }
+      : { amount: BigInt(countDelegationCost(2, price)), paidBy: 'facilitator' as const }
 
   // A delegation, and the undelegation that follows.
   const findDelegationCost = () => (sponsor === null ? null : BigInt(countDelegationCost(2, bandwidthPrice)))
@@ -130,6 +154,28 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     listMinimums: () => minimum.list(network.tokens, findDelegationCost()),
 
     isAddress: (text) => readAddress(text) !== null,
+    normalizeAddress: (text) => {
+      const address = readAddress(text)
+      return address === null ? null : formatAddress(address)
+    },
+    isTestnet: findKnownNetwork(network.name)?.isTestnet ?? false,
+    secondsToSettle: sponsor === null ? blockSeconds : 2 * blockSeconds,
+
+    listTokens: () => listKnownTokens(network.tokenFacts),
+
+    readBalance: async (asset, holder, signal) => {
+      const [contract, owner] = [readAddress(asset), readAddress(holder)]
+      if (contract === null || owner === null) return 0n
+      return await startWithSignal(
+        () => readBalance({ rpc, network: network.network }, { contract, owner }),
+        signal,
+      )
+    },
+
+    estimateFee: async (signal) => {
+      const prices = await startWithSignal(readPrices, signal)
+      return { ...estimateCost(prices), symbol: 'TRX', decimals: coinDecimals }
+    },
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]

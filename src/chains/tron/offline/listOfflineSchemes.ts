@@ -1,6 +1,7 @@
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
 import type { AssetTerms } from '../../../schemes/scheme.js'
 import type { OfflineModule } from '../../chain.js'
+import { listKnownTokens } from '../../common/tokens.js'
 import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
 import type { SignedTransfer } from '../exact/decode.js'
 import { describeTransfer } from '../exact/describeTransfer.js'
@@ -44,6 +45,7 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
     signers: [],
     forms,
     isAddress: (text) => readAddress(text) !== null,
+    listTokens: () => listKnownTokens(tokens.map(({ contract: asset, ...facts }) => ({ ...facts, asset }))),
     describeAsset: async (asset) => describe(asset),
     identify: ({ proof }) => {
       const reading = readExactProof(proof)

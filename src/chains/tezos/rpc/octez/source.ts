@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Read } from '../read.js'
 import {
+  type BalanceQuery,
   blocksOnTop,
   type FoundOperation,
   type Head,
@@ -10,7 +11,7 @@ import {
 import { createBlockCache } from './blockCache.js'
 import { findPosition, type Position } from './findPosition.js'
 import { decodeTransferParameter } from './transferParameter.js'
-import { headerShape, operationShape } from './wireShapes.js'
+import { balancesShapeOf, headerShape, operationShape } from './wireShapes.js'
 
 /** Reads an octez node; remembers which operations recent blocks hold. */
 export const createOctezSource = (read: Read, chainId: string) => {
@@ -43,6 +44,15 @@ export const createOctezSource = (read: Read, chainId: string) => {
       if (position === 'unfinished' || position.onTop < blocksOnTop) return { state: 'pending' }
       return await readOperation(position, hash)
     },
+    // The view of TZIP-12, not the storage: each contract keeps its balances in its own form.
+    readBalance: ({ contract, tokenId, owner }: BalanceQuery): Promise<bigint> =>
+      read('/chains/main/blocks/head/helpers/scripts/run_view', balancesShapeOf({ owner, tokenId }), {
+        contract,
+        entrypoint: 'balance_of',
+        input: [{ prim: 'Pair', args: [{ string: owner }, { int: tokenId }] }],
+        chain_id: chainId,
+        unparsing_mode: 'Readable',
+      }),
   }
 }
 

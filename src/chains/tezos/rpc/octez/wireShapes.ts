@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { blockHashShape, operationHashShape, statusShape, timeShape } from '../read.js'
+import { naturalShape } from '../transferShape.js'
 
 export const headerShape = z.object({
   chain_id: z.string(),
@@ -25,3 +26,22 @@ export const operationShape = z.object({
   hash: operationHashShape,
   contents: z.array(contentShape).min(1),
 })
+
+/** Answers of `balance_of` to one request: `(pair (pair owner token_id) balance)`. */
+export const balancesShapeOf = ({ owner, tokenId }: { readonly owner: string; readonly tokenId: string }) =>
+  z
+    .object({
+      data: z.tuple([
+        z.object({
+          prim: z.literal('Pair'),
+          args: z.tuple([
+            z.object({
+              prim: z.literal('Pair'),
+              args: z.tuple([z.object({ string: z.literal(owner) }), z.object({ int: z.literal(tokenId) })]),
+            }),
+            z.object({ int: naturalShape }),
+          ]),
+        }),
+      ]),
+    })
+    .transform(({ data: [{ args }] }) => BigInt(args[1].int))

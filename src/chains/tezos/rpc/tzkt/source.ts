@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { blockHashShape, operationHashShape, type Read, statusShape, timeShape } from '../read.js'
 import {
+  type BalanceQuery,
   blocksOnTop,
   type FoundOperation,
   type Head,
@@ -36,6 +37,9 @@ type Row = z.infer<typeof rowShape>
 
 const transferShape = transferShapeOf(naturalShape)
 
+/** Empty for an owner that the token does not know. */
+const balancesShape = z.union([z.tuple([]), z.tuple([naturalShape])])
+
 /** Reads the API of the indexer TzKT, which finds operations by their hash. */
 export const createTzktSource = (read: Read, chainId: string) => {
   const getHead = async () => {
@@ -66,6 +70,11 @@ export const createTzktSource = (read: Read, chainId: string) => {
         isApplied: rows.every(({ status }) => status === 'applied'),
         calls: rows.flatMap(listCalls),
       }
+    },
+    readBalance: async ({ contract, tokenId, owner }: BalanceQuery): Promise<bigint> => {
+      const filter = `account=${owner}&token.contract=${contract}&token.tokenId=${tokenId}`
+      const [balance = '0'] = await read(`/tokens/balances?${filter}&select=balance`, balancesShape)
+      return BigInt(balance)
     },
   }
 }

@@ -1,0 +1,25 @@
+import { type Ask, askOrNull } from '../../common/direct/node.js'
+import type { RpcError } from '../../nodes/endpoint.js'
+import type { AptosAddress } from '../encoding/address.js'
+import { balanceShape, gasPriceShape } from './wireShapes.js'
+
+const notFound = 404
+
+/** Also an unknown path has status 404. */
+const isMissingAccount = ({ code, message }: RpcError): boolean =>
+  code === notFound && /"(?:account|resource)_not_found"/.test(message)
+
+/** Of the account's primary store, with what a paired coin holds; 0 without either. */
+export const readTokenBalance = async (
+  ask: Ask,
+  { asset, owner }: { readonly asset: AptosAddress; readonly owner: AptosAddress },
+): Promise<bigint> =>
+  (await askOrNull(ask, {
+    method: `/accounts/${owner}/balance/${asset}`,
+    params: null,
+    schema: balanceShape,
+    isVerdict: isMissingAccount,
+  })) ?? 0n
+
+/** In octas per unit of gas. */
+export const readGasPrice = (ask: Ask): Promise<bigint> => ask('/estimate_gas_price', null, gasPriceShape)
