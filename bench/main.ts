@@ -9,6 +9,7 @@ import { measureQuota } from './measureQuota.js'
 import { measureSettle } from './measureSettle.js'
 import { measureSlowVerify } from './measureSlowVerify.js'
 import { measureSolana } from './measureSolana.js'
+import { measureStreams } from './measureStreams.js'
 import { measureTon } from './measureTon.js'
 import { measureTron } from './measureTron.js'
 import { measureUpto } from './measureUpto.js'
@@ -37,6 +38,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   ton: measureTon,
   families: measureFamilies,
   discovery: measureDiscovery,
+  streams: measureStreams,
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))

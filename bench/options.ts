@@ -16,6 +16,7 @@ export const parts = [
   'ton',
   'families',
   'discovery',
+  'streams',
 ] as const
 
 export type Part = (typeof parts)[number]

@@ -9,6 +9,7 @@ import type { DiscoveryUseCases } from '../src/usecases/discovery/useCases.js'
 import type { SandboxUseCases } from '../src/usecases/sandbox/useCases.js'
 import type { SiwxUseCases } from '../src/usecases/siwx/useCases.js'
 import type { StatsUseCases } from '../src/usecases/stats/useCases.js'
+import type { StreamUseCases } from '../src/usecases/streams/useCases.js'
 import type { WebhookUseCases } from '../src/usecases/webhooks/useCases.js'
 
 const documentFile = fileURLToPath(new URL('openapi.yaml', import.meta.url))
@@ -73,6 +74,16 @@ const webhooks: WebhookUseCases = {
   readEvents: refuse,
 }
 
+const streams: StreamUseCases = {
+  openStream: refuse,
+  updateStream: refuse,
+  closeStream: refuse,
+  pauseStream: refuse,
+  resumeStream: refuse,
+  getStream: refuse,
+  listStreams: refuse,
+}
+
 const discovery: DiscoveryUseCases = {
   listResources: refuse,
   searchResources: refuse,
@@ -90,6 +101,7 @@ export const renderDocument = async (): Promise<string> => {
       reconciliation: { reconcilePeriod: refuse },
       siwx,
       stats,
+      streams,
       webhooks,
       sandbox,
       discovery,

@@ -32,6 +32,7 @@ import { reconciliationRoutes } from './http/routes/reconciliation.js'
 import { sandboxRoutes } from './http/routes/sandbox.js'
 import { siwxRoutes } from './http/routes/siwx.js'
 import { statsRoutes } from './http/routes/stats.js'
+import { streamRoutes } from './http/routes/streams.js'
 import { webhookRoutes } from './http/routes/webhooks.js'
 import { addRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
@@ -168,6 +169,11 @@ export const buildApp = ({
   app.register(reconciliationRoutes, {
     useCases: useCases.reconciliation,
     now: (limits?.clock ?? systemClock).now,
+  })
+  app.register(streamRoutes, {
+    useCases: useCases.streams,
+    maxBodyBytes: settings.maxPaymentBodyBytes,
+    tiers,
   })
   app.register(webhookRoutes, { useCases: useCases.webhooks })
   if (useCases.discovery !== null) app.register(discoveryRoutes, { useCases: useCases.discovery })

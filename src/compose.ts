@@ -35,6 +35,7 @@ import { createInboxTransport } from './usecases/sandbox/inboxTransport.js'
 import { createSandbox } from './usecases/sandbox/index.js'
 import { createSiwx } from './usecases/siwx/index.js'
 import { createStats } from './usecases/stats/index.js'
+import { createStreams } from './usecases/streams/index.js'
 import type { UseCases } from './usecases/useCases.js'
 import { createWebhooks } from './usecases/webhooks/index.js'
 
@@ -202,6 +203,14 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     clock,
     logger,
   })
+  const streams = createStreams({
+    ...stores,
+    core,
+    registry,
+    verifyDeadlineMs: config.verifyDeadlineMs,
+    clock,
+    logger,
+  })
   const dashboard = createDashboard({
     ...stores,
     ...stores.views,
@@ -243,7 +252,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
           },
         })
   const optional = [sandbox, discovery].filter((noun) => noun !== null)
-  const jobs = listJobs([core, dashboard, reconciliation, siwx, stats, webhooks, ...optional])
+  const jobs = listJobs([core, dashboard, reconciliation, siwx, stats, streams, webhooks, ...optional])
 
   return {
     useCases: {
@@ -252,6 +261,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
       reconciliation: reconciliation.useCases,
       siwx: siwx.useCases,
       stats: stats.useCases,
+      streams: streams.useCases,
       webhooks: webhooks.useCases,
       sandbox: sandbox?.useCases ?? null,
       discovery: discovery?.useCases ?? null,
@@ -264,6 +274,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     detectReorgs: (stopped) => runOnce(core.jobs.detectReorgs, stopped),
     startJobs: () => startJobs(shareJobs(jobs, stores.jobLeases), clock, logger),
     close: async () => {
+      await streams.close()
       await Promise.all([chains.close(), registration.mailer?.close(), schemaValidator.close()])
       await runOnce(stats.jobs.flushRequestStatistics).catch((error: unknown) =>
         logger.warn({ error }, 'statistics.write_failed'),

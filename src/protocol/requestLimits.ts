@@ -88,6 +88,8 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perAddress('*', figures.anonymousRequestsPerMinute),
     perAddress('POST /settle', figures.anonymousSettlesPerMinute),
     perAddress('POST /v1/intent/:id/execute', figures.anonymousSettlesPerMinute),
+    perAddress('POST /v1/stream/open', figures.anonymousSettlesPerMinute),
+    perAddress('POST /v1/stream/close', figures.anonymousSettlesPerMinute),
     perAddress('POST /v1/siwx/nonce', 120),
     perAddress('POST /v1/siwx/verify', 120),
     ...ofKeys('POST /register'),

@@ -6,7 +6,10 @@ import type { Authorized, Kind, Refusal, Scheme } from './scheme.js'
  * the payer's own key. Balances, nonces and contract wallets are unknown to it. The sandbox settles by it.
  */
 export interface OfflineScheme
-  extends Pick<Scheme, 'isAddress' | 'isAsset' | 'listTokens' | 'describeAsset' | 'findRouter' | 'identify'> {
+  extends Pick<
+    Scheme,
+    'isAddress' | 'isAsset' | 'listTokens' | 'describeAsset' | 'findRouter' | 'identify' | 'vouchers'
+  > {
   readonly kind: Kind
   /** Address that the sandbox announces as signer, spender or fee payer; no key exists for it. */
   readonly signers: readonly string[]

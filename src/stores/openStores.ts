@@ -26,6 +26,7 @@ import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { SignInNonces } from '../ports/signInNonces.js'
 import type { Statistics } from '../ports/statistics.js'
+import type { StreamStore } from '../ports/streamStore.js'
 import type { WebhookOutbox } from '../ports/webhookOutbox.js'
 import type { Tiers } from '../protocol/tiers.js'
 import { createAccountCache } from './memory/accountCache.js'
@@ -58,6 +59,7 @@ import { createSandboxInboxes } from './postgres/sandbox/inboxes.js'
 import { createSandboxScenarios } from './postgres/sandbox/scenarios.js'
 import { createSignInNonces } from './postgres/siwx/signInNonces.js'
 import { createStatistics } from './postgres/statistics/statistics.js'
+import { createStreamStore } from './postgres/streams/streamStore.js'
 import { createEventFeed } from './postgres/webhooks/eventFeed.js'
 import { createWebhookOutbox } from './postgres/webhooks/webhookOutbox.js'
 import { type Circuit, createCircuit } from './redis/circuit.js'
@@ -104,6 +106,7 @@ export interface Stores {
   readonly quotas: Quotas
   readonly reservations: Reservations
   readonly signInNonces: SignInNonces
+  readonly streams: StreamStore
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
   readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
   readonly accountSettlements: AccountSettlements
@@ -225,6 +228,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       quotas: mapDatabaseErrors(createQuotas(pool)),
       reservations: mapDatabaseErrors(createReservations(pool)),
       signInNonces: mapDatabaseErrors(createSignInNonces(pool)),
+      streams: mapDatabaseErrors(createStreamStore(pool)),
       views: {
         quotas: mapDatabaseErrors(createQuotas(reads)),
         journal: mapDatabaseErrors(createSettlementJournal(reads, instance)),

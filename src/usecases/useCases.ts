@@ -5,6 +5,7 @@ import type { ReconciliationUseCases } from './reconciliation/useCases.js'
 import type { SandboxUseCases } from './sandbox/useCases.js'
 import type { SiwxUseCases } from './siwx/useCases.js'
 import type { StatsUseCases } from './stats/useCases.js'
+import type { StreamUseCases } from './streams/useCases.js'
 import type { WebhookUseCases } from './webhooks/useCases.js'
 
 export interface UseCases {
@@ -13,6 +14,7 @@ export interface UseCases {
   readonly reconciliation: ReconciliationUseCases
   readonly siwx: SiwxUseCases
   readonly stats: StatsUseCases
+  readonly streams: StreamUseCases
   readonly webhooks: WebhookUseCases
   /** Null outside the sandbox. */
   readonly sandbox: SandboxUseCases | null

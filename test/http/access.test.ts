@@ -11,6 +11,7 @@ import {
   sandboxUseCases,
   siwxUseCases,
   statsUseCases,
+  streamUseCases,
   testApp,
   testMetrics,
   webhookUseCases,
@@ -83,6 +84,15 @@ describe('every route', () => {
       'HEAD /stats/settlements public',
       'GET /v1/reconciliation operator',
       'HEAD /v1/reconciliation operator',
+      'POST /v1/stream/open key',
+      'POST /v1/stream/update key',
+      'POST /v1/stream/close key',
+      'POST /v1/stream/{id}/pause key',
+      'POST /v1/stream/{id}/resume key',
+      'GET /v1/stream/{id} key',
+      'HEAD /v1/stream/{id} key',
+      'GET /v1/stream dashboard',
+      'HEAD /v1/stream dashboard',
       'POST /dashboard/webhook dashboard',
       'POST /dashboard/webhook/test dashboard',
       'POST /dashboard/webhook/rotate dashboard',
@@ -143,6 +153,11 @@ describe('every route', () => {
     expect(scopes.filter((line) => / (?:verify|settle)$/.test(line))).toEqual([
       'POST /verify verify',
       'POST /settle settle',
+      'POST /v1/stream/open settle',
+      'POST /v1/stream/update settle',
+      'POST /v1/stream/close settle',
+      'POST /v1/stream/{id}/pause settle',
+      'POST /v1/stream/{id}/resume settle',
     ])
     const dashboard = app.listRoutes().filter(({ path }) => path.startsWith('/dashboard'))
     expect(dashboard.filter(({ scope }) => scope === null)).toEqual([])
@@ -169,6 +184,7 @@ describe('every route', () => {
       reconciliation: reconciliationUseCases(),
       siwx: siwxUseCases(),
       stats: statsUseCases(),
+      streams: streamUseCases(),
       webhooks: webhookUseCases(),
       sandbox: sandboxUseCases(),
       discovery: null,

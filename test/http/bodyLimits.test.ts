@@ -146,6 +146,8 @@ describe('a body', () => {
       '/settle': paymentBytes,
       '/accepts': paymentBytes,
       '/v1/siwx/verify': signInBytes,
+      '/v1/stream/open': paymentBytes,
+      '/v1/stream/update': signInBytes,
       '/discovery/validate': declarationBytes,
       '/v1/discovery/validate': declarationBytes,
     }

@@ -59,6 +59,8 @@ describe("the specification's request rates", () => {
     ['GET /docs/', 'anonymous', 1_000, minuteMs, 'one address'],
     ['POST /settle', 'anonymous', 100, minuteMs, 'one address'],
     ['POST /v1/intent/:id/execute', 'anonymous', 100, minuteMs, 'one address'],
+    ['POST /v1/stream/open', 'anonymous', 100, minuteMs, 'one address'],
+    ['POST /v1/stream/close', 'anonymous', 100, minuteMs, 'one address'],
     ['POST /v1/siwx/nonce', 'anonymous', 120, minuteMs, 'one address'],
     ['POST /v1/siwx/verify', 'anonymous', 120, minuteMs, 'one address'],
     ['POST /register', 'anonymous', 30, minuteMs, 'all addresses'],
@@ -122,7 +124,7 @@ describe("the specification's request rates", () => {
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
     )
     expect(untested).toEqual([])
-    expect(table).toHaveLength(21)
+    expect(table).toHaveLength(23)
   })
 
   it('are disabled by 0', async () => {

@@ -140,6 +140,7 @@ const openNetwork = async (
     hasAuthorizations: createAuthorizationSupport(rpc),
     presence: createPermit2Presence(rpc, network.chainId),
   })
+  const contracts = createContractReader(network.network, rpc)
   const schemes = [
     exact,
     createUptoScheme({
@@ -147,9 +148,10 @@ const openNetwork = async (
       routers,
       accounts: signers.addresses,
       presence: createUptoPermit2Presence(rpc, network.chainId),
+      contracts,
     }),
   ]
-  return { schemes, contracts: createContractReader(network.network, rpc), monitor, maintenance }
+  return { schemes, contracts, monitor, maintenance }
 }
 
 /** Every endpoint that answers must serve the chain that it was configured for. */

@@ -33,7 +33,8 @@ export interface SandboxDependencies {
 /** A scheme without a chain: scripts decide the payments of payers without keys, an offline reader all others. */
 export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme => {
   const { offline, fixed, scenarios, clock } = dependencies
-  const { kind, signers, forms, isAddress, isAsset, listTokens, describeAsset, findRouter } = offline
+  const { kind, signers, forms, isAddress, isAsset, listTokens, describeAsset, findRouter, vouchers } =
+    offline
   const { network } = kind
   const findScript = createFindScript({ network, fixed, scenarios, clock })
   const isFixed = (payer: string): boolean => fixed.some(({ address }) => address === payer)
@@ -169,6 +170,7 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     isClaimedByJournal: true,
     describeAsset,
     ...(findRouter === undefined ? {} : { findRouter }),
+    ...(vouchers === undefined ? {} : { vouchers }),
     identify,
     verify: async (payment, options) => {
       const scripted = await findScript(listNamedPayers(payment, offline))

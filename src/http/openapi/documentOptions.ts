@@ -53,6 +53,7 @@ const documentInfo = {
   servers: [{ url: '/', description: 'This instance' }],
   tags: [
     { name: 'Payments', description: 'Verify, settle and look up payments.' },
+    { name: 'Streams', description: 'Metered payments: one settlement of exactly what was used.' },
     { name: 'Accounts', description: 'API keys and their dashboard.' },
     {
       name: 'Webhooks',

@@ -1,9 +1,22 @@
+import type { StreamEvent } from '../../protocol/streams.js'
+
 const events = {
   'settlement.confirmed': 'The payment is proven: the recipient has the funds.',
   'settlement.failed': 'The payment failed permanently: no funds moved, and by this settlement none will.',
   'settlement.pending': 'A settlement was left open; at most once per settlement.',
   'settlement.reorged': 'The chain dropped the block of the payment; it is pending again.',
 } as const
+
+const ofStreams = {
+  'stream.opened': 'The payment of a stream is held.',
+  'stream.paused': 'Updates are refused until it is resumed.',
+  'stream.resumed': 'Updates are taken again.',
+  'stream.closed': 'The final amount is settled.',
+  'stream.failed': 'The stream was not settled, and never will be.',
+  'stream.expired': 'The time of the stream passed and nothing was used.',
+  'stream.insufficient_funds': 'What was used could not be settled now; see `risk`.',
+  'stream.funds_restored': 'What was used could be settled again.',
+} as const satisfies Record<StreamEvent, string>
 
 const header = (name: string, description: string) => ({
   name,
@@ -13,9 +26,36 @@ const header = (name: string, description: string) => ({
   schema: { type: 'string' },
 })
 
-const describeEvent = (type: string, description: string) => ({
+/** `data` of the events of settlements. */
+const settlement = {
+  allOf: [
+    { $ref: '#/components/schemas/Settlement' },
+    {
+      type: 'object',
+      properties: {
+        resource: {
+          type: 'string',
+          description: 'URL of what was paid for, where the payment names it',
+        },
+        idempotencyKey: {
+          type: 'string',
+          description: 'Of the request that received the success',
+        },
+        operationalCode: { $ref: '#/components/schemas/OperationalCode' },
+        retryable: {
+          type: 'boolean',
+          description: 'With a reason: whether the same request may succeed later',
+        },
+      },
+    },
+  ],
+}
+
+const stream = { $ref: '#/components/schemas/Stream' }
+
+const describeEvent = (type: string, description: string, data: object) => ({
   post: {
-    operationId: type.replace(/\.(.)/, (_dot, letter: string) => letter.toUpperCase()),
+    operationId: type.replaceAll(/[._](.)/g, (_dot, letter: string) => letter.toUpperCase()),
     tags: ['Webhooks'],
     summary: type,
     description,
@@ -38,29 +78,7 @@ const describeEvent = (type: string, description: string) => ({
               id: { type: 'string', description: 'The header `webhook-id`' },
               type: { type: 'string', const: type },
               timestamp: { type: 'string', format: 'date-time' },
-              data: {
-                allOf: [
-                  { $ref: '#/components/schemas/Settlement' },
-                  {
-                    type: 'object',
-                    properties: {
-                      resource: {
-                        type: 'string',
-                        description: 'URL of what was paid for, where the payment names it',
-                      },
-                      idempotencyKey: {
-                        type: 'string',
-                        description: 'Of the request that received the success',
-                      },
-                      operationalCode: { $ref: '#/components/schemas/OperationalCode' },
-                      retryable: {
-                        type: 'boolean',
-                        description: 'With a reason: whether the same request may succeed later',
-                      },
-                    },
-                  },
-                ],
-              },
+              data,
             },
             required: ['id', 'type', 'timestamp', 'data'],
           },
@@ -76,4 +94,7 @@ const describeEvent = (type: string, description: string) => ({
 
 /** The `webhooks` section of the document. */
 export const describeWebhooks = () =>
-  Object.fromEntries(Object.entries(events).map(([type, text]) => [type, describeEvent(type, text)]))
+  Object.fromEntries([
+    ...Object.entries(events).map(([type, text]) => [type, describeEvent(type, text, settlement)]),
+    ...Object.entries(ofStreams).map(([type, text]) => [type, describeEvent(type, text, stream)]),
+  ])

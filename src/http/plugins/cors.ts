@@ -14,6 +14,7 @@ const requestHeaders = [
   'Authorization',
   'X-API-Key',
   'Idempotency-Key',
+  'X-Stream-Token',
   'X-Request-ID',
   'PAYMENT-SIGNATURE',
   'PAYMENT-REQUIRED',
@@ -105,7 +106,9 @@ export const cors = fastifyPlugin<CorsOptions>(
 )
 
 const isAccountRoute = (path: string): boolean =>
-  path === '/register' || path === '/lookup' || path === '/v1/events' || path.startsWith('/dashboard/')
+  accountPaths.includes(path) || path.startsWith('/dashboard/')
+
+const accountPaths: readonly string[] = ['/register', '/lookup', '/v1/events', '/v1/stream']
 
 const readPath = (url: string): string => {
   const [path = ''] = url.split(/[?#]/, 1)

@@ -1,17 +1,16 @@
-import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { AppError } from '../../errors.js'
 import type { MeasuredKind, Metrics } from '../../platform/metrics.js'
 import type { Secret } from '../../platform/secret.js'
 import type { Clock } from '../../ports/clock.js'
-import type { QuotaClaim } from '../../ports/quotas.js'
 import { isPriceRequest } from '../../protocol/accepts.js'
 import { canonicalNetwork } from '../../protocol/network.js'
-import { getTier, type Tiers } from '../../protocol/tiers.js'
+import type { Tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
 import { cacheFor } from '../../usecases/cacheFor.js'
 import type { CoreUseCases, SettleResponse } from '../../usecases/core/useCases.js'
 import { createTokenCheck, type OperatorGate } from '../auth/operatorGate.js'
+import { readQuotaClaim } from '../auth/quotaClaim.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { isClientGone } from '../responseEnd.js'
 import { acceptsSchema } from '../schemas/accepts.js'
@@ -201,11 +200,6 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
   )
   done()
 }
-
-const readQuotaClaim = ({ account }: Pick<FastifyRequest, 'account'>, tiers: Tiers): QuotaClaim | null =>
-  account === null
-    ? null
-    : { accountId: account.id, holder: account.quotaHolder, tier: getTier(tiers, account.tier) }
 
 const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({
   scheme,

@@ -30,7 +30,7 @@ import { createQuotaGate, type QuotaGate } from './quotaGate.js'
 import { createReconcileSettlements } from './reconcileSettlements.js'
 import { createSettleAuthorization, type SettleAuthorization } from './settleAuthorization.js'
 import { createSettlePayment } from './settlePayment.js'
-import { createSpendingLimits, type SpendingLimitSettings } from './spendingLimits.js'
+import { createSpendingLimits, type SpendingLimitSettings, type SpendingLimits } from './spendingLimits.js'
 import type { CoreUseCases, ServiceDescription } from './useCases.js'
 import { createVerifyPayment } from './verifyPayment.js'
 
@@ -76,6 +76,8 @@ export interface Core {
   readonly settleAuthorization: SettleAuthorization
   readonly holdAuthorization: HoldAuthorization
   readonly quotaGate: QuotaGate
+  /** For what is settled later with `isAdmitted`. */
+  readonly spendingLimits: SpendingLimits
   /** Resolves at once what the jobs would resolve over time; for clocks that jump. */
   catchUp(stopped: AbortSignal): Promise<void>
 }
@@ -86,11 +88,12 @@ export const createCore = (dependencies: CoreDependencies): Core => {
   const { settings, service, registry, journal, overview, idempotency, limiter, counter } = dependencies
   const { quotas, reservations, clock, logger } = dependencies
   const holdFunds = createHoldFunds({ reservations, clock })
+  const spendingLimits = createSpendingLimits(limiter, clock, settings.spending)
   const settleAuthorization = createSettleAuthorization({
     registry,
     journal,
     holdFunds,
-    limits: createSpendingLimits(limiter, clock, settings.spending),
+    limits: spendingLimits,
     concurrency: createConcurrencyLimits(settings.concurrency),
     clock,
     logger,
@@ -106,6 +109,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     settleAuthorization,
     holdAuthorization: createHoldAuthorization({ registry, journal, holdFunds }),
     quotaGate,
+    spendingLimits,
     catchUp: async (stopped) => {
       await reconcileSettlements(stopped)
       // A new one has checked no block yet; an orphaned block counts once two rounds find it so.

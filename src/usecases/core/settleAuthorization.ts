@@ -63,7 +63,8 @@ export const createSettleAuthorization = ({
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
-    const { payment, scheme, waitUntil, holder = 'settle', isAdmitted = false } = context
+    const { payment, scheme, waitUntil, holder = 'settle', holdUntil, isAdmitted = false } = context
+    const terms = { holder, ...(holdUntil === undefined ? {} : { until: holdUntil }) }
     const authorizationId = scheme.identify(payment)
     for (let round = 0; round < maxRounds; round++) {
       const existing = authorizationId === null ? null : await journal.findOpen(authorizationId)
@@ -75,7 +76,7 @@ export const createSettleAuthorization = ({
 
       const isAwaited = () => !waitUntil.aborted
       const verify = async () =>
-        await holdFunds(payment, await scheme.verify(payment, { isAwaited, isForSettle: true }), { holder })
+        await holdFunds(payment, await scheme.verify(payment, { isAwaited, isForSettle: true }), terms)
       const verified = await withSignal(verify(), waitUntil)
       if (!verified.isValid) {
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)

@@ -19,6 +19,8 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
   readonly isAwaited?: () => boolean
   /** Who holds the funds, as in `Reservation`. Default: `settle`. */
   readonly holder?: string
+  /** When the hold ends by itself; default: when the resource server stops to wait. */
+  readonly holdUntil?: Date
   /** Concurrency and hourly limits were checked when its stream was opened; they must not delay the close. */
   readonly isAdmitted?: boolean
   /** Called before each claim; a refusal ends the attempt, and nothing is sent. */

@@ -15,6 +15,7 @@ import type { ReconciliationUseCases } from '../../../src/usecases/reconciliatio
 import type { SandboxUseCases } from '../../../src/usecases/sandbox/useCases.js'
 import type { SiwxUseCases } from '../../../src/usecases/siwx/useCases.js'
 import type { StatsUseCases } from '../../../src/usecases/stats/useCases.js'
+import type { StreamUseCases } from '../../../src/usecases/streams/useCases.js'
 import type { WebhookUseCases } from '../../../src/usecases/webhooks/useCases.js'
 import { apiKeyOf } from '../../support/apiKeyOf.js'
 
@@ -157,6 +158,23 @@ export const statsUseCases = (given: Partial<StatsUseCases> = {}): StatsUseCases
   ...given,
 })
 
+/** Streams that do not exist; tests override what they need. */
+export const streamUseCases = (given: Partial<StreamUseCases> = {}): StreamUseCases => {
+  const refuse = async () => {
+    throw new AppError('NOT_FOUND', 'Stream not found')
+  }
+  return {
+    openStream: refuse,
+    updateStream: refuse,
+    closeStream: refuse,
+    pauseStream: refuse,
+    resumeStream: refuse,
+    getStream: refuse,
+    listStreams: async () => ({ streams: [] }),
+    ...given,
+  }
+}
+
 /** Webhook use cases for an account without a webhook; tests override what they need. */
 export const reconciliationUseCases = (
   given: Partial<ReconciliationUseCases> = {},
@@ -244,6 +262,7 @@ export interface TestAppOptions {
   readonly reconciliation?: Partial<ReconciliationUseCases>
   readonly siwx?: Partial<SiwxUseCases>
   readonly stats?: Partial<StatsUseCases>
+  readonly streams?: Partial<StreamUseCases>
   readonly webhooks?: Partial<WebhookUseCases>
   readonly sandbox?: Partial<SandboxUseCases>
   readonly isSandbox?: boolean
@@ -283,6 +302,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       reconciliation: reconciliationUseCases(parts.reconciliation),
       siwx: siwxUseCases(parts.siwx),
       stats: statsUseCases(stats),
+      streams: streamUseCases(parts.streams),
       webhooks: webhookUseCases(parts.webhooks),
       sandbox: sandboxUseCases(parts.sandbox),
       discovery: discoveryUseCases(parts.discovery),

@@ -10,6 +10,7 @@ import { formatPermitId as formatPermit2Id } from '../permit2/payload.js'
 import { formatPermitId, readUptoProof } from '../upto/payload.js'
 import { createReadCandidate } from '../upto/readCandidate.js'
 import { foreignMessage, isTransferAuthorization } from '../upto/scheme.js'
+import { createVouchers } from '../upto/vouchers.js'
 import { chargeOf, createFindFailedCheck } from '../uptoPermit2/checks.js'
 import { readUptoProof as readPermit2Proof } from '../uptoPermit2/payload.js'
 import { hashUptoPermit } from '../uptoPermit2/typedData.js'
@@ -82,6 +83,7 @@ export const createOfflineUpto = (offline: OfflineNetwork): OfflineScheme => {
       extra: { routerAddress: shared, facilitatorAddress: shared },
     },
     signers: [offlineSigner],
+    vouchers: createVouchers({ chainId, contracts: null }),
     forms: evmForms,
     isAddress: (text) => readAddress(text) !== null,
     listTokens: tokens.list,

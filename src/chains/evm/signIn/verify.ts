@@ -2,14 +2,12 @@ import { type Hex, hashMessage } from 'viem'
 import type { SignatureScheme } from '../../../protocol/siwx.js'
 import type { SignInModule } from '../../chain.js'
 import { readAddress } from '../abi/address.js'
-import { readSignature, signatureForm } from '../signatures/signature.js'
+import { readSignature } from '../signatures/signature.js'
+import { keySignatureLengths, readSignatureText } from '../signatures/signatureText.js'
 import { isSignedByContract } from './contractSignature.js'
 import { hashSignInData } from './typedData.js'
 
 const schemes: readonly SignatureScheme[] = ['eip191', 'eip712', 'eip1271', 'eip6492']
-
-// In characters; wallets of several owners concatenate their signatures.
-const maxSignatureLength = 2 + 2 * 8_192
 
 /** By one of the schemes that the client may use, whichever it states: wallets often do not know which they use. */
 export const verifySignature: SignInModule['verifySignature'] = async (statement, contracts) => {
@@ -61,9 +59,6 @@ interface Candidate {
   readonly scheme: 'eip191' | 'eip712'
 }
 
-// With and without EIP-2098, in characters.
-const keySignatureLengths: readonly number[] = [2 + 2 * 65, 2 + 2 * 64]
-
 /** The digest that the address's own key signed; `malleable`: with a high s. */
 const findKeySignature = async (
   signature: Hex,
@@ -78,9 +73,6 @@ const findKeySignature = async (
   }
   return null
 }
-
-const readSignatureText = (text: string): Hex | null =>
-  text.length <= maxSignatureLength && signatureForm.test(text) ? `0x${text.slice(2).toLowerCase()}` : null
 
 /** In EIP-55 form; one letter case throughout is no checksum, a wrong mixture is a wrong address. */
 const readStatedAddress = (text: string): Hex | null => {

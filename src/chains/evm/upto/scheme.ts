@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { isFields } from '../../../protocol/fields.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Scheme } from '../../../schemes/scheme.js'
+import type { ContractReader } from '../../chain.js'
 import { readAddress } from '../abi/address.js'
 import { describeNetwork } from '../describeNetwork.js'
 import { createEvmMinimum, type MethodDependencies, type PaymentMethod, toRefusal } from '../paymentMethod.js'
@@ -11,12 +12,15 @@ import { createUptoPermit2Method } from '../uptoPermit2/scheme.js'
 import { createPermitMethod } from './method.js'
 import { createFindPermitProblem } from './permitSupport.js'
 import type { Routers } from './routers.js'
+import { createVouchers } from './vouchers.js'
 
 export interface UptoDependencies extends MethodDependencies {
   readonly routers: Routers
   /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */
   readonly accounts: readonly Hex[]
   readonly presence: Permit2Presence
+  /** Asks wallet contracts whether they signed a voucher. */
+  readonly contracts: ContractReader
 }
 
 /**
@@ -24,7 +28,7 @@ export interface UptoDependencies extends MethodDependencies {
  * journal row.
  */
 export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
-  const { network, rpc, routers, accounts, presence } = dependencies
+  const { network, rpc, routers, accounts, presence, contracts } = dependencies
   const findPermitProblem = createFindPermitProblem(rpc)
   const permit = createPermitMethod({ ...dependencies, findPermitProblem })
   const permit2 = createUptoPermit2Method({ ...dependencies, facilitators: accounts, router: routers.shared })
@@ -60,6 +64,7 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       const [hasRouter, hasProxy] = [routers.wasDeployed(), presence.peek()]
       return hasRouter || hasProxy
     },
+    vouchers: createVouchers({ chainId: network.chainId, contracts }),
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
       const foreign = isTransferAuthorization(payment.proof)

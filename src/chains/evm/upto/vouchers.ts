@@ -1,0 +1,63 @@
+import { hashTypedData } from 'viem'
+import { withSignal } from '../../../concurrency/deadline.js'
+import type { Vouchers } from '../../../schemes/scheme.js'
+import type { ContractReader } from '../../chain.js'
+import { readAddress } from '../abi/address.js'
+import { readSignature } from '../signatures/signature.js'
+import { keySignatureLengths, readSignatureText } from '../signatures/signatureText.js'
+import { isSignedByContract } from '../signIn/contractSignature.js'
+
+const name = 'Quittance Stream'
+const version = '1'
+
+const types = {
+  Voucher: [
+    { name: 'streamId', type: 'string' },
+    { name: 'amount', type: 'uint256' },
+    { name: 'sequence', type: 'uint256' },
+  ],
+} as const
+
+/** As wallets expect it beside the types of the message. */
+const domainType = [
+  { name: 'name', type: 'string' },
+  { name: 'version', type: 'string' },
+  { name: 'chainId', type: 'uint256' },
+] as const
+
+export interface VoucherDependencies {
+  readonly chainId: number
+  /** Null: no wallet contract can be asked, so that only keys sign. */
+  readonly contracts: ContractReader | null
+}
+
+/** EIP-712, by a key, a wallet contract (EIP-1271), or one that is not deployed yet (EIP-6492). */
+export const createVouchers = ({ chainId, contracts }: VoucherDependencies): Vouchers => ({
+  describe: ({ streamId, amount, sequence }) => ({
+    domain: { name, version, chainId },
+    types: { EIP712Domain: domainType, ...types },
+    primaryType: 'Voucher',
+    message: { streamId, amount: amount.toString(), sequence: sequence.toString() },
+  }),
+
+  isSigned: async ({ streamId, amount, sequence }, payer, text, signal) => {
+    const address = readAddress(payer)
+    const signature = readSignatureText(text)
+    if (address === null || signature === null) return false
+    const digest = hashTypedData({
+      domain: { name, version, chainId },
+      types,
+      primaryType: 'Voucher',
+      message: { streamId, amount, sequence },
+    })
+    if (keySignatureLengths.includes(signature.length)) {
+      const read = await readSignature(signature, digest, address)
+      // Null: malleable, with a high s.
+      if (read === null) return false
+      if (read.kind === 'ecdsa') return true
+    }
+    if (contracts === null) return false
+    const proof = { address, signature, digests: [digest] }
+    return (await withSignal(isSignedByContract(contracts, proof), signal)) !== null
+  },
+})

@@ -1,0 +1,171 @@
+import type { FastifySchema } from 'fastify'
+import { z } from 'zod'
+import type { ErrorCode } from '../../errors.js'
+import { bodyLimits } from '../../protocol/bodyLimits.js'
+import {
+  closeStreamBody,
+  controlStreamBody,
+  openStreamBody,
+  streamAnswer,
+  streamOpened,
+  streamPage,
+  streamStates,
+  streamUpdated,
+  updateStreamBody,
+} from '../../protocol/streams.js'
+import { pageQuery, uuidText } from './page.js'
+import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { streamExamples } from './streamExamples.js'
+
+const readErrors = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+const itemErrors = [...readErrors, 'NOT_FOUND'] as const
+const bodyErrors = ['REQUEST_TIMEOUT', 'REQUEST_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
+const openErrors = [
+  ...readErrors,
+  ...bodyErrors,
+  'PAYMENT_REFUSED',
+  'QUOTA_EXCEEDED',
+  'VERIFICATION_FAILED',
+] as const
+const controlErrors = [...itemErrors, ...bodyErrors, 'STREAM_NOT_ACTIVE', 'STREAM_EXPIRED'] as const
+const closeErrors = [...controlErrors, 'INVALID_AMOUNT', 'AMOUNT_EXCEEDED', 'INVALID_VOUCHER'] as const
+const updateErrors = [...closeErrors, 'INVALID_SEQUENCE'] as const
+
+const tags = ['Streams']
+const params = z.object({ id: uuidText.meta({ examples: [streamExamples.id] }) })
+const headers = z.object({
+  'X-Stream-Token': z.string().optional().meta({
+    description: 'Of a stream that was opened without an API key: `streamToken` of the open answer',
+  }),
+})
+
+export const openStreamSchema = {
+  operationId: 'openStream',
+  tags,
+  summary: 'Open a stream: hold a payment whose amount is metered',
+  description: [
+    'Verifies a payment under `upto`, by permit or Permit2, and holds its maximum: /verify and /settle refuse the ' +
+      'authorization while the stream is open. Report what was used with /v1/stream/update, and settle exactly that with ' +
+      '/v1/stream/close. A stream that is not closed settles what was used by itself at `expiresAt`.',
+    'The same request with the same API key returns the same stream (200).',
+  ].join('\n\n'),
+  body: openStreamBody,
+  response: {
+    200: jsonResponse('The same request opened it before.', streamOpened),
+    201: jsonResponse('The stream is open.', streamOpened),
+    ...describeErrors(openErrors, bodyLimits.payment),
+  },
+  'x-reference': {
+    request: streamExamples.open,
+    responses: {
+      200: streamExamples.openedBefore,
+      201: streamExamples.opened,
+      ...exemplifyErrors(openErrors, bodyLimits.payment),
+    },
+  },
+} satisfies FastifySchema
+
+export const updateStreamSchema = {
+  operationId: 'updateStream',
+  tags,
+  summary: 'Report what was used so far',
+  description:
+    'The amount is cumulative and never shrinks. The same update again has the same answer; with a `sequence`, a late ' +
+    'one is refused. What was answered survives any crash. Stop the service when `canContinue` is false.',
+  headers,
+  body: updateStreamBody,
+  response: {
+    200: jsonResponse('The update is durable.', streamUpdated),
+    ...describeErrors(updateErrors, bodyLimits.signIn),
+  },
+  'x-reference': {
+    request: streamExamples.update,
+    responses: { 200: streamExamples.updated, ...exemplifyErrors(updateErrors, bodyLimits.signIn) },
+  },
+} satisfies FastifySchema
+
+export const closeStreamSchema = {
+  operationId: 'closeStream',
+  tags,
+  summary: 'Close a stream and settle the final amount',
+  description: [
+    'Fixes the final amount, sends one settlement, and waits up to 25 s for its outcome. `status: "closing"` says that ' +
+      'it is not known yet: it is settled without you, and `stream.closed` or `stream.failed` follows. Closing again ' +
+      'with the same amount has the same answer, and never settles twice.',
+    'A final amount of 0 transfers nothing and uses the authorization up.',
+  ].join('\n\n'),
+  headers,
+  body: closeStreamBody,
+  response: {
+    200: jsonResponse('The stream; its status says what became of the settlement.', streamAnswer),
+    ...describeErrors(closeErrors),
+  },
+  'x-reference': {
+    request: streamExamples.close,
+    responses: { 200: streamExamples.closed, ...exemplifyErrors(closeErrors) },
+  },
+} satisfies FastifySchema
+
+const control = {
+  tags,
+  params,
+  headers,
+  body: controlStreamBody,
+} as const
+
+export const pauseStreamSchema = {
+  ...control,
+  operationId: 'pauseStream',
+  summary: 'Pause a stream',
+  description:
+    'Updates are refused until it is resumed. Its time goes on: at `expiresAt` what was used is settled. Idempotent.',
+  response: { 200: jsonResponse('The stream is paused.', streamAnswer), ...describeErrors(controlErrors) },
+  'x-reference': {
+    responses: { 200: streamExamples.paused, ...exemplifyErrors(controlErrors) },
+  },
+} satisfies FastifySchema
+
+export const resumeStreamSchema = {
+  ...control,
+  operationId: 'resumeStream',
+  summary: 'Resume a paused stream',
+  description: 'The stream takes updates again. Idempotent: an active stream stays active.',
+  response: { 200: jsonResponse('The stream is active.', streamAnswer), ...describeErrors(controlErrors) },
+  'x-reference': {
+    responses: { 200: streamExamples.resumed, ...exemplifyErrors(controlErrors) },
+  },
+} satisfies FastifySchema
+
+export const getStreamSchema = {
+  operationId: 'getStream',
+  tags,
+  summary: 'Get a stream',
+  description: 'Streams of another account do not exist here (404).',
+  params,
+  headers,
+  response: { 200: jsonResponse('The stream as it is now.', streamUpdated), ...describeErrors(itemErrors) },
+  'x-reference': {
+    responses: { 200: streamExamples.current, ...exemplifyErrors(itemErrors) },
+  },
+} satisfies FastifySchema
+
+export const listStreamsSchema = {
+  operationId: 'listStreams',
+  tags,
+  summary: 'List your streams',
+  description: 'Streams of the account of the API key, newest first.',
+  querystring: pageQuery.extend({
+    status: z.enum(streamStates).optional().meta({ description: 'Filter by status; default: all' }),
+  }),
+  response: { 200: jsonResponse('A page of streams.', streamPage), ...describeErrors(readErrors) },
+  'x-reference': {
+    responses: { 200: streamExamples.list, ...exemplifyErrors(readErrors) },
+  },
+} satisfies FastifySchema

@@ -1,0 +1,144 @@
+import type { Reason } from '../protocol/reasons.js'
+import type { StreamEvent, StreamState, StreamView } from '../protocol/streams.js'
+
+/** Fixed when it was opened. */
+export interface StreamTerms {
+  readonly id: string
+  readonly authorizationId: string
+  /** Account id, or `anonymous`. */
+  readonly caller: string
+  /** SHA-256 of the token that controls it, in hex; null for streams of accounts. */
+  readonly controlDigest: string | null
+  /** SHA-256 of the canonical request that opened it. */
+  readonly fingerprint: string
+  /** What its settlement is charged to; null: not counted. */
+  readonly quota: { readonly holder: string; readonly feeRate: number } | null
+  readonly scheme: string
+  readonly network: string
+  readonly asset: string
+  readonly payer: string
+  readonly payTo: string
+  /** Amounts are smallest units. */
+  readonly maxAmount: bigint
+  /** As JSON text: returned, never read. */
+  readonly metadata: string | null
+  readonly createdAt: Date
+  /** When it closes by itself. */
+  readonly closesAt: Date
+  /** When a close that did not succeed is given up, and the hold on the funds ends. */
+  readonly settlesUntil: Date
+}
+
+/** What changes. */
+export interface StreamProgress {
+  readonly state: StreamState
+  /** Cumulative. */
+  readonly amount: bigint
+  readonly sequence: number
+  readonly updates: number
+  /** The payer's newest signature, over `amount` and `sequence`. */
+  readonly voucher: string | null
+  /** Set from `closing` on. */
+  readonly finalAmount: bigint | null
+  readonly settlementId: string | null
+  readonly transaction: string | null
+  readonly settledAmount: bigint | null
+  readonly reason: Reason | null
+  readonly risk: Reason | null
+  readonly updatedAt: Date
+  readonly closedAt: Date | null
+  /** When the job looks after it; set while `closing`. */
+  readonly attendAt: Date | null
+  readonly attempts: number
+}
+
+export interface Stream extends StreamTerms, StreamProgress {}
+
+/** For the webhook and the feed of the caller; the stream after the change. */
+export interface StreamEventRecord {
+  readonly type: StreamEvent
+  readonly data: StreamView
+}
+
+/** Why a command is refused: an error code of HTTP and a sentence. */
+export interface StreamRefusal {
+  readonly code:
+    | 'NOT_FOUND'
+    | 'INVALID_AMOUNT'
+    | 'AMOUNT_EXCEEDED'
+    | 'INVALID_VOUCHER'
+    | 'INVALID_SEQUENCE'
+    | 'STREAM_NOT_ACTIVE'
+    | 'STREAM_EXPIRED'
+  readonly message: string
+}
+
+export type StreamDecision =
+  | { readonly state: 'changed'; readonly stream: Stream; readonly events: readonly StreamEventRecord[] }
+  | { readonly state: 'unchanged'; readonly stream: Stream }
+  | { readonly state: 'refused'; readonly refusal: StreamRefusal }
+
+/** Null: there is no such stream. Pure, because it may be called again. */
+export type DecideStream = (stream: Stream | null) => StreamDecision
+
+export interface StreamToSettle {
+  readonly stream: Stream
+  /** The wire body that opened it. */
+  readonly payment: unknown
+}
+
+/** `taken`: an open stream has the authorization. `exhausted`: open streams use up what is left of the month. */
+export type OpenedStream = 'opened' | 'taken' | 'exhausted'
+
+export interface StreamQuota {
+  readonly holder: string
+  /** At least 0. */
+  readonly monthlyQuota: number
+}
+
+export interface StreamOpening {
+  readonly stream: Stream
+  /** The wire body, which its close settles. */
+  readonly payment: unknown
+  readonly event: StreamEventRecord
+  /** Null: unlimited. */
+  readonly quota: StreamQuota | null
+}
+
+export interface StreamStore {
+  open(opening: StreamOpening): Promise<OpenedStream>
+  /**
+   * Decides on the current row, one decision per stream after the other, and writes the change and its events in the
+   * same transaction. Resolves once they are durable.
+   */
+  change(id: string, decide: DecideStream): Promise<StreamDecision>
+  find(id: string): Promise<Stream | null>
+  /** Of the open stream of an authorization. */
+  findOpen(authorizationId: string): Promise<Stream | null>
+  /** Null unless it is open. */
+  findPayment(id: string): Promise<unknown>
+  list(query: StreamQuery): Promise<readonly Stream[]>
+  /** Ids of streams that are active or paused beyond their time, oldest first. */
+  listDue(now: Date, limit: number): Promise<readonly string[]>
+  /** Networks with streams that are closing and to be attended. */
+  listClosingNetworks(now: Date): Promise<readonly string[]>
+  /** Closing streams to be attended; no other caller gets them until `leasedUntil`. */
+  leaseClosing(lease: ClosingLease): Promise<readonly StreamToSettle[]>
+  /** Active and paused streams that were not looked at since `before`; they count as looked at `now`. */
+  takeToCheck(before: Date, now: Date, limit: number): Promise<readonly StreamToSettle[]>
+}
+
+export interface StreamQuery {
+  readonly caller: string
+  readonly state: StreamState | null
+  readonly limit: number
+  /** Id of the last stream of the previous page. */
+  readonly after: string | null
+}
+
+export interface ClosingLease {
+  readonly network: string
+  readonly now: Date
+  readonly leasedUntil: Date
+  readonly limit: number
+}

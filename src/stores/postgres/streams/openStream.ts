@@ -1,0 +1,73 @@
+import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import { z } from 'zod'
+import type { OpenedStream, StreamOpening, StreamQuota } from '../../../ports/streamStore.js'
+import { toMonth } from '../database/day.js'
+import { inTransaction } from '../database/transaction.js'
+import { insertStreamEvents } from './changeStreams.js'
+
+const insert = `
+  insert into streams (id, authorization_id, caller, control_digest, fingerprint, quota_holder, fee_rate, scheme, network,
+    asset, payer, pay_to, max_amount, metadata, created_at, closes_at, settles_until, state, amount, sequence, updates,
+    updated_at, checked_at)
+  values ($1, $2, $3, decode($4, 'hex'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+    $22, $15)`
+
+// Of class 18, apart from other advisory locks: streams of one holder are counted one after the other.
+const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 18))'
+
+const count = `
+  select (select count(*) from streams where quota_holder = $1 and state in ('active', 'paused', 'closing')) as open,
+    coalesce((select used from quota_uses where account_id = $1 and month = $2), 0) as used`
+
+const counted = z.object({ open: z.coerce.number(), used: z.coerce.number() })
+
+const isExhausted = async (client: PoolClient, quota: StreamQuota, at: Date): Promise<boolean> => {
+  await client.query(lock, [quota.holder])
+  const { rows } = await client.query(count, [quota.holder, toMonth(at)])
+  const { open, used } = counted.parse(rows[0])
+  return open + used >= quota.monthlyQuota
+}
+
+/** The unique index decides which of several streams gets an authorization. */
+export const openStream =
+  (pool: Pool) =>
+  async ({ stream, payment, event, quota }: StreamOpening): Promise<OpenedStream> => {
+    try {
+      return await inTransaction(pool, async (client) => {
+        if (quota !== null && (await isExhausted(client, quota, stream.createdAt))) return 'exhausted'
+        await client.query(insert, [
+          stream.id,
+          stream.authorizationId,
+          stream.caller,
+          stream.controlDigest,
+          stream.fingerprint,
+          stream.quota?.holder ?? null,
+          stream.quota?.feeRate ?? null,
+          stream.scheme,
+          stream.network,
+          stream.asset,
+          stream.payer,
+          stream.payTo,
+          stream.maxAmount.toString(),
+          stream.metadata,
+          stream.createdAt,
+          stream.closesAt,
+          stream.settlesUntil,
+          stream.state,
+          stream.amount.toString(),
+          stream.sequence,
+          stream.updates,
+          stream.updatedAt,
+        ])
+        await client.query('insert into stream_payments (stream_id, payment) values ($1, $2)', [
+          stream.id,
+          JSON.stringify(payment),
+        ])
+        await insertStreamEvents(client, [{ stream, event }])
+        return 'opened'
+      })
+    } catch (error) {
+      if (error instanceof DatabaseError && error.constraint === 'streams_of_authorization') return 'taken'
+      throw error
+    }
+  }

@@ -1,0 +1,74 @@
+import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
+import { createWorkerPool } from '../../concurrency/workerPool.js'
+import { createFailureLog } from '../../failureLog.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Logger } from '../../ports/logger.js'
+import type { StreamStore, StreamToSettle } from '../../ports/streamStore.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import { decideHere } from './control.js'
+import { readStreamPayment } from './readStreamPayment.js'
+import { endangersFunds } from './settleStream.js'
+
+export interface CheckFundsDependencies {
+  readonly store: Pick<StreamStore, 'change' | 'takeToCheck'>
+  readonly registry: SchemeRegistry
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** How old the last look at the funds of a stream is before the next one. */
+const maxAgeMs = 60_000
+const streamsPerRound = 200
+const concurrencyPerNetwork = 8
+const maxFailuresPerNetwork = 3
+const deadlineMs = 5_000
+
+/**
+ * Whether the chain would still settle what open streams used so far: balance, allowance, and an authorization that the
+ * payer did not cancel. One round; a network that does not answer is left out of it.
+ */
+export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsDependencies) => {
+  const failures = createFailureLog({
+    logger,
+    event: 'stream.check_failed',
+    recovered: 'stream.check_recovered',
+    now: () => clock.now().getTime(),
+  })
+
+  const check = async ({ stream, payment }: StreamToSettle, stopped: AbortSignal): Promise<void> => {
+    const scheme = registry.find(stream.scheme, stream.network)
+    if (scheme === null) return
+    const verdict = await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
+      withSignal(
+        scheme.verify(readStreamPayment(payment, stream.amount), { isAwaited: () => !signal.aborted }),
+        signal,
+      ),
+    )
+    failures.succeeded(stream.network)
+    // Other refusals say nothing of the funds, such as an amount that is still below the minimum of the network.
+    const risk = verdict.isValid || !endangersFunds(verdict.reason) ? null : verdict.reason
+    if (risk === stream.risk) return
+    if (risk === null && !verdict.isValid) return
+    await store.change(stream.id, decideHere({ kind: 'assess', risk }, clock.now()))
+  }
+
+  return async (stopped: AbortSignal): Promise<void> => {
+    const now = clock.now()
+    const taken = await store.takeToCheck(new Date(now.getTime() - maxAgeMs), now, streamsPerRound)
+    const networks = [...new Set(taken.map(({ stream }) => stream.network))]
+    await Promise.all(
+      networks.map((network) =>
+        createWorkerPool<StreamToSettle>({
+          concurrency: concurrencyPerNetwork,
+          keyOf: () => network,
+          maxFailuresPerKey: maxFailuresPerNetwork,
+          stopped,
+          onFailure: ({ stream }, error) => failures.failed(network, { streamId: stream.id, network, error }),
+        }).run(
+          taken.filter(({ stream }) => stream.network === network),
+          (each) => check(each, stopped),
+        ),
+      ),
+    )
+  }
+}

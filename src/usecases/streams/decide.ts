@@ -1,0 +1,217 @@
+import type { Stream, StreamDecision, StreamProgress, StreamRefusal } from '../../ports/streamStore.js'
+import type { Reason } from '../../protocol/reasons.js'
+import type { StreamEvent } from '../../protocol/streams.js'
+import { viewStream } from './viewStream.js'
+
+export interface StreamUpdate {
+  readonly kind: 'update'
+  /** Cumulative. */
+  readonly amount: bigint
+  /** Null: the next one. */
+  readonly sequence: number | null
+  /** A signature of the payer over exactly this update, which was verified. */
+  readonly voucher: string | null
+}
+
+/** `close` and those after it belong to the settlement of the final amount. */
+export type StreamCommand =
+  | StreamUpdate
+  | { readonly kind: 'pause' | 'resume' }
+  /** Null: what was used. `attendAt`: when the job takes over, should this process die. */
+  | { readonly kind: 'close'; readonly finalAmount: bigint | null; readonly attendAt: Date }
+  /** By the job, once its time passed. */
+  | { readonly kind: 'end' }
+  | {
+      readonly kind: 'settled'
+      readonly settlementId: string
+      readonly transaction: string
+      readonly settledAmount: bigint
+    }
+  | { readonly kind: 'fail'; readonly reason: Reason }
+  /** Not settled yet; `reason` null: the outcome, or the chain, is not known. */
+  | {
+      readonly kind: 'retry'
+      readonly attendAt: Date
+      readonly reason: Reason | null
+      readonly settlementId: string | null
+    }
+  /** What the chain says of the funds; null: they suffice. */
+  | { readonly kind: 'assess'; readonly risk: Reason | null }
+
+/** The state machine of a stream; docs/streams.md has it as a table. Pure. */
+export const decide = (stream: Stream, command: StreamCommand, now: Date): StreamDecision => {
+  switch (command.kind) {
+    case 'update':
+      return decideUpdate(stream, command, now)
+    case 'pause':
+      return decidePause(stream, now)
+    case 'resume':
+      return decideResume(stream, now)
+    case 'close':
+      return decideClose(stream, command, now)
+    case 'end':
+      return decideEnd(stream, now)
+    case 'settled': {
+      const { settlementId, transaction, settledAmount } = command
+      if (stream.state !== 'closing') return unchanged(stream)
+      const settled = { state: 'closed', settlementId, transaction, settledAmount, reason: null } as const
+      return changed(stream, now, { ...settled, ...ended(now) }, 'stream.closed')
+    }
+    case 'fail':
+      if (stream.state !== 'closing') return unchanged(stream)
+      return changed(stream, now, { state: 'failed', reason: command.reason, ...ended(now) }, 'stream.failed')
+    case 'retry': {
+      if (stream.state !== 'closing') return unchanged(stream)
+      const { attendAt, reason, settlementId } = command
+      return changed(stream, stream.updatedAt, {
+        attendAt,
+        reason,
+        settlementId: settlementId ?? stream.settlementId,
+        attempts: stream.attempts + 1,
+      })
+    }
+    case 'assess':
+      return decideRisk(stream, command.risk)
+  }
+}
+
+const decideUpdate = (stream: Stream, update: StreamUpdate, now: Date): StreamDecision => {
+  const { amount, voucher } = update
+  const closed = findClosed(stream, now)
+  if (closed !== null) return refused(closed)
+  if (stream.state === 'paused') {
+    return refuse('STREAM_NOT_ACTIVE', 'The stream is paused; resume it first')
+  }
+  const sequence = update.sequence ?? findNextSequence(stream, amount)
+  if (sequence < stream.sequence || (sequence === stream.sequence && amount !== stream.amount)) {
+    const message = `The last update has the sequence ${stream.sequence} and the amount ${stream.amount}`
+    return refuse('INVALID_SEQUENCE', message)
+  }
+  if (amount < stream.amount) {
+    return refuse('INVALID_AMOUNT', `${stream.amount} was used already; amounts are cumulative`)
+  }
+  if (amount > stream.maxAmount) {
+    return refuse('AMOUNT_EXCEEDED', `The payer authorized ${stream.maxAmount}`)
+  }
+  if (stream.voucher !== null && voucher === null) {
+    return refuse('INVALID_VOUCHER', 'The payer signs the updates of this stream: a voucher is required')
+  }
+  const isRepeated = sequence === stream.sequence
+  if (isRepeated && (voucher === null || stream.voucher !== null)) return unchanged(stream)
+  return changed(stream, now, {
+    amount,
+    sequence,
+    updates: stream.updates + (isRepeated ? 0 : 1),
+    voucher: voucher ?? stream.voucher,
+  })
+}
+
+/** Without a sequence, the same amount again is the same update. */
+const findNextSequence = ({ sequence, amount: current }: Stream, amount: bigint): number =>
+  amount === current ? sequence : sequence + 1
+
+const decidePause = (stream: Stream, now: Date): StreamDecision => {
+  const closed = findClosed(stream, now)
+  if (closed !== null) return refused(closed)
+  if (stream.state === 'paused') return unchanged(stream)
+  return changed(stream, now, { state: 'paused' }, 'stream.paused')
+}
+
+const decideResume = (stream: Stream, now: Date): StreamDecision => {
+  const closed = findClosed(stream, now)
+  if (closed !== null) return refused(closed)
+  if (stream.state === 'active') return unchanged(stream)
+  return changed(stream, now, { state: 'active' }, 'stream.resumed')
+}
+
+const decideClose = (
+  stream: Stream,
+  { finalAmount, attendAt }: Extract<StreamCommand, { readonly kind: 'close' }>,
+  now: Date,
+): StreamDecision => {
+  switch (stream.state) {
+    case 'expired':
+      return refuse('STREAM_EXPIRED', expiredMessage)
+    case 'closing':
+    case 'closed':
+    case 'failed':
+      // The same close again: it joins the first, or gets its result.
+      return finalAmount === null || finalAmount === stream.finalAmount
+        ? unchanged(stream)
+        : refuse('STREAM_NOT_ACTIVE', `The stream was closed with the final amount ${stream.finalAmount}`)
+    case 'active':
+    case 'paused': {
+      const fixed = finalAmount ?? stream.amount
+      if (fixed < stream.amount) {
+        return refuse('INVALID_AMOUNT', `${stream.amount} was used; the final amount cannot be lower`)
+      }
+      if (fixed > stream.maxAmount) {
+        return refuse('AMOUNT_EXCEEDED', `The payer authorized ${stream.maxAmount}`)
+      }
+      if (fixed > stream.amount && stream.voucher !== null) {
+        const message = `The payer's last voucher is over ${stream.amount}; update the stream with a voucher first`
+        return refuse('INVALID_VOUCHER', message)
+      }
+      if (fixed > stream.amount && isOver(stream, now)) return refuse('STREAM_EXPIRED', expiredMessage)
+      return close(stream, fixed, now, attendAt)
+    }
+  }
+}
+
+/** At the end of its time: what was used is settled, and nothing is sent if nothing was. */
+const decideEnd = (stream: Stream, now: Date): StreamDecision => {
+  if ((stream.state !== 'active' && stream.state !== 'paused') || !isOver(stream, now)) {
+    return unchanged(stream)
+  }
+  if (stream.amount > 0n) return close(stream, stream.amount, now, now)
+  return changed(stream, now, { state: 'expired', ...ended(now) }, 'stream.expired')
+}
+
+const close = (stream: Stream, finalAmount: bigint, now: Date, attendAt: Date): StreamDecision =>
+  changed(stream, now, { state: 'closing', finalAmount, attendAt, attempts: 0 })
+
+const decideRisk = (stream: Stream, risk: Reason | null): StreamDecision => {
+  const isOpen = stream.state === 'active' || stream.state === 'paused'
+  if (!isOpen || stream.risk === risk) return unchanged(stream)
+  // Another reason is no news: the account knows that the funds are at risk.
+  const events: readonly StreamEvent[] =
+    risk === null ? ['stream.funds_restored'] : stream.risk === null ? ['stream.insufficient_funds'] : []
+  return changed(stream, stream.updatedAt, { risk }, ...events)
+}
+
+/** Null while commands of its owner may change it. */
+const findClosed = (stream: Stream, now: Date): StreamRefusal | null => {
+  switch (stream.state) {
+    case 'closing':
+    case 'closed':
+    case 'failed':
+      return { code: 'STREAM_NOT_ACTIVE', message: `The stream is ${stream.state}` }
+    case 'expired':
+      return { code: 'STREAM_EXPIRED', message: expiredMessage }
+    case 'active':
+    case 'paused':
+      return isOver(stream, now) ? { code: 'STREAM_EXPIRED', message: expiredMessage } : null
+  }
+}
+
+const expiredMessage = 'The time of the stream is over'
+
+const isOver = ({ closesAt }: Stream, now: Date): boolean => now.getTime() >= closesAt.getTime()
+
+const ended = (now: Date) => ({ closedAt: now, attendAt: null, risk: null }) as const
+
+const changed = (
+  before: Stream,
+  updatedAt: Date,
+  change: Partial<StreamProgress>,
+  ...events: readonly StreamEvent[]
+): StreamDecision => {
+  const stream = { ...before, ...change, updatedAt }
+  return { state: 'changed', stream, events: events.map((type) => ({ type, data: viewStream(stream) })) }
+}
+
+const unchanged = (stream: Stream): StreamDecision => ({ state: 'unchanged', stream })
+
+const refused = (refusal: StreamRefusal): StreamDecision => ({ state: 'refused', refusal })
+
+const refuse = (code: StreamRefusal['code'], message: string): StreamDecision => refused({ code, message })

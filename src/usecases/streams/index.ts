@@ -1,0 +1,68 @@
+import type { Clock } from '../../ports/clock.js'
+import type { Job } from '../../ports/job.js'
+import type { Logger } from '../../ports/logger.js'
+import type { Reservations } from '../../ports/reservations.js'
+import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import type { StreamStore } from '../../ports/streamStore.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { Core } from '../core/index.js'
+import { createCheckFunds } from './checkFunds.js'
+import { createCloseStream, createPauseAndResume } from './closeStream.js'
+import { createCloseStreams } from './closeStreams.js'
+import { createOpenStream } from './openStream.js'
+import { createReadStreams } from './readStreams.js'
+import { createReleaseHold } from './releaseHold.js'
+import { createSettleStream } from './settleStream.js'
+import { createUpdateStream } from './updateStream.js'
+import type { StreamUseCases } from './useCases.js'
+
+export interface StreamsDependencies {
+  readonly streams: StreamStore
+  readonly journal: Pick<SettlementJournal, 'findOpen'>
+  readonly reservations: Pick<Reservations, 'release'>
+  readonly core: Pick<Core, 'settleAuthorization' | 'holdAuthorization' | 'quotaGate' | 'spendingLimits'>
+  readonly registry: SchemeRegistry
+  readonly verifyDeadlineMs: number
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface Streams {
+  readonly useCases: StreamUseCases
+  readonly jobs: Readonly<Record<'closeStreams' | 'checkStreamFunds', Job>>
+  /** Waits for closes that a job left under way. */
+  close(): Promise<void>
+}
+
+export const createStreams = (dependencies: StreamsDependencies): Streams => {
+  const { streams: store, journal, core, registry, clock, logger, verifyDeadlineMs } = dependencies
+  const releaseHold = createReleaseHold(dependencies.reservations, logger)
+  const { settleAuthorization } = core
+  const settleStream = createSettleStream({ store, journal, settleAuthorization, releaseHold, clock, logger })
+  const closeStreams = createCloseStreams({ store, settleStream, releaseHold, clock, logger })
+  return {
+    useCases: {
+      openStream: createOpenStream({
+        ...core,
+        store,
+        registry,
+        releaseHold,
+        clock,
+        deadlineMs: verifyDeadlineMs,
+      }),
+      updateStream: createUpdateStream({ store, registry, clock }),
+      closeStream: createCloseStream({ store, settleStream, clock }),
+      ...createPauseAndResume(store, clock),
+      ...createReadStreams(store, clock),
+    },
+    jobs: {
+      closeStreams: { everyMs: 2_000, isShared: true, run: closeStreams.run },
+      checkStreamFunds: {
+        everyMs: 5_000,
+        isShared: true,
+        run: createCheckFunds({ store, registry, clock, logger }),
+      },
+    },
+    close: closeStreams.close,
+  }
+}

@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto'
+import { withSignal } from '../../concurrency/deadline.js'
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { QuotaClaim } from '../../ports/quotas.js'
+import type { Stream, StreamQuota, StreamStore } from '../../ports/streamStore.js'
+import { isRefused, readPayment } from '../../protocol/legacy.js'
+import type { Payment } from '../../protocol/payment.js'
+import { describeReason, findOperationalCode, type Reason } from '../../protocol/reasons.js'
+import { type OpenStreamBody, type StreamOpened, streamLimits } from '../../protocol/streams.js'
+import type { WirePaymentRequest } from '../../protocol/wire.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { Authorized } from '../../schemes/scheme.js'
+import { findScheme } from '../core/findScheme.js'
+import { fingerprintJson } from '../core/fingerprint.js'
+import type { HoldAuthorization } from '../core/holdAuthorization.js'
+import type { QuotaGate } from '../core/quotaGate.js'
+import type { SpendingLimits } from '../core/spendingLimits.js'
+import { createStreamToken } from './control.js'
+import { holderOf } from './holder.js'
+import type { ReleaseHold } from './releaseHold.js'
+import type { OpenStreamRequest, StreamUseCases } from './useCases.js'
+import { viewStream } from './viewStream.js'
+
+export interface OpenStreamDependencies {
+  readonly store: Pick<StreamStore, 'open' | 'find' | 'findOpen'>
+  readonly registry: SchemeRegistry
+  readonly holdAuthorization: HoldAuthorization
+  readonly releaseHold: ReleaseHold
+  readonly quotaGate: QuotaGate
+  readonly spendingLimits: SpendingLimits
+  readonly clock: Clock
+  /** For the verification and the hold. */
+  readonly deadlineMs: number
+}
+
+interface StreamHold {
+  readonly id: string
+  /** Null: the payload is unreadable, so that nothing is held. */
+  readonly authorizationId: string | null
+  readonly payment: Payment
+  readonly isAwaited: () => boolean
+  readonly findEnd: (authorized: Authorized) => Date
+  readonly isNew: boolean
+}
+
+/** A close that cannot be settled is given up so long after the end of the stream, or when the authorization ends. */
+const settlesForMs = 7 * 86_400_000
+
+/**
+ * Verifies and holds the authorization, then stores the stream. A process that dies between both leaves a hold without
+ * a stream: its authorization is refused until the hold ends, and nothing is lost.
+ */
+export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUseCases['openStream'] => {
+  const { store, registry, holdAuthorization, releaseHold, quotaGate, spendingLimits } = dependencies
+  const { clock, deadlineMs } = dependencies
+
+  /** Throws PAYMENT_REFUSED; what a new stream held is given back then. */
+  const hold = async ({
+    id,
+    authorizationId,
+    payment,
+    isAwaited,
+    findEnd,
+    isNew,
+  }: StreamHold): Promise<Authorized> => {
+    const deadline = AbortSignal.timeout(deadlineMs)
+    const held = holdAuthorization({
+      payment,
+      holder: holderOf(id),
+      findEnd,
+      isAwaited: () => isAwaited() && !deadline.aborted,
+    })
+    // Also what is held after the deadline.
+    const giveBack = () => (authorizationId === null ? undefined : releaseHold({ id, authorizationId }))
+    try {
+      const verdict = await withSignal(held, deadline)
+      if (verdict.isValid) return verdict
+      throw refuse(verdict.reason, verdict.message)
+    } catch (error) {
+      if (isNew) void held.then(giveBack, giveBack)
+      if (error instanceof AppError) throw error
+      throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified; retry', {
+        cause: error,
+        operationalCode: 'SVC-4001',
+      })
+    }
+  }
+
+  /** The same request again renews the hold: a process may have died before it was made. */
+  const answerOpened = async (
+    existing: Stream,
+    payment: Payment,
+    request: OpenStreamRequest,
+    fingerprint: string,
+  ): Promise<StreamOpened> => {
+    // Callers without a key share one name: only the holder of the token is the same.
+    const isSame =
+      existing.controlDigest === null &&
+      existing.caller === request.caller &&
+      existing.fingerprint === fingerprint
+    if (!isSame) throw refuse('duplicate_settlement', 'This authorization pays a stream that is open')
+    const { isAwaited } = request
+    await hold({ ...existing, payment, isAwaited, findEnd: () => existing.settlesUntil, isNew: false })
+    return describe(existing)
+  }
+
+  /** The same request at the same time may hold the authorization, and not have stored its stream yet. */
+  const findWinner = async (authorizationId: string): Promise<Stream | null> => {
+    const found = await store.findOpen(authorizationId)
+    if (found !== null) return found
+    await clock.sleep(winnerPauseMs)
+    return await store.findOpen(authorizationId)
+  }
+
+  const describe = (stream: Stream): StreamOpened => {
+    const scheme = registry.find(stream.scheme, stream.network)
+    const voucher = scheme?.vouchers?.describe({ streamId: stream.id, amount: 0n, sequence: 0n })
+    return {
+      stream: viewStream(stream),
+      ...(voucher === undefined ? {} : { voucherTypedData: { ...voucher } }),
+    }
+  }
+
+  /** Null: it is stored already, although the response of the database was lost. */
+  const insert = async (opening: Parameters<StreamStore['open']>[0]) => {
+    try {
+      return await store.open(opening)
+    } catch (error) {
+      const stored = await store.find(opening.stream.id)
+      if (stored === null) throw error
+      return 'opened'
+    }
+  }
+
+  return async (request) => {
+    const { body, caller, quota, isAwaited } = request
+    const now = clock.now()
+    const stored = readBody(body)
+    const payment = readPayment(stored)
+    if (isRefused(payment)) throw refuse(payment.reason, payment.message)
+    if ((payment.requirements.minAmount ?? 0n) > 0n) {
+      throw new AppError(
+        'INVALID_REQUEST',
+        'paymentRequirements.minAmount: a stream settles whatever was used; leave it out',
+      )
+    }
+    const scheme = findScheme(registry, payment)
+    if (typeof scheme === 'string') throw refuse(scheme)
+    const requestedEnd = readEnd(body.expiresAt, now)
+    const fingerprint = fingerprintJson(body)
+    const authorizationId = scheme.identify(payment)
+    const existing = authorizationId === null ? null : await store.findOpen(authorizationId)
+    if (existing !== null) {
+      return { answer: await answerOpened(existing, payment, request, fingerprint), isNew: false }
+    }
+    const exhausted = quota === null ? null : await quotaGate(quota)
+    if (exhausted !== null) throw exhausted
+
+    const id = randomUUID()
+    const findEnd = (verdict: Authorized) => findTimes(verdict, requestedEnd, now).settlesUntil
+    let authorized: Authorized
+    try {
+      authorized = await hold({ id, authorizationId, payment, isAwaited, findEnd, isNew: true })
+    } catch (error) {
+      const winner = isTaken(error) && authorizationId !== null ? await findWinner(authorizationId) : null
+      if (winner === null) throw error
+      return { answer: await answerOpened(winner, payment, request, fingerprint), isNew: false }
+    }
+    try {
+      const refund = await spendingLimits.spend(payment, { payer: authorized.payer, caller })
+      try {
+        const control = caller === 'anonymous' ? createStreamToken() : null
+        const { scheme: name, network, asset, payTo } = payment.requirements
+        const stream: Stream = {
+          ...unused,
+          ...findTimes(authorized, requestedEnd, now),
+          id,
+          authorizationId: authorized.authorizationId,
+          caller,
+          controlDigest: control?.digest ?? null,
+          fingerprint,
+          quota:
+            quota === null ? null : { holder: quota.holder ?? quota.accountId, feeRate: quota.tier.feeRate },
+          scheme: name,
+          network,
+          asset,
+          payer: authorized.payer,
+          payTo,
+          maxAmount: authorized.amount,
+          metadata: body.metadata === undefined ? null : JSON.stringify(body.metadata),
+          createdAt: now,
+          updatedAt: now,
+        }
+        const event = { type: 'stream.opened', data: viewStream(stream) } as const
+        const state = await insert({ stream, payment: stored, event, quota: limitOf(quota) })
+        if (state === 'taken')
+          throw refuse('duplicate_settlement', 'This authorization pays a stream that is open')
+        if (state === 'exhausted') {
+          throw new AppError(
+            'QUOTA_EXCEEDED',
+            "Your open streams use up what is left of this month's quota",
+            {
+              retryAfterSeconds: quotaRetrySeconds,
+            },
+          )
+        }
+        return {
+          answer: { ...describe(stream), ...(control === null ? {} : { streamToken: control.token }) },
+          isNew: true,
+        }
+      } catch (error) {
+        refund()
+        throw error
+      }
+    } catch (error) {
+      await releaseHold({ id, authorizationId: authorized.authorizationId })
+      throw error
+    }
+  }
+}
+
+const winnerPauseMs = 200
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof AppError && error.reason === 'duplicate_settlement'
+
+const quotaRetrySeconds = 60
+
+const unused = {
+  state: 'active',
+  amount: 0n,
+  sequence: 0,
+  updates: 0,
+  voucher: null,
+  finalAmount: null,
+  settlementId: null,
+  transaction: null,
+  settledAmount: null,
+  reason: null,
+  risk: null,
+  closedAt: null,
+  attendAt: null,
+  attempts: 0,
+} as const
+
+/** What `/verify` takes, and nothing else. */
+const readBody = (body: OpenStreamBody): WirePaymentRequest => {
+  const { payVersion, x402Version, t402Version, paymentPayload, paymentRequirements } = body
+  return { payVersion, x402Version, t402Version, paymentPayload, paymentRequirements }
+}
+
+const readEnd = (expiresAt: string | undefined, now: Date): Date => {
+  if (expiresAt === undefined) return new Date(now.getTime() + streamLimits.defaultLifetimeMs)
+  const end = new Date(expiresAt)
+  if (end.getTime() <= now.getTime()) {
+    throw new AppError('INVALID_REQUEST', 'expiresAt: must be in the future')
+  }
+  if (end.getTime() > now.getTime() + streamLimits.lifetimeMs) {
+    throw new AppError('INVALID_REQUEST', 'expiresAt: must be at most 30 days from now')
+  }
+  return end
+}
+
+/** Throws PAYMENT_REFUSED if the authorization leaves no time. */
+const findTimes = (
+  { expiresAt }: Pick<Authorized, 'expiresAt'>,
+  requestedEnd: Date,
+  now: Date,
+): Pick<Stream, 'closesAt' | 'settlesUntil'> => {
+  const endMs = expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
+  const closesAtMs = Math.min(requestedEnd.getTime(), endMs - streamLimits.marginMs)
+  if (closesAtMs <= now.getTime()) {
+    const margin = streamLimits.marginMs / 1_000
+    throw refuse(
+      'authorization_expired',
+      `The authorization ends within ${margin} s, which are needed to settle it`,
+    )
+  }
+  return {
+    closesAt: new Date(closesAtMs),
+    settlesUntil: new Date(Math.min(endMs, closesAtMs + settlesForMs)),
+  }
+}
+
+const limitOf = (quota: QuotaClaim | null): StreamQuota | null =>
+  quota === null || quota.tier.monthlyQuota < 0
+    ? null
+    : { holder: quota.holder ?? quota.accountId, monthlyQuota: quota.tier.monthlyQuota }
+
+const refuse = (reason: Reason, message: string = describeReason(reason)): AppError => {
+  const operationalCode = findOperationalCode(reason)
+  return new AppError('PAYMENT_REFUSED', message, {
+    reason,
+    ...(operationalCode === null ? {} : { operationalCode }),
+  })
+}

@@ -1,0 +1,64 @@
+import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Stream, StreamStore } from '../../ports/streamStore.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { Voucher } from '../../schemes/scheme.js'
+import { decideFor, getDecided, getOwnStream } from './control.js'
+import type { StreamUseCases } from './useCases.js'
+import { viewUpdate } from './viewStream.js'
+
+export interface UpdateStreamDependencies {
+  readonly store: Pick<StreamStore, 'change' | 'find'>
+  readonly registry: SchemeRegistry
+  readonly clock: Clock
+}
+
+const voucherDeadlineMs = 5_000
+
+/** Durable before it is answered. */
+export const createUpdateStream = ({
+  store,
+  registry,
+  clock,
+}: UpdateStreamDependencies): StreamUseCases['updateStream'] => {
+  const neverStopped = new AbortController().signal
+
+  const verifyVoucher = async (stream: Stream, voucher: Voucher, signature: string): Promise<void> => {
+    const vouchers = registry.find(stream.scheme, stream.network)?.vouchers
+    if (vouchers === undefined) {
+      throw new AppError('INVALID_VOUCHER', `Payers cannot sign vouchers on ${stream.network}`)
+    }
+    let isSigned: boolean
+    try {
+      isSigned = await withinDeadline({ milliseconds: voucherDeadlineMs, stopped: neverStopped }, (signal) =>
+        withSignal(vouchers.isSigned(voucher, stream.payer, signature, signal), signal),
+      )
+    } catch (cause) {
+      throw new AppError('SERVICE_UNAVAILABLE', `${stream.network} cannot be read at the moment`, {
+        cause,
+        retryAfterSeconds: 1,
+      })
+    }
+    if (!isSigned) throw new AppError('INVALID_VOUCHER', 'The payer did not sign this update')
+  }
+
+  return async (actor, { streamId, amount: digits, sequence, voucher }) => {
+    const amount = BigInt(digits)
+    if (voucher !== undefined) {
+      if (sequence === undefined) {
+        throw new AppError('INVALID_REQUEST', 'sequence: is required beside a voucher, which covers it')
+      }
+      const stream = await getOwnStream(store, actor, streamId)
+      await verifyVoucher(stream, { streamId, amount, sequence: BigInt(sequence) }, voucher.signature)
+    }
+    const now = clock.now()
+    const update = {
+      kind: 'update',
+      amount,
+      sequence: sequence ?? null,
+      voucher: voucher?.signature ?? null,
+    } as const
+    return viewUpdate(getDecided(await store.change(streamId, decideFor(actor, update, now))), now)
+  }
+}

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { streamOpened } from '../../src/protocol/streams.js'
+import { unixNow } from '../support/evm/authorization.js'
+import { createEoa } from '../support/evm/wallets.js'
+import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
+import { findFreePort } from '../support/freePort.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { sandboxUpto } from '../support/sandbox/streams.js'
+
+const streamCount = 1_000
+/** Open authorizations of one payer are limited. */
+const payerCount = 10
+const connections = 32
+
+interface Metered {
+  readonly id: string
+  readonly token: string
+  /** The highest amount that was answered, and the highest that was sent. */
+  acknowledged: bigint
+  sent: bigint
+}
+
+let database: TestDatabase
+let service: FacilitatorProcess
+let environment: Readonly<Record<string, string>>
+beforeAll(async () => {
+  database = await createTestDatabase()
+  environment = {
+    DATABASE_URL: database.url,
+    SANDBOX: 'true',
+    RATE_LIMITS: 'off',
+    LOG_LEVEL: 'error',
+    KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
+    HOST: '127.0.0.1',
+    PORT: String(await findFreePort()),
+  }
+  service = await start()
+})
+afterAll(async () => {
+  await service.kill()
+  await database.drop()
+})
+
+const start = () => startFacilitator(environment, () => undefined)
+
+const post = async (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
+  const response = await fetch(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  const json: unknown = await response.json()
+  return { status: response.status, json }
+}
+
+const inTurn = async (count: number, work: () => Promise<void>): Promise<void> => {
+  let left = count
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1
+      await work()
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, worker))
+}
+
+const openAll = async (expiresAt: Date): Promise<Metered[]> => {
+  const wallets = Array.from({ length: payerCount }, () => createEoa())
+  const streams: Metered[] = []
+  let next = 0
+  await inTurn(streamCount, async () => {
+    const wallet = wallets[next++ % payerCount] ?? createEoa()
+    const payment = await sandboxUpto({ wallet, permit: { deadline: String(unixNow() + 3_600) } })
+    const { json } = await post('/v1/stream/open', { ...payment, expiresAt: expiresAt.toISOString() })
+    const { stream, streamToken = '' } = streamOpened.parse(json)
+    streams.push({ id: stream.id, token: streamToken, acknowledged: 0n, sent: 0n })
+  })
+  return streams
+}
+
+/** Updates streams in turn until the process is killed under them. */
+const updateUntilKilled = async (streams: readonly Metered[]): Promise<void> => {
+  let next = 0
+  const worker = async () => {
+    for (;;) {
+      const stream = streams[next++ % streams.length]
+      if (stream === undefined) return
+      const amount = stream.sent + BigInt(1 + (next % 7))
+      stream.sent = amount
+      try {
+        const { status } = await post(
+          '/v1/stream/update',
+          { streamId: stream.id, amount: String(amount) },
+          { 'x-stream-token': stream.token },
+        )
+        expect(status).toBe(200)
+        if (amount > stream.acknowledged) stream.acknowledged = amount
+      } catch (error) {
+        if (error instanceof TypeError) return
+        throw error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, worker))
+}
+
+const storedRow = z.object({
+  id: z.string(),
+  state: z.string(),
+  amount: z.coerce.bigint(),
+  settled_amount: z.coerce.bigint().nullable(),
+})
+
+const readAll = async () => {
+  const { rows } = await database
+    .pool()
+    .query('select id, state, amount::text, settled_amount::text from streams')
+  return rows.map((row) => storedRow.parse(row))
+}
+
+const countEnded = async () => (await readAll()).filter(({ state }) => state === 'closed').length
+
+it('a kill -9 loses no answered update of 1,000 open streams, and each settles once, exactly', async () => {
+  const expiresAt = new Date(Date.now() + 45_000)
+  const streams = await openAll(expiresAt)
+  const updating = updateUntilKilled(streams)
+  await pollUntil(() => streams.every(({ acknowledged }) => acknowledged > 1n), 'updates of every stream')
+  await service.kill()
+  await updating
+
+  const atKill = new Map((await readAll()).map(({ id, amount }) => [id, amount]))
+  for (const { id, acknowledged, sent } of streams) {
+    const amount = atKill.get(id) ?? -1n
+    expect(amount).toBeGreaterThanOrEqual(acknowledged)
+    // What was committed and not answered any more.
+    expect(amount).toBeLessThanOrEqual(sent)
+  }
+  expect((await readAll()).every(({ state }) => state === 'active')).toBe(true)
+
+  service = await start()
+  await pollUntil(async () => (await countEnded()) > 100, 'the job to close streams', 90_000)
+  // Once more, while it settles.
+  await service.kill()
+  service = await start()
+  await pollUntil(async () => (await countEnded()) === streamCount, 'every stream to be closed', 120_000)
+
+  const used = new Map((await readAll()).map((row) => [row.id, row]))
+  const { rows: settlements } = await database.pool().query(
+    `select fingerprint, count(*)::int as count, min(coalesce(settled_amount, amount))::text as amount
+     from settlements where state = 'confirmed' group by fingerprint`,
+  )
+  const settled = new Map(
+    settlements
+      .map((row) =>
+        z.object({ fingerprint: z.string(), count: z.number(), amount: z.coerce.bigint() }).parse(row),
+      )
+      .map(({ fingerprint, ...figures }) => [fingerprint, figures]),
+  )
+  expect(settled.size).toBe(streamCount)
+  for (const { id } of streams) {
+    const amount = atKill.get(id)
+    expect(used.get(id)).toMatchObject({ amount, settled_amount: amount })
+    expect(settled.get(`stream:${id}`)).toEqual({ count: 1, amount })
+  }
+  const { rows: open } = await database
+    .pool()
+    .query(`select from settlements where state in ('claimed', 'pending')`)
+  expect(open).toEqual([])
+}, 300_000)

@@ -1,0 +1,268 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Stream, StreamStore } from '../../../../src/ports/streamStore.js'
+import { createStreamStore } from '../../../../src/stores/postgres/streams/streamStore.js'
+import { decideHere } from '../../../../src/usecases/streams/control.js'
+import type { StreamCommand } from '../../../../src/usecases/streams/decide.js'
+import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { streamOf } from '../../../support/streamOf.js'
+
+let database: TestDatabase
+let pool: Pool
+let store: StreamStore
+let other: StreamStore
+beforeAll(async () => {
+  database = await createTestDatabase()
+  pool = database.pool()
+  store = createStreamStore(pool)
+  other = createStreamStore(database.otherPool())
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await pool.query('truncate streams, stream_payments, webhook_deliveries, quota_uses')
+})
+
+const now = new Date('2026-01-01T00:10:00Z')
+const later = new Date('2026-01-01T01:00:00Z')
+const payment = { paymentPayload: { text: 'a\0b' } }
+
+const open = async (
+  change: Partial<Stream> = {},
+  quota: Parameters<StreamStore['open']>[0]['quota'] = null,
+  by: StreamStore = store,
+) => {
+  const stream = streamOf(change)
+  const event = { type: 'stream.opened', data: viewStream(stream) } as const
+  return { stream, state: await by.open({ stream, payment, event, quota }) }
+}
+const change = (id: string, command: StreamCommand, at = now, by: StreamStore = store) =>
+  by.change(id, decideHere(command, at))
+const update = (amount: bigint, sequence: number | null = null): StreamCommand => ({
+  kind: 'update',
+  amount,
+  sequence,
+  voucher: null,
+})
+const close: StreamCommand = { kind: 'close', finalAmount: null, attendAt: later }
+const settled: StreamCommand = {
+  kind: 'settled',
+  settlementId: 'a1b2c3d4-0000-4000-8000-000000000000',
+  transaction: '0xab',
+  settledAmount: 5n,
+}
+const listEvents = async () => {
+  const { rows } = await pool.query('select type, data from webhook_deliveries order by created_at, type')
+  return rows.map((row) => z.object({ type: z.string(), data: z.unknown() }).parse(row))
+}
+
+describe('a stored stream', () => {
+  it('is read as it was written, in every field', async () => {
+    const { stream } = await open({
+      quota: { holder: 'mailbox', feeRate: 0.001 },
+      metadata: '{"a":"b\\u0000c"}',
+      maxAmount: 2n ** 255n,
+    })
+    expect(await store.find(stream.id)).toEqual(stream)
+    expect(await store.findOpen(stream.authorizationId)).toEqual(stream)
+    expect(await store.findPayment(stream.id)).toEqual(payment)
+    const anonymous = await open({ caller: 'anonymous', controlDigest: 'ab'.repeat(32) })
+    expect(await store.find(anonymous.stream.id)).toEqual(anonymous.stream)
+    await change(stream.id, { kind: 'update', amount: 2n ** 254n, sequence: 9, voucher: '0x12' })
+    await change(stream.id, close)
+    await change(stream.id, { ...settled, settledAmount: 2n ** 254n })
+    expect(await store.find(stream.id)).toEqual({
+      ...stream,
+      state: 'closed',
+      amount: 2n ** 254n,
+      sequence: 9,
+      updates: 1,
+      voucher: '0x12',
+      finalAmount: 2n ** 254n,
+      settlementId: settled.settlementId,
+      transaction: '0xab',
+      settledAmount: 2n ** 254n,
+      updatedAt: now,
+      closedAt: now,
+    })
+  })
+
+  it('is none under an unknown id, or one that is no id', async () => {
+    for (const id of ['3f0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7', 'x', "'; drop table streams"]) {
+      expect(await store.find(id)).toBeNull()
+      expect(await change(id, update(1n))).toMatchObject({ refusal: { code: 'NOT_FOUND' } })
+    }
+  })
+
+  it('forgets its payment when it ends', async () => {
+    const { stream } = await open({ amount: 5n })
+    await change(stream.id, close)
+    expect(await store.findPayment(stream.id)).toEqual(payment)
+    await change(stream.id, settled)
+    expect(await store.findPayment(stream.id)).toBeNull()
+  })
+})
+
+describe('changes at the same time', () => {
+  it('to one stream are decided one after the other, in order', async () => {
+    const { stream } = await open()
+    const amounts = Array.from({ length: 300 }, (_, index) => BigInt(index + 1))
+    const decisions = await Promise.all(amounts.map((amount) => change(stream.id, update(amount))))
+    expect(decisions.map(({ state }) => state)).toEqual(amounts.map(() => 'changed'))
+    expect(await store.find(stream.id)).toMatchObject({ amount: 300n, sequence: 300, updates: 300 })
+  })
+
+  it('from two instances lose no update and decide each sequence once', async () => {
+    const { stream } = await open()
+    const sequences = Array.from({ length: 200 }, (_, index) => index + 1)
+    const decisions = await Promise.all(
+      sequences.flatMap((sequence) => [
+        change(stream.id, update(BigInt(sequence * 10), sequence)),
+        change(stream.id, update(BigInt(sequence * 10 + 1), sequence), now, other),
+      ]),
+    )
+    const changed = decisions.filter(({ state }) => state === 'changed')
+    expect(await store.find(stream.id)).toMatchObject({ sequence: 200, updates: changed.length })
+    expect(changed.length).toBeLessThanOrEqual(200)
+  })
+
+  it('to many streams never wait for each other in a circle', async () => {
+    const streams = await Promise.all(Array.from({ length: 40 }, () => open()))
+    const ids = streams.map(({ stream }) => stream.id)
+    await Promise.all(
+      Array.from({ length: 20 }, (_, round) =>
+        (round % 2 === 0 ? ids : ids.toReversed()).map((id) =>
+          change(id, update(BigInt(round)), now, round % 3 === 0 ? other : store),
+        ),
+      ).flat(),
+    )
+    for (const id of ids) expect(await store.find(id)).toMatchObject({ amount: 19n })
+  })
+
+  it('fix one final amount', async () => {
+    const { stream } = await open()
+    const closes = [1n, 2n, 3n].flatMap((finalAmount) => [
+      change(stream.id, { kind: 'close', finalAmount, attendAt: later }),
+      change(stream.id, { kind: 'close', finalAmount, attendAt: later }, now, other),
+    ])
+    const decisions = await Promise.all(closes)
+    expect(decisions.filter(({ state }) => state === 'changed')).toHaveLength(1)
+    expect(decisions.filter(({ state }) => state === 'unchanged')).toHaveLength(1)
+  })
+
+  it('write no index: none has a column that an update changes (HOT)', async () => {
+    const { rows } = await pool.query(
+      `select a.attname as column from pg_index i join pg_class c on c.oid = i.indrelid
+       join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
+       where c.relname = 'streams' and a.attname in ('amount', 'sequence', 'updates', 'voucher', 'updated_at')`,
+    )
+    expect(rows).toEqual([])
+  })
+})
+
+describe('an authorization', () => {
+  it('opens one stream at a time, whichever instance is asked', async () => {
+    const opened = await Promise.all(
+      [store, other, store, other].map((by) => open({ authorizationId: 'toy:1/n1' }, null, by)),
+    )
+    expect(opened.map(({ state }) => state).sort()).toEqual(['opened', 'taken', 'taken', 'taken'])
+    const winner = opened.find(({ state }) => state === 'opened')
+    expect(await store.findOpen('toy:1/n1')).toMatchObject({ id: winner?.stream.id })
+    await change(winner?.stream.id ?? '', { kind: 'end' }, later)
+    expect(await store.findOpen('toy:1/n1')).toBeNull()
+    expect(await open({ authorizationId: 'toy:1/n1' })).toMatchObject({ state: 'opened' })
+  })
+})
+
+describe('the quota', () => {
+  const quota = { holder: 'mailbox', monthlyQuota: 5 }
+  const counted = { quota: { holder: 'mailbox', feeRate: 0 }, createdAt: now }
+
+  it('counts open streams and what the month used, exactly, however many are opened at once', async () => {
+    await pool.query(`insert into quota_uses (account_id, month, used) values ('mailbox', '2026-01-01', 2)`)
+    const opened = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => open(counted, quota, index % 2 === 0 ? store : other)),
+    )
+    expect(opened.filter(({ state }) => state === 'opened')).toHaveLength(3)
+    expect(opened.filter(({ state }) => state === 'exhausted')).toHaveLength(7)
+    const [first] = opened.filter(({ state }) => state === 'opened')
+    await change(first?.stream.id ?? '', { kind: 'end' }, later)
+    expect(await open(counted, quota)).toMatchObject({ state: 'opened' })
+    expect(await open(counted, quota)).toMatchObject({ state: 'exhausted' })
+    expect(await open(counted, null)).toMatchObject({ state: 'opened' })
+  })
+})
+
+describe('events', () => {
+  it('are written with the change, in its transaction, and none for updates', async () => {
+    const { stream } = await open({ amount: 5n })
+    await change(stream.id, update(6n))
+    await change(stream.id, { kind: 'pause' })
+    const { stream: paused } = z
+      .object({ stream: z.custom<Stream>() })
+      .parse(await change(stream.id, { kind: 'pause' }))
+    const events = await listEvents()
+    expect(events.map(({ type }) => type)).toEqual(['stream.opened', 'stream.paused'])
+    expect(events[1]?.data).toEqual(viewStream(paused))
+  })
+
+  it('are none for callers without an account', async () => {
+    await open({ caller: 'anonymous', controlDigest: 'ab'.repeat(32) })
+    expect(await listEvents()).toEqual([])
+  })
+})
+
+describe('the work of the jobs', () => {
+  it('is what is over, what is closing and what was not checked', async () => {
+    const { stream } = await open({ amount: 5n })
+    await open({ closesAt: new Date('2026-01-02T00:00:00Z') })
+    expect(await store.listDue(now, 10)).toEqual([])
+    expect(await store.listDue(later, 10)).toEqual([stream.id])
+    await change(stream.id, { kind: 'end' }, later)
+    expect(await store.listDue(later, 10)).toEqual([])
+    expect(await store.listClosingNetworks(later)).toEqual(['toy:1'])
+  })
+
+  it('is leased to one instance until it says otherwise', async () => {
+    const ids: string[] = []
+    for (let index = 0; index < 6; index += 1) {
+      const { stream } = await open({ amount: 5n })
+      await change(stream.id, { kind: 'end' }, later)
+      ids.push(stream.id)
+    }
+    const lease = { network: 'toy:1', now: later, leasedUntil: new Date('2026-01-01T01:01:00Z'), limit: 4 }
+    const leased = (await Promise.all([store.leaseClosing(lease), other.leaseClosing(lease)])).flat()
+    expect(leased.map(({ stream }) => stream.id).sort()).toEqual(ids.sort())
+    expect(leased[0]).toMatchObject({ payment, stream: { state: 'closing', finalAmount: 5n } })
+    expect(await store.leaseClosing(lease)).toEqual([])
+    expect(await store.leaseClosing({ ...lease, now: lease.leasedUntil })).toHaveLength(4)
+    expect(await store.leaseClosing({ ...lease, network: 'toy:2' })).toEqual([])
+  })
+
+  it('checks each open stream once in its turn', async () => {
+    const { stream } = await open({ createdAt: now })
+    expect(await store.takeToCheck(now, later, 10)).toEqual([])
+    const taken = await store.takeToCheck(later, later, 10)
+    expect(taken).toMatchObject([{ payment, stream: { id: stream.id } }])
+    expect(await store.takeToCheck(later, later, 10)).toEqual([])
+  })
+})
+
+describe('the list of a caller', () => {
+  it('pages through streams of the same instant without repeating or skipping one', async () => {
+    for (let index = 0; index < 7; index += 1) await open({ caller: 'ada', createdAt: now })
+    const foreign = await open({ caller: 'eve', createdAt: now })
+    const seen: string[] = []
+    let after: string | null = null
+    do {
+      const page: readonly Stream[] = await store.list({ caller: 'ada', state: null, limit: 3, after })
+      seen.push(...page.map(({ id }) => id))
+      after = page.at(-1)?.id ?? null
+    } while (after !== null)
+    expect(new Set(seen).size).toBe(7)
+    expect(await store.list({ caller: 'ada', state: 'active', limit: 9, after: foreign.stream.id })).toEqual(
+      [],
+    )
+  })
+})

@@ -1,0 +1,71 @@
+import type { Stream, StreamStore } from '../../src/ports/streamStore.js'
+
+export interface MemoryStreams extends StreamStore {
+  /** Replaces whatever is stored. */
+  put(stream: Stream): void
+  get(id: string): Stream
+}
+
+const openStates: readonly string[] = ['active', 'paused', 'closing']
+
+/** Streams of one process; every payment is the same. */
+export const createMemoryStreams = (payment: unknown): MemoryStreams => {
+  const streams = new Map<string, Stream>()
+  const checkedAt = new Map<string, Date>()
+  const list = (): readonly Stream[] => [...streams.values()]
+  const isClosing = (now: Date) => (stream: Stream) =>
+    stream.state === 'closing' && stream.attendAt !== null && stream.attendAt <= now
+  return {
+    put: (stream) => {
+      streams.set(stream.id, stream)
+    },
+    get: (id) => {
+      const found = streams.get(id)
+      if (found === undefined) throw new Error(`There is no stream ${id}`)
+      return found
+    },
+    open: async ({ stream }) => {
+      streams.set(stream.id, stream)
+      return 'opened'
+    },
+    change: async (id, decide) => {
+      const decision = decide(streams.get(id) ?? null)
+      if (decision.state === 'changed') streams.set(id, decision.stream)
+      return decision
+    },
+    find: async (id) => streams.get(id) ?? null,
+    findOpen: async (authorizationId) =>
+      list().find((each) => each.authorizationId === authorizationId && openStates.includes(each.state)) ??
+      null,
+    findPayment: async (id) => (openStates.includes(streams.get(id)?.state ?? '') ? payment : null),
+    list: async ({ caller }) => list().filter((each) => each.caller === caller),
+    listDue: async (now) =>
+      list()
+        .filter(({ state, closesAt }) => (state === 'active' || state === 'paused') && closesAt <= now)
+        .map(({ id }) => id),
+    listClosingNetworks: async (now) => [
+      ...new Set(
+        list()
+          .filter(isClosing(now))
+          .map(({ network }) => network),
+      ),
+    ],
+    leaseClosing: async ({ network, now, leasedUntil, limit }) => {
+      const leased = list()
+        .filter((each) => each.network === network)
+        .filter(isClosing(now))
+        .slice(0, limit)
+        .map((stream) => ({ ...stream, attendAt: leasedUntil }))
+      for (const stream of leased) streams.set(stream.id, stream)
+      return leased.map((stream) => ({ stream, payment }))
+    },
+    takeToCheck: async (before, now, limit) => {
+      const taken = list()
+        .filter(({ state }) => state === 'active' || state === 'paused')
+        .filter(({ id, createdAt }) => (checkedAt.get(id) ?? createdAt) < before)
+        .slice(0, limit)
+      for (const { id } of taken) checkedAt.set(id, now)
+      return taken.map((stream) => ({ stream, payment }))
+    },
+  }
+}

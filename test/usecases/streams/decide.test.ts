@@ -1,0 +1,259 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { errorStatus } from '../../../src/errors.js'
+import type { Stream } from '../../../src/ports/streamStore.js'
+import { streamEvents, streamStates } from '../../../src/protocol/streams.js'
+import { decide, type StreamCommand } from '../../../src/usecases/streams/decide.js'
+import { readCodeSpans, readTable } from '../../support/markdown.js'
+import { streamOf } from '../../support/streamOf.js'
+
+const page = readFileSync(new URL('../../../docs/streams.md', import.meta.url), 'utf8')
+const now = new Date('2026-01-01T00:10:00Z')
+const later = new Date('2026-01-01T01:00:00Z')
+const attendAt = new Date('2026-01-01T02:00:00Z')
+
+const ended = (state: 'closed' | 'failed' | 'expired'): Partial<Stream> => ({ state, closedAt: now })
+
+const inState: Readonly<Record<(typeof streamStates)[number], Partial<Stream>>> = {
+  active: { state: 'active' },
+  paused: { state: 'paused' },
+  closing: { state: 'closing', finalAmount: 500n, attendAt },
+  closed: { ...ended('closed'), finalAmount: 500n, settledAmount: 500n, transaction: '0xab' },
+  failed: { ...ended('failed'), finalAmount: 500n, reason: 'permit_nonce_mismatch' },
+  expired: ended('expired'),
+}
+
+const resultOf = (stream: Stream, command: StreamCommand, at = now): string => {
+  const decision = decide(stream, command, at)
+  return decision.state === 'refused' ? decision.refusal.code : decision.stream.state
+}
+
+const columns: Readonly<Record<string, { readonly amount: bigint; readonly command: StreamCommand }>> = {
+  update: { amount: 500n, command: { kind: 'update', amount: 600n, sequence: null, voucher: null } },
+  pause: { amount: 500n, command: { kind: 'pause' } },
+  resume: { amount: 500n, command: { kind: 'resume' } },
+  close: { amount: 500n, command: { kind: 'close', finalAmount: null, attendAt } },
+  'end, something used': { amount: 500n, command: { kind: 'end' } },
+  'end, nothing used': { amount: 0n, command: { kind: 'end' } },
+}
+
+describe('the states of a stream, as docs/streams.md has them', () => {
+  const rows = readTable(page, 'end, something used')
+
+  it('has a row for each state, and one more while it is over', () => {
+    const states = rows.map(({ Status = '' }) => readCodeSpans(Status)[0])
+    expect(new Set(states)).toEqual(new Set(streamStates))
+    expect(rows).toHaveLength(streamStates.length + 2)
+  })
+
+  const cells = rows.flatMap((row) =>
+    Object.entries(columns).map(([column, given]) => {
+      const [expected = 'nothing'] = readCodeSpans(row[column] ?? '')
+      return [row.Status ?? '', column, expected, given] as const
+    }),
+  )
+
+  it.each(cells)('%s: %s gives %s', (status, column, expected, { amount, command }) => {
+    const state = streamStates.find((each) => status.startsWith(`\`${each}\``)) ?? 'active'
+    const isOver = status.endsWith('time over') || column.startsWith('end')
+    const stream = streamOf({ amount, ...inState[state] })
+    expect(resultOf(stream, command, isOver ? later : now)).toBe(expected)
+  })
+
+  it('names every error code that a command can have', () => {
+    const named = readCodeSpans(page).filter((span) => Object.hasOwn(errorStatus, span))
+    for (const code of [
+      'STREAM_NOT_ACTIVE',
+      'STREAM_EXPIRED',
+      'INVALID_SEQUENCE',
+      'INVALID_AMOUNT',
+      'AMOUNT_EXCEEDED',
+      'INVALID_VOUCHER',
+      'PAYMENT_REFUSED',
+      'QUOTA_EXCEEDED',
+    ]) {
+      expect(named).toContain(code)
+    }
+  })
+
+  it('lists every event', () => {
+    const listed = readTable(page, 'Event').map(({ Event = '' }) => readCodeSpans(Event)[0])
+    expect(listed).toEqual([...streamEvents])
+  })
+
+  it('does not end before its time', () => {
+    expect(resultOf(streamOf({ amount: 5n }), { kind: 'end' }, new Date(later.getTime() - 1))).toBe('active')
+  })
+})
+
+describe('an update, as docs/streams.md has it', () => {
+  const seen = streamOf({ amount: 500n, sequence: 5, updates: 3 })
+  const signed = { ...seen, voucher: '0x12' }
+  const update = (amount: bigint, sequence: number | null, voucher: string | null = null): StreamCommand => ({
+    kind: 'update',
+    amount,
+    sequence,
+    voucher,
+  })
+  const examples: Readonly<Record<string, readonly [Stream, StreamCommand]>> = {
+    'lower sequence': [seen, update(600n, 4)],
+    'same sequence, another amount': [seen, update(600n, 5)],
+    'same sequence, same amount': [seen, update(500n, 5)],
+    'no sequence, same amount': [seen, update(500n, null)],
+    'lower amount': [seen, update(499n, 6)],
+    'above the maximum': [seen, update(10_001n, 6)],
+    'no voucher, though the stream has one': [signed, update(600n, 6)],
+    'higher sequence': [seen, update(600n, 9)],
+    'higher sequence, same amount': [seen, update(500n, 9)],
+    'no sequence, higher amount': [seen, update(10_000n, null)],
+  }
+  const rows = readTable(page, 'Update')
+
+  it('has an example for each row', () => {
+    expect(rows.map(({ Update }) => Update)).toEqual(Object.keys(examples))
+  })
+
+  it.each(rows.map((row) => [row.Update ?? '', row.Answer ?? ''] as const))('%s: %s', (name, answer) => {
+    const [stream, command] = examples[name] ?? [seen, update(0n, null)]
+    const decision = decide(stream, command, now)
+    expect(decision.state === 'refused' ? `\`${decision.refusal.code}\`` : decision.state).toBe(answer)
+  })
+
+  it('counts sequences on from the last one', () => {
+    expect(decide(seen, update(600n, null), now)).toMatchObject({
+      state: 'changed',
+      stream: { amount: 600n, sequence: 6, updates: 4, updatedAt: now },
+      events: [],
+    })
+  })
+
+  it('adds a voucher to the same update, which is required from then on', () => {
+    expect(decide(seen, update(500n, 5, '0x34'), now)).toMatchObject({
+      state: 'changed',
+      stream: { voucher: '0x34', updates: 3 },
+    })
+    expect(decide(signed, update(500n, 5, '0x34'), now)).toMatchObject({ state: 'unchanged' })
+    expect(resultOf(signed, update(500n, 5))).toBe('INVALID_VOUCHER')
+  })
+})
+
+describe('a close', () => {
+  const used = streamOf({ amount: 500n, sequence: 5 })
+  const close = (finalAmount: bigint | null): StreamCommand => ({ kind: 'close', finalAmount, attendAt })
+
+  it.each([
+    ['below what was used', used, 499n, 'INVALID_AMOUNT'],
+    ['above the maximum', used, 10_001n, 'AMOUNT_EXCEEDED'],
+    ['above what was used', used, 501n, 'closing'],
+    ['above the last voucher', { ...used, voucher: '0x12' }, 501n, 'INVALID_VOUCHER'],
+    ['at the last voucher', { ...used, voucher: '0x12' }, 500n, 'closing'],
+    ['of a closing stream with another amount', { ...used, ...inState.closing }, 501n, 'STREAM_NOT_ACTIVE'],
+    ['of a closing stream with the same amount', { ...used, ...inState.closing }, 500n, 'closing'],
+    ['of a failed stream with another amount', { ...used, ...inState.failed }, 0n, 'STREAM_NOT_ACTIVE'],
+  ] as const)('%s', (_name, stream, finalAmount, expected) => {
+    expect(resultOf(stream, close(finalAmount))).toBe(expected)
+  })
+
+  it('beyond its time settles what was used, not more', () => {
+    expect(resultOf(used, close(null), later)).toBe('closing')
+    expect(resultOf(used, close(501n), later)).toBe('STREAM_EXPIRED')
+  })
+})
+
+describe('the settlement', () => {
+  const closing = streamOf({ amount: 500n, ...inState.closing, risk: 'insufficient_funds', attempts: 2 })
+  const settled = { kind: 'settled', settlementId: 'id', transaction: '0xab', settledAmount: 500n } as const
+
+  it('ends only a stream that is closing', () => {
+    expect(decide(closing, settled, now)).toMatchObject({
+      stream: { state: 'closed', settledAmount: 500n, closedAt: now, attendAt: null, risk: null },
+      events: [{ type: 'stream.closed' }],
+    })
+    expect(decide(closing, { kind: 'fail', reason: 'permit_nonce_mismatch' }, now)).toMatchObject({
+      stream: { state: 'failed', reason: 'permit_nonce_mismatch', closedAt: now },
+      events: [{ type: 'stream.failed' }],
+    })
+    for (const state of ['active', 'paused', 'closed', 'failed', 'expired'] as const) {
+      const stream = streamOf(inState[state])
+      expect(decide(stream, settled, now)).toEqual({ state: 'unchanged', stream })
+      expect(decide(stream, { kind: 'fail', reason: 'permit_expired' }, now).state).toBe('unchanged')
+    }
+  })
+
+  it('is tried again at the time it says', () => {
+    const retry = { kind: 'retry', attendAt: later, reason: null, settlementId: 'id' } as const
+    expect(decide(closing, retry, now)).toMatchObject({
+      stream: { state: 'closing', attendAt: later, attempts: 3, settlementId: 'id' },
+      events: [],
+    })
+  })
+})
+
+describe('the risk of a stream', () => {
+  const assess = (risk: Stream['risk']): StreamCommand => ({ kind: 'assess', risk })
+  const typesOf = (stream: Stream, risk: Stream['risk']) => {
+    const decision = decide(stream, assess(risk), now)
+    return decision.state === 'changed' ? decision.events.map(({ type }) => type) : decision.state
+  }
+
+  it('is an event once, and once more when it is over', () => {
+    expect(typesOf(streamOf(), 'insufficient_funds')).toEqual(['stream.insufficient_funds'])
+    const atRisk = streamOf({ risk: 'insufficient_funds' })
+    expect(typesOf(atRisk, 'insufficient_funds')).toBe('unchanged')
+    expect(typesOf(atRisk, 'permit_nonce_mismatch')).toEqual([])
+    expect(typesOf(atRisk, null)).toEqual(['stream.funds_restored'])
+    expect(typesOf(streamOf(), null)).toBe('unchanged')
+  })
+
+  it('is of no interest once it is closing', () => {
+    expect(typesOf(streamOf(inState.closing), 'insufficient_funds')).toBe('unchanged')
+  })
+})
+
+describe('any commands in any order', () => {
+  const command = fc.oneof(
+    fc.record({
+      kind: fc.constant('update' as const),
+      amount: fc.bigInt(0n, 12_000n),
+      sequence: fc.option(fc.integer({ min: 1, max: 20 })),
+      voucher: fc.option(fc.constant('0x12')),
+    }),
+    fc.record({ kind: fc.constantFrom('pause' as const, 'resume' as const, 'end' as const) }),
+    fc.record({
+      kind: fc.constant('close' as const),
+      finalAmount: fc.option(fc.bigInt(0n, 12_000n)),
+      attendAt: fc.constant(attendAt),
+    }),
+    fc.constant({ kind: 'settled' as const, settlementId: 'id', transaction: '', settledAmount: 1n }),
+    fc.constant({ kind: 'fail' as const, reason: 'permit_expired' as const }),
+    fc.constant({ kind: 'assess' as const, risk: 'insufficient_funds' as const }),
+  )
+  const order = ['active', 'paused', 'closing', 'closed', 'failed', 'expired']
+  const rank = (state: string) => [0, 0, 1, 2, 2, 2][order.indexOf(state)] ?? 0
+
+  it('never shrink amount or sequence, exceed the maximum, change a final amount, or leave an end', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(command, fc.boolean()), { maxLength: 30 }), (commands) => {
+        let stream = streamOf()
+        for (const [each, isLate] of commands) {
+          const decision = decide(stream, each, isLate ? later : now)
+          if (decision.state !== 'changed') continue
+          const next = decision.stream
+          expect(next.amount).toBeGreaterThanOrEqual(stream.amount)
+          expect(next.amount).toBeLessThanOrEqual(next.maxAmount)
+          expect(next.sequence).toBeGreaterThanOrEqual(stream.sequence)
+          expect(rank(next.state)).toBeGreaterThanOrEqual(rank(stream.state))
+          expect(rank(stream.state)).toBeLessThan(2)
+          if (stream.finalAmount !== null) expect(next.finalAmount).toBe(stream.finalAmount)
+          if (next.finalAmount !== null) {
+            expect(next.finalAmount).toBeGreaterThanOrEqual(next.amount)
+            expect(next.finalAmount).toBeLessThanOrEqual(next.maxAmount)
+          }
+          if (stream.voucher !== null) expect(next.voucher).not.toBeNull()
+          stream = next
+        }
+      }),
+    )
+  })
+})
