@@ -6,6 +6,7 @@ import { bodyLimits } from '../src/protocol/bodyLimits.js'
 import type { CoreUseCases } from '../src/usecases/core/useCases.js'
 import type { DashboardUseCases } from '../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../src/usecases/discovery/useCases.js'
+import type { IntentUseCases } from '../src/usecases/intents/useCases.js'
 import type { SandboxUseCases } from '../src/usecases/sandbox/useCases.js'
 import type { SiwxUseCases } from '../src/usecases/siwx/useCases.js'
 import type { StatsUseCases } from '../src/usecases/stats/useCases.js'
@@ -92,6 +93,16 @@ const discovery: DiscoveryUseCases = {
   changeListing: refuse,
 }
 
+const intents: IntentUseCases = {
+  createIntent: refuse,
+  getIntent: refuse,
+  listIntents: refuse,
+  selectRoute: refuse,
+  executeIntent: refuse,
+  cancelIntent: refuse,
+  refreshIntent: refuse,
+}
+
 /** The OpenAPI document of the routes as YAML: the same text for the same code. */
 export const renderDocument = async (): Promise<string> => {
   const app = buildApp({
@@ -105,6 +116,7 @@ export const renderDocument = async (): Promise<string> => {
       webhooks,
       sandbox,
       discovery,
+      intents,
     },
     settings: { trustProxy: [], maxPaymentBodyBytes: bodyLimits.payment },
     metrics: createMetrics({ kinds: [], measuresProcess: false }),

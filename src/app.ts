@@ -28,6 +28,7 @@ import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
 import { dashboardRoutes } from './http/routes/dashboard.js'
 import { discoveryRoutes } from './http/routes/discovery.js'
 import { homeRoutes } from './http/routes/home.js'
+import { intentRoutes } from './http/routes/intents.js'
 import { reconciliationRoutes } from './http/routes/reconciliation.js'
 import { sandboxRoutes } from './http/routes/sandbox.js'
 import { siwxRoutes } from './http/routes/siwx.js'
@@ -176,6 +177,11 @@ export const buildApp = ({
     tiers,
   })
   app.register(webhookRoutes, { useCases: useCases.webhooks })
+  app.register(intentRoutes, {
+    useCases: useCases.intents,
+    tiers,
+    maxBodyBytes: settings.maxPaymentBodyBytes,
+  })
   if (useCases.discovery !== null) app.register(discoveryRoutes, { useCases: useCases.discovery })
   app.register(siwxRoutes, { useCases: useCases.siwx })
   if (useCases.sandbox !== null) app.register(sandboxRoutes, { useCases: useCases.sandbox })

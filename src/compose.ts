@@ -30,6 +30,7 @@ import { createCore } from './usecases/core/index.js'
 import { canonicalMailbox } from './usecases/dashboard/canonicalMailbox.js'
 import { createDashboard } from './usecases/dashboard/index.js'
 import { createDiscovery } from './usecases/discovery/index.js'
+import { createIntents } from './usecases/intents/index.js'
 import { createReconciliation } from './usecases/reconciliation/index.js'
 import { createInboxTransport } from './usecases/sandbox/inboxTransport.js'
 import { createSandbox } from './usecases/sandbox/index.js'
@@ -211,6 +212,15 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     clock,
     logger,
   })
+  const intents = createIntents({
+    store: stores.intents,
+    journal: stores.journal,
+    registry,
+    isServing: chains.isServing,
+    settleAuthorization: core.settleAuthorization,
+    clock,
+    logger,
+  })
   const dashboard = createDashboard({
     ...stores,
     ...stores.views,
@@ -252,13 +262,24 @@ export const composeCore = async (config: Config, environment: Environment): Pro
           },
         })
   const optional = [sandbox, discovery].filter((noun) => noun !== null)
-  const jobs = listJobs([core, dashboard, reconciliation, siwx, stats, streams, webhooks, ...optional])
+  const jobs = listJobs([
+    core,
+    dashboard,
+    intents,
+    reconciliation,
+    siwx,
+    stats,
+    streams,
+    webhooks,
+    ...optional,
+  ])
 
   return {
     useCases: {
       core: core.useCases,
       dashboard: dashboard.useCases,
       reconciliation: reconciliation.useCases,
+      intents: intents.useCases,
       siwx: siwx.useCases,
       stats: stats.useCases,
       streams: streams.useCases,

@@ -90,6 +90,12 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perAddress('POST /v1/intent/:id/execute', figures.anonymousSettlesPerMinute),
     perAddress('POST /v1/stream/open', figures.anonymousSettlesPerMinute),
     perAddress('POST /v1/stream/close', figures.anonymousSettlesPerMinute),
+    // These read chains.
+    perAddress('POST /v1/intent', 60),
+    perAddress('POST /v1/intent/:id/refresh', 60),
+    perAddress('POST /v1/intent/:id/route', 120),
+    perAccount('POST /v1/intent', 600),
+    perAccount('POST /v1/intent/:id/refresh', 600),
     perAddress('POST /v1/siwx/nonce', 120),
     perAddress('POST /v1/siwx/verify', 120),
     ...ofKeys('POST /register'),

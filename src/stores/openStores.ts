@@ -12,6 +12,7 @@ import type { ConfirmedBlocks } from '../ports/confirmedBlocks.js'
 import type { DiscoveryCatalogue } from '../ports/discoveryCatalogue.js'
 import type { EventFeed } from '../ports/eventFeed.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
+import type { IntentStore } from '../ports/intentStore.js'
 import type { JobLeases } from '../ports/jobLeases.js'
 import type { Logger } from '../ports/logger.js'
 import type { OwnerChallenges } from '../ports/ownerChallenges.js'
@@ -46,6 +47,7 @@ import { claimPurpose } from './postgres/database/purpose.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
 import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
+import { createIntentStore } from './postgres/intents/intentStore.js'
 import { createAccountSettlements } from './postgres/journal/accountSettlements.js'
 import { createConfirmedBlocks } from './postgres/journal/confirmedBlocks.js'
 import { createIdempotencyStore } from './postgres/journal/idempotencyStore.js'
@@ -116,6 +118,7 @@ export interface Stores {
   readonly catalogue: DiscoveryCatalogue
   readonly challenges: OwnerChallenges
   readonly reconciliation: ReconciliationStore
+  readonly intents: IntentStore
   readonly jobLeases: JobLeases
   /** Rejects when the database does not answer. */
   pingDatabase(): Promise<DatabaseState>
@@ -248,6 +251,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       catalogue: mapDatabaseErrors(createDiscoveryCatalogue(pool, reads)),
       challenges: mapDatabaseErrors(createOwnerChallenges(pool)),
       reconciliation: mapDatabaseErrors(createReconciliationStore(pool, audits)),
+      intents: mapDatabaseErrors(createIntentStore(pool, reads)),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance)),
       pingDatabase: async () => {
         const { rows } = await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))

@@ -1,6 +1,7 @@
 import type { CoreUseCases } from './core/useCases.js'
 import type { DashboardUseCases } from './dashboard/useCases.js'
 import type { DiscoveryUseCases } from './discovery/useCases.js'
+import type { IntentUseCases } from './intents/useCases.js'
 import type { ReconciliationUseCases } from './reconciliation/useCases.js'
 import type { SandboxUseCases } from './sandbox/useCases.js'
 import type { SiwxUseCases } from './siwx/useCases.js'
@@ -12,6 +13,7 @@ export interface UseCases {
   readonly core: CoreUseCases
   readonly dashboard: DashboardUseCases
   readonly reconciliation: ReconciliationUseCases
+  readonly intents: IntentUseCases
   readonly siwx: SiwxUseCases
   readonly stats: StatsUseCases
   readonly streams: StreamUseCases

@@ -6,6 +6,7 @@ import { bodyLimits } from '../../src/protocol/bodyLimits.js'
 import {
   coreUseCases,
   dashboardUseCases,
+  intentUseCases,
   knownKey,
   reconciliationUseCases,
   sandboxUseCases,
@@ -101,6 +102,15 @@ describe('every route', () => {
       'POST /dashboard/webhook/deliveries/{id}/redeliver dashboard',
       'GET /v1/events dashboard',
       'HEAD /v1/events dashboard',
+      'POST /v1/intent key',
+      'GET /v1/intent dashboard',
+      'HEAD /v1/intent dashboard',
+      'GET /v1/intent/{id} key',
+      'HEAD /v1/intent/{id} key',
+      'POST /v1/intent/{id}/route key',
+      'POST /v1/intent/{id}/execute key',
+      'POST /v1/intent/{id}/cancel key',
+      'POST /v1/intent/{id}/refresh key',
       'GET /discovery/resources public',
       'HEAD /discovery/resources public',
       'GET /discovery/resources/{id} public',
@@ -158,6 +168,17 @@ describe('every route', () => {
       'POST /v1/stream/close settle',
       'POST /v1/stream/{id}/pause settle',
       'POST /v1/stream/{id}/resume settle',
+      'POST /v1/intent settle',
+      'POST /v1/intent/{id}/route settle',
+      'POST /v1/intent/{id}/execute settle',
+      'POST /v1/intent/{id}/cancel settle',
+      'POST /v1/intent/{id}/refresh settle',
+    ])
+    expect(scopes.filter((line) => / \/v1\/intent.* read$/.test(line))).toEqual([
+      'GET /v1/intent read',
+      'HEAD /v1/intent read',
+      'GET /v1/intent/{id} read',
+      'HEAD /v1/intent/{id} read',
     ])
     const dashboard = app.listRoutes().filter(({ path }) => path.startsWith('/dashboard'))
     expect(dashboard.filter(({ scope }) => scope === null)).toEqual([])
@@ -182,6 +203,7 @@ describe('every route', () => {
       core: coreUseCases(),
       dashboard: dashboardUseCases(),
       reconciliation: reconciliationUseCases(),
+      intents: intentUseCases(),
       siwx: siwxUseCases(),
       stats: statsUseCases(),
       streams: streamUseCases(),

@@ -145,6 +145,7 @@ describe('a body', () => {
       '/verify': paymentBytes,
       '/settle': paymentBytes,
       '/accepts': paymentBytes,
+      '/v1/intent/{id}/execute': paymentBytes,
       '/v1/siwx/verify': signInBytes,
       '/v1/stream/open': paymentBytes,
       '/v1/stream/update': signInBytes,

@@ -3,8 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { accountRequests, accountResponses } from '../../src/http/schemas/accountExamples.js'
 import { paymentRequests } from '../../src/http/schemas/examples.js'
+import { intentExamples } from '../../src/http/schemas/intentExamples.js'
+import { intentWithRoutes } from '../../src/protocol/intents.js'
 import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { VerifyRequest } from '../../src/usecases/core/useCases.js'
+import { listCandidates } from '../../src/usecases/intents/listCandidates.js'
+import { createToyScheme } from '../support/toyScheme.js'
 import { knownKey, testApp } from './support/app.js'
 import { mutantsOf } from './support/mutants.js'
 
@@ -13,12 +17,31 @@ const parsedAccount = z.strictObject({ email: text, projectName: text })
 const parsedList = z.array(z.string().min(1).max(253)).max(100)
 const parsedRestrictions = z.strictObject({ allowedIPs: parsedList, allowedRef: parsedList })
 
+const served = [
+  ['eip155:84532', /^0x[0-9a-f]{40}$/i],
+  ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', /^[1-9A-HJ-NP-Za-km-z]{43,44}$/],
+] as const
+const schemes = served.map(([network, form]) =>
+  createToyScheme({
+    kind: { scheme: 'exact', network },
+    isAddress: (address) => form.test(address),
+    listTokens: () => [{ asset: 'usdc', symbol: 'USDC', decimals: 6, isDollar: true }],
+  }),
+)
+
 // The real parsing of /verify.
 const app = testApp({
   core: {
     verifyPayment: async ({ body }: VerifyRequest) => {
       const payment = readPayment(body)
       return isRefused(payment) ? { isValid: false, invalidReason: payment.reason } : { isValid: true }
+    },
+  },
+  // The real reading of wallets and assets.
+  intents: {
+    createIntent: async ({ terms }) => {
+      listCandidates(terms, schemes, () => true)
+      return intentWithRoutes.parse(intentExamples.create.response.created.value)
     },
   },
   // Use cases must only receive validated input: they throw otherwise.
@@ -72,6 +95,7 @@ const accountBodies = [
   ['/register', accountRequests.register],
   ['/lookup', accountRequests.lookup],
   ['/dashboard/restrictions', accountRequests.restrictions],
+  ['/v1/intent', intentExamples.create.request],
 ] as const
 
 describe.each(accountBodies)('any mutation of a valid body of %s', (url, examples) => {

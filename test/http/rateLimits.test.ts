@@ -61,6 +61,11 @@ describe("the specification's request rates", () => {
     ['POST /v1/intent/:id/execute', 'anonymous', 100, minuteMs, 'one address'],
     ['POST /v1/stream/open', 'anonymous', 100, minuteMs, 'one address'],
     ['POST /v1/stream/close', 'anonymous', 100, minuteMs, 'one address'],
+    ['POST /v1/intent', 'anonymous', 60, minuteMs, 'one address'],
+    ['POST /v1/intent/:id/refresh', 'anonymous', 60, minuteMs, 'one address'],
+    ['POST /v1/intent/:id/route', 'anonymous', 120, minuteMs, 'one address'],
+    ['POST /v1/intent', 'scale', 600, minuteMs, 'all addresses'],
+    ['POST /v1/intent/:id/refresh', 'scale', 600, minuteMs, 'all addresses'],
     ['POST /v1/siwx/nonce', 'anonymous', 120, minuteMs, 'one address'],
     ['POST /v1/siwx/verify', 'anonymous', 120, minuteMs, 'one address'],
     ['POST /register', 'anonymous', 30, minuteMs, 'all addresses'],
@@ -124,7 +129,7 @@ describe("the specification's request rates", () => {
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
     )
     expect(untested).toEqual([])
-    expect(table).toHaveLength(23)
+    expect(table).toHaveLength(28)
   })
 
   it('are disabled by 0', async () => {

@@ -54,6 +54,7 @@ const documentInfo = {
   tags: [
     { name: 'Payments', description: 'Verify, settle and look up payments.' },
     { name: 'Streams', description: 'Metered payments: one settlement of exactly what was used.' },
+    { name: 'Intents', description: 'Payments that can be made on one of several networks.' },
     { name: 'Accounts', description: 'API keys and their dashboard.' },
     {
       name: 'Webhooks',

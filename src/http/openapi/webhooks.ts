@@ -1,13 +1,13 @@
 import type { StreamEvent } from '../../protocol/streams.js'
 
-const events = {
+const settlementEvents = {
   'settlement.confirmed': 'The payment is proven: the recipient has the funds.',
   'settlement.failed': 'The payment failed permanently: no funds moved, and by this settlement none will.',
   'settlement.pending': 'A settlement was left open; at most once per settlement.',
   'settlement.reorged': 'The chain dropped the block of the payment; it is pending again.',
 } as const
 
-const ofStreams = {
+const streamEvents = {
   'stream.opened': 'The payment of a stream is held.',
   'stream.paused': 'Updates are refused until it is resumed.',
   'stream.resumed': 'Updates are taken again.',
@@ -18,16 +18,17 @@ const ofStreams = {
   'stream.funds_restored': 'What was used could be settled again.',
 } as const satisfies Record<StreamEvent, string>
 
-const header = (name: string, description: string) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: { type: 'string' },
-})
+const intentEvents = {
+  'intent.created': 'An intent was created.',
+  'intent.routed': 'A route was selected, or a payment ended before anything was sent.',
+  'intent.executing': 'A payment of the intent is about to be sent.',
+  'intent.completed': 'The payment is proven: the payee has the funds.',
+  'intent.failed': 'The payment failed permanently: no funds moved.',
+  'intent.expired': 'Its time was over before it was paid.',
+  'intent.cancelled': 'It was cancelled.',
+} as const
 
-/** `data` of the events of settlements. */
-const settlement = {
+const settlementData = {
   allOf: [
     { $ref: '#/components/schemas/Settlement' },
     {
@@ -50,8 +51,16 @@ const settlement = {
     },
   ],
 }
+const intentData = { $ref: '#/components/schemas/Intent' }
+const streamData = { $ref: '#/components/schemas/Stream' }
 
-const stream = { $ref: '#/components/schemas/Stream' }
+const header = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+})
 
 const describeEvent = (type: string, description: string, data: object) => ({
   post: {
@@ -95,6 +104,10 @@ const describeEvent = (type: string, description: string, data: object) => ({
 /** The `webhooks` section of the document. */
 export const describeWebhooks = () =>
   Object.fromEntries([
-    ...Object.entries(events).map(([type, text]) => [type, describeEvent(type, text, settlement)]),
-    ...Object.entries(ofStreams).map(([type, text]) => [type, describeEvent(type, text, stream)]),
+    ...Object.entries(settlementEvents).map(([type, text]) => [
+      type,
+      describeEvent(type, text, settlementData),
+    ]),
+    ...Object.entries(intentEvents).map(([type, text]) => [type, describeEvent(type, text, intentData)]),
+    ...Object.entries(streamEvents).map(([type, text]) => [type, describeEvent(type, text, streamData)]),
   ])

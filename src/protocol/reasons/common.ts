@@ -33,6 +33,7 @@ export const commonReasons = {
     message: 'This facilitator does not settle this asset transfer method under the scheme exact',
     remedy: 'fix_request',
   },
+  payer_mismatch: { message: 'The payment is not of the payer that was named', remedy: 'new_payment' },
   invalid_payment_amount: { message: 'The amount must be at least one smallest unit', remedy: 'fix_request' },
   // Retryable: the minimum follows the price of gas.
   payment_below_minimum: {

@@ -8,7 +8,7 @@ import { findClaimedPayer } from '../../protocol/claimedPayer.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Authorized } from '../../schemes/scheme.js'
+import type { Authorized, Refusal } from '../../schemes/scheme.js'
 import { createAnswerFromSettlement } from './answerFromSettlement.js'
 import { checkRequirements } from './checkRequirements.js'
 import { findUsageMismatch } from './checkUsage.js'
@@ -24,6 +24,7 @@ import {
   fingerprintProof,
   type SettleAttempt,
   type SettlementContext,
+  withShortDeadline,
 } from './settlementContext.js'
 import type { SpendingLimits } from './spendingLimits.js'
 
@@ -103,7 +104,10 @@ export const createSettleAuthorization = ({
         const onSent = () => {
           isSent = true
         }
-        if (claimed !== null) return await execute(claimed, verified, { ...context, onSent })
+        if (claimed === null) continue
+        const denied = await deny(claimed, context)
+        if (denied !== null) return denied
+        return await execute(claimed, verified, { ...context, onSent })
       } finally {
         // A claim over quota, a duplicate or a failed simulation costs no gas.
         if (!isSent) refund?.()
@@ -113,6 +117,22 @@ export const createSettleAuthorization = ({
     throw new AppError('SERVICE_UNAVAILABLE', 'Other requests are settling this authorization; retry', {
       retryAfterSeconds: 2,
     })
+  }
+
+  /** What `onClaimed` refuses, or fails to record, is not sent. A failed `abandon` leaves the row to the reconciler. */
+  const deny = async (claimed: Settlement, context: SettlementContext): Promise<SettleResult | null> => {
+    if (context.onClaimed === undefined) return null
+    let refusal: Refusal | null
+    try {
+      refusal = await context.onClaimed(claimed)
+    } catch (error) {
+      await withShortDeadline(journal.abandon(claimed.id)).catch(() => false)
+      throw error
+    }
+    if (refusal === null) return null
+    await journal.abandon(claimed.id)
+    const { reason, message, payer } = refusal
+    return refuseSettle(context.payment.callerNetwork, reason, message, payer)
   }
 
   const claim = (context: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
@@ -162,7 +182,8 @@ export const createSettleAuthorization = ({
     try {
       const fingerprint =
         typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()
-      const proofFingerprint = fingerprintProof(attempt.caller, attempt.payment)
+      const proofFingerprint =
+        attempt.isBodyBound === true ? null : fingerprintProof(attempt.caller, attempt.payment)
       return await settle({
         ...attempt,
         fingerprint,

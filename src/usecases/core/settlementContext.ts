@@ -25,6 +25,10 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
   readonly isAdmitted?: boolean
   /** Called before each claim; a refusal ends the attempt, and nothing is sent. */
   readonly admit?: (authorized: Authorized) => Promise<Refusal | null>
+  /** Called with each row that was claimed, before anything is sent; a refusal or an error abandons it. */
+  readonly onClaimed?: (settlement: Settlement) => Promise<Refusal | null>
+  /** Another body with the same proof is another request, also of the same account. */
+  readonly isBodyBound?: boolean
 }
 
 export interface SettlementContext extends SettleAttempt {

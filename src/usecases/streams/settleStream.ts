@@ -69,6 +69,8 @@ export const createSettleStream = ({
         holder,
         holdUntil: stream.settlesUntil,
         isAdmitted: true,
+        // The account's own `/settle` of the payment must not share this success.
+        isBodyBound: true,
       })
       failures.succeeded(stream.network)
       return result.success ? null : readReason(result.errorReason ?? null)

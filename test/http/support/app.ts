@@ -11,6 +11,7 @@ import { bodyLimits } from '../../../src/protocol/bodyLimits.js'
 import type { CoreUseCases } from '../../../src/usecases/core/useCases.js'
 import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../../../src/usecases/discovery/useCases.js'
+import type { IntentUseCases } from '../../../src/usecases/intents/useCases.js'
 import type { ReconciliationUseCases } from '../../../src/usecases/reconciliation/useCases.js'
 import type { SandboxUseCases } from '../../../src/usecases/sandbox/useCases.js'
 import type { SiwxUseCases } from '../../../src/usecases/siwx/useCases.js'
@@ -255,7 +256,25 @@ export const discoveryUseCases = (given: Partial<DiscoveryUseCases> = {}): Disco
   }
 }
 
+/** Without any intent; tests override what they need. */
+export const intentUseCases = (given: Partial<IntentUseCases> = {}): IntentUseCases => {
+  const refuse = async () => {
+    throw new AppError('NOT_FOUND', 'There is no intent with this id')
+  }
+  return {
+    createIntent: refuse,
+    getIntent: refuse,
+    listIntents: async () => ({ intents: [] }),
+    selectRoute: refuse,
+    executeIntent: refuse,
+    cancelIntent: refuse,
+    refreshIntent: refuse,
+    ...given,
+  }
+}
+
 export interface TestAppOptions {
+  readonly intents?: Partial<IntentUseCases>
   readonly core?: Partial<CoreUseCases>
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
@@ -300,6 +319,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       core: coreUseCases(core),
       dashboard: dashboardUseCases(dashboard),
       reconciliation: reconciliationUseCases(parts.reconciliation),
+      intents: intentUseCases(parts.intents),
       siwx: siwxUseCases(parts.siwx),
       stats: statsUseCases(stats),
       streams: streamUseCases(parts.streams),

@@ -7,7 +7,7 @@ import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import { tiers } from '../../../src/protocol/tiers.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { Outcome } from '../../../src/schemes/scheme.js'
+import type { Outcome, Refusal } from '../../../src/schemes/scheme.js'
 import {
   type ConcurrencyLimitSettings,
   createConcurrencyLimits,
@@ -20,6 +20,7 @@ import type { SpendingLimits } from '../../../src/usecases/core/spendingLimits.j
 import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
 import {
   createToyScheme,
   type ToyScript,
@@ -78,9 +79,10 @@ const setup = ({
       fingerprint?: string
       consumer?: string
       isAwaited?: () => boolean
-      isAdmitted?: boolean
-      admit?: NonNullable<SettleAttempt['admit']>
-    } = {},
+    } & Pick<SettleAttempt, 'onClaimed' | 'isBodyBound'> & {
+        isAdmitted?: boolean
+        admit?: NonNullable<SettleAttempt['admit']>
+      } = {},
   ) => {
     const { body = toyBody(), ...others } = changes
     const payment = readPayment(body)
@@ -1111,3 +1113,77 @@ const forgedProof = () => {
   const payload = { ...z.looseObject({}).parse(body.paymentPayload.payload), forged: true }
   return wirePaymentRequest.parse({ ...body, paymentPayload: { ...body.paymentPayload, payload } })
 }
+
+describe('an attempt that sees its claim', () => {
+  const denial: Refusal = {
+    isValid: false,
+    payer: 'alice',
+    reason: 'duplicate_settlement',
+    message: 'Too late',
+  }
+
+  it('sees the row before anything is sent', async () => {
+    const { plain, attempt } = setup()
+    const seen: unknown[] = []
+    const result = await attempt({
+      onClaimed: async (settlement) => {
+        seen.push(settlement.id, onlyRow(plain).broadcasts)
+        return null
+      },
+    })
+    expect(result.success).toBe(true)
+    expect(seen).toEqual([onlyRow(plain).id, []])
+  })
+
+  it('sends nothing and keeps no claim if it refuses', async () => {
+    let refunds = 0
+    const spend = async () => () => {
+      refunds += 1
+    }
+    const { plain, attempt } = setup({ spend })
+    expect(await attempt({ onClaimed: async () => denial })).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+      errorMessage: 'Too late',
+    })
+    expect(onlyRow(plain)).toMatchObject({ state: 'failed', reason: 'settlement_abandoned', broadcasts: [] })
+    expect(refunds).toBe(1)
+    expect((await attempt()).success).toBe(true)
+  })
+
+  it('sends nothing and keeps no claim if it fails', async () => {
+    const { plain, attempt } = setup()
+    const failing = attempt({ onClaimed: () => Promise.reject(new Error('The database is gone')) })
+    expect(await rejectionOf(failing)).toMatchObject({ code: 'SETTLEMENT_FAILED' })
+    expect(onlyRow(plain)).toMatchObject({ state: 'failed', broadcasts: [] })
+  })
+
+  it('fails with its own error if the claim cannot be abandoned either', async () => {
+    const { plain, attempt } = setup({
+      journal: () => ({ abandon: () => Promise.reject(new Error('The database is gone')) }),
+    })
+    const failing = attempt({ onClaimed: () => Promise.reject(new AppError('NOT_FOUND', 'Gone')) })
+    expect(await rejectionOf(failing)).toMatchObject({ code: 'NOT_FOUND' })
+    expect(onlyRow(plain)).toMatchObject({ state: 'claimed', broadcasts: [] })
+  })
+})
+
+describe('an attempt of an account that is bound to its body', () => {
+  it.each([
+    ['takes no success of another body with the same proof', false, true],
+    ['leaves its success to no other body with the same proof', true, false],
+  ])('%s', async (_name, isFirstBound, isSecondBound) => {
+    const { plain, attempt } = setup({
+      scheme: afterRecording(async () => ({ state: 'pending', transaction: 'tx-1' })),
+    })
+    const caller = 'account'
+    await attempt({ caller, isBodyBound: isFirstBound })
+    plain.change(onlyRow(plain).id, { state: 'confirmed', settledAmount: 10_000n })
+    const second = { caller, fingerprint: 'g', consumer: 'request:2' }
+    expect(await attempt({ ...second, isBodyBound: isSecondBound })).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+    })
+    expect(await attempt({ caller, isBodyBound: isFirstBound })).toMatchObject({ success: true })
+  })
+})

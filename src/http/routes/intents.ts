@@ -1,0 +1,81 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import type { Tiers } from '../../protocol/tiers.js'
+import type { IntentUseCases } from '../../usecases/intents/useCases.js'
+import { readQuotaClaim } from '../auth/quotaClaim.js'
+import { forbidCaching } from '../forbidCaching.js'
+import {
+  cancelIntentSchema,
+  createIntentSchema,
+  executeIntentSchema,
+  getIntentSchema,
+  listIntentsSchema,
+  refreshIntentSchema,
+  selectRouteSchema,
+} from '../schemas/intents.js'
+
+export interface IntentRoutesDependencies {
+  readonly useCases: IntentUseCases
+  readonly tiers: Tiers
+  /** Of payment payloads. */
+  readonly maxBodyBytes: number
+}
+
+export const intentRoutes: FastifyPluginCallbackZod<IntentRoutesDependencies> = (
+  app,
+  { useCases, tiers, maxBodyBytes },
+  done,
+) => {
+  app.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
+
+  const reads = { access: 'key', scope: 'read' } as const
+  const changes = { access: 'key', scope: 'settle' } as const
+
+  app.post('/v1/intent', { schema: createIntentSchema, config: changes }, async ({ body, caller }, reply) =>
+    reply.code(201).send(await useCases.createIntent({ terms: body, caller })),
+  )
+
+  app.get(
+    '/v1/intent',
+    { schema: listIntentsSchema, config: { access: 'dashboard', scope: 'read' } },
+    async ({ query, caller }) => await useCases.listIntents({ ...query, caller }),
+  )
+
+  app.get(
+    '/v1/intent/:id',
+    { schema: getIntentSchema, config: reads },
+    async ({ params, caller }) => await useCases.getIntent({ ...params, caller }),
+  )
+
+  app.post(
+    '/v1/intent/:id/route',
+    { schema: selectRouteSchema, config: changes },
+    async ({ params, body, caller }) => await useCases.selectRoute({ ...params, ...body, caller }),
+  )
+
+  app.post(
+    '/v1/intent/:id/execute',
+    { schema: executeIntentSchema, config: changes, bodyLimit: maxBodyBytes },
+    async (request) => {
+      const { params, body, caller } = request
+      return await useCases.executeIntent({
+        ...params,
+        ...body,
+        caller,
+        quota: readQuotaClaim(request, tiers),
+      })
+    },
+  )
+
+  app.post(
+    '/v1/intent/:id/cancel',
+    { schema: cancelIntentSchema, config: changes },
+    async ({ params, caller }) => await useCases.cancelIntent({ ...params, caller }),
+  )
+
+  app.post(
+    '/v1/intent/:id/refresh',
+    { schema: refreshIntentSchema, config: changes },
+    async ({ params, caller }) => await useCases.refreshIntent({ ...params, caller }),
+  )
+  done()
+}

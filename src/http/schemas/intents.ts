@@ -1,0 +1,159 @@
+import type { FastifySchema } from 'fastify'
+import { z } from 'zod'
+import type { ErrorCode } from '../../errors.js'
+import { bodyLimits } from '../../protocol/bodyLimits.js'
+import {
+  changedIntent,
+  executedIntent,
+  intentPage,
+  intentRequest,
+  intentStatuses,
+  intentWithRoutes,
+  routedIntent,
+  routeSelection,
+} from '../../protocol/intents.js'
+import { wirePayload } from '../../protocol/wire.js'
+import { intentExamples } from './intentExamples.js'
+import { pageQuery, uuidText } from './page.js'
+import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+
+const readErrors = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+const itemErrors = [...readErrors, 'NOT_FOUND'] as const
+const bodyErrors = ['REQUEST_TIMEOUT', 'REQUEST_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
+const createErrors = [...readErrors, ...bodyErrors] as const
+const changeErrors = [...itemErrors, 'INTENT_NOT_PENDING', 'INTENT_EXPIRED'] as const
+const routeErrors = [...changeErrors, ...bodyErrors, 'ROUTE_EXPIRED'] as const
+const executeErrors = [
+  ...routeErrors,
+  'PAYMENT_REFUSED',
+  'NO_ROUTE_SELECTED',
+  'QUOTA_EXCEEDED',
+  'SETTLEMENT_FAILED',
+] as const
+
+const params = z.object({ id: uuidText.meta({ examples: [intentExamples.id] }) })
+
+export const createIntentSchema = {
+  operationId: 'createIntent',
+  tags: ['Intents'],
+  summary: 'Ask how a payment can be made',
+  description: [
+    'Computes every way in which this facilitator can settle the payment now: a network, a token and a scheme, with the ' +
+      "payer's balance, the fee, the usual time and a score. Nothing is bridged and nothing is exchanged: the payee " +
+      'receives, on the network of the route, the token that the payer has there. `unavailable` says why other networks ' +
+      'are no route.',
+    'Without an API key the id is the only way to the intent: keep it secret until it is paid.',
+  ].join('\n\n'),
+  body: intentRequest,
+  response: {
+    201: jsonResponse('The intent with its routes.', intentWithRoutes),
+    ...describeErrors(createErrors),
+  },
+  'x-reference': {
+    request: intentExamples.create.request,
+    responses: { 201: intentExamples.create.response, ...exemplifyErrors(createErrors) },
+  },
+} satisfies FastifySchema
+
+export const listIntentsSchema = {
+  operationId: 'listIntents',
+  tags: ['Intents'],
+  summary: 'List your intents',
+  description: 'Intents of the account of the key, newest first, without their routes.',
+  querystring: pageQuery.extend({
+    status: z.enum(intentStatuses).optional().meta({ description: 'Filter by status; default: all' }),
+  }),
+  response: { 200: jsonResponse('A page of intents.', intentPage), ...describeErrors(readErrors) },
+  'x-reference': { responses: { 200: intentExamples.list, ...exemplifyErrors(readErrors) } },
+} satisfies FastifySchema
+
+export const getIntentSchema = {
+  operationId: 'getIntent',
+  tags: ['Intents'],
+  summary: 'Get an intent',
+  description: 'With the routes as they were last computed, and what became of its payment.',
+  params,
+  response: { 200: jsonResponse('The intent.', intentWithRoutes), ...describeErrors(itemErrors) },
+  'x-reference': { responses: { 200: intentExamples.get, ...exemplifyErrors(itemErrors) } },
+} satisfies FastifySchema
+
+export const selectRouteSchema = {
+  operationId: 'selectRoute',
+  tags: ['Intents'],
+  summary: 'Select a route',
+  description:
+    'Answers the payment requirements to sign, complete as `POST /accepts` makes them. Another route can be selected ' +
+    'until a payment is executed.',
+  params,
+  body: routeSelection,
+  response: { 200: jsonResponse('The route is selected.', routedIntent), ...describeErrors(routeErrors) },
+  'x-reference': {
+    request: intentExamples.route.request,
+    responses: { 200: intentExamples.route.response, ...exemplifyErrors(routeErrors) },
+  },
+} satisfies FastifySchema
+
+export const executeIntentSchema = {
+  operationId: 'executeIntent',
+  tags: ['Intents'],
+  summary: 'Pay an intent',
+  description: [
+    'Settles the signed payment, judged against the requirements of the selected route. A payment of another payer is ' +
+      'refused. Send the same request again after a lost answer: it joins the settlement, and is answered its result.',
+    'A refused payment answers 400 `PAYMENT_REFUSED` with `errorReason`: nothing was sent, and the payer may sign again. ' +
+      'A 200 says what became of a payment that was sent: `completed`, `executing` (its outcome is not known yet: do not ' +
+      'pay again) or `failed`.',
+  ].join('\n\n'),
+  params,
+  body: z
+    .object({
+      paymentPayload: wirePayload,
+      routeId: routeSelection.shape.routeId.optional().meta({
+        description: 'Selects this route first; default: the selected one',
+      }),
+    })
+    .meta({ id: 'IntentExecution' }),
+  response: {
+    200: jsonResponse('What became of the payment.', executedIntent),
+    ...describeErrors(executeErrors, bodyLimits.payment),
+  },
+  'x-reference': {
+    request: intentExamples.execute.request,
+    responses: {
+      200: intentExamples.execute.response,
+      ...exemplifyErrors(executeErrors, bodyLimits.payment),
+    },
+  },
+} satisfies FastifySchema
+
+export const cancelIntentSchema = {
+  operationId: 'cancelIntent',
+  tags: ['Intents'],
+  summary: 'Cancel an intent',
+  description: 'Possible until a payment is executed; after that, the payment decides. Idempotent.',
+  params,
+  response: { 200: jsonResponse('The intent is cancelled.', changedIntent), ...describeErrors(changeErrors) },
+  'x-reference': { responses: { 200: intentExamples.cancel, ...exemplifyErrors(changeErrors) } },
+} satisfies FastifySchema
+
+export const refreshIntentSchema = {
+  operationId: 'refreshIntent',
+  tags: ['Intents'],
+  summary: 'Compute the routes again',
+  description:
+    'With new balances and fees, valid for another 5 minutes, but never longer than the intent. A selected route that is ' +
+    'no longer available is selected no more: the intent is `pending` again.',
+  params,
+  response: {
+    200: jsonResponse('The intent with its routes.', intentWithRoutes),
+    ...describeErrors(changeErrors),
+  },
+  'x-reference': { responses: { 200: intentExamples.get, ...exemplifyErrors(changeErrors) } },
+} satisfies FastifySchema

@@ -1,0 +1,120 @@
+import type { Pool, PoolClient } from 'pg'
+import type { Intent, IntentEvent, IntentStore } from '../../../ports/intentStore.js'
+import { purgeInBatches } from '../database/purgeInBatches.js'
+import { inTransaction } from '../database/transaction.js'
+import { uuidForm } from '../database/uuidForm.js'
+import { insertEvents } from '../webhooks/webhookEvents.js'
+import { changingColumns, changingValues, intentColumns, readIntent } from './intentRow.js'
+
+const batchSize = 1_000
+
+const fixedColumns = ['id', 'caller', 'terms', 'created_at', 'expires_at'] as const
+
+const insertIntent = `insert into intents (${[...fixedColumns, ...changingColumns].join(', ')})
+  values (${[...fixedColumns, ...changingColumns].map((_column, at) => `$${at + 1}`).join(', ')})`
+
+const updateIntent = `update intents set ${changingColumns.map((column, at) => `${column} = $${at + 2}`).join(', ')}
+  where id = $1`
+
+const insertEvent = insertEvents(
+  'select $1::text as account_id, $2::text as type, null::uuid as settlement_id, $3::json as data',
+)
+
+/** `views` may be slightly out of date: pages are read from it. */
+export const createIntentStore = (pool: Pool, views: Pool = pool): IntentStore => ({
+  create: ({ intent, event }) =>
+    inTransaction(pool, async (client) => {
+      await client.query(insertIntent, [
+        intent.id,
+        intent.caller,
+        JSON.stringify(intent.terms),
+        intent.createdAt,
+        intent.expiresAt,
+        ...changingValues(intent),
+      ])
+      await addEvent(client, intent, event)
+    }),
+
+  find: async (id) => {
+    if (!uuidForm.test(id)) return null
+    const { rows } = await pool.query(`select ${intentColumns} from intents i where i.id = $1`, [id])
+    return rows[0] === undefined ? null : readIntent(rows[0])
+  },
+
+  change: async (id, decide) => {
+    if (!uuidForm.test(id)) return null
+    return await inTransaction(pool, async (client) => {
+      const { rows } = await client.query(
+        `select ${intentColumns} from intents i where i.id = $1 for update`,
+        [id],
+      )
+      if (rows[0] === undefined) return null
+      const before = readIntent(rows[0])
+      const { intent, event } = decide(before)
+      if (intent === before) return intent
+      await client.query(updateIntent, [id, ...changingValues(intent)])
+      await addEvent(client, intent, event)
+      return intent
+    })
+  },
+
+  list: async ({ caller, status, before, limit, now }) => {
+    const { rows } = await views.query(
+      // An intent whose time is over is shown as expired, also before its row says so.
+      `select ${intentColumns} from intents i
+       where i.caller = $1 and ($2::text is null or i.status = $2)
+         and ($2::text is null or $2 not in ('pending', 'routed') or i.expires_at > $5)
+         and ($3::uuid is null or (i.created_at, i.id) <
+           (select created_at, id from intents where id = $3 and caller = $1))
+       order by i.created_at desc, i.id desc limit $4`,
+      [caller, status ?? null, before ?? null, limit, now],
+    )
+    return rows.map(readIntent)
+  },
+
+  listSettled: async (limit) => {
+    const { rows } = await pool.query(
+      `select ${intentColumns} from intents i join settlements s on s.id = i.settlement_id
+       where i.status = 'executing' and s.state in ('confirmed', 'failed')
+       order by random() limit $1`,
+      [limit],
+    )
+    return rows.map(readIntent)
+  },
+
+  listOverdue: async (now, limit) => {
+    const { rows } = await pool.query(
+      `select ${intentColumns} from intents i
+       where i.status in ('pending', 'routed') and i.expires_at <= $1 order by i.expires_at limit $2`,
+      [now, limit],
+    )
+    return rows.map(readIntent)
+  },
+
+  purge: async ({ paid, unpaid }, stopped) => {
+    await purgeEnded(pool, { statuses: "('completed', 'failed')", before: paid }, stopped)
+    await purgeEnded(pool, { statuses: "('expired', 'cancelled')", before: unpaid }, stopped)
+  },
+})
+
+interface Ended {
+  /** As in a partial index. */
+  readonly statuses: string
+  readonly before: Date
+}
+
+const purgeEnded = (pool: Pool, { statuses, before }: Ended, stopped?: AbortSignal): Promise<void> =>
+  purgeInBatches(stopped, async () => {
+    const { rowCount } = await pool.query(
+      `delete from intents where id in (
+         select id from intents where status in ${statuses} and closed_at < $1
+         order by closed_at limit $2 for update skip locked)`,
+      [before, batchSize],
+    )
+    return rowCount === batchSize
+  })
+
+const addEvent = async (client: PoolClient, { caller }: Intent, event: IntentEvent | null): Promise<void> => {
+  if (event === null) return
+  await client.query(insertEvent, [caller, event.type, JSON.stringify(event.data)])
+}

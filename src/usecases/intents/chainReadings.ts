@@ -1,0 +1,81 @@
+import { withinDeadline } from '../../concurrency/deadline.js'
+import { createSlots, type Slots } from '../../concurrency/slots.js'
+import type { Clock } from '../../ports/clock.js'
+import type { AssetTerms, Scheme, SettlementFee } from '../../schemes/scheme.js'
+import { cacheFor } from '../cacheFor.js'
+import { normalizeWith } from './wallets.js'
+
+/** Throw if the network does not answer in time. Null: the scheme cannot read it. */
+export interface ChainReadings {
+  describeAsset(scheme: Scheme, asset: string, payTo: string): Promise<AssetTerms | null>
+  readBalance(scheme: Scheme, asset: string, owner: string): Promise<bigint | null>
+  estimateFee(scheme: Scheme): Promise<SettlementFee | null>
+}
+
+export interface ChainReadingsSettings {
+  readonly clock: Clock
+  readonly deadlineMs: number
+  /** Readings of one network at once, over all requests. */
+  readonly readingsAtOnce: number
+}
+
+const balanceAgeMs = 2_000
+const feeAgeMs = 5_000
+const maxEntries = 10_000
+
+/** Equal readings at one time are one; no number of requests reads a network more than `readingsAtOnce` times at once. */
+export const createChainReadings = ({
+  clock,
+  deadlineMs,
+  readingsAtOnce,
+}: ChainReadingsSettings): ChainReadings => {
+  const running = new AbortController().signal
+  const slotsByNetwork = new Map<string, Slots>()
+  const balances = new Map<string, () => Promise<bigint>>()
+  const fees = new Map<string, () => Promise<SettlementFee>>()
+
+  const read = <T>({ kind }: Scheme, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const slots = slotsByNetwork.get(kind.network) ?? createSlots(readingsAtOnce)
+    slotsByNetwork.set(kind.network, slots)
+    return withinDeadline({ milliseconds: deadlineMs, stopped: running }, (signal) =>
+      slots.run(signal, () => work(signal)),
+    )
+  }
+
+  const readCached = async <T>(
+    cache: Map<string, () => Promise<T>>,
+    key: readonly string[],
+    create: () => () => Promise<T>,
+  ): Promise<T> => {
+    const name = JSON.stringify(key)
+    const known = cache.get(name)
+    if (known !== undefined) return await known()
+    if (cache.size >= maxEntries) cache.clear()
+    const reading = create()
+    cache.set(name, reading)
+    return await reading()
+  }
+
+  return {
+    describeAsset: (scheme, asset, payTo) => read(scheme, () => scheme.describeAsset(asset, payTo)),
+
+    readBalance: async (scheme, asset, owner) => {
+      const { readBalance, kind } = scheme
+      if (readBalance === undefined) return null
+      return await readCached(
+        balances,
+        [kind.network, normalizeWith(scheme, asset), normalizeWith(scheme, owner)],
+        () =>
+          cacheFor(clock, balanceAgeMs, () => read(scheme, (signal) => readBalance(asset, owner, signal))),
+      )
+    },
+
+    estimateFee: async (scheme) => {
+      const { estimateFee, kind } = scheme
+      if (estimateFee === undefined) return null
+      return await readCached(fees, [kind.network, kind.scheme], () =>
+        cacheFor(clock, feeAgeMs, () => read(scheme, (signal) => estimateFee(signal))),
+      )
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../ports/clock.js'
+import type { Intent, IntentStore } from '../../ports/intentStore.js'
+import type { PlanRoutes } from './planRoutes.js'
+import type { IntentUseCases } from './useCases.js'
+import { eventOf, viewWithRoutes } from './viewIntent.js'
+
+export interface CreateIntentDependencies {
+  readonly store: Pick<IntentStore, 'create'>
+  readonly planRoutes: PlanRoutes
+  readonly clock: Clock
+}
+
+export const createCreateIntent =
+  ({ store, planRoutes, clock }: CreateIntentDependencies): IntentUseCases['createIntent'] =>
+  async ({ terms: { expiresIn, ...terms }, caller }) => {
+    const createdAt = clock.now()
+    const expiresAt = new Date(createdAt.getTime() + expiresIn * 1_000)
+    const plan = await planRoutes({ terms, expiresAt, now: createdAt })
+    const intent: Intent = {
+      id: randomUUID(),
+      caller,
+      status: 'pending',
+      terms,
+      plan,
+      selected: null,
+      payment: null,
+      transaction: null,
+      settledAmount: null,
+      reason: null,
+      createdAt,
+      expiresAt,
+      closedAt: null,
+    }
+    await store.create({ intent, event: eventOf('created', intent, createdAt) })
+    return viewWithRoutes(intent, createdAt)
+  }

@@ -1,0 +1,163 @@
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Intent, IntentStore, SelectedRoute } from '../../ports/intentStore.js'
+import type { ExecutedIntent } from '../../protocol/intents.js'
+import { isRefused, readPayment } from '../../protocol/legacy.js'
+import type { Payment, RefusedPayment } from '../../protocol/payment.js'
+import { describeReason, readReason } from '../../protocol/reasons.js'
+import type { SettleResult } from '../../protocol/results.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { Authorized, Refusal } from '../../schemes/scheme.js'
+import { findScheme } from '../core/findScheme.js'
+import type { SettleAuthorization } from '../core/settleAuthorization.js'
+import { decide } from './decide.js'
+import { changeIntent, getOwnIntent } from './findIntent.js'
+import { consumerOf, type FinishIntent } from './finishIntent.js'
+import type { SelectRoute } from './selectRoute.js'
+import type { ExecuteRequest, IntentCall, IntentUseCases } from './useCases.js'
+import { viewIntent } from './viewIntent.js'
+import { isSameText } from './wallets.js'
+
+export interface ExecuteIntentDependencies {
+  readonly store: IntentStore
+  readonly registry: SchemeRegistry
+  readonly settleAuthorization: SettleAuthorization
+  readonly selectRoute: SelectRoute
+  readonly finishIntent: FinishIntent
+  readonly clock: Clock
+}
+
+/**
+ * The intent is bound to a settlement after the claim and before anything is sent: one that is not bound was not paid,
+ * and of the settlements of an intent only the bound one can send.
+ */
+export const createExecuteIntent = ({
+  store,
+  registry,
+  settleAuthorization,
+  selectRoute,
+  finishIntent,
+  clock,
+}: ExecuteIntentDependencies): IntentUseCases['executeIntent'] => {
+  const settle = (intent: Intent, selected: SelectedRoute, attempt: Attempt): Promise<SettleResult> =>
+    settleAuthorization({
+      payment: attempt.payment,
+      caller: intent.caller,
+      quota: attempt.quota,
+      fingerprint: consumerOf(intent),
+      consumer: consumerOf(intent),
+      isBodyBound: true,
+      admit: async (authorized) => findForeignPayer(registry, selected, attempt.payment, authorized),
+      onClaimed: async ({ id: settlementId, authorizationId, payer }) => {
+        const payment = { settlementId, authorizationId }
+        const { requirements } = selected
+        try {
+          const command = { type: 'bind', payment, requirements } as const
+          await changeIntent(store, intent.id, { command, now: clock.now() })
+          return null
+        } catch (error) {
+          if (!(error instanceof AppError) || error.code === 'SERVICE_UNAVAILABLE') throw error
+          return { isValid: false, payer, reason: 'duplicate_settlement', message: error.message }
+        }
+      },
+    })
+
+  const finishNewest = async (call: IntentCall): Promise<Intent> =>
+    await finishIntent(await getOwnIntent(store, call))
+
+  const prepare = async ({ routeId, ...call }: ExecuteRequest): Promise<Intent> => {
+    const intent = await finishNewest(call)
+    return routeId === undefined || routeId === intent.selected?.route.id
+      ? intent
+      : await selectRoute(intent, routeId)
+  }
+
+  return async (request) => {
+    const intent = await prepare(request)
+    const { selected } = intent
+    const payment = selected === null ? null : readPayload(request, selected)
+    const authorizationId = payment === null ? null : identify(registry, payment)
+    decide(intent, { type: 'execute', authorizationId }, clock.now())
+    if (selected === null || payment === null) throw new Error('An intent without a route is not executed')
+    if (isRefused(payment)) throw refuse(payment.reason, payment.message)
+    if (intent.status !== 'routed' && intent.status !== 'executing') return answer(intent, clock.now())
+
+    const result = await settle(intent, selected, { payment, quota: request.quota }).catch(
+      async (error: unknown) => {
+        // What was bound may have been abandoned; if this fails, the job does it.
+        await finishNewest(request).catch(() => undefined)
+        throw error
+      },
+    )
+    const newest = await finishNewest(request)
+    if (newest.payment !== null && newest.payment.authorizationId === authorizationId) {
+      return answer(newest, clock.now())
+    }
+    // The newest state says more than the refusal of the losing payment.
+    decide(newest, { type: 'execute', authorizationId }, clock.now())
+    if (result.errorReason === 'settlement_pending') {
+      throw new AppError('SERVICE_UNAVAILABLE', 'Another request is executing the intent; retry', {
+        retryAfterSeconds: 2,
+      })
+    }
+    throw refuse(result.errorReason, result.errorMessage)
+  }
+}
+
+interface Attempt extends Pick<ExecuteRequest, 'quota'> {
+  readonly payment: Payment
+}
+
+/** The stored requirements are authoritative; the version is that of the payload. */
+const readPayload = (
+  { paymentPayload }: ExecuteRequest,
+  { requirements }: SelectedRoute,
+): Payment | RefusedPayment => readPayment({ paymentPayload, paymentRequirements: requirements })
+
+/** Null if the payload cannot be read. */
+const identify = (registry: SchemeRegistry, payment: Payment | RefusedPayment): string | null => {
+  if (isRefused(payment)) return null
+  const scheme = findScheme(registry, payment)
+  return typeof scheme === 'string' ? null : scheme.identify(payment)
+}
+
+/** Only the payer that the route names may pay it: its balance was read, and the payee expects it. */
+const findForeignPayer = (
+  registry: SchemeRegistry,
+  { route }: SelectedRoute,
+  payment: Payment,
+  { payer }: Authorized,
+): Refusal | null => {
+  const scheme = findScheme(registry, payment)
+  if (typeof scheme !== 'string' && isSameText(scheme, payer, route.payer)) return null
+  return {
+    isValid: false,
+    payer,
+    reason: 'payer_mismatch',
+    message: `The intent names the payer ${route.payer}`,
+  }
+}
+
+const refuse = (named: string | undefined, message: string | undefined): AppError => {
+  const reason = readReason(named ?? null)
+  if (reason === null) return new AppError('PAYMENT_REFUSED', message ?? 'The payment was refused')
+  return new AppError('PAYMENT_REFUSED', message ?? describeReason(reason), { reason })
+}
+
+const messages = {
+  completed: 'The payee was paid',
+  executing: 'Sent, outcome not known yet; send the same request again, do not pay again',
+  failed: 'The payment failed, and no funds moved',
+} as const
+
+const answer = (intent: Intent, now: Date): ExecutedIntent => {
+  const { status, transaction } = intent
+  const sent = transaction ?? ''
+  return {
+    intent: viewIntent(intent, now),
+    status,
+    transaction: sent,
+    txHashes: sent === '' ? [] : [sent],
+    message: status === 'completed' || status === 'failed' ? messages[status] : messages.executing,
+  }
+}

@@ -1,0 +1,111 @@
+import { createFailureLog } from '../../failureLog.js'
+import type { Clock } from '../../ports/clock.js'
+import type { IntentStore } from '../../ports/intentStore.js'
+import type { Job } from '../../ports/job.js'
+import type { Logger } from '../../ports/logger.js'
+import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import { createFindTerms } from '../core/completeRequirements.js'
+import type { SettleAuthorization } from '../core/settleAuthorization.js'
+import { createChainReadings } from './chainReadings.js'
+import { createCreateIntent } from './createIntent.js'
+import { requireOpen } from './decide.js'
+import { createExpireIntents, createFinishIntents } from './endIntents.js'
+import { createExecuteIntent } from './executeIntent.js'
+import { changeIntent, getOwnIntent } from './findIntent.js'
+import { createFinishIntent } from './finishIntent.js'
+import { createPlanRoutes } from './planRoutes.js'
+import { createSelectRoute, createSelectRouteUseCase } from './selectRoute.js'
+import type { IntentUseCases } from './useCases.js'
+import { viewIntent, viewWithRoutes } from './viewIntent.js'
+
+export interface IntentsDependencies {
+  readonly store: IntentStore
+  readonly journal: Pick<SettlementJournal, 'find' | 'consume'>
+  readonly registry: SchemeRegistry
+  readonly isServing: (network: string) => boolean
+  readonly settleAuthorization: SettleAuthorization
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Default 3 s. */
+  readonly deadlineMs?: number
+}
+
+export interface Intents {
+  readonly useCases: IntentUseCases
+  readonly jobs: Readonly<Record<'finishIntents' | 'expireIntents' | 'purgeIntents', Job>>
+}
+
+const defaultDeadlineMs = 3_000
+const readingsAtOnce = 16
+const dayMs = 86_400_000
+const paidKeptMs = 90 * dayMs
+// Without a key intents cost nothing: what is not paid must not fill the database.
+const unpaidKeptMs = dayMs
+
+export const createIntents = (dependencies: IntentsDependencies): Intents => {
+  const { store, registry, isServing, clock, logger, deadlineMs = defaultDeadlineMs } = dependencies
+  const planRoutes = createPlanRoutes({
+    registry,
+    isServing,
+    readings: createChainReadings({ clock, deadlineMs, readingsAtOnce }),
+    failures: createFailureLog({
+      logger,
+      event: 'intents.network_unavailable',
+      recovered: 'intents.network_recovered',
+    }),
+    deadlineMs,
+  })
+  const selectRoute = createSelectRoute({ store, findTerms: createFindTerms(registry, isServing), clock })
+  const finishIntent = createFinishIntent(dependencies)
+  return {
+    useCases: {
+      createIntent: createCreateIntent({ store, planRoutes, clock }),
+      getIntent: async (call) => viewWithRoutes(await getOwnIntent(store, call), clock.now()),
+      listIntents: async ({ cursor, limit, ...query }) => {
+        const now = clock.now()
+        const page = await store.list({ ...query, limit: limit + 1, before: cursor, now })
+        const intents = page.slice(0, limit)
+        const last = page.length > limit ? intents.at(-1) : undefined
+        return {
+          intents: intents.map((intent) => viewIntent(intent, now)),
+          ...(last === undefined ? {} : { nextCursor: last.id }),
+        }
+      },
+      selectRoute: createSelectRouteUseCase({ store, clock, selectRoute }),
+      executeIntent: createExecuteIntent({ ...dependencies, selectRoute, finishIntent }),
+      cancelIntent: async (call) => {
+        const { id } = await getOwnIntent(store, call)
+        const now = clock.now()
+        return {
+          intent: viewIntent(await changeIntent(store, id, { command: { type: 'cancel' }, now }), now),
+        }
+      },
+      refreshIntent: async (call) => {
+        const { id, terms, expiresAt, ...intent } = await getOwnIntent(store, call)
+        const now = clock.now()
+        requireOpen({ ...intent, id, terms, expiresAt }, now)
+        const plan = await planRoutes({ terms, expiresAt, now })
+        const command = { type: 'refresh', plan } as const
+        return viewWithRoutes(await changeIntent(store, id, { command, now: clock.now() }), now)
+      },
+    },
+    jobs: {
+      finishIntents: {
+        everyMs: 2_000,
+        isShared: true,
+        run: createFinishIntents({ store, finishIntent, logger }),
+      },
+      expireIntents: { everyMs: 5_000, isShared: true, run: createExpireIntents({ store, clock, logger }) },
+      purgeIntents: {
+        everyMs: 3_600_000,
+        isShared: true,
+        run: (stopped) => {
+          const nowMs = clock.now().getTime()
+          const before = { paid: new Date(nowMs - paidKeptMs), unpaid: new Date(nowMs - unpaidKeptMs) }
+          return store.purge(before, stopped)
+        },
+      },
+    },
+  }
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto'
+import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
+import type { FailureLog } from '../../failureLog.js'
+import type { IntentPlan, IntentTerms } from '../../ports/intentStore.js'
+import {
+  currencyDecimals,
+  type IntentRoute,
+  intentLimits,
+  type UnavailableRoute,
+} from '../../protocol/intents.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { AssetTerms, Scheme, SettlementFee, Token } from '../../schemes/scheme.js'
+import type { ChainReadings } from './chainReadings.js'
+import { convertAmount } from './convertAmount.js'
+import { type Candidate, describeProblem, listCandidates } from './listCandidates.js'
+import { scoreRoute } from './scoreRoute.js'
+import { isSameText, normalizeWith } from './wallets.js'
+
+/** What a network has not answered at the deadline is unknown. Throws INVALID_REQUEST. */
+export type PlanRoutes = (intent: {
+  readonly terms: IntentTerms
+  readonly expiresAt: Date
+  readonly now: Date
+}) => Promise<IntentPlan>
+
+export interface PlanRoutesDependencies {
+  readonly registry: SchemeRegistry
+  readonly isServing: (network: string) => boolean
+  readonly readings: ChainReadings
+  readonly failures: FailureLog
+  /** For all readings of one plan together. */
+  readonly deadlineMs: number
+}
+
+export const createPlanRoutes = ({
+  registry,
+  isServing,
+  readings,
+  failures,
+  deadlineMs,
+}: PlanRoutesDependencies): PlanRoutes => {
+  const running = new AbortController().signal
+  return async ({ terms, expiresAt, now }) => {
+    const { candidates, unavailable } = listCandidates(terms, registry.list(), isServing)
+    const validUntil = new Date(
+      Math.min(now.getTime() + intentLimits.routeSeconds * 1_000, expiresAt.getTime()),
+    )
+    const assessed = await withinDeadline({ milliseconds: deadlineMs, stopped: running }, (signal) =>
+      Promise.all(
+        candidates.map((candidate) => assess(candidate, { terms, validUntil, readings, failures, signal })),
+      ),
+    )
+    return {
+      routes: rankRoutes(assessed.flatMap((each) => ('route' in each ? [each] : []))),
+      unavailable: [...unavailable, ...assessed.flatMap((each) => ('route' in each ? [] : [each]))].toSorted(
+        byPlace,
+      ),
+      validUntil,
+    }
+  }
+}
+
+interface RankedRoute {
+  readonly route: IntentRoute
+  readonly preference: number
+}
+
+/** Best first; equal scores by preference of the network, then by name, so that the order is always the same. */
+export const rankRoutes = (ranked: readonly RankedRoute[]): readonly IntentRoute[] =>
+  ranked
+    .toSorted(
+      (left, right) =>
+        right.route.score - left.route.score ||
+        left.preference - right.preference ||
+        compareText(nameOf(left.route), nameOf(right.route)),
+    )
+    .slice(0, intentLimits.routes)
+    .map(({ route }) => route)
+
+interface Assessment extends Pick<PlanRoutesDependencies, 'readings' | 'failures'> {
+  readonly terms: IntentTerms
+  readonly validUntil: Date
+  readonly signal: AbortSignal
+}
+
+const assess = async (
+  candidate: Candidate,
+  { terms, validUntil, readings, failures, signal }: Assessment,
+): Promise<RankedRoute | UnavailableRoute> => {
+  const { scheme, asset: named, payer, payTo, preference } = candidate
+  const { network, scheme: name } = scheme.kind
+  const place = { network, scheme: name, asset: named }
+  const inTime = async <T, Missing>(reading: Promise<T>, missing: Missing): Promise<T | Missing> => {
+    try {
+      return await withSignal(reading, signal)
+    } catch (error) {
+      failures.failed(network, { network, error })
+      return missing
+    }
+  }
+
+  const token = await inTime(findToken(candidate, readings), 'unavailable' as const)
+  if (token === 'unavailable') return describeProblem('network_unavailable', place)
+  if (token === null) return describeProblem('unsupported_asset', place)
+  const { asset } = token
+  const amount = readAmount(terms, candidate.token, token)
+  if (amount === null) return describeProblem('amount_not_exact', place)
+  const minimum = findMinimum(scheme, asset)
+  if (amount < minimum) return describeProblem('payment_below_minimum', place, `${minimum} smallest units`)
+
+  const [balance, fee] = await Promise.all([
+    inTime(readings.readBalance(scheme, asset, payer), 'unknown' as const),
+    inTime(readings.estimateFee(scheme), null),
+  ])
+  if (balance === 'unknown') return describeProblem('balance_unknown', place)
+  failures.succeeded(network)
+  if (balance !== null && balance < amount) {
+    return describeProblem('insufficient_balance', place, `${balance} of ${amount} smallest units`)
+  }
+  const seconds = scheme.secondsToSettle ?? null
+  return {
+    preference,
+    route: {
+      id: routeId({ scheme: name, network, asset: normalizeWith(scheme, asset) }),
+      scheme: name,
+      network,
+      asset,
+      symbol: candidate.token?.symbol ?? findSymbol(scheme, asset),
+      decimals: token.decimals,
+      amount: amount.toString(),
+      payer,
+      payTo,
+      balance: balance === null ? null : balance.toString(),
+      fee: fee === null ? null : viewFee(fee),
+      estimatedSeconds: seconds,
+      score: scoreRoute({ amount, balance, fee, seconds }),
+      validUntil: validUntil.toISOString(),
+    },
+  }
+}
+
+const findToken = async (
+  { scheme, asset, token, payTo }: Candidate,
+  readings: ChainReadings,
+): Promise<Token | Pick<AssetTerms, 'asset' | 'decimals'> | null> =>
+  token ?? (await readings.describeAsset(scheme, asset, payTo))
+
+/** Of a token named by its symbol, the amount is one of the currency; otherwise in the token's own smallest units. */
+const readAmount = (
+  { amount, decimals }: IntentTerms,
+  symbol: Token | null,
+  token: { readonly decimals: number | null },
+): bigint | null => {
+  const asked = decimals ?? (symbol === null ? token.decimals : currencyDecimals)
+  if (asked === token.decimals || asked === null) return BigInt(amount)
+  return token.decimals === null ? null : convertAmount(BigInt(amount), asked, token.decimals)
+}
+
+const findMinimum = (scheme: Scheme, asset: string): bigint => {
+  const minimums = Object.entries(scheme.listMinimums?.() ?? {})
+  const [, minimum = '0'] = minimums.find(([each]) => isSameText(scheme, each, asset)) ?? []
+  return BigInt(minimum)
+}
+
+const findSymbol = (scheme: Scheme, asset: string): string | null =>
+  scheme.listTokens?.().find((token) => isSameText(scheme, token.asset, asset))?.symbol ?? null
+
+const viewFee = ({ amount, ...fee }: SettlementFee) => ({ ...fee, amount: amount.toString() })
+
+const nameOf = ({ network, scheme, asset }: Pick<IntentRoute, 'network' | 'scheme' | 'asset'>): string =>
+  `${network} ${scheme} ${asset}`
+
+const routeId = (route: Pick<IntentRoute, 'network' | 'scheme' | 'asset'>): string =>
+  `route_${createHash('sha256').update(nameOf(route)).digest('hex').slice(0, 16)}`
+
+const compareText = (left: string, right: string): number => {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}
+
+const byPlace = (left: UnavailableRoute, right: UnavailableRoute): number =>
+  compareText(placeOf(left), placeOf(right))
+
+const placeOf = ({ network, scheme = '', asset = '' }: UnavailableRoute): string =>
+  `${network} ${scheme} ${asset}`

@@ -1,0 +1,65 @@
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Intent, IntentStore, SelectedRoute } from '../../ports/intentStore.js'
+import type { IntentRoute } from '../../protocol/intents.js'
+import { completeExtra, type FindTerms } from '../core/completeRequirements.js'
+import { requireOpen, unknownRoute } from './decide.js'
+import { changeIntent, getOwnIntent } from './findIntent.js'
+import type { IntentUseCases } from './useCases.js'
+import { viewIntent } from './viewIntent.js'
+
+export interface SelectRouteDependencies {
+  readonly store: IntentStore
+  readonly findTerms: FindTerms
+  readonly clock: Clock
+}
+
+/** Selects a route of an intent. Throws as `IntentUseCases.selectRoute`. */
+export type SelectRoute = (intent: Intent, routeId: string) => Promise<Intent>
+
+/** How long an authorization may be valid, and `exact-direct` transactions old. */
+const maxTimeoutSeconds = 300
+
+export const createSelectRoute =
+  ({ store, findTerms, clock }: SelectRouteDependencies): SelectRoute =>
+  async (intent, routeId) => {
+    const route = intent.plan.routes.find(({ id }) => id === routeId)
+    if (route === undefined) throw unknownRoute()
+    // Before the chain is asked, so that an ended intent costs no reading. The newest state decides.
+    requireOpen(intent, clock.now())
+    const command = { type: 'route', selected: await completeRoute(route, findTerms) } as const
+    return await changeIntent(store, intent.id, { command, now: clock.now() })
+  }
+
+/** The requirements as `/accepts` completes them. */
+const completeRoute = async (route: IntentRoute, findTerms: FindTerms): Promise<SelectedRoute> => {
+  const { scheme, network, asset, amount, payTo } = route
+  const terms = await findTerms({ scheme, network, asset, payTo, extra: null, path: '' })
+  if (terms === null) {
+    throw new AppError('ROUTE_EXPIRED', 'The route cannot be settled at the moment; refresh the intent')
+  }
+  const extra = completeExtra(null, terms.extra)
+  return {
+    route,
+    requirements: { scheme, network, amount, asset: terms.asset, payTo, maxTimeoutSeconds, extra },
+  }
+}
+
+export const createSelectRouteUseCase =
+  ({
+    store,
+    clock,
+    selectRoute,
+  }: Pick<SelectRouteDependencies, 'store' | 'clock'> & {
+    readonly selectRoute: SelectRoute
+  }): IntentUseCases['selectRoute'] =>
+  async ({ routeId, ...call }) => {
+    const intent = await selectRoute(await getOwnIntent(store, call), routeId)
+    const { selected } = intent
+    if (selected === null) throw new Error('A routed intent has a route')
+    return {
+      intent: viewIntent(intent, clock.now()),
+      selectedRoute: selected.route,
+      paymentRequirements: selected.requirements,
+    }
+  }

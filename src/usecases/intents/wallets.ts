@@ -1,0 +1,100 @@
+import { AppError } from '../../errors.js'
+import { foldAddress } from '../../protocol/foldAddress.js'
+import type { IntentRequest } from '../../protocol/intents.js'
+import { canonicalNetwork } from '../../protocol/network.js'
+import type { Scheme } from '../../schemes/scheme.js'
+
+/** One address, or addresses by network or namespace. */
+export type Wallets = IntentRequest['payer']
+
+/** `missing`: none of the network. `ambiguous`: the text has the form of addresses of several namespaces. */
+export type FoundWallet =
+  | { readonly state: 'found'; readonly address: string }
+  | { readonly state: 'missing' }
+  | { readonly state: 'ambiguous' }
+
+export type FindWallet = (scheme: Scheme) => FoundWallet
+
+type Party = 'payer' | 'payee'
+
+/**
+ * Finds the party's address on each network. Throws INVALID_REQUEST if an address is none of the network that it is
+ * named for, or of any network that is served.
+ */
+export const createFindWallet = (party: Party, wallets: Wallets, schemes: readonly Scheme[]): FindWallet =>
+  typeof wallets === 'string'
+    ? findByForm(party, wallets, schemes)
+    : findByName(party, new Map(Object.entries(wallets)), schemes)
+
+const namespaceOf = (network: string): string => network.slice(0, network.indexOf(':'))
+
+/**
+ * Hex of 20 bytes is EVM's, hex of 32 bytes a full address of other chains. They also read every shorter hex as an address,
+ * or as a name: a payment to a mistyped address would be lost there.
+ */
+const couldBeOf = (namespace: string, address: string): boolean => {
+  if (!/^0x/i.test(address)) return true
+  const digits = /^0x([0-9a-f]*)$/i.exec(address)?.[1]?.length
+  return namespace === 'eip155' ? digits === 40 : digits === 64
+}
+
+const findByForm = (party: Party, address: string, schemes: readonly Scheme[]): FindWallet => {
+  const namespaces = new Set(
+    schemes
+      .filter((scheme) => scheme.isAddress(address))
+      .map(({ kind }) => namespaceOf(kind.network))
+      .filter((namespace) => couldBeOf(namespace, address)),
+  )
+  if (namespaces.size === 0) {
+    throw new AppError(
+      'INVALID_REQUEST',
+      `${party}: is an address of no network that is served; see /supported`,
+    )
+  }
+  return (scheme) => {
+    const isItsForm = namespaces.has(namespaceOf(scheme.kind.network)) && scheme.isAddress(address)
+    if (!isItsForm) return { state: 'missing' }
+    return namespaces.size === 1 ? { state: 'found', address } : { state: 'ambiguous' }
+  }
+}
+
+const findByName = (
+  party: Party,
+  named: ReadonlyMap<string, string>,
+  schemes: readonly Scheme[],
+): FindWallet => {
+  const namespaces = new Set(schemes.map(({ kind }) => namespaceOf(kind.network)))
+  const byNetwork = new Map<string, { readonly name: string; readonly address: string }>()
+  for (const [name, address] of named) {
+    // `solana` and `ton` are also short names of mainnets.
+    const network = namespaces.has(name) ? name : canonicalNetwork(name)
+    const other = byNetwork.get(network)
+    if (other !== undefined) {
+      throw new AppError('INVALID_REQUEST', `${party}: ${other.name} and ${name} are one network`)
+    }
+    byNetwork.set(network, { name, address })
+  }
+  // The networks of one namespace can have addresses of different forms.
+  const isOf = (name: string) => (scheme: Scheme) =>
+    scheme.kind.network === name || namespaceOf(scheme.kind.network) === name
+  for (const [network, { name, address }] of byNetwork) {
+    const named = schemes.filter(isOf(network))
+    if (named.length === 0 || named.some((scheme) => scheme.isAddress(address))) continue
+    throw new AppError('INVALID_REQUEST', `${party}.${name}: must be an address of ${network}`)
+  }
+  return (scheme) => {
+    const { network } = scheme.kind
+    const found = byNetwork.get(network) ?? byNetwork.get(namespaceOf(network))
+    return found !== undefined && scheme.isAddress(found.address)
+      ? { state: 'found', address: found.address }
+      : { state: 'missing' }
+  }
+}
+
+/** One spelling of an address or asset of the scheme's network, for comparisons. */
+export const normalizeWith = (scheme: Pick<Scheme, 'normalizeAddress'>, text: string): string =>
+  scheme.normalizeAddress?.(text) ?? foldAddress(text)
+
+/** Whether two spellings are one address or asset of the scheme's network. */
+export const isSameText = (scheme: Scheme, left: string, right: string): boolean =>
+  normalizeWith(scheme, left) === normalizeWith(scheme, right)

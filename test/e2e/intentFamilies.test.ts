@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DemoWorld } from '../demo/world.js'
+import { directWorlds, worlds } from '../demo/worlds/index.js'
+import { payByIntent, signAsCustomer } from '../support/intents.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { startService, type TestService } from '../support/service.js'
+
+/* One service that settles on every family: the payer names a currency and wallets, and the intent finds the network. */
+
+const price = 10_000n
+
+/** As the issuer writes it. */
+const symbolOf = ({ symbol }: DemoWorld): string => (symbol === 'USDt' ? 'USDT' : symbol)
+
+/** With its namespace where the text is an address of other families too: account names of NEAR have almost any form. */
+const nameWallet = ({ network }: DemoWorld, address: string) =>
+  network.startsWith('cosmos:') ? { cosmos: address } : address
+
+describe('an intent on every family that settles', () => {
+  let database: TestDatabase
+  let opened: ReadonlyMap<string, DemoWorld>
+  let service: TestService
+
+  const findWorld = (family: string): DemoWorld => {
+    const world = opened.get(family)
+    if (world === undefined) throw new Error(`There is no world of ${family}`)
+    return world
+  }
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    opened = new Map(
+      await Promise.all(Object.entries(worlds).map(async ([name, open]) => [name, await open()] as const)),
+    )
+    const environment = Object.assign({}, ...[...opened.values()].map((world) => world.environment))
+    service = await startService({ databaseUrl: database.url, environment })
+  }, 120_000)
+  afterAll(async () => {
+    await service.close()
+    await Promise.all([...opened.values()].map((world) => world.close()))
+    await database.drop()
+  })
+
+  it.each(Object.keys(worlds))(
+    '%s: routed by the currency and the wallets, signed by the client, paid once',
+    async (family) => {
+      const world = findWorld(family)
+      const { network, customer, merchant } = world
+      const isDirect = family in directWorlds
+      const paidBefore = await world.balanceOf(merchant)
+      const heldBefore = await world.balanceOf(customer)
+
+      const { created, executed, execute } = await payByIntent({
+        url: service.url,
+        terms: {
+          payer: nameWallet(world, customer),
+          payee: nameWallet(world, merchant),
+          asset: symbolOf(world),
+          amount: price.toString(),
+          sourceNetworks: [network],
+        },
+        sign: signAsCustomer(world),
+      })
+
+      expect(created.availableRoutes).toEqual([
+        expect.objectContaining({
+          scheme: isDirect ? 'exact-direct' : 'exact',
+          network,
+          symbol: symbolOf(world),
+          amount: price.toString(),
+          balance: heldBefore.toString(),
+          estimatedSeconds: expect.any(Number),
+        }),
+      ])
+      expect(executed).toMatchObject({ status: 'completed', intent: { settledAmount: price.toString() } })
+      expect((await world.balanceOf(merchant)) - paidBefore).toBe(price)
+      const spent = heldBefore - (await world.balanceOf(customer))
+      // Fees of Cosmos are paid in the token.
+      if (isDirect) expect(spent).toBeGreaterThanOrEqual(price)
+      else expect(spent).toBe(price)
+
+      expect(await execute()).toEqual(executed)
+      expect((await world.balanceOf(merchant)) - paidBefore).toBe(price)
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,596 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/platform/clock.js'
+import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import type { IntentRequest, IntentRequirements } from '../../../src/protocol/intents.js'
+import { createSchemeRegistry } from '../../../src/schemes/registry.js'
+import type { Scheme } from '../../../src/schemes/scheme.js'
+import { createIntentStore } from '../../../src/stores/postgres/intents/intentStore.js'
+import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
+import { createReconcileSettlements } from '../../../src/usecases/core/reconcileSettlements.js'
+import { createIntents } from '../../../src/usecases/intents/index.js'
+import { addInstance } from '../../support/instances.js'
+import { createManualClock } from '../../support/manualClock.js'
+import { createMemoryCounter } from '../../support/memoryCounter.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { plainPayment } from '../../support/plainPayment.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
+import { createUnlimitedSettle } from '../../support/settleAuthorization.js'
+import { createToyScheme, type ToyScript, type ToySettle, toyAuthorized } from '../../support/toyScheme.js'
+
+const caller = 'anonymous'
+
+const terms: IntentRequest = {
+  payer: 'alice',
+  payee: 'bob',
+  amount: '10000',
+  asset: 'gold',
+  expiresIn: 3_600,
+}
+
+/** Transactions are unique in the journal. */
+const sendOnce: ToySettle = async (_payment, recorder) => {
+  const transaction = `tx-${randomUUID()}`
+  await recorder.record({ transaction, bytes: transaction })
+  return { state: 'confirmed', transaction }
+}
+
+const payloadFor = (
+  requirements: IntentRequirements,
+  proof: { readonly nonce?: string; readonly from?: string } = {},
+) => ({
+  x402Version: 2,
+  accepted: requirements,
+  payload: { from: 'alice', nonce: randomUUID(), ...proof },
+})
+
+describe('an intent', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(() => database.pool().query('truncate intents, webhook_deliveries'))
+
+  interface World {
+    readonly toy?: ToyScript
+    readonly schemes?: readonly Scheme[]
+    readonly watch?: (journal: SettlementJournal) => SettlementJournal
+  }
+
+  const open = async ({ toy = {}, schemes = [], watch = (journal) => journal }: World = {}) => {
+    const journal = watch(createSettlementJournal(database.pool(), await addInstance(database.pool())))
+    const registry = createSchemeRegistry([createToyScheme({ settle: sendOnce, ...toy }), ...schemes])
+    const clock = createManualClock()
+    const logger = createMemoryLogger()
+    const settleAuthorization = createUnlimitedSettle({
+      registry,
+      journal,
+      holdFunds: async (_payment, verdict) => verdict,
+      logger,
+    })
+    const store = createIntentStore(database.pool())
+    const isServing = () => true
+    const intents = createIntents({ store, journal, registry, isServing, settleAuthorization, clock, logger })
+    const { useCases, jobs } = intents
+    const stopped = new AbortController().signal
+    const reconcile = createReconcileSettlements({
+      registry,
+      journal,
+      counter: createMemoryCounter(),
+      clock: systemClock,
+      logger,
+      deadlineMs: 1_000,
+    })
+
+    const create = (changes: Partial<IntentRequest> = {}, by = caller) =>
+      useCases.createIntent({ terms: { ...terms, ...changes }, caller: by })
+    const route = async (changes: Partial<IntentRequest> = {}, by = caller) => {
+      const { intent, recommendedRoute } = await create(changes, by)
+      return await useCases.selectRoute({ id: intent.id, caller: by, routeId: recommendedRoute?.id ?? '' })
+    }
+    const execute = (id: string, paymentPayload: object, by = caller, routeId?: string) =>
+      useCases.executeIntent({ id, caller: by, paymentPayload: { ...paymentPayload }, quota: null, routeId })
+    /** As `/settle` does. */
+    const settle = (requirements: IntentRequirements, proof: object, by = caller) =>
+      settleAuthorization({
+        payment: plainPayment({
+          requirements: { ...requirements, amount: 10_000n, minAmount: null },
+          proof: { ...proof },
+        }),
+        caller: by,
+        quota: null,
+        fingerprint: randomUUID(),
+        consumer: randomUUID(),
+      })
+    const statusOf = async (id: string, by = caller) =>
+      (await useCases.getIntent({ id, caller: by })).intent.status
+    return {
+      useCases,
+      journal,
+      clock,
+      settle,
+      create,
+      route,
+      execute,
+      statusOf,
+      runJob: (name: keyof typeof jobs) => jobs[name].run(stopped),
+      reconcile: () => reconcile(stopped),
+    }
+  }
+
+  /** Those that did not fail. */
+  const listSettlements = async (id: string) => {
+    const { rows } = await database
+      .pool()
+      .query("select consumed_by from settlements where fingerprint = $1 and state <> 'failed'", [
+        `intent:${id}`,
+      ])
+    return rows
+  }
+
+  const listEvents = async (account: string) => {
+    const { rows } = await database
+      .pool()
+      .query<{ type: string; data: { status: string } }>(
+        'select type, data from webhook_deliveries where account_id = $1 order by created_at, id',
+        [account],
+      )
+    return rows.map(({ type, data }) => `${type} ${data.status}`)
+  }
+
+  it('is paid by the payment that its route requires', async () => {
+    const { route, execute, useCases } = await open()
+    const { intent, paymentRequirements } = await route()
+    expect(paymentRequirements).toEqual({
+      scheme: 'exact',
+      network: 'toy:1',
+      amount: '10000',
+      asset: 'gold',
+      payTo: 'bob',
+      maxTimeoutSeconds: 300,
+      extra: {},
+    })
+    const executed = await execute(intent.id, payloadFor(paymentRequirements))
+    const { transaction } = executed
+    expect(transaction).toMatch(/^tx-/)
+    expect(executed).toMatchObject({ status: 'completed', transaction, txHashes: [transaction] })
+    expect(executed.intent).toMatchObject({
+      status: 'completed',
+      settledAmount: '10000',
+      transaction,
+    })
+    expect((await useCases.getIntent({ id: intent.id, caller })).intent).toEqual(executed.intent)
+  })
+
+  it('is paid by a payment of version 1', async () => {
+    const toy = { kind: { scheme: 'exact', network: 'eip155:84532' } }
+    const { route, execute } = await open({ toy })
+    const { intent } = await route()
+    const payload = { from: 'alice', nonce: randomUUID() }
+    const written = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload }
+    expect(await execute(intent.id, written)).toMatchObject({ status: 'completed' })
+  })
+
+  it('answers a repeated execution its result, and pays once', async () => {
+    const { route, execute } = await open()
+    const { intent, paymentRequirements } = await route()
+    const payload = payloadFor(paymentRequirements)
+    const [first, second] = await Promise.all([execute(intent.id, payload), execute(intent.id, payload)])
+    expect(first.status).toBe('completed')
+    expect(second).toEqual(first)
+    expect(await execute(intent.id, payload)).toEqual(first)
+    expect(await listSettlements(intent.id)).toHaveLength(1)
+  })
+
+  it('is paid by exactly one of two payments at once', async () => {
+    const { route, execute, statusOf } = await open()
+    for (let round = 0; round < 5; round++) {
+      const { intent, paymentRequirements } = await route()
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 4 }, () => execute(intent.id, payloadFor(paymentRequirements))),
+      )
+      const paid = outcomes.filter(({ status }) => status === 'fulfilled')
+      expect(paid).toHaveLength(1)
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected')
+          expect(outcome.reason).toMatchObject({ code: 'INTENT_NOT_PENDING' })
+      }
+      expect(await statusOf(intent.id)).toBe('completed')
+      expect(await listSettlements(intent.id)).toHaveLength(1)
+    }
+  })
+
+  it('is not paid by the payment of another intent', async () => {
+    const { route, execute, statusOf } = await open()
+    const [first, second] = [await route(), await route()]
+    const payload = payloadFor(first.paymentRequirements)
+    const outcomes = await Promise.allSettled([
+      execute(first.intent.id, payload),
+      execute(second.intent.id, payload),
+    ])
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    const loser = outcomes[0]?.status === 'rejected' ? first : second
+    expect(await rejectionOf(execute(loser.intent.id, payload))).toMatchObject({
+      code: 'PAYMENT_REFUSED',
+      reason: 'duplicate_settlement',
+    })
+    expect(await statusOf(loser.intent.id)).toBe('routed')
+  })
+
+  it.each(['anonymous', '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11'])(
+    'of %s is not paid by a payment that /settle took, also of the same caller, nor the other way round',
+    async (account) => {
+      const { route, execute, settle } = await open()
+      const before = await route({}, account)
+      const settled = payloadFor(before.paymentRequirements)
+      expect(await settle(before.paymentRequirements, settled.payload, account)).toMatchObject({
+        success: true,
+      })
+      expect(await rejectionOf(execute(before.intent.id, settled, account))).toMatchObject({
+        code: 'PAYMENT_REFUSED',
+        reason: 'duplicate_settlement',
+      })
+
+      const executed = payloadFor(before.paymentRequirements)
+      expect(await execute(before.intent.id, executed, account)).toMatchObject({ status: 'completed' })
+      expect(await settle(before.paymentRequirements, executed.payload, account)).toMatchObject({
+        success: false,
+        errorReason: 'duplicate_settlement',
+      })
+    },
+  )
+
+  const otherNetwork = createToyScheme({ kind: { scheme: 'exact', network: 'toy:2' } })
+  const direct = createToyScheme({ kind: { scheme: 'exact-direct', network: 'toy:1' } })
+
+  it.each([
+    ['another payer', { payload: { from: 'mallory', nonce: 'n-1' } }, 'payer_mismatch'],
+    ['another network', { accepted: { network: 'toy:2' } }, 'network_mismatch'],
+    ['another scheme', { accepted: { scheme: 'exact-direct' } }, 'unsupported_scheme'],
+    ['another amount', { accepted: { amount: '9999' } }, 'accepted_requirements_mismatch'],
+    ['another recipient', { accepted: { payTo: 'mallory' } }, 'accepted_requirements_mismatch'],
+    ['another asset', { accepted: { asset: 'lead' } }, 'accepted_requirements_mismatch'],
+  ])('refuses a payment of %s, and can be paid afterwards', async (_name, changes, reason) => {
+    const { route, execute, statusOf } = await open({ schemes: [otherNetwork, direct] })
+    const { intent, paymentRequirements } = await route({ targetNetwork: 'toy:1' })
+    const { accepted = {}, ...rest } = { accepted: undefined, ...changes }
+    const payload = { ...payloadFor({ ...paymentRequirements, ...accepted }), ...rest }
+    const required = { code: 'PAYMENT_REFUSED', reason }
+    // The first of two schemes is selected.
+    expect(await rejectionOf(execute(intent.id, payload))).toMatchObject(required)
+    expect(await statusOf(intent.id)).toBe('routed')
+    expect(await execute(intent.id, payloadFor(paymentRequirements))).toMatchObject({ status: 'completed' })
+  })
+
+  it('is judged by its own requirements, whatever the body adds', async () => {
+    const { route, execute } = await open()
+    const { intent, paymentRequirements } = await route()
+    const cheap = { ...paymentRequirements, amount: '1' }
+    const forged = { ...payloadFor(cheap), paymentRequirements: cheap }
+    expect(await rejectionOf(execute(intent.id, forged))).toMatchObject({
+      reason: 'accepted_requirements_mismatch',
+    })
+  })
+
+  it('that is refused before anything is sent can be paid with another payment', async () => {
+    let isFunded = false
+    const settle: ToySettle = async (_payment, recorder) => {
+      if (!isFunded) return { state: 'failed', reason: 'insufficient_funds' }
+      await recorder.record({ transaction: 'tx-funded', bytes: 'b' })
+      return { state: 'confirmed', transaction: 'tx-funded' }
+    }
+    const { route, execute, statusOf } = await open({ toy: { settle } })
+    const { intent, paymentRequirements } = await route()
+    const payload = payloadFor(paymentRequirements)
+    expect(await rejectionOf(execute(intent.id, payload))).toMatchObject({
+      code: 'PAYMENT_REFUSED',
+      reason: 'insufficient_funds',
+    })
+    expect(await statusOf(intent.id)).toBe('routed')
+    isFunded = true
+    expect(await execute(intent.id, payload)).toMatchObject({ status: 'completed', transaction: 'tx-funded' })
+  })
+
+  it('fails when its payment is proven to have failed after it was sent', async () => {
+    const settle: ToySettle = async (_payment, recorder) => {
+      await recorder.record({ transaction: 'tx-failed', bytes: 'b' })
+      return { state: 'failed', reason: 'transaction_failed', transaction: 'tx-failed' }
+    }
+    const { route, execute } = await open({ toy: { settle } })
+    const { intent, paymentRequirements } = await route()
+    const payload = payloadFor(paymentRequirements)
+    const failed = await execute(intent.id, payload)
+    expect(failed).toMatchObject({ status: 'failed', transaction: 'tx-failed' })
+    expect(failed.intent).toMatchObject({ errorReason: 'transaction_failed' })
+    expect(await execute(intent.id, payload)).toEqual(failed)
+    expect(await rejectionOf(execute(intent.id, payloadFor(paymentRequirements)))).toMatchObject({
+      code: 'INTENT_NOT_PENDING',
+    })
+  })
+
+  const pending: ToySettle = async (_payment, recorder) => {
+    const transaction = `tx-${randomUUID()}`
+    await recorder.record({ transaction, bytes: transaction })
+    return { state: 'pending', transaction }
+  }
+
+  it('executes until the outcome is known, and then completes, also if nothing asks', async () => {
+    const { route, execute, statusOf, reconcile, runJob } = await open({ toy: { settle: pending } })
+    const { intent, paymentRequirements } = await route()
+    const payload = payloadFor(paymentRequirements)
+    expect(await execute(intent.id, payload)).toMatchObject({ status: 'executing', transaction: '' })
+    expect(await rejectionOf(execute(intent.id, payloadFor(paymentRequirements)))).toMatchObject({
+      code: 'INTENT_NOT_PENDING',
+    })
+    await runJob('finishIntents')
+    expect(await statusOf(intent.id)).toBe('executing')
+    await reconcile()
+    await runJob('finishIntents')
+    expect(await statusOf(intent.id)).toBe('completed')
+    expect(await execute(intent.id, payload)).toMatchObject({ status: 'completed' })
+    expect(await listSettlements(intent.id)).toEqual([{ consumed_by: `intent:${intent.id}` }])
+  })
+
+  it('keeps the success of its payment from /settle of the same account', async () => {
+    const account = randomUUID()
+    const { route, execute, settle, statusOf, reconcile, runJob } = await open({ toy: { settle: pending } })
+    const { intent, paymentRequirements } = await route({}, account)
+    const payload = payloadFor(paymentRequirements)
+    expect(await execute(intent.id, payload, account)).toMatchObject({ status: 'executing' })
+    await reconcile()
+    expect(await settle(paymentRequirements, payload.payload, account)).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+    })
+    await runJob('finishIntents')
+    expect(await statusOf(intent.id, account)).toBe('completed')
+  })
+
+  it('stays executing after its time is over, until the outcome is known', async () => {
+    const { route, execute, statusOf, clock, runJob } = await open({ toy: { settle: pending } })
+    const { intent, paymentRequirements } = await route({ expiresIn: 10 })
+    const payload = payloadFor(paymentRequirements)
+    await execute(intent.id, payload)
+    await clock.advance(10_000)
+    await runJob('expireIntents')
+    expect(await statusOf(intent.id)).toBe('executing')
+    expect(await execute(intent.id, payload)).toMatchObject({ status: 'executing' })
+  }, 30_000)
+
+  it('is not bound, and nothing is sent, if the process ends after the claim', async () => {
+    let sent = 0
+    const settle: ToySettle = async (_payment, recorder) => {
+      sent += 1
+      await recorder.record({ transaction: 'tx-again', bytes: 'b' })
+      return { state: 'confirmed', transaction: 'tx-again' }
+    }
+    // The process stops between the claim and what follows.
+    const crashing = await open({
+      toy: { settle },
+      watch: (journal) => ({
+        ...journal,
+        claim: async (...given) => {
+          await journal.claim(...given)
+          throw new Error('The process ended')
+        },
+      }),
+    })
+    const { intent, paymentRequirements } = await crashing.route()
+    const payload = payloadFor(paymentRequirements)
+    await crashing.execute(intent.id, payload).catch(() => undefined)
+    expect(sent).toBe(0)
+    expect(await crashing.statusOf(intent.id)).toBe('routed')
+    await database.pool().query("update instances set seen_at = now() - interval '1 minute'")
+
+    const { execute, statusOf } = await open({ toy: { settle } })
+    expect(await execute(intent.id, payload)).toMatchObject({ status: 'completed' })
+    expect(sent).toBe(1)
+    expect(await statusOf(intent.id)).toBe('completed')
+  })
+
+  it('that was bound before the process ended can be paid again once the claim is abandoned', async () => {
+    // Never sends, never returns: as a process that was killed.
+    const hung = await open({ toy: { settle: () => new Promise(() => undefined) } })
+    const { intent, paymentRequirements } = await hung.route()
+    void hung.execute(intent.id, payloadFor(paymentRequirements)).catch(() => undefined)
+    const isExecuting = async () => (await hung.statusOf(intent.id)) === 'executing'
+    for (let at = 0; at < 200 && !(await isExecuting()); at++)
+      await new Promise((done) => setTimeout(done, 10))
+    await database.pool().query("update instances set seen_at = now() - interval '1 minute'")
+
+    const { reconcile, runJob, execute, statusOf } = await open()
+    await reconcile()
+    await runJob('finishIntents')
+    expect(await statusOf(intent.id)).toBe('routed')
+    expect(await execute(intent.id, payloadFor(paymentRequirements))).toMatchObject({ status: 'completed' })
+  })
+
+  it('is not executed without a route, and with a named one it is selected first', async () => {
+    const { create, execute, useCases } = await open()
+    const { intent, recommendedRoute } = await create()
+    const payload = payloadFor({
+      ...{ scheme: 'exact', network: 'toy:1', amount: '10000', asset: 'gold', payTo: 'bob' },
+      ...{ maxTimeoutSeconds: 300, extra: {} },
+    })
+    expect(await rejectionOf(execute(intent.id, payload))).toMatchObject({ code: 'NO_ROUTE_SELECTED' })
+    expect(await rejectionOf(execute(intent.id, payload, caller, 'route_none'))).toMatchObject({
+      code: 'NOT_FOUND',
+    })
+    expect(await execute(intent.id, payload, caller, recommendedRoute?.id)).toMatchObject({
+      status: 'completed',
+    })
+    const call = { id: intent.id, caller, routeId: recommendedRoute?.id ?? '' }
+    expect(await rejectionOf(useCases.selectRoute(call))).toMatchObject({ code: 'INTENT_NOT_PENDING' })
+  })
+
+  it('has routes for five minutes, and new ones after a refresh', async () => {
+    const { route, execute, useCases, clock } = await open()
+    const { intent, paymentRequirements, selectedRoute } = await route()
+    await clock.advance(300_000)
+    const payload = payloadFor(paymentRequirements)
+    expect(await rejectionOf(execute(intent.id, payload))).toMatchObject({ code: 'ROUTE_EXPIRED' })
+    const call = { id: intent.id, caller, routeId: selectedRoute.id }
+    expect(await rejectionOf(useCases.selectRoute(call))).toMatchObject({ code: 'ROUTE_EXPIRED' })
+    expect((await useCases.refreshIntent(call)).intent.status).toBe('routed')
+    expect(await execute(intent.id, payload)).toMatchObject({ status: 'completed' })
+  })
+
+  it('whose route vanished is pending again', async () => {
+    let balance = 10_000n
+    const { route, execute, useCases, clock } = await open({ toy: { readBalance: async () => balance } })
+    const { intent, paymentRequirements } = await route()
+    balance = 0n
+    await clock.advance(2_000)
+    const after = await useCases.refreshIntent({ id: intent.id, caller })
+    expect(after).toMatchObject({
+      intent: { status: 'pending' },
+      availableRoutes: [],
+      recommendedRoute: null,
+    })
+    expect(after.unavailable).toMatchObject([{ reason: 'insufficient_balance' }])
+    expect(await rejectionOf(execute(intent.id, payloadFor(paymentRequirements)))).toMatchObject({
+      code: 'NO_ROUTE_SELECTED',
+    })
+    expect((await useCases.getIntent({ id: intent.id, caller })).intent.selectedRoute).toBeUndefined()
+  })
+
+  it('is not paid after it was cancelled or expired', async () => {
+    const { route, execute, useCases, clock, statusOf, runJob } = await open()
+    const cancelled = await route()
+    await useCases.cancelIntent({ id: cancelled.intent.id, caller })
+    await useCases.cancelIntent({ id: cancelled.intent.id, caller })
+    expect(
+      await rejectionOf(execute(cancelled.intent.id, payloadFor(cancelled.paymentRequirements))),
+    ).toMatchObject({ code: 'INTENT_NOT_PENDING' })
+
+    const late = await route({ expiresIn: 10 })
+    await clock.advance(10_000)
+    expect(await statusOf(late.intent.id)).toBe('expired')
+    const payload = payloadFor(late.paymentRequirements)
+    expect(await rejectionOf(execute(late.intent.id, payload))).toMatchObject({ code: 'INTENT_EXPIRED' })
+    await runJob('expireIntents')
+    expect(await rejectionOf(execute(late.intent.id, payload))).toMatchObject({ code: 'INTENT_EXPIRED' })
+  })
+
+  it('of a payer who is the payee has no routes', async () => {
+    const { create } = await open()
+    expect(await create({ payee: 'alice' })).toMatchObject({
+      availableRoutes: [],
+      recommendedRoute: null,
+      unavailable: [{ network: 'toy:1', reason: 'self_payment' }],
+    })
+  })
+
+  describe('of an account', () => {
+    const account = randomUUID()
+
+    it('is visible to its keys only', async () => {
+      const { route, execute, useCases } = await open()
+      const { intent, paymentRequirements, selectedRoute } = await route({}, account)
+      for (const foreign of ['anonymous', randomUUID()]) {
+        const call = { id: intent.id, caller: foreign, routeId: selectedRoute.id }
+        for (const use of [
+          useCases.getIntent,
+          useCases.selectRoute,
+          useCases.cancelIntent,
+          useCases.refreshIntent,
+        ]) {
+          expect(await rejectionOf(use(call))).toMatchObject({ code: 'NOT_FOUND' })
+        }
+        expect(await rejectionOf(execute(intent.id, payloadFor(paymentRequirements), foreign))).toMatchObject(
+          {
+            code: 'NOT_FOUND',
+          },
+        )
+        expect((await useCases.listIntents({ caller: foreign, limit: 10 })).intents).not.toContainEqual(
+          expect.objectContaining({ id: intent.id }),
+        )
+      }
+      expect(await execute(intent.id, payloadFor(paymentRequirements), account)).toMatchObject({
+        status: 'completed',
+      })
+    })
+
+    it('reports what becomes of it', async () => {
+      const { route, execute, create, useCases, clock, runJob } = await open()
+      const mine = randomUUID()
+      const { intent, paymentRequirements } = await route({}, mine)
+      await execute(intent.id, payloadFor(paymentRequirements), mine)
+      expect((await listEvents(mine)).filter((line) => line.startsWith('intent'))).toEqual([
+        'intent.created pending',
+        'intent.routed routed',
+        'intent.executing executing',
+        'intent.completed completed',
+      ])
+      const theirs = randomUUID()
+      const cancelled = await create({}, theirs)
+      await useCases.cancelIntent({ id: cancelled.intent.id, caller: theirs })
+      await create({ expiresIn: 10 }, theirs)
+      await clock.advance(10_000)
+      await runJob('expireIntents')
+      await runJob('expireIntents')
+      expect((await listEvents(theirs)).toSorted()).toEqual([
+        'intent.cancelled cancelled',
+        'intent.created pending',
+        'intent.created pending',
+        'intent.expired expired',
+      ])
+    })
+
+    it('is listed, newest first, by status and page by page', async () => {
+      const { create, useCases, clock } = await open()
+      const mine = randomUUID()
+      const ids: string[] = []
+      for (let at = 0; at < 3; at++) {
+        ids.unshift((await create({}, mine)).intent.id)
+        await clock.advance(1_000)
+      }
+      await useCases.cancelIntent({ id: ids[1] ?? '', caller: mine })
+      const first = await useCases.listIntents({ caller: mine, limit: 2 })
+      const second = await useCases.listIntents({ caller: mine, limit: 2, cursor: first.nextCursor })
+      expect(first.intents.map(({ id }) => id)).toEqual(ids.slice(0, 2))
+      expect(second).toMatchObject({ intents: [{ id: ids[2] }] })
+      expect(second.nextCursor).toBeUndefined()
+      const cancelled = await useCases.listIntents({ caller: mine, limit: 10, status: 'cancelled' })
+      expect(cancelled.intents.map(({ id }) => id)).toEqual([ids[1]])
+      await clock.advance(3_600_000)
+      expect(await useCases.listIntents({ caller: mine, limit: 10, status: 'pending' })).toEqual({
+        intents: [],
+      })
+    })
+  })
+
+  it('is refused by the verification of its payment, and stays routed', async () => {
+    const verify: Scheme['verify'] = async () => ({
+      isValid: false,
+      payer: 'alice',
+      reason: 'invalid_exact_evm_payload_signature',
+    })
+    const { route, execute, statusOf } = await open({ toy: { verify } })
+    const { intent, paymentRequirements } = await route()
+    expect(await rejectionOf(execute(intent.id, payloadFor(paymentRequirements)))).toMatchObject({
+      code: 'PAYMENT_REFUSED',
+      reason: 'invalid_exact_evm_payload_signature',
+    })
+    expect(await statusOf(intent.id)).toBe('routed')
+  })
+
+  it('names its payer in any spelling of the network', async () => {
+    const toy: ToyScript = {
+      normalizeAddress: (text) => text.toLowerCase(),
+      verify: async (payment) =>
+        toyAuthorized(payment, {
+          payer: 'ALICE',
+          settle: async (recorder) => {
+            await recorder.record({ transaction: 'tx-spelled', bytes: 'b' })
+            return { state: 'confirmed', transaction: 'tx-spelled' }
+          },
+        }),
+    }
+    const { route, execute } = await open({ toy })
+    const { intent, paymentRequirements } = await route()
+    expect(await execute(intent.id, payloadFor(paymentRequirements))).toMatchObject({ status: 'completed' })
+  })
+})
