@@ -1,4 +1,5 @@
 import { cpus, loadavg } from 'node:os'
+import { measureCredit } from './measureCredit.js'
 import { measureDiscovery } from './measureDiscovery.js'
 import { measureFamilies } from './measureFamilies.js'
 import { measureGas } from './measureGas.js'
@@ -39,6 +40,7 @@ const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Ver
   families: measureFamilies,
   discovery: measureDiscovery,
   streams: measureStreams,
+  credit: measureCredit,
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))

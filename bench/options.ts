@@ -17,6 +17,7 @@ export const parts = [
   'families',
   'discovery',
   'streams',
+  'credit',
 ] as const
 
 export type Part = (typeof parts)[number]

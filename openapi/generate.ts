@@ -4,6 +4,7 @@ import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
 import { bodyLimits } from '../src/protocol/bodyLimits.js'
 import type { CoreUseCases } from '../src/usecases/core/useCases.js'
+import type { CreditUseCases } from '../src/usecases/credit/useCases.js'
 import type { DashboardUseCases } from '../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../src/usecases/discovery/useCases.js'
 import type { IntentUseCases } from '../src/usecases/intents/useCases.js'
@@ -57,6 +58,7 @@ const stats: StatsUseCases = {
   readRequestStatistics: refuse,
   readSettlementStatistics: refuse,
 }
+const credit: CreditUseCases = { readScore: refuse, refreshScore: refuse, listTop: refuse }
 const sandbox: SandboxUseCases = {
   listAddresses: refuse,
   createPayment: refuse,
@@ -108,6 +110,7 @@ export const renderDocument = async (): Promise<string> => {
   const app = buildApp({
     useCases: {
       core,
+      credit,
       dashboard,
       reconciliation: { reconcilePeriod: refuse },
       siwx,

@@ -25,6 +25,7 @@ import { strictQueries } from './http/plugins/strictQueries.js'
 import { untrustedProxy } from './http/plugins/untrustedProxy.js'
 import { accountRoutes } from './http/routes/accounts.js'
 import { paymentRoutes, serviceRoutes } from './http/routes/core.js'
+import { creditRoutes } from './http/routes/credit.js'
 import { dashboardRoutes } from './http/routes/dashboard.js'
 import { discoveryRoutes } from './http/routes/discovery.js'
 import { homeRoutes } from './http/routes/home.js'
@@ -166,6 +167,7 @@ export const buildApp = ({
   })
   app.register(accountRoutes, { useCases: useCases.dashboard, readKeyViewer })
   app.register(dashboardRoutes, { useCases: useCases.dashboard, readKeyViewer })
+  app.register(creditRoutes, { useCases: useCases.credit })
   app.register(statsRoutes, { useCases: useCases.stats })
   app.register(reconciliationRoutes, {
     useCases: useCases.reconciliation,

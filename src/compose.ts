@@ -27,6 +27,7 @@ import { createSchemeRegistry } from './schemes/registry.js'
 import { openStores } from './stores/openStores.js'
 import { listStoreChecks } from './stores/readinessChecks.js'
 import { createCore } from './usecases/core/index.js'
+import { createCredit } from './usecases/credit/index.js'
 import { canonicalMailbox } from './usecases/dashboard/canonicalMailbox.js'
 import { createDashboard } from './usecases/dashboard/index.js'
 import { createDiscovery } from './usecases/discovery/index.js'
@@ -221,6 +222,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     clock,
     logger,
   })
+  const credit = createCredit({ ...stores, registry, counter: metrics, clock, logger })
   const dashboard = createDashboard({
     ...stores,
     ...stores.views,
@@ -264,6 +266,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   const optional = [sandbox, discovery].filter((noun) => noun !== null)
   const jobs = listJobs([
     core,
+    credit,
     dashboard,
     intents,
     reconciliation,
@@ -277,6 +280,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   return {
     useCases: {
       core: core.useCases,
+      credit: credit.useCases,
       dashboard: dashboard.useCases,
       reconciliation: reconciliation.useCases,
       intents: intents.useCases,

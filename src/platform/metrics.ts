@@ -6,6 +6,7 @@ import {
   Histogram,
   Registry,
 } from 'prom-client'
+import type { CreditCounter } from '../ports/creditCounter.js'
 import type { SettlementCounter } from '../ports/settlementCounter.js'
 import type { WebhookCounter } from '../ports/webhookCounter.js'
 import { type MeasuredNetwork, registerNetworkGauges } from './networkGauges.js'
@@ -41,7 +42,7 @@ export interface MeasuredReconciliation {
   readonly finishedAt: string
 }
 
-export interface Metrics extends SettlementCounter, WebhookCounter {
+export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounter {
   readonly registry: Registry
   countRequestStarted(): void
   countRequestEnded(request: MeasuredRequest): void
@@ -166,6 +167,11 @@ export const createMetrics = ({
     registers,
   })
 
+  const creditRepairs = new Counter({
+    name: 'quittance_credit_repairs_total',
+    help: 'Recounts of a wallet that did not agree with its credit score, and corrected it',
+    registers,
+  })
   const webhooks = new Counter({
     name: 'quittance_webhook_attempts_total',
     help: 'Webhook delivery attempts; waiting: failed and will be retried, failed: given up',
@@ -208,6 +214,7 @@ export const createMetrics = ({
       unchecked.set(run.unchecked)
       reconciledAt.set(Date.parse(run.finishedAt) / 1_000)
     },
+    countCreditRepair: () => creditRepairs.inc(),
     countWebhook: (outcome) => webhooks.inc({ outcome }),
     setOpenSettlements: (counts) => {
       for (const gauge of [open, oldest]) {

@@ -49,7 +49,10 @@ export interface NightlyProgress {
 export interface ReconciliationStore {
   /** Newest first. Every row is of one snapshot with its events, quota and fee. */
   listSettlements(query: RecordQuery): Promise<readonly RecordedSettlement[]>
-  /** Compares what is counted with a recount, in one snapshot. Reads the whole journal. */
+  /**
+   * Compares what is counted with a recount, and streams and intents with their settlements. Each comparison is of one
+   * snapshot. Reads the whole journal.
+   */
   findCountDifferences(period: Period): Promise<readonly Difference[]>
   sumPeriod(period: Period): Promise<readonly PeriodTotal[]>
   /** Null if the day was not started. */

@@ -18,6 +18,9 @@ export const differenceKinds = [
   'days_differ',
   'open_list_differs',
   'unfinal_list_differs',
+  'credit_differs',
+  'stream_differs',
+  'intent_differs',
 ] as const
 
 export type DifferenceKind = (typeof differenceKinds)[number]

@@ -102,6 +102,7 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     ...ofKeys('POST /lookup'),
     perClient('POST /discovery/validate', 60),
     perClient('POST /v1/discovery/validate', 60),
+    perClient('POST /v1/credit/refresh', 30),
     perAccount('/dashboard/*', 1_000),
     perAccount('POST /dashboard/rotate', 5),
     perAccount('POST /dashboard/api-keys', 10),

@@ -9,6 +9,7 @@ import type { AccountStore, Mailbox } from '../ports/accountStore.js'
 import type { AuditLog } from '../ports/auditLog.js'
 import type { Clock } from '../ports/clock.js'
 import type { ConfirmedBlocks } from '../ports/confirmedBlocks.js'
+import type { CreditStore } from '../ports/creditStore.js'
 import type { DiscoveryCatalogue } from '../ports/discoveryCatalogue.js'
 import type { EventFeed } from '../ports/eventFeed.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
@@ -38,6 +39,7 @@ import { createAccountStore } from './postgres/accounts/accountStore.js'
 import { createAuditLog } from './postgres/accounts/auditLog.js'
 import { fillMailboxes } from './postgres/accounts/fillMailboxes.js'
 import { createSealingKeyCheck } from './postgres/accounts/sealingKeyCheck.js'
+import { createCreditStore } from './postgres/credit/creditStore.js'
 import { migrateNamed } from './postgres/database/connectionProblem.js'
 import { announceInstance } from './postgres/database/instance.js'
 import { createJobLeases } from './postgres/database/jobLeases.js'
@@ -116,6 +118,7 @@ export interface Stores {
   /** Null unless the database is for the sandbox. */
   readonly sandbox: { readonly scenarios: SandboxScenarioStore; readonly inboxes: SandboxInboxes } | null
   readonly catalogue: DiscoveryCatalogue
+  readonly creditStore: CreditStore
   readonly challenges: OwnerChallenges
   readonly reconciliation: ReconciliationStore
   readonly intents: IntentStore
@@ -252,6 +255,9 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       challenges: mapDatabaseErrors(createOwnerChallenges(pool)),
       reconciliation: mapDatabaseErrors(createReconciliationStore(pool, audits)),
       intents: mapDatabaseErrors(createIntentStore(pool, reads)),
+      creditStore: mapDatabaseErrors(
+        createCreditStore(pool, settings.databaseReadUrl === null ? reads : pool),
+      ),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance)),
       pingDatabase: async () => {
         const { rows } = await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))

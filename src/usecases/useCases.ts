@@ -1,4 +1,5 @@
 import type { CoreUseCases } from './core/useCases.js'
+import type { CreditUseCases } from './credit/useCases.js'
 import type { DashboardUseCases } from './dashboard/useCases.js'
 import type { DiscoveryUseCases } from './discovery/useCases.js'
 import type { IntentUseCases } from './intents/useCases.js'
@@ -11,6 +12,7 @@ import type { WebhookUseCases } from './webhooks/useCases.js'
 
 export interface UseCases {
   readonly core: CoreUseCases
+  readonly credit: CreditUseCases
   readonly dashboard: DashboardUseCases
   readonly reconciliation: ReconciliationUseCases
   readonly intents: IntentUseCases

@@ -5,6 +5,7 @@ import { Secret } from '../../src/platform/secret.js'
 import { bodyLimits } from '../../src/protocol/bodyLimits.js'
 import {
   coreUseCases,
+  creditUseCases,
   dashboardUseCases,
   intentUseCases,
   knownKey,
@@ -79,6 +80,11 @@ describe('every route', () => {
       'DELETE /dashboard/api-keys/{id} dashboard',
       'GET /dashboard/audit dashboard',
       'HEAD /dashboard/audit dashboard',
+      'GET /v1/credit/score public',
+      'HEAD /v1/credit/score public',
+      'POST /v1/credit/refresh key',
+      'GET /v1/credit/top public',
+      'HEAD /v1/credit/top public',
       'GET /stats/requests public',
       'HEAD /stats/requests public',
       'GET /stats/settlements public',
@@ -204,6 +210,7 @@ describe('every route', () => {
       dashboard: dashboardUseCases(),
       reconciliation: reconciliationUseCases(),
       intents: intentUseCases(),
+      credit: creditUseCases(),
       siwx: siwxUseCases(),
       stats: statsUseCases(),
       streams: streamUseCases(),

@@ -75,6 +75,8 @@ describe("the specification's request rates", () => {
     ['POST /lookup', 'anonymous', 5, hourMs, 'one address'],
     ['POST /discovery/validate', 'anonymous', 60, minuteMs, 'one address'],
     ['POST /v1/discovery/validate', 'anonymous', 60, minuteMs, 'one address'],
+    ['POST /v1/credit/refresh', 'anonymous', 30, minuteMs, 'one address'],
+    ['POST /v1/credit/refresh', 'scale', 30, minuteMs, 'one address'],
     ['POST /verify', 'free', 10, minuteMs, 'all addresses'],
     ['POST /verify', 'builder', 100, minuteMs, 'all addresses'],
     ['POST /verify', 'scale', 1_000, minuteMs, 'all addresses'],
@@ -129,7 +131,7 @@ describe("the specification's request rates", () => {
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
     )
     expect(untested).toEqual([])
-    expect(table).toHaveLength(28)
+    expect(table).toHaveLength(29)
   })
 
   it('are disabled by 0', async () => {

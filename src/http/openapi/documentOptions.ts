@@ -64,6 +64,7 @@ const documentInfo = {
     },
     { name: 'Sign-in', description: 'Proof that a client owns a wallet (CAIP-122).' },
     { name: 'Discovery', description: 'Resources that were paid for: list, search, validate, unlist.' },
+    { name: 'Credit', description: 'Scores of wallets, from the payments that they settled here.' },
     { name: 'Service', description: 'Probes, metrics, plans and this document.' },
     {
       name: 'Sandbox',

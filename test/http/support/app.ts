@@ -9,6 +9,7 @@ import type { Secret } from '../../../src/platform/secret.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import { bodyLimits } from '../../../src/protocol/bodyLimits.js'
 import type { CoreUseCases } from '../../../src/usecases/core/useCases.js'
+import type { CreditUseCases } from '../../../src/usecases/credit/useCases.js'
 import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../../../src/usecases/discovery/useCases.js'
 import type { IntentUseCases } from '../../../src/usecases/intents/useCases.js'
@@ -147,6 +148,33 @@ export const siwxUseCases = (given: Partial<SiwxUseCases> = {}): SiwxUseCases =>
   ...given,
 })
 
+/** No wallet has paid; tests override what they need. */
+export const creditUseCases = (given: Partial<CreditUseCases> = {}): CreditUseCases => {
+  const score = ({ wallet }: { readonly wallet: string }) => ({
+    wallet,
+    namespace: 'eip155',
+    score: 0,
+    breakdown: { volumeScore: 0, frequencyScore: 0, reliabilityScore: 0, ageScore: 0 },
+    stats: {
+      paymentCount: 0,
+      successRate: 0,
+      totalVolume: '0',
+      accountAgeDays: 0,
+      payeeCount: 0,
+      failureCount: 0,
+      cyclePaymentCount: 0,
+    },
+    explanation: [],
+    improvements: [],
+  })
+  return {
+    readScore: async (query) => score(query),
+    refreshScore: async (query) => ({ ...score(query), refresh: { isComplete: true, repairs: 0 } }),
+    listTop: async () => ({ wallets: [] }),
+    ...given,
+  }
+}
+
 export const statsUseCases = (given: Partial<StatsUseCases> = {}): StatsUseCases => ({
   countRequest: () => undefined,
   readRequestStatistics: async () => ({
@@ -279,6 +307,7 @@ export interface TestAppOptions {
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
   readonly reconciliation?: Partial<ReconciliationUseCases>
+  readonly credit?: Partial<CreditUseCases>
   readonly siwx?: Partial<SiwxUseCases>
   readonly stats?: Partial<StatsUseCases>
   readonly streams?: Partial<StreamUseCases>
@@ -320,6 +349,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       dashboard: dashboardUseCases(dashboard),
       reconciliation: reconciliationUseCases(parts.reconciliation),
       intents: intentUseCases(parts.intents),
+      credit: creditUseCases(parts.credit),
       siwx: siwxUseCases(parts.siwx),
       stats: statsUseCases(stats),
       streams: streamUseCases(parts.streams),

@@ -46,7 +46,7 @@ const routes = [
   ...['GET /dashboard/info', 'GET /dashboard/keys', 'POST /dashboard/rotate', 'POST /dashboard/webhook/test'],
   ...['POST /dashboard/api-keys', 'POST /dashboard/restrictions', 'POST /dashboard/webhook'],
   ...['POST /sandbox/scenarios', 'POST /sandbox/inbox', 'POST /sandbox/clock/advance'],
-  ...['POST /v1/siwx/nonce', 'POST /v1/siwx/verify'],
+  ...['POST /v1/siwx/nonce', 'POST /v1/siwx/verify', 'POST /v1/credit/refresh'],
 ] as const
 
 const isTier = (name: string): name is TierName => name in tiers

@@ -5,16 +5,22 @@ import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import type { Stream } from '../../../src/ports/streamStore.js'
 import type { DifferenceKind } from '../../../src/protocol/reconciliation.js'
 import { specificationTiers } from '../../../src/protocol/tiers.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Outcome } from '../../../src/schemes/scheme.js'
+import { createIntentStore } from '../../../src/stores/postgres/intents/intentStore.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
 import { createReconciliationStore } from '../../../src/stores/postgres/reconciliation/reconciliationStore.js'
+import { createStreamStore } from '../../../src/stores/postgres/streams/streamStore.js'
 import { createReconciliation } from '../../../src/usecases/reconciliation/index.js'
+import { viewStream } from '../../../src/usecases/streams/viewStream.js'
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
+import { intentOf } from '../../support/intentOf.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { streamOf } from '../../support/streamOf.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 /* The journal and everything beside it are written by the service; then one record is changed by hand. */
@@ -36,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 beforeEach(async () => {
   await pool.query(
-    'truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries, quota_uses, nightly_reconciliations',
+    'truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries, quota_uses, nightly_reconciliations, intents, stream_payments, streams',
   )
   journal = createSettlementJournal(pool, await addInstance(pool))
   chain = new Map()
@@ -44,15 +50,18 @@ beforeEach(async () => {
 
 const settle = async (
   outcome: 'confirmed' | 'failed' | 'open',
-  changes: { caller?: string } = {},
+  changes: { caller?: string; fingerprint?: string } = {},
 ): Promise<Settlement> => {
-  const { caller = account } = changes
+  const { caller = account, fingerprint = 'f' } = changes
   const claim = claimOf({
     network: 'toy:1',
     asset: 'gold',
     amount: 1_000n,
     caller,
+    fingerprint,
     authorizationId: randomUUID(),
+    wallets: { payer: 'alice', payee: 'bob' },
+    dollarDecimals: 3,
   })
   const quota = caller === 'anonymous' || tier === undefined ? null : { tier, at: new Date() }
   const settlement = await journal.claim(claim, quota)
@@ -95,6 +104,36 @@ const open = () => {
       ...changes,
     })
   return { reconcile, jobs, gauges, node }
+}
+
+/** A closed stream and a completed intent, each with its settlement. */
+const fillMetered = async () => {
+  const streams = createStreamStore(pool)
+  const stream = streamOf({ caller: account, createdAt: new Date() })
+  const ofStream = await settle('confirmed', { fingerprint: `stream:${stream.id}` })
+  const event = { type: 'stream.opened', data: viewStream(stream) } as const
+  await streams.open({ stream, payment: {}, event, quota: null })
+  const closed: Stream = {
+    ...stream,
+    state: 'closed',
+    amount: 1_000n,
+    finalAmount: 1_000n,
+    settledAmount: 1_000n,
+    settlementId: ofStream.id,
+    transaction: `tx of ${ofStream.id}`,
+    closedAt: new Date(),
+  }
+  await streams.change(stream.id, () => ({ state: 'changed', stream: closed, events: [] }))
+  const ofIntent = await settle('confirmed')
+  const intent = intentOf({
+    caller: account,
+    status: 'completed',
+    payment: { settlementId: ofIntent.id, authorizationId: ofIntent.authorizationId },
+    transaction: `tx of ${ofIntent.id}`,
+    settledAmount: 1_000n,
+    closedAt: new Date(),
+  })
+  await createIntentStore(pool).create({ intent, event: null })
 }
 
 const fill = async () => {
@@ -222,6 +261,28 @@ describe('a reconciliation', () => {
     const page = await open().reconcile()
     expect([...new Set(page.differences.map(({ kind }) => kind))].sort()).toEqual([...kinds].sort())
     expect(page.isBalanced).toBe(false)
+  })
+
+  it('of streams and intents and their settlements finds no difference', async () => {
+    await fillMetered()
+    expect((await open().reconcile()).differences).toEqual([])
+  })
+
+  it.each([
+    ['a stream settled another amount', 'stream_differs', 'update streams set final_amount = 1_001'],
+    ['a stream names another transaction', 'stream_differs', `update streams set transaction = 'other'`],
+    ['a stream names no settlement', 'stream_differs', 'update streams set settlement_id = null'],
+    ['a stream was settled that failed', 'stream_differs', `update streams set state = 'failed'`],
+    ['an intent names another transaction', 'intent_differs', `update intents set transaction = 'other'`],
+    ['an intent settled another amount', 'intent_differs', 'update intents set settled_amount = 999'],
+    ['an intent was paid that failed', 'intent_differs', `update intents set status = 'failed'`],
+    ['the credit of a wallet is wrong', 'credit_differs', 'update credit_edges set volume = volume + 1'],
+    ['the credit of a wallet is missing', 'credit_differs', 'delete from credit_edges'],
+  ] as const)('finds that %s', async (_, kind, plant) => {
+    await fillMetered()
+    await pool.query(plant)
+    const { differences } = await open().reconcile()
+    expect(differences.map((found) => found.kind)).toEqual([kind])
   })
 
   it('finds that the ledger has another fee', async () => {

@@ -10,6 +10,7 @@ const row = z.object({
     'totals_differ',
     'days_differ',
     'quota_differs',
+    'credit_differs',
   ]),
   subject: z.string(),
   account_id: z.string().nullable(),
@@ -66,9 +67,20 @@ const differences = `
     quota_counters as (
       select concat_ws(' ', account_id, to_char(month, 'YYYY-MM')) as key, account_id as caller, used as value
       from quota_uses where used <> 0 and month between date_trunc('month', $1::timestamptz at time zone 'utc')::date
-        and ($2::timestamptz at time zone 'utc')::date)
+        and ($2::timestamptz at time zone 'utc')::date),
+    credit_recount as (
+      select credit_wallet(network, payer_wallet) as key, concat_ws(' ', count(*), sum(worth)) as value
+      from settlements, lateral (
+        select credit_worth(coalesce(settled_amount, amount), dollar_decimals) as worth) w
+      where state = 'confirmed' and dollar_decimals is not null
+        and credit_counts(payer_wallet, payee_wallet, worth)
+      group by 1),
+    credit_counters as (
+      select payer as key, concat_ws(' ', sum(payments), sum(volume)) as value
+      from credit_edges where payments <> 0 group by 1)
   (${compare('open_list_differs', 'open_recount', 'open_counters', `${noAccount}, coalesce(r.key, c.key)::text as settlement_id`)} limit $3)
   union all (${compare('unfinal_list_differs', 'unfinal_recount', 'unfinal_counters', `${noAccount}, coalesce(r.key, c.key)::text as settlement_id`)} limit $3)
+  union all (${compare('credit_differs', 'credit_recount', 'credit_counters', `${noAccount}, ${noSettlement}`)} limit $3)
   union all (${compare('totals_differ', 'total_recount', 'total_counters', `${noAccount}, ${noSettlement}`)} limit $3)
   union all (${compare('days_differ', 'day_recount', 'day_counters', `coalesce(r.caller, c.caller) as account_id, ${noSettlement}`)} limit $3)
   union all (${compare('quota_differs', 'quota_recount', 'quota_counters', `coalesce(r.caller, c.caller) as account_id, ${noSettlement}`)} limit $3)`
@@ -101,4 +113,5 @@ const subjects = {
   totals_differ: 'Total of',
   days_differ: 'Settlements of account and day',
   quota_differs: 'Quota of holder and month',
+  credit_differs: 'Payments and millionths of a dollar of wallet',
 } as const

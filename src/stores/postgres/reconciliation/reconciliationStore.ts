@@ -6,6 +6,7 @@ import { inTransaction } from '../database/transaction.js'
 import { newestSettlements } from '../journal/newestSettlements.js'
 import { readSettlement, settlementColumns } from '../journal/settlementRow.js'
 import { findCountDifferences } from './countDifferences.js'
+import { findMeteredDifferences } from './meteredDifferences.js'
 
 const recordRow = z.object({
   is_event_due: z.boolean(),
@@ -91,7 +92,10 @@ export const createReconciliationStore = (pool: Pool, views: Pool): Reconciliati
       return found.sort(newestFirst).slice(0, limit)
     }),
 
-  findCountDifferences: (period) => findCountDifferences(views, period),
+  findCountDifferences: async (period) => [
+    ...(await findCountDifferences(views, period)),
+    ...(await findMeteredDifferences(views, period)),
+  ],
 
   sumPeriod: async ({ from, to }) => {
     const { rows } = await views.query(sums, [from, to])

@@ -1,0 +1,55 @@
+import { AppError } from '../../errors.js'
+import { foldAddress } from '../../protocol/foldAddress.js'
+import { canonicalNetwork } from '../../protocol/network.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { Scheme } from '../../schemes/scheme.js'
+
+export interface WalletQuery {
+  readonly wallet: string
+  /** Any network of the wallet's family; default: all families. */
+  readonly network?: string | undefined
+}
+
+/** One address of one family. */
+export interface Wallet {
+  /** As the credit store names it. */
+  readonly key: string
+  readonly namespace: string
+  readonly address: string
+}
+
+/** The wallets that an address can stand for, in the order of the registry. Throws if it is an address of no family. */
+export const findWallets = (
+  registry: SchemeRegistry,
+  { wallet: text, network }: WalletQuery,
+): readonly [Wallet, ...Wallet[]] => {
+  const wanted = network === undefined ? null : canonicalNetwork(network)
+  const schemes = registry.list().filter(({ kind }) => wanted === null || kind.network === wanted)
+  if (schemes.length === 0)
+    throw new AppError('INVALID_REQUEST', 'network: this facilitator does not support it')
+  const found = new Map<string, Wallet>()
+  for (const scheme of schemes) {
+    const address = normalize(scheme, text)
+    if (address === null) continue
+    const namespace = namespaceOf(scheme)
+    const key = `${namespace}:${address}`
+    if (!found.has(key)) found.set(key, { key, namespace, address })
+  }
+  const [first, ...others] = found.values()
+  if (first !== undefined) return [first, ...others]
+  const families = [...new Set(schemes.map(namespaceOf))].sort().join(', ')
+  throw new AppError('INVALID_REQUEST', `wallet: must be an address of one of these families: ${families}`)
+}
+
+/** Of a key of the credit store. */
+export const readWalletKey = (key: string): Pick<Wallet, 'namespace' | 'address'> => {
+  const end = key.indexOf(':')
+  return { namespace: key.slice(0, end), address: key.slice(end + 1) }
+}
+
+const namespaceOf = ({ kind }: Scheme): string => kind.network.split(':')[0] ?? ''
+
+const normalize = (scheme: Scheme, text: string): string | null => {
+  if (scheme.normalizeAddress !== undefined) return scheme.normalizeAddress(text)
+  return scheme.isAddress(text) ? foldAddress(text) : null
+}
