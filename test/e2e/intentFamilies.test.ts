@@ -12,10 +12,6 @@ const price = 10_000n
 /** As the issuer writes it. */
 const symbolOf = ({ symbol }: DemoWorld): string => (symbol === 'USDt' ? 'USDT' : symbol)
 
-/** With its namespace where the text is an address of other families too: account names of NEAR have almost any form. */
-const nameWallet = ({ network }: DemoWorld, address: string) =>
-  network.startsWith('cosmos:') ? { cosmos: address } : address
-
 describe('an intent on every family that settles', () => {
   let database: TestDatabase
   let opened: ReadonlyMap<string, DemoWorld>
@@ -53,8 +49,8 @@ describe('an intent on every family that settles', () => {
       const { created, executed, execute } = await payByIntent({
         url: service.url,
         terms: {
-          payer: nameWallet(world, customer),
-          payee: nameWallet(world, merchant),
+          payer: customer,
+          payee: merchant,
           asset: symbolOf(world),
           amount: price.toString(),
           sourceNetworks: [network],

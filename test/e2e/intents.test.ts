@@ -10,7 +10,7 @@ import { callIntents, payByIntent, signAsCustomer } from '../support/intents.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
-const usdc = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+const usdc = 'USDC'
 
 describe('an intent on a local EVM chain', () => {
   let database: TestDatabase

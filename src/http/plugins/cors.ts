@@ -70,11 +70,11 @@ export const cors = fastifyPlugin<CorsOptions>(
     app.addHook('onRoute', (route) => {
       if (route.method === 'OPTIONS' && route.url === '*')
         route.config = { ...route.config, access: 'public' }
-      if (route.method === 'POST' || isAccountRoute(route.url))
+      if (route.method === 'POST' || isAccountRoute(route.url, route.method))
         route.config = { ...route.config, cors: false }
     })
     app.addHook('onRequest', (request, reply, next) => {
-      if (request.method !== 'OPTIONS' || !isAccountRoute(readPath(request.url))) {
+      if (request.method !== 'OPTIONS' || !isAccountRoute(readPath(request.url), request.method)) {
         next()
         return
       }
@@ -93,7 +93,7 @@ export const cors = fastifyPlugin<CorsOptions>(
     // POST responses are not cached, so only requests with an Origin need headers: the plugin costs microseconds.
     app.addHook('onRequest', (request, reply, next) => {
       if (request.headers.origin !== undefined) {
-        if (isAccountRoute(request.routeOptions.url ?? readPath(request.url))) {
+        if (isAccountRoute(request.routeOptions.url ?? readPath(request.url), request.method)) {
           // The plugin has already added headers for unrouted paths and methods.
           for (const name of Object.keys(readable)) reply.removeHeader(name)
           allowListed(request, reply)
@@ -105,8 +105,13 @@ export const cors = fastifyPlugin<CorsOptions>(
   { name: 'cors' },
 )
 
-const isAccountRoute = (path: string): boolean =>
-  accountPaths.includes(path) || path.startsWith('/dashboard/')
+const isAccountRoute = (path: string, method: string | readonly string[]): boolean =>
+  accountPaths.includes(path) ||
+  path.startsWith('/dashboard/') ||
+  // The list of an account; its POST creates an intent, also without a key.
+  (path === '/v1/intent' && readMethods.some((each) => method === each || method.includes(each)))
+
+const readMethods: readonly string[] = ['GET', 'HEAD']
 
 const accountPaths: readonly string[] = ['/register', '/lookup', '/v1/events', '/v1/stream']
 

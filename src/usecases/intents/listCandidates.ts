@@ -35,9 +35,10 @@ export const listCandidates = (
   const schemes = served.filter(({ kind }) => !meteredSchemes.includes(kind.scheme))
   const networks = readNetworks(terms)
   const findAssets = createFindAssets(terms.asset, schemes)
+  const offered = { schemes, admits: networks.admits }
   const parties: Parties = {
-    payer: createFindWallet('payer', terms.payer, schemes),
-    payee: createFindWallet('payee', terms.payee, schemes),
+    payer: createFindWallet('payer', terms.payer, offered),
+    payee: createFindWallet('payee', terms.payee, offered),
   }
   const isOnlyTestnets = schemes.every(({ isTestnet }) => isTestnet === true)
 

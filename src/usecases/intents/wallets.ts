@@ -17,14 +17,20 @@ export type FindWallet = (scheme: Scheme) => FoundWallet
 
 type Party = 'payer' | 'payee'
 
+export interface ServedSchemes {
+  readonly schemes: readonly Scheme[]
+  /** Whether the intent may be paid on the network. */
+  admits(network: string): boolean
+}
+
 /**
  * Finds the party's address on each network. Throws INVALID_REQUEST if an address is none of the network that it is
  * named for, or of any network that is served.
  */
-export const createFindWallet = (party: Party, wallets: Wallets, schemes: readonly Scheme[]): FindWallet =>
+export const createFindWallet = (party: Party, wallets: Wallets, served: ServedSchemes): FindWallet =>
   typeof wallets === 'string'
-    ? findByForm(party, wallets, schemes)
-    : findByName(party, new Map(Object.entries(wallets)), schemes)
+    ? findByForm(party, wallets, served)
+    : findByName(party, new Map(Object.entries(wallets)), served.schemes)
 
 const namespaceOf = (network: string): string => network.slice(0, network.indexOf(':'))
 
@@ -38,14 +44,14 @@ const couldBeOf = (namespace: string, address: string): boolean => {
   return namespace === 'eip155' ? digits === 40 : digits === 64
 }
 
-const findByForm = (party: Party, address: string, schemes: readonly Scheme[]): FindWallet => {
-  const namespaces = new Set(
-    schemes
-      .filter((scheme) => scheme.isAddress(address))
-      .map(({ kind }) => namespaceOf(kind.network))
-      .filter((namespace) => couldBeOf(namespace, address)),
-  )
-  if (namespaces.size === 0) {
+const findByForm = (party: Party, address: string, { schemes, admits }: ServedSchemes): FindWallet => {
+  const networks = schemes
+    .filter(({ isAddress }) => isAddress(address))
+    .map(({ kind }) => kind.network)
+    .filter((network) => couldBeOf(namespaceOf(network), address))
+  // Networks that the intent leaves out make no text ambiguous.
+  const namespaces = new Set(networks.filter(admits).map(namespaceOf))
+  if (networks.length === 0) {
     throw new AppError(
       'INVALID_REQUEST',
       `${party}: is an address of no network that is served; see /supported`,

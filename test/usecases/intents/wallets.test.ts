@@ -106,11 +106,12 @@ const schemeOf = ({ network, read }: Pick<Family, 'network' | 'read'>) =>
   })
 
 const schemes = Object.values(families).map(schemeOf)
+const everywhere = { schemes, admits: () => true }
 const namespaceOf = ({ network }: Family) => network.split(':')[0] ?? ''
 
 const refusalOf = (wallets: Wallets): string => {
   try {
-    createFindWallet('payee', wallets, schemes)
+    createFindWallet('payee', wallets, everywhere)
     return 'accepted'
   } catch (error) {
     if (error instanceof AppError && error.code === 'INVALID_REQUEST') return error.message
@@ -120,7 +121,7 @@ const refusalOf = (wallets: Wallets): string => {
 
 /** What one text is on the networks of all families. */
 const readEverywhere = (wallets: Wallets) => {
-  const find = createFindWallet('payer', wallets, schemes)
+  const find = createFindWallet('payer', wallets, everywhere)
   return Object.fromEntries(
     Object.keys(families).map((name, at) => [name, find(schemes[at] ?? schemeOf(named.evm))]),
   )
@@ -206,8 +207,27 @@ describe('wallets by name', () => {
   it('of a namespace are used on those of its networks that have such addresses', () => {
     const osmosis = schemeOf({ network: 'cosmos:osmosis-1', read: (text) => readCosmosAddress(text, 'osmo') })
     const noble = schemeOf(named.cosmos)
-    const find = createFindWallet('payee', { cosmos: named.cosmos.address }, [osmosis, noble])
+    const find = createFindWallet(
+      'payee',
+      { cosmos: named.cosmos.address },
+      {
+        schemes: [osmosis, noble],
+        admits: () => true,
+      },
+    )
     expect([find(osmosis).state, find(noble).state]).toEqual(['missing', 'found'])
+  })
+
+  it('is not ambiguous by networks that the intent leaves out', () => {
+    const { near, cosmos } = named
+    const [ofNear, ofCosmos] = [schemeOf({ ...near, read: (text) => text }), schemeOf(cosmos)]
+    const find = (admitted: readonly string[]) =>
+      createFindWallet('payee', cosmos.address, {
+        schemes: [ofNear, ofCosmos],
+        admits: (network) => admitted.includes(network),
+      })(ofCosmos)
+    expect(find([near.network, cosmos.network])).toEqual({ state: 'ambiguous' })
+    expect(find([cosmos.network])).toEqual({ state: 'found', address: cosmos.address })
   })
 
   it('of networks that are not served are ignored', () => {
