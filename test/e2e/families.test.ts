@@ -1,6 +1,7 @@
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { creditScore } from '../../src/protocol/credit.js'
 import { canonicalNetwork, listNetworkAliases } from '../../src/protocol/network.js'
 import { reconciliationPage } from '../../src/protocol/reconciliation.js'
 import { settleResult } from '../../src/protocol/results.js'
@@ -199,6 +200,18 @@ describe('one service for all chain families', () => {
     },
     60_000,
   )
+
+  it.each(Object.keys(worlds))('knows the wallet of a payer on %s in one spelling', async (family) => {
+    const { network, customer } = findWorld(family)
+    const query = new URLSearchParams({ wallet: customer, network })
+    const response = await fetch(`${service.url}/v1/credit/score?${query}`)
+    const { wallet, namespace } = creditScore.parse(await response.json())
+    expect(network.startsWith(`${namespace}:`)).toBe(true)
+    const { rows } = await database
+      .pool()
+      .query('select distinct payer_wallet from settlements where network = $1', [network])
+    expect(rows).toContainEqual({ payer_wallet: wallet })
+  })
 
   it('finds every settlement on its chain again, in a reconciliation', async () => {
     const read = async () => {

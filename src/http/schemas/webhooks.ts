@@ -57,11 +57,11 @@ export const setWebhookSchema = {
   tags: ['Webhooks'],
   summary: 'Set or remove your webhook URL',
   description: [
-    'Events of your settlements are posted to this URL: `settlement.confirmed`, ' +
+    'Events of your settlements, streams and intents are posted to this URL: `settlement.confirmed`, ' +
       '`settlement.failed`, `settlement.pending` (once, if it was left open) and `settlement.reorged` (its block was ' +
       'removed by a chain reorganization; it is pending again). The body is `{ id, type, timestamp, data }`; `data` ' +
-      'is the settlement as `GET /v1/settlements/{id}` returned it at that moment. Events of streams (`stream.*`) have the ' +
-      'stream as data.',
+      'is the settlement as `GET /v1/settlements/{id}` returned it at that moment. Events of streams ' +
+      '(`stream.*`) and intents (`intent.*`) have the stream or intent as data.',
     'Messages are signed according to Standard Webhooks with the `secret` in this response. Setting the same URL again ' +
       'keeps its secret; another URL gets a new one. A message without a 2xx response within 10 seconds is retried after 5 s, 30 s, ' +
       '5 min, 30 min, 2 h, 5 h and 10 h; a 410 response stops all messages until a URL is set again. Redirects are ' +
@@ -156,8 +156,8 @@ export const listEventsSchema = {
   tags: ['Webhooks'],
   summary: 'Read your events as a feed',
   description: [
-    'Events of your settlements of the last 30 days, oldest first, whether or not a webhook is set: no public address ' +
-      'is needed. Pass the `cursor` of each response to the next request; a request with the same cursor returns the ' +
+    'Events of your settlements, streams and intents of the last 30 days, oldest first, whether or not a webhook is set: ' +
+      'no public address is needed. Pass the `cursor` of each response to the next request; a request with the same cursor returns the ' +
       'same events again (at least once; deduplicate by `id`). Without a cursor the feed starts with the oldest ' +
       'event, with `latest` after the newest one (repeat it while `hasMore`).',
     'With `wait` the response is delayed until there is an event, at most that many seconds. At most 4 requests of a ' +
