@@ -44,6 +44,11 @@ create table streams (
   -- When the job looks after a stream that is closing, and how often it did.
   attend_at timestamptz,
   attempts integer not null default 0,
+  -- How often in a row `reason` refused the close, and when it last counted.
+  refusals integer not null default 0,
+  refused_at timestamptz,
+  -- Settlements of it that were sent and failed.
+  reverts integer not null default 0,
   -- When the payer's funds were looked at.
   checked_at timestamptz not null,
   check ((caller = 'anonymous') = (control_digest is not null)),

@@ -59,7 +59,8 @@ export const findRouteLimits = (
 
 /** Where no key is needed, a key never makes a caller slower. */
 const findTierCount = (table: readonly RequestLimit[], endpoint: string): TierCount => {
-  if (tierRatedEndpoints.includes(endpoint)) return { name: endpoint, floor: 0 }
+  const floor = tierRatedEndpoints.get(endpoint)
+  if (floor !== undefined) return { name: endpoint, floor }
   return { name: '*', floor: table.find((row) => row.endpoint === '*')?.limit ?? -1 }
 }
 

@@ -35,8 +35,8 @@ export type ReservationResult =
   | { readonly state: 'too_many' }
 
 /**
- * Reservations of funds between verify and settle. Live: not expired, and its authorization neither settled nor failed
- * since it was reserved. Live reservations of one payer in one asset are decided one after the other, across instances.
+ * Reservations of funds between verify and settle. Live: not expired, and its authorization neither settled nor, unless
+ * a stream holds it, failed since it was reserved. Live reservations of one payer in one asset are decided one after the other, across instances.
  */
 export interface Reservations {
   /**

@@ -50,6 +50,12 @@ export interface StreamProgress {
   /** When the job looks after it; set while `closing`. */
   readonly attendAt: Date | null
   readonly attempts: number
+  /** How often in a row `reason` refused the close. */
+  readonly refusals: number
+  /** When `refusals` grew. */
+  readonly refusedAt: Date | null
+  /** Settlements of it that were sent and failed. */
+  readonly reverts: number
 }
 
 export interface Stream extends StreamTerms, StreamProgress {}
@@ -109,9 +115,9 @@ export interface StreamStore {
   open(opening: StreamOpening): Promise<OpenedStream>
   /**
    * Decides on the current row, one decision per stream after the other, and writes the change and its events in the
-   * same transaction. Resolves once they are durable.
+   * same transaction. Resolves once they are durable. `closes` wait for each other only, not for updates.
    */
-  change(id: string, decide: DecideStream): Promise<StreamDecision>
+  change(id: string, decide: DecideStream, queue?: 'updates' | 'closes'): Promise<StreamDecision>
   find(id: string): Promise<Stream | null>
   /** Of the open stream of an authorization. */
   findOpen(authorizationId: string): Promise<Stream | null>
@@ -122,7 +128,7 @@ export interface StreamStore {
   listDue(now: Date, limit: number): Promise<readonly string[]>
   /** Networks with streams that are closing and to be attended. */
   listClosingNetworks(now: Date): Promise<readonly string[]>
-  /** Closing streams to be attended; no other caller gets them until `leasedUntil`. */
+  /** Closing streams to be attended, the most urgent first; no other caller gets them until `leasedUntil`. */
   leaseClosing(lease: ClosingLease): Promise<readonly StreamToSettle[]>
   /** Active and paused streams that were not looked at since `before`; they count as looked at `now`. */
   takeToCheck(before: Date, now: Date, limit: number): Promise<readonly StreamToSettle[]>

@@ -41,15 +41,22 @@ export const sharedOnlyPaths: readonly string[] = ['/register', '/lookup']
 const minuteMs = 60_000
 const hourMs = 3_600_000
 
+/** So that an account meters 1,000 sessions once a second. Each update is one row of a shared commit. */
+const streamUpdatesPerMinute = 60_000
+
 /**
- * Endpoints with a count of their own against the rate of the tier: verify and settle of one sale do not share it.
- * Other endpoints share one count, at the anonymous rate at least. The dashboard has limits of its own.
+ * Endpoints with a count of their own against the rate of the tier, and the requests per minute that every tier has at least:
+ * verify and settle of one sale do not share a count, and updates of streams never delay a close. Other endpoints share one
+ * count, at the anonymous rate at least. The dashboard has limits of its own.
  */
-export const tierRatedEndpoints: readonly string[] = [
-  'POST /verify',
-  'POST /settle',
-  'POST /v1/intent/:id/execute',
-]
+export const tierRatedEndpoints: ReadonlyMap<string, number> = new Map([
+  ['POST /verify', 0],
+  ['POST /settle', 0],
+  ['POST /v1/intent/:id/execute', 0],
+  ['POST /v1/stream/open', 0],
+  ['POST /v1/stream/close', 0],
+  ['POST /v1/stream/update', streamUpdatesPerMinute],
+])
 
 /** Keyed callers are also limited by the rate of their tier. */
 export const listRequestLimits = (figures: RequestLimitSettings): readonly RequestLimit[] => {

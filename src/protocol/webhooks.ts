@@ -54,7 +54,9 @@ export const deliveryView = z
     lastError: z.string().optional().meta({ description: 'Why there was no response' }),
     data: z
       .unknown()
-      .meta({ description: 'Payload of the message: the settlement, stream or intent at the time of the event' }),
+      .meta({
+        description: 'Payload of the message: the settlement, stream or intent at the time of the event',
+      }),
   })
   .meta({ id: 'WebhookDelivery' })
 export type DeliveryView = z.infer<typeof deliveryView>
@@ -75,7 +77,9 @@ export const eventPage = z
           id: z.string().meta({ description: 'The header `webhook-id` of its deliveries' }),
           type: z.string().meta({ examples: ['settlement.confirmed'] }),
           timestamp: z.iso.datetime(),
-          data: z.unknown().meta({ description: 'The settlement, stream or intent at the time of the event' }),
+          data: z
+            .unknown()
+            .meta({ description: 'The settlement, stream or intent at the time of the event' }),
         }),
       )
       .meta({ description: 'Oldest first; each is the body of a webhook message' }),

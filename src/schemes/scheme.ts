@@ -46,6 +46,8 @@ export interface Hold {
   readonly balance: bigint
   /** What the spender may take from the payer; null if the authorization itself grants it. */
   readonly allowance: bigint | null
+  /** The settlement grants it first, by a second signature of the payer, which can end earlier than the authorization. */
+  readonly isGrantedAtSettle?: boolean
 }
 
 export interface Refusal {

@@ -82,6 +82,8 @@ describe("the specification's request rates", () => {
     ['POST /verify', 'scale', 1_000, minuteMs, 'all addresses'],
     ['POST /verify', 'enterprise', 10_000, minuteMs, 'all addresses'],
     ['POST /settle', 'scale', 1_000, minuteMs, 'all addresses'],
+    ['POST /v1/stream/open', 'free', 10, minuteMs, 'all addresses'],
+    ['POST /v1/stream/close', 'free', 10, minuteMs, 'all addresses'],
     ['GET /dashboard/info', 'free', 120, minuteMs, 'all addresses'],
     ['GET /dashboard/keys', 'free', 1_000, minuteMs, 'all addresses'],
     ['POST /dashboard/rotate', 'free', 5, minuteMs, 'all addresses'],
@@ -132,6 +134,18 @@ describe("the specification's request rates", () => {
     )
     expect(untested).toEqual([])
     expect(table).toHaveLength(29)
+  })
+
+  it('let every tier update its streams 60,000 times a minute, which uses up nothing else', async () => {
+    const { ask, sendMany } = open()
+    const key = 'free'
+    expect(count(await sendMany(1_100, () => ({ endpoint: 'POST /v1/stream/update', key })), 200)).toBe(1_100)
+    expect((await ask({ endpoint: 'POST /v1/stream/update', key })).headers).toMatchObject({
+      'x-ratelimit-limit': '60000',
+    })
+    for (const endpoint of ['POST /v1/stream/close', 'POST /settle', 'GET /supported']) {
+      expect((await ask({ endpoint, key })).statusCode).toBe(200)
+    }
   })
 
   it('are disabled by 0', async () => {

@@ -4,6 +4,8 @@ export interface MemoryStreams extends StreamStore {
   /** Replaces whatever is stored. */
   put(stream: Stream): void
   get(id: string): Stream
+  /** Changes of it throw from now on. */
+  fail(id: string): void
 }
 
 const openStates: readonly string[] = ['active', 'paused', 'closing']
@@ -11,6 +13,7 @@ const openStates: readonly string[] = ['active', 'paused', 'closing']
 /** Streams of one process; every payment is the same. */
 export const createMemoryStreams = (payment: unknown): MemoryStreams => {
   const streams = new Map<string, Stream>()
+  const broken = new Set<string>()
   const checkedAt = new Map<string, Date>()
   const list = (): readonly Stream[] => [...streams.values()]
   const isClosing = (now: Date) => (stream: Stream) =>
@@ -24,11 +27,15 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
       if (found === undefined) throw new Error(`There is no stream ${id}`)
       return found
     },
+    fail: (id) => {
+      broken.add(id)
+    },
     open: async ({ stream }) => {
       streams.set(stream.id, stream)
       return 'opened'
     },
     change: async (id, decide) => {
+      if (broken.has(id)) throw new Error(`The stream ${id} cannot be changed`)
       const decision = decide(streams.get(id) ?? null)
       if (decision.state === 'changed') streams.set(id, decision.stream)
       return decision
@@ -54,6 +61,7 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
       const leased = list()
         .filter((each) => each.network === network)
         .filter(isClosing(now))
+        .toSorted((left, right) => left.settlesUntil.getTime() - right.settlesUntil.getTime())
         .slice(0, limit)
         .map((stream) => ({ ...stream, attendAt: leasedUntil }))
       for (const stream of leased) streams.set(stream.id, stream)

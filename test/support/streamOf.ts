@@ -36,6 +36,9 @@ export const streamOf = (change: Partial<Stream> = {}): Stream => {
     closedAt: null,
     attendAt: null,
     attempts: 0,
+    refusals: 0,
+    refusedAt: null,
+    reverts: 0,
     ...change,
   }
 }

@@ -43,6 +43,15 @@ export const createHoldAuthorization =
         message: `\`${payment.requirements.scheme}\` settles the whole amount; what is metered needs \`upto\``,
       }
     }
+    if (verdict.hold.isGrantedAtSettle === true) {
+      return {
+        isValid: false,
+        payer: verdict.payer,
+        reason: 'permit2_allowance_required',
+        message:
+          'The payer must approve Permit2 before: a signature that grants it can end during the stream',
+      }
+    }
     const held = await holdFunds(payment, verdict, { holder, until: findEnd(verdict) })
     // After the hold: no settlement can start meanwhile.
     const settlement = held.isValid ? await journal.findOpen(verdict.authorizationId) : null

@@ -7,7 +7,7 @@ import type { StreamStore, StreamToSettle } from '../../ports/streamStore.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { decideHere } from './control.js'
 import { readStreamPayment } from './readStreamPayment.js'
-import { endangersFunds } from './settleStream.js'
+import { endangersFunds } from './refusals.js'
 
 export interface CheckFundsDependencies {
   readonly store: Pick<StreamStore, 'change' | 'takeToCheck'>

@@ -24,12 +24,14 @@ export const createCloseStream =
       finalAmount: finalAmount === undefined ? null : BigInt(finalAmount),
       attendAt: new Date(now.getTime() + leaseMs),
     } as const
-    const stream = getDecided(await store.change(streamId, decideFor(actor, close, now)))
+    const stream = getDecided(await store.change(streamId, decideFor(actor, close, now), 'closes'))
     if (stream.state !== 'closing') return { stream: viewStream(stream) }
     const payment = await store.findPayment(stream.id)
     // Another request, or the job, has closed it meanwhile.
     if (payment === null)
-      return { stream: viewStream(getDecided(await store.change(streamId, decideFor(actor, close, now)))) }
+      return {
+        stream: viewStream(getDecided(await store.change(streamId, decideFor(actor, close, now), 'closes'))),
+      }
     return { stream: viewStream(await settleStream(stream, payment)) }
   }
 

@@ -1,8 +1,7 @@
-import { createWorkerPool } from '../../concurrency/workerPool.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import type { StreamStore } from '../../ports/streamStore.js'
+import type { StreamStore, StreamToSettle } from '../../ports/streamStore.js'
 import { decideHere } from './control.js'
 import type { ReleaseHold } from './releaseHold.js'
 import type { SettleStream } from './settleStream.js'
@@ -24,13 +23,13 @@ export interface CloseStreams {
 
 const endsPerRound = 1_000
 /** Of one network; they become few transactions where payments are batched. */
-const closesAtOnce = 200
+const closesAtOnce = 1_000
 // About as long as an attempt takes. Should it take longer, a second one joins it.
 const leaseMs = 30_000
-/** How long a round waits for slow networks, whose work goes on meanwhile. */
+/** How long a round waits for what is under way; then the next one fills the places that became free. */
 const roundMs = 1_000
 
-/** Each network is worked on apart, so that one whose chain does not answer delays no other. */
+/** Each network has places of its own, so that one whose chain does not answer delays no other. */
 export const createCloseStreams = ({
   store,
   settleStream,
@@ -38,7 +37,7 @@ export const createCloseStreams = ({
   clock,
   logger,
 }: CloseStreamsDependencies): CloseStreams => {
-  const working = new Map<string, Promise<void>>()
+  const running = new Map<string, Set<Promise<void>>>()
   const failures = createFailureLog({
     logger,
     level: 'error',
@@ -48,58 +47,62 @@ export const createCloseStreams = ({
   })
 
   const end = async (id: string, now: Date): Promise<void> => {
-    const decision = await store.change(id, decideHere({ kind: 'end' }, now))
+    const decision = await store.change(id, decideHere({ kind: 'end' }, now), 'closes')
     if (decision.state === 'changed' && decision.stream.state === 'expired')
       await releaseHold(decision.stream)
   }
 
+  /** Those that cannot be ended now are found again in the next round, and keep no other from its close. */
   const endDue = async (stopped: AbortSignal): Promise<void> => {
     for (;;) {
       const now = clock.now()
       const ids = await store.listDue(now, endsPerRound)
-      await Promise.all(ids.map((id) => end(id, now)))
-      if (ids.length < endsPerRound || stopped.aborted) return
+      const ended = await Promise.allSettled(ids.map((id) => end(id, now)))
+      const rejected = ended.filter((each) => each.status === 'rejected')
+      for (const { reason } of rejected) failures.failed('end', { error: reason })
+      if (rejected.length === 0) failures.succeeded('end')
+      if (ids.length < endsPerRound || rejected.length > 0 || stopped.aborted) return
     }
   }
 
-  const workOn = async (network: string, stopped: AbortSignal): Promise<void> => {
-    for (;;) {
-      const now = clock.now()
-      const leasedUntil = new Date(now.getTime() + leaseMs)
-      const leased = await store.leaseClosing({ network, now, leasedUntil, limit: closesAtOnce })
-      const pool = createWorkerPool<(typeof leased)[number]>({
-        concurrency: closesAtOnce,
-        keyOf: () => network,
-        maxFailuresPerKey: closesAtOnce,
-        stopped,
-        onFailure: ({ stream }, error) => failures.failed(network, { streamId: stream.id, network, error }),
-      })
-      await pool.run(leased, async ({ stream, payment }) => {
-        await settleStream(stream, payment)
-        failures.succeeded(network)
-      })
-      if (leased.length < closesAtOnce || stopped.aborted) return
+  const settle = async ({ stream, payment }: StreamToSettle): Promise<void> => {
+    const { id, network } = stream
+    try {
+      await settleStream(stream, payment)
+      failures.succeeded(network)
+    } catch (error) {
+      failures.failed(network, { streamId: id, network, error })
     }
   }
 
-  const start = (network: string, stopped: AbortSignal): void => {
-    if (working.has(network)) return
-    const work = workOn(network, stopped)
-      .catch((error: unknown) => failures.failed(network, { network, error }))
-      .finally(() => working.delete(network))
-    working.set(network, work)
+  const fillPlaces = async (network: string): Promise<void> => {
+    const places = running.get(network) ?? new Set()
+    running.set(network, places)
+    const now = clock.now()
+    const leasedUntil = new Date(now.getTime() + leaseMs)
+    const limit = closesAtOnce - places.size
+    if (limit === 0) return
+    for (const leased of await store.leaseClosing({ network, now, leasedUntil, limit })) {
+      const work = settle(leased).finally(() => places.delete(work))
+      places.add(work)
+    }
   }
+
+  const listRunning = () => [...running.values()].flatMap((places) => [...places])
 
   return {
     run: async (stopped) => {
       await endDue(stopped)
-      for (const network of await store.listClosingNetworks(clock.now())) start(network, stopped)
+      for (const network of await store.listClosingNetworks(clock.now())) {
+        if (stopped.aborted) return
+        await fillPlaces(network)
+      }
       const ended = new AbortController()
-      const all = Promise.all(working.values()).finally(() => ended.abort())
+      const all = Promise.all(listRunning()).finally(() => ended.abort())
       await Promise.race([all, clock.sleep(roundMs, ended.signal)])
     },
     close: async () => {
-      await Promise.all(working.values())
+      await Promise.all(listRunning())
     },
   }
 }

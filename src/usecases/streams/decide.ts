@@ -1,6 +1,7 @@
 import type { Stream, StreamDecision, StreamProgress, StreamRefusal } from '../../ports/streamStore.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { StreamEvent } from '../../protocol/streams.js'
+import { endangersFunds, isLasting } from './refusals.js'
 import { viewStream } from './viewStream.js'
 
 export interface StreamUpdate {
@@ -27,13 +28,18 @@ export type StreamCommand =
       readonly transaction: string
       readonly settledAmount: bigint
     }
-  | { readonly kind: 'fail'; readonly reason: Reason }
+  /** A settlement was claimed for it; nothing is sent yet. */
+  | { readonly kind: 'claimed'; readonly settlementId: string }
+  /** `settlementId`: the newest settlement that was looked at; null: none. */
+  | { readonly kind: 'fail'; readonly reason: Reason; readonly settlementId: string | null }
   /** Not settled yet; `reason` null: the outcome, or the chain, is not known. */
   | {
       readonly kind: 'retry'
       readonly attendAt: Date
       readonly reason: Reason | null
       readonly settlementId: string | null
+      /** That settlement was sent, and failed. */
+      readonly isReverted: boolean
     }
   /** What the chain says of the funds; null: they suffice. */
   | { readonly kind: 'assess'; readonly risk: Reason | null }
@@ -57,19 +63,15 @@ export const decide = (stream: Stream, command: StreamCommand, now: Date): Strea
       const settled = { state: 'closed', settlementId, transaction, settledAmount, reason: null } as const
       return changed(stream, now, { ...settled, ...ended(now) }, 'stream.closed')
     }
+    case 'claimed':
+      if (stream.state !== 'closing') return refuse('STREAM_NOT_ACTIVE', `The stream is ${stream.state}`)
+      return changed(stream, stream.updatedAt, { settlementId: command.settlementId })
     case 'fail':
-      if (stream.state !== 'closing') return unchanged(stream)
-      return changed(stream, now, { state: 'failed', reason: command.reason, ...ended(now) }, 'stream.failed')
-    case 'retry': {
-      if (stream.state !== 'closing') return unchanged(stream)
-      const { attendAt, reason, settlementId } = command
-      return changed(stream, stream.updatedAt, {
-        attendAt,
-        reason,
-        settlementId: settlementId ?? stream.settlementId,
-        attempts: stream.attempts + 1,
-      })
-    }
+      return isClosingWith(stream, command.settlementId)
+        ? fail(stream, command.reason, now)
+        : unchanged(stream)
+    case 'retry':
+      return decideRetry(stream, command, now)
     case 'assess':
       return decideRisk(stream, command.risk)
   }
@@ -169,6 +171,66 @@ const decideEnd = (stream: Stream, now: Date): StreamDecision => {
 
 const close = (stream: Stream, finalAmount: bigint, now: Date, attendAt: Date): StreamDecision =>
   changed(stream, now, { state: 'closing', finalAmount, attendAt, attempts: 0 })
+
+/** A settlement that was claimed since could still move funds: then another attempt is about to decide. */
+const isClosingWith = ({ state, settlementId }: Stream, newestId: string | null): boolean =>
+  state === 'closing' && (settlementId === null || settlementId === newestId)
+
+const fail = (stream: Stream, reason: Reason, now: Date): StreamDecision =>
+  changed(stream, now, { state: 'failed', reason, ...ended(now) }, 'stream.failed')
+
+// A node may lag behind the chain, and three requests within a second ask it the same.
+const refusalsUntilFinal = 3
+const refusalSpacingMs = 2_000
+const revertsUntilFinal = 5
+
+const decideRetry = (
+  stream: Stream,
+  command: Extract<StreamCommand, { readonly kind: 'retry' }>,
+  now: Date,
+): StreamDecision => {
+  if (stream.state !== 'closing') return unchanged(stream)
+  const { attendAt, reason, settlementId } = command
+  // Of several attempts that waited for one settlement, the first counts its failure.
+  const isReverted = command.isReverted && stream.settlementId === settlementId
+  const reverts = stream.reverts + (isReverted ? 1 : 0)
+  const counted = countRefusals(stream, reason, now)
+  if (reason !== null && isClosingWith(stream, settlementId)) {
+    const isFinal = isLasting(reason) && counted.refusals >= refusalsUntilFinal
+    if (isFinal || (isReverted && reverts >= revertsUntilFinal)) {
+      return fail({ ...stream, reverts, ...counted }, reason, now)
+    }
+  }
+  const risk = reason !== null && endangersFunds(reason) ? reason : stream.risk
+  const events: readonly StreamEvent[] =
+    risk !== null && stream.risk === null ? ['stream.insufficient_funds'] : []
+  const newestId = stream.settlementId ?? settlementId
+  return changed(
+    stream,
+    stream.updatedAt,
+    {
+      attendAt,
+      reason,
+      risk,
+      reverts,
+      ...counted,
+      settlementId: isReverted ? null : newestId,
+      attempts: stream.attempts + 1,
+    },
+    ...events,
+  )
+}
+
+const countRefusals = (
+  { reason: last, refusals, refusedAt }: Stream,
+  reason: Reason | null,
+  now: Date,
+): Pick<Stream, 'refusals' | 'refusedAt'> => {
+  if (reason === null) return { refusals: 0, refusedAt: null }
+  if (reason !== last || refusedAt === null) return { refusals: 1, refusedAt: now }
+  const isApart = now.getTime() - refusedAt.getTime() >= refusalSpacingMs
+  return isApart ? { refusals: refusals + 1, refusedAt: now } : { refusals, refusedAt }
+}
 
 const decideRisk = (stream: Stream, risk: Reason | null): StreamDecision => {
   const isOpen = stream.state === 'active' || stream.state === 'paused'

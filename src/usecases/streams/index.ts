@@ -18,7 +18,7 @@ import type { StreamUseCases } from './useCases.js'
 
 export interface StreamsDependencies {
   readonly streams: StreamStore
-  readonly journal: Pick<SettlementJournal, 'findOpen'>
+  readonly journal: Pick<SettlementJournal, 'find' | 'findOpen'>
   readonly reservations: Pick<Reservations, 'release'>
   readonly core: Pick<Core, 'settleAuthorization' | 'holdAuthorization' | 'quotaGate' | 'spendingLimits'>
   readonly registry: SchemeRegistry

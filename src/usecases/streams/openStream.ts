@@ -242,6 +242,9 @@ const unused = {
   closedAt: null,
   attendAt: null,
   attempts: 0,
+  refusals: 0,
+  refusedAt: null,
+  reverts: 0,
 } as const
 
 /** What `/verify` takes, and nothing else. */

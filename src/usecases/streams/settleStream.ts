@@ -3,7 +3,8 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { Stream, StreamStore } from '../../ports/streamStore.js'
-import { type Reason, readReason, reasons } from '../../protocol/reasons.js'
+import { type Reason, readReason } from '../../protocol/reasons.js'
+import type { Refusal } from '../../schemes/scheme.js'
 import type { SettleAuthorization } from '../core/settleAuthorization.js'
 import { decideHere, getDecided } from './control.js'
 import type { StreamCommand } from './decide.js'
@@ -13,7 +14,7 @@ import type { ReleaseHold } from './releaseHold.js'
 
 export interface SettleStreamDependencies {
   readonly store: Pick<StreamStore, 'change'>
-  readonly journal: Pick<SettlementJournal, 'findOpen'>
+  readonly journal: Pick<SettlementJournal, 'find' | 'findOpen'>
   readonly settleAuthorization: SettleAuthorization
   readonly releaseHold: ReleaseHold
   readonly clock: Clock
@@ -26,11 +27,31 @@ export interface SettleStreamDependencies {
  */
 export type SettleStream = (stream: Stream, payment: unknown) => Promise<Stream>
 
-const firstPauseMs = 2_000
-const maxPauseMs = 60_000
+interface Attempted {
+  /** Null: nothing was refused, or the outcome is not known; the journal knows. */
+  readonly refusal: Reason | null
+  /** The settlement that the attempt claimed; null: none. */
+  readonly claimedId: string | null
+}
 
-/** A dead authorization is refused this often before the stream fails: a node may lag behind the chain. */
-const refusalsUntilFinal = 3
+interface Findings {
+  /** Of the authorization, in the journal; null: none is open or confirmed. */
+  readonly settlement: Settlement | null
+  /** The newest settlement of the stream, where it was sent and failed. */
+  readonly reverted: Settlement | null
+  readonly refusal: Reason | null
+  /** The newest settlement that is known to be the stream's. */
+  readonly newestId: string | null
+}
+
+const firstPauseMs = 2_000
+const maxPauseMs = 300_000
+// Each one that was sent cost gas.
+const firstRevertPauseMs = 60_000
+const revertPauseFactor = 8
+const maxRevertPauseMs = 6 * 3_600_000
+/** A pause takes at most this part of the time that is left, so that attempts go on until the authorization ends. */
+const maxPartOfTimeLeft = 1 / 4
 
 export const createSettleStream = ({
   store,
@@ -47,8 +68,19 @@ export const createSettleStream = ({
     now: () => clock.now().getTime(),
   })
 
-  /** Null: nothing was sent, or the outcome is not known; the journal knows. */
-  const attempt = async (stream: Stream, finalAmount: bigint, stored: unknown): Promise<Reason | null> => {
+  const change = (stream: Stream, command: StreamCommand) =>
+    store.change(stream.id, decideHere(command, clock.now()), 'closes')
+
+  /** A stream that was given up meanwhile must not be paid. */
+  const bind = async (stream: Stream, { id, payer }: Settlement): Promise<Refusal | null> => {
+    const bound = await change(stream, { kind: 'claimed', settlementId: id })
+    return bound.state === 'refused'
+      ? { isValid: false, payer, reason: 'duplicate_settlement', message: bound.refusal.message }
+      : null
+  }
+
+  const attempt = async (stream: Stream, finalAmount: bigint, stored: unknown): Promise<Attempted> => {
+    let claimedId: string | null = null
     try {
       const holder = holderOf(stream.id)
       const result = await settleAuthorization({
@@ -68,57 +100,92 @@ export const createSettleStream = ({
         consumer: holder,
         holder,
         holdUntil: stream.settlesUntil,
-        isAdmitted: true,
+        // Opening it was one admission: what is sent again after a failure counts anew.
+        isAdmitted: stream.reverts === 0,
         // The account's own `/settle` of the payment must not share this success.
         isBodyBound: true,
+        onClaimed: async (settlement) => {
+          claimedId = settlement.id
+          return await bind(stream, settlement)
+        },
       })
       failures.succeeded(stream.network)
-      return result.success ? null : readReason(result.errorReason ?? null)
+      return { refusal: result.success ? null : readReason(result.errorReason ?? null), claimedId }
     } catch (error) {
       failures.failed(stream.network, { streamId: stream.id, network: stream.network, error })
-      return null
+      return { refusal: null, claimedId }
     }
   }
 
-  const judge = (stream: Stream, settlement: Settlement | null, refusal: Reason | null): StreamCommand => {
-    if (settlement !== null) return judgeSettlement(stream, settlement)
+  const findReverted = async (settlementId: string | null): Promise<Settlement | null> => {
+    const found = settlementId === null ? null : await journal.find(settlementId)
+    return found?.state === 'failed' && found.broadcasts.length > 0 ? found : null
+  }
+
+  const examine = async (stream: Stream, finalAmount: bigint, stored: unknown): Promise<Findings> => {
+    const known = await journal.findOpen(stream.authorizationId)
+    // Sent before: the reconciler closes it. A settlement that no process owns is abandoned or resolved by it, too.
+    const isUnderWay = known !== null && !known.isOwned && known.state === 'pending'
+    const { refusal, claimedId } = isUnderWay
+      ? { refusal: null, claimedId: null }
+      : await attempt(stream, finalAmount, stored)
+    const newestId = claimedId ?? stream.settlementId
+    const settlement = isUnderWay ? known : await journal.findOpen(stream.authorizationId)
+    const reverted = settlement === null ? await findReverted(newestId) : null
+    return { settlement, reverted, refusal, newestId }
+  }
+
+  const judge = (stream: Stream, findings: Findings): StreamCommand => {
+    const { settlement, reverted, refusal, newestId } = findings
+    if (settlement !== null) return judgeSettlement(stream, settlement, newestId)
     const now = clock.now()
+    const reason = reverted?.reason ?? refusal
     if (now.getTime() >= stream.settlesUntil.getTime()) {
-      return { kind: 'fail', reason: refusal ?? stream.reason ?? 'authorization_expired_unsettled' }
+      return {
+        kind: 'fail',
+        reason: reason ?? stream.reason ?? 'authorization_expired_unsettled',
+        settlementId: newestId,
+      }
     }
-    const isDead = refusal !== null && reasons[refusal].remedy === 'new_payment'
-    if (isDead && refusal === stream.reason && stream.attempts + 1 >= refusalsUntilFinal) {
-      return { kind: 'fail', reason: refusal }
-    }
-    return { kind: 'retry', attendAt: findPause(stream, now), reason: refusal, settlementId: null }
+    const isReverted = reverted !== null
+    const attendAt = findPause(stream, now, isReverted)
+    return { kind: 'retry', attendAt, reason, settlementId: newestId, isReverted }
   }
 
-  const judgeSettlement = (stream: Stream, settlement: Settlement): StreamCommand => {
-    const { id, state, fingerprint, transaction, amount, settledAmount } = settlement
+  const judgeSettlement = (
+    stream: Stream,
+    settlement: Settlement,
+    newestId: string | null,
+  ): StreamCommand => {
+    const { id, state, fingerprint, transaction, amount, settledAmount, reason } = settlement
     const isOwn = fingerprint === holderOf(stream.id)
-    if (state !== 'confirmed') {
-      const settlementId = isOwn ? id : null
-      return { kind: 'retry', attendAt: findPause(stream, clock.now()), reason: null, settlementId }
-    }
-    if (!isOwn) return { kind: 'fail', reason: 'duplicate_settlement' }
-    return {
-      kind: 'settled',
-      settlementId: id,
-      transaction: transaction ?? '',
-      settledAmount: settledAmount ?? amount,
+    switch (state) {
+      case 'claimed':
+      case 'pending': {
+        const attendAt = findPause(stream, clock.now(), false)
+        const settlementId = isOwn ? id : newestId
+        return { kind: 'retry', attendAt, reason: null, settlementId, isReverted: false }
+      }
+      case 'failed':
+        // It had succeeded, until its block was orphaned; its authorization settles nothing else.
+        return { kind: 'fail', reason: reason ?? 'duplicate_settlement', settlementId: newestId }
+      case 'confirmed':
+        return isOwn
+          ? {
+              kind: 'settled',
+              settlementId: id,
+              transaction: transaction ?? '',
+              settledAmount: settledAmount ?? amount,
+            }
+          : { kind: 'fail', reason: 'duplicate_settlement', settlementId: newestId }
     }
   }
 
   return async (stream, stored) => {
     const { finalAmount } = stream
     if (finalAmount === null) return stream
-    const known = await journal.findOpen(stream.authorizationId)
-    // Sent before: the reconciler closes it. A settlement that no process owns is abandoned or resolved by it, too.
-    const isUnderWay = known !== null && !known.isOwned && known.state === 'pending'
-    const refusal = isUnderWay ? null : await attempt(stream, finalAmount, stored)
-    const settlement = isUnderWay ? known : await journal.findOpen(stream.authorizationId)
-    const command = judge(stream, settlement, refusal)
-    const recorded = getDecided(await store.change(stream.id, decideHere(command, clock.now())))
+    const findings = await examine(stream, finalAmount, stored)
+    const recorded = getDecided(await change(stream, judge(stream, findings)))
     if (recorded.state === 'closed') logger.info(describeStream(recorded), 'stream.closed')
     if (recorded.state === 'failed') {
       logger.warn(describeStream(recorded), 'stream.failed')
@@ -138,13 +205,11 @@ const describeStream = ({ id, network, payer, finalAmount, settlementId, reason 
   ...(reason === null ? {} : { reason }),
 })
 
-const findPause = ({ attempts }: Stream, now: Date): Date =>
-  new Date(now.getTime() + Math.min(firstPauseMs * 2 ** Math.min(attempts, 10), maxPauseMs))
-
-/** Whether a reason says that the funds, or the authorization, are gone. */
-export const endangersFunds = (reason: Reason): boolean => {
-  const { remedy } = reasons[reason]
-  return remedy === 'fund_payer' || remedy === 'new_payment' || isWithdrawn.has(reason)
+const findPause = ({ attempts, reverts, settlesUntil }: Stream, now: Date, isReverted: boolean): Date => {
+  const grown =
+    isReverted || reverts > 0
+      ? Math.min(firstRevertPauseMs * revertPauseFactor ** reverts, maxRevertPauseMs)
+      : Math.min(firstPauseMs * 2 ** Math.min(attempts, 10), maxPauseMs)
+  const leftMs = settlesUntil.getTime() - now.getTime()
+  return new Date(now.getTime() + Math.min(grown, Math.max(firstPauseMs, leftMs * maxPartOfTimeLeft)))
 }
-
-const isWithdrawn: ReadonlySet<Reason> = new Set(['permit2_allowance_required', 'account_blocked'])

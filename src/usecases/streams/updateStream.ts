@@ -5,6 +5,7 @@ import type { Stream, StreamStore } from '../../ports/streamStore.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Voucher } from '../../schemes/scheme.js'
 import { decideFor, getDecided, getOwnStream } from './control.js'
+import { decide } from './decide.js'
 import type { StreamUseCases } from './useCases.js'
 import { viewUpdate } from './viewStream.js'
 
@@ -44,21 +45,28 @@ export const createUpdateStream = ({
   }
 
   return async (actor, { streamId, amount: digits, sequence, voucher }) => {
-    const amount = BigInt(digits)
+    const update = {
+      kind: 'update',
+      amount: BigInt(digits),
+      sequence: sequence ?? null,
+      voucher: voucher?.signature ?? null,
+    } as const
     if (voucher !== undefined) {
       if (sequence === undefined) {
         throw new AppError('INVALID_REQUEST', 'sequence: is required beside a voucher, which covers it')
       }
       const stream = await getOwnStream(store, actor, streamId)
-      await verifyVoucher(stream, { streamId, amount, sequence: BigInt(sequence) }, voucher.signature)
+      // Before the chain may be asked: what is refused, or repeated, has the same answer while it is down.
+      const seen = decide(stream, update, clock.now())
+      if (getDecided(seen).voucher === update.voucher && seen.state === 'unchanged')
+        return viewUpdate(stream, clock.now())
+      await verifyVoucher(
+        stream,
+        { streamId, amount: update.amount, sequence: BigInt(sequence) },
+        voucher.signature,
+      )
     }
     const now = clock.now()
-    const update = {
-      kind: 'update',
-      amount,
-      sequence: sequence ?? null,
-      voucher: voucher?.signature ?? null,
-    } as const
     return viewUpdate(getDecided(await store.change(streamId, decideFor(actor, update, now))), now)
   }
 }

@@ -142,14 +142,33 @@ describe('a close', () => {
   const used = streamOf({ amount: 500n, sequence: 5 })
   const close = (finalAmount: bigint | null): StreamCommand => ({ kind: 'close', finalAmount, attendAt })
 
+  const again = { ...used, ...inState.closing }
+  const examples: Readonly<Record<string, readonly [Stream, bigint | null, Date]>> = {
+    'final amount below what was used': [used, 499n, now],
+    'final amount above the maximum': [used, 10_001n, now],
+    'final amount above the last voucher': [{ ...used, voucher: '0x12' }, 501n, now],
+    'final amount above what was used, time over': [used, 501n, later],
+    'final amount above what was used': [used, 501n, now],
+    'no final amount, time over': [used, null, later],
+    'again, with the same final amount or none': [again, 500n, now],
+    'again, with another final amount': [again, 501n, now],
+  }
+  const rows = readTable(page, 'Close')
+
+  it('has an example for each row of docs/streams.md', () => {
+    expect(rows.map(({ Close }) => Close)).toEqual(Object.keys(examples))
+  })
+
+  it.each(rows.map((row) => [row.Close ?? '', row.Answer ?? ''] as const))('%s: %s', (name, answer) => {
+    const [stream, finalAmount, at] = examples[name] ?? [used, null, now]
+    const decision = decide(stream, close(finalAmount), at)
+    expect(decision.state === 'refused' ? `\`${decision.refusal.code}\`` : decision.state).toBe(answer)
+  })
+
   it.each([
-    ['below what was used', used, 499n, 'INVALID_AMOUNT'],
-    ['above the maximum', used, 10_001n, 'AMOUNT_EXCEEDED'],
-    ['above what was used', used, 501n, 'closing'],
-    ['above the last voucher', { ...used, voucher: '0x12' }, 501n, 'INVALID_VOUCHER'],
     ['at the last voucher', { ...used, voucher: '0x12' }, 500n, 'closing'],
-    ['of a closing stream with another amount', { ...used, ...inState.closing }, 501n, 'STREAM_NOT_ACTIVE'],
-    ['of a closing stream with the same amount', { ...used, ...inState.closing }, 500n, 'closing'],
+    ['of a closing stream without an amount', again, null, 'closing'],
+    ['of a closed stream with the same amount', { ...used, ...inState.closed }, 500n, 'closed'],
     ['of a failed stream with another amount', { ...used, ...inState.failed }, 0n, 'STREAM_NOT_ACTIVE'],
   ] as const)('%s', (_name, stream, finalAmount, expected) => {
     expect(resultOf(stream, close(finalAmount))).toBe(expected)
@@ -161,6 +180,18 @@ describe('a close', () => {
   })
 })
 
+const retry = (
+  reason: Stream['reason'],
+  change: Partial<Extract<StreamCommand, { kind: 'retry' }>> = {},
+): StreamCommand => ({
+  kind: 'retry',
+  attendAt: later,
+  reason,
+  settlementId: null,
+  isReverted: false,
+  ...change,
+})
+
 describe('the settlement', () => {
   const closing = streamOf({ amount: 500n, ...inState.closing, risk: 'insufficient_funds', attempts: 2 })
   const settled = { kind: 'settled', settlementId: 'id', transaction: '0xab', settledAmount: 500n } as const
@@ -170,23 +201,109 @@ describe('the settlement', () => {
       stream: { state: 'closed', settledAmount: 500n, closedAt: now, attendAt: null, risk: null },
       events: [{ type: 'stream.closed' }],
     })
-    expect(decide(closing, { kind: 'fail', reason: 'permit_nonce_mismatch' }, now)).toMatchObject({
+    const fail = { kind: 'fail', reason: 'permit_nonce_mismatch', settlementId: null } as const
+    expect(decide(closing, fail, now)).toMatchObject({
       stream: { state: 'failed', reason: 'permit_nonce_mismatch', closedAt: now },
       events: [{ type: 'stream.failed' }],
     })
     for (const state of ['active', 'paused', 'closed', 'failed', 'expired'] as const) {
       const stream = streamOf(inState[state])
       expect(decide(stream, settled, now)).toEqual({ state: 'unchanged', stream })
-      expect(decide(stream, { kind: 'fail', reason: 'permit_expired' }, now).state).toBe('unchanged')
+      expect(decide(stream, fail, now).state).toBe('unchanged')
+      expect(decide(stream, { kind: 'claimed', settlementId: 'id' }, now).state).toBe('refused')
     }
   })
 
   it('is tried again at the time it says', () => {
-    const retry = { kind: 'retry', attendAt: later, reason: null, settlementId: 'id' } as const
-    expect(decide(closing, retry, now)).toMatchObject({
+    expect(decide(closing, retry(null, { settlementId: 'id' }), now)).toMatchObject({
       stream: { state: 'closing', attendAt: later, attempts: 3, settlementId: 'id' },
       events: [],
     })
+  })
+
+  const twice = { refusals: 2, refusedAt: new Date(now.getTime() - 2_000) }
+  const examples: Readonly<Record<string, readonly [Stream, StreamCommand]>> = {
+    'proven on chain': [closing, settled],
+    'sent, outcome not known': [closing, retry(null, { settlementId: 'id' })],
+    'chain not reachable': [closing, retry(null)],
+    'refused: funds missing': [
+      { ...closing, ...twice, reason: 'insufficient_funds' },
+      retry('insufficient_funds'),
+    ],
+    'refused: authorization cancelled or used elsewhere': [closing, retry('permit_nonce_mismatch')],
+    'the same for the third time, each seconds after the last': [
+      { ...closing, ...twice, reason: 'permit_nonce_mismatch' },
+      retry('permit_nonce_mismatch'),
+    ],
+    'sent, and failed on chain': [
+      { ...closing, settlementId: 'id' },
+      retry('invalid_upto_evm_transaction_failed', { settlementId: 'id', isReverted: true }),
+    ],
+    'the same for the fifth time': [
+      { ...closing, settlementId: 'id', reverts: 4 },
+      retry('invalid_upto_evm_transaction_failed', { settlementId: 'id', isReverted: true }),
+    ],
+    'not settled until the authorization ended': [
+      closing,
+      { kind: 'fail', reason: 'authorization_expired_unsettled', settlementId: null },
+    ],
+  }
+  const rows = readTable(page, 'Settlement')
+
+  it('has an example for each row of docs/streams.md', () => {
+    expect(rows.map(({ Settlement }) => Settlement)).toEqual(Object.keys(examples))
+  })
+
+  it.each(rows.map((row) => [row.Settlement ?? '', row.Status ?? ''] as const))('%s: %s', (name, status) => {
+    const [stream, command] = examples[name] ?? [streamOf(), settled]
+    expect(`\`${resultOf(stream, command)}\``).toBe(status)
+  })
+
+  it('is not given up by refusals that follow each other within seconds, or that differ', () => {
+    const refused = (change: Partial<Stream>) =>
+      decide({ ...closing, reason: 'permit_nonce_mismatch', ...change }, retry('permit_nonce_mismatch'), now)
+    expect(refused({ refusals: 2, refusedAt: new Date(now.getTime() - 1_999) })).toMatchObject({
+      stream: { state: 'closing', refusals: 2 },
+    })
+    expect(refused({ ...twice, reason: 'permit_expired' })).toMatchObject({
+      stream: { state: 'closing', refusals: 1, refusedAt: now },
+    })
+    expect(refused({ ...twice, reason: null })).toMatchObject({ stream: { refusals: 1 } })
+    const unknown = decide({ ...closing, ...twice, reason: 'permit_nonce_mismatch' }, retry(null), now)
+    expect(unknown).toMatchObject({ stream: { refusals: 0, refusedAt: null } })
+  })
+
+  it('that failed on chain is counted once by attempts that waited for it together', () => {
+    const command = retry('invalid_upto_evm_transaction_failed', { settlementId: 'id', isReverted: true })
+    const first = decide({ ...closing, settlementId: 'id' }, command, now)
+    if (first.state !== 'changed') throw new Error('The first attempt counts it')
+    expect(first.stream).toMatchObject({ reverts: 1, settlementId: null })
+    expect(decide(first.stream, command, now)).toMatchObject({ stream: { reverts: 1 } })
+  })
+
+  it('is not given up while one that was claimed since may still be sent', () => {
+    const claimed = decide(closing, { kind: 'claimed', settlementId: 'new' }, now)
+    if (claimed.state !== 'changed') throw new Error('It is closing')
+    for (const settlementId of [null, 'old']) {
+      const fail = { kind: 'fail', reason: 'permit_expired', settlementId } as const
+      expect(decide(claimed.stream, fail, now).state).toBe('unchanged')
+      const third = { ...claimed.stream, ...twice, reason: 'permit_nonce_mismatch' } as const
+      expect(resultOf(third, retry('permit_nonce_mismatch', { settlementId }))).toBe('closing')
+    }
+    expect(resultOf(claimed.stream, { kind: 'fail', reason: 'permit_expired', settlementId: 'new' })).toBe(
+      'failed',
+    )
+  })
+
+  it('that finds the funds missing is an event, once', () => {
+    const missing = retry('insufficient_funds')
+    const first = decide({ ...closing, risk: null }, missing, now)
+    expect(first).toMatchObject({
+      stream: { risk: 'insufficient_funds' },
+      events: [{ type: 'stream.insufficient_funds' }],
+    })
+    if (first.state !== 'changed') throw new Error('It is closing')
+    expect(decide(first.stream, missing, now)).toMatchObject({ events: [] })
   })
 })
 
@@ -226,7 +343,15 @@ describe('any commands in any order', () => {
       attendAt: fc.constant(attendAt),
     }),
     fc.constant({ kind: 'settled' as const, settlementId: 'id', transaction: '', settledAmount: 1n }),
-    fc.constant({ kind: 'fail' as const, reason: 'permit_expired' as const }),
+    fc.constant({ kind: 'fail' as const, reason: 'permit_expired' as const, settlementId: null }),
+    fc.record({ kind: fc.constant('claimed' as const), settlementId: fc.constantFrom('id', 'other') }),
+    fc.record({
+      kind: fc.constant('retry' as const),
+      attendAt: fc.constant(attendAt),
+      reason: fc.constantFrom(null, 'permit_nonce_mismatch' as const, 'insufficient_funds' as const),
+      settlementId: fc.constantFrom(null, 'id', 'other'),
+      isReverted: fc.boolean(),
+    }),
     fc.constant({ kind: 'assess' as const, risk: 'insufficient_funds' as const }),
   )
   const order = ['active', 'paused', 'closing', 'closed', 'failed', 'expired']

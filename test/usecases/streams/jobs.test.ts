@@ -86,7 +86,19 @@ const setup = (attempt: Attempt) => {
     await journal.close(row.id, { state: 'confirmed', transaction, settledAmount: amount })
     return row.id
   }
-  return { clock, store, journal, logger, released, attempts, script, closeStreams, round, settleIn }
+  return {
+    clock,
+    store,
+    journal,
+    logger,
+    released,
+    attempts,
+    script,
+    settleStream,
+    closeStreams,
+    round,
+    settleIn,
+  }
 }
 
 const closing = (change: Partial<Stream> = {}): Stream =>
@@ -185,6 +197,18 @@ describe('the job that closes streams', () => {
     expect(released).toEqual([stream.id])
   })
 
+  it('is not given up by three requests to close within a second', async () => {
+    const { store, clock, attempts, settleStream } = setup(refuse('permit_nonce_mismatch'))
+    const stream = closing()
+    store.put(stream)
+    for (let index = 0; index < 3; index += 1) {
+      await settleStream(store.get(stream.id), payment)
+      await clock.advance(200)
+    }
+    expect(attempts).toHaveLength(3)
+    expect(store.get(stream.id)).toMatchObject({ state: 'closing', reason: 'permit_nonce_mismatch' })
+  })
+
   it.each([
     ['permit_nonce_mismatch', 3],
     ['permit2_invalid_nonce', 3],
@@ -230,7 +254,7 @@ describe('the job that closes streams', () => {
     expect(store.get(stream.id)).toMatchObject({ state: 'failed', reason: 'duplicate_settlement' })
   })
 
-  it('works on other networks while one does not answer, and never twice on that one', async () => {
+  it('works on other networks while one does not answer, and on each stream of that one once', async () => {
     let settle = (): void => undefined
     const hanging = new Promise<void>((resolve) => {
       settle = resolve
@@ -247,16 +271,136 @@ describe('the job that closes streams', () => {
     for (let index = 0; index < 3; index += 1) {
       const healthy = closing()
       store.put(healthy)
-      store.put(closing({ network: dead.network, attendAt: new Date(start.getTime() + 500) }))
       await round()
       expect(store.get(healthy.id).state).toBe('closed')
     }
-    const ofDead = () =>
-      attempts.filter(({ holder = '' }) => store.get(holder.slice('stream:'.length)).network === dead.network)
-    expect(ofDead()).toHaveLength(1)
+    expect(attempts.filter(({ holder }) => holder === `stream:${dead.id}`)).toHaveLength(1)
     settle()
     await closeStreams.close()
     expect(store.get(dead.id).state).toBe('closing')
+  })
+
+  it('fills each place that becomes free, and takes the authorizations that end first', async () => {
+    const { store, round, attempts, script } = setup(chainIsDown)
+    const places = 1_000
+    const ends: (() => void)[] = []
+    script.attempt = () =>
+      new Promise((_resolve, reject) => {
+        ends.push(() => reject(new Error('The chain does not answer')))
+      })
+    for (let index = 0; index < places; index += 1) store.put(closing())
+    await round()
+    const urgent = closing({ settlesUntil: new Date(start.getTime() + 120_000) })
+    store.put(closing())
+    store.put(urgent)
+    await round()
+    expect(attempts).toHaveLength(places)
+    ends[0]?.()
+    await drainEventLoop()
+    await round()
+    expect(attempts).toHaveLength(places + 1)
+    expect(attempts.at(-1)).toMatchObject({ holder: `stream:${urgent.id}` })
+  })
+
+  it('closes others when one stream cannot be ended', async () => {
+    const { store, round, logger, settleIn, script } = setup(chainIsDown)
+    const broken = streamOf({ closesAt: start, amount: 1n })
+    const healthy = closing()
+    store.put(broken)
+    store.put(healthy)
+    script.attempt = async () => {
+      await settleIn(healthy)
+      return { success: true, transaction: 'tx-1', network: 'toy:1' }
+    }
+    store.fail(broken.id)
+    await round()
+    expect(store.get(healthy.id).state).toBe('closed')
+    expect(logger.lines).toContainEqual(expect.objectContaining({ message: 'stream.close_failed' }))
+  })
+})
+
+describe('a close near the end of its authorization', () => {
+  it('is tried until then, so that a chain that comes back for seconds is enough', async () => {
+    for (const downMs of [10_000, 25_000, 40_000, 50_000]) {
+      const { store, round, clock, script, settleIn } = setup(chainIsDown)
+      const stream = closing({ settlesUntil: new Date(start.getTime() + 60_000) })
+      store.put(stream)
+      script.attempt = async () => {
+        if (clock.now().getTime() < start.getTime() + downMs) throw new Error('The chain does not answer')
+        await settleIn(stream)
+        return { success: true, transaction: 'tx-1', network: 'toy:1' }
+      }
+      for (let second = 0; second < 56; second += 2) {
+        await round()
+        await clock.advance(1_000)
+      }
+      expect(store.get(stream.id).state).toBe('closed')
+    }
+  })
+})
+
+describe('a settlement that is sent and fails on chain', () => {
+  it('is tried again with growing pauses and under the limits, five times in all', async () => {
+    const { store, round, clock, journal, attempts, script, released } = setup(chainIsDown)
+    const stream = closing({ settlesUntil: new Date(start.getTime() + 7 * 86_400_000) })
+    store.put(stream)
+    const startedAt: number[] = []
+    script.attempt = async ({ onClaimed }) => {
+      startedAt.push(clock.now().getTime() - start.getTime())
+      const { authorizationId } = stream
+      const row = await journal.claim(claimOf({ authorizationId, fingerprint: `stream:${stream.id}` }))
+      if (row === null) throw new Error('The last one failed')
+      expect(await onClaimed?.(row)).toBeNull()
+      await journal.recorderFor(row.id).record({ transaction: `tx-${startedAt.length}`, bytes: 'bytes' })
+      await journal.close(row.id, { state: 'failed', reason: 'invalid_upto_evm_transaction_failed' })
+      return {
+        success: false,
+        errorReason: 'invalid_upto_evm_transaction_failed',
+        transaction: '',
+        network: 'toy:1',
+      }
+    }
+    for (let minute = 0; minute < 12 * 60; minute += 1) {
+      await round()
+      await clock.advance(59_000)
+    }
+    expect(store.get(stream.id)).toMatchObject({
+      state: 'failed',
+      reason: 'invalid_upto_evm_transaction_failed',
+      reverts: 5,
+    })
+    expect(attempts.map(({ isAdmitted }) => isAdmitted)).toEqual([true, false, false, false, false])
+    const pauses = startedAt.slice(1).map((each, index) => each - (startedAt[index] ?? 0))
+    expect(pauses.map((each) => Math.floor(each / 60_000))).toEqual([1, 8, 64, 360])
+    expect(released).toEqual([stream.id])
+  })
+
+  it('does not move funds for a stream that was given up meanwhile', async () => {
+    const { store, round, journal, script } = setup(chainIsDown)
+    const stream = closing()
+    store.put(stream)
+    script.attempt = async ({ onClaimed }) => {
+      store.put({ ...stream, state: 'failed', attendAt: null, closedAt: start })
+      const row = await journal.claim(claimOf({ authorizationId: stream.authorizationId }))
+      if (row === null) throw new Error('Another settlement has the authorization')
+      const refusal = await onClaimed?.(row)
+      expect(refusal).toMatchObject({ isValid: false, reason: 'duplicate_settlement' })
+      await journal.abandon(row.id)
+      return { success: false, errorReason: 'duplicate_settlement', transaction: '', network: 'toy:1' }
+    }
+    await round()
+    expect(store.get(stream.id)).toMatchObject({ state: 'failed', settlementId: null })
+  })
+
+  it('that had succeeded before its block was orphaned ends the stream', async () => {
+    const { store, round, journal, settleIn } = setup(refuse('duplicate_settlement'))
+    const stream = closing()
+    store.put(stream)
+    const settled = await journal.find(await settleIn(stream))
+    const orphaned = { ...settled, state: 'failed', reason: 'transaction_failed' }
+    Object.assign(journal, { findOpen: async () => orphaned })
+    await round()
+    expect(store.get(stream.id)).toMatchObject({ state: 'failed', reason: 'transaction_failed' })
   })
 })
 

@@ -42,8 +42,10 @@ export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): 
       readJudge,
       describeHold: ({ candidate, tokenPermit }, reads) => {
         const { balance, allowance } = decodePermitState(reads, candidate.permit)
-        const granted = tokenPermit === null ? (allowance ?? 0n) : null
-        return { spender: permit2Address, balance: balance ?? 0n, allowance: granted }
+        const facts = { spender: permit2Address, balance: balance ?? 0n }
+        return tokenPermit === null
+          ? { ...facts, allowance: allowance ?? 0n }
+          : { ...facts, allowance: null, isGrantedAtSettle: true }
       },
     },
   )

@@ -15,6 +15,7 @@ const held = z.object({
   own: z.string().nullable(),
   own_pay_to: z.string().nullable(),
   own_holder: z.string().nullable(),
+  holder_elsewhere: z.string().nullable(),
   count: z.coerce.number(),
   by_payer: z.string(),
   by_spender: z.string(),
@@ -23,14 +24,18 @@ const held = z.object({
 // Of class 12, apart from other advisory locks. Equal hashes only cost a wait.
 const lock = `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::text, $2::text, $3::text), 12))`
 
-/** Deletes what was settled or failed, so that no more rows are read than can be live. */
+/**
+ * Deletes what was settled or failed, so that no more rows are read than can be live. A stream whose settlement failed tries
+ * again, and keeps what it holds. The authorization of a stream may be presented with another asset: it is the stream's.
+ */
 const readHeld = `
   with ended as (
     delete from reservations r where network = $1 and asset = $2 and payer = $3 and (expires_at <= now()
       or exists (select 1 from settlements s
         where s.authorization_id = r.authorization_id and s.state = 'confirmed')
       or exists (select 1 from settlements s
-        where s.authorization_id = r.authorization_id and s.state = 'failed' and s.closed_at >= r.reserved_at))
+        where r.holder in ('verify', 'settle')
+          and s.authorization_id = r.authorization_id and s.state = 'failed' and s.closed_at >= r.reserved_at))
     returning authorization_id
   )
   select max(amount) filter (where authorization_id = $4) as own,
@@ -38,7 +43,9 @@ const readHeld = `
     max(holder) filter (where authorization_id = $4) as own_holder,
     count(*) filter (where authorization_id <> $4) as count,
     coalesce(sum(amount) filter (where authorization_id <> $4), 0) as by_payer,
-    coalesce(sum(amount) filter (where authorization_id <> $4 and spender = $5), 0) as by_spender
+    coalesce(sum(amount) filter (where authorization_id <> $4 and spender = $5), 0) as by_spender,
+    (select min(o.holder) from reservations o where o.authorization_id = $4 and o.holder not in ('verify', 'settle')
+      and (o.network, o.asset, o.payer) <> ($1, $2, $3) and o.expires_at > now()) as holder_elsewhere
   from reservations where network = $1 and asset = $2 and payer = $3
     and authorization_id not in (select authorization_id from ended)`
 
@@ -95,8 +102,9 @@ export const createReservations = (pool: Pool): Reservations => {
 const judge = (
   { amount, payTo, holder }: Reservation,
   { balance, allowance }: Funds,
-  { own, own_pay_to, own_holder, count, by_payer, by_spender }: z.infer<typeof held>,
+  { own, own_pay_to, own_holder, holder_elsewhere, count, by_payer, by_spender }: z.infer<typeof held>,
 ): ReservationResult => {
+  if (holder_elsewhere !== null) return { state: 'taken', by: 'stream' }
   if (own_pay_to !== null && own_pay_to !== payTo) return { state: 'taken', by: 'recipient' }
   if (own_holder !== null && !yields(own_holder, holder)) {
     return { state: 'taken', by: own_holder === 'settle' ? 'settlement' : 'stream' }

@@ -17,12 +17,13 @@ const write = `
   update streams s set state = c.state, amount = c.amount, sequence = c.sequence, updates = c.updates,
     voucher = c.voucher, final_amount = c.final_amount, settlement_id = c.settlement_id, transaction = c.transaction,
     settled_amount = c.settled_amount, reason = c.reason, risk = c.risk, updated_at = c.updated_at,
-    closed_at = c.closed_at, attend_at = c.attend_at, attempts = c.attempts
+    closed_at = c.closed_at, attend_at = c.attend_at, attempts = c.attempts, refusals = c.refusals,
+    refused_at = c.refused_at, reverts = c.reverts
   from unnest($1::uuid[], $2::text[], $3::numeric[], $4::bigint[], $5::bigint[], $6::text[], $7::numeric[], $8::uuid[],
     $9::text[], $10::numeric[], $11::text[], $12::text[], $13::timestamptz[], $14::timestamptz[], $15::timestamptz[],
-    $16::integer[])
+    $16::integer[], $17::integer[], $18::timestamptz[], $19::integer[])
     as c (id, state, amount, sequence, updates, voucher, final_amount, settlement_id, transaction, settled_amount, reason,
-      risk, updated_at, closed_at, attend_at, attempts)
+      risk, updated_at, closed_at, attend_at, attempts, refusals, refused_at, reverts)
   where s.id = c.id`
 
 const columnsOf = (streams: readonly Stream[]): readonly unknown[] => {
@@ -44,6 +45,9 @@ const columnsOf = (streams: readonly Stream[]): readonly unknown[] => {
     column(({ closedAt }) => closedAt),
     column(({ attendAt }) => attendAt),
     column(({ attempts }) => attempts),
+    column(({ refusals }) => refusals),
+    column(({ refusedAt }) => refusedAt),
+    column(({ reverts }) => reverts),
   ]
 }
 

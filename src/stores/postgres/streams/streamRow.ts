@@ -39,6 +39,9 @@ const row = z.object({
   closed_at: z.date().nullable(),
   attend_at: z.date().nullable(),
   attempts: z.number(),
+  refusals: z.number(),
+  refused_at: z.date().nullable(),
+  reverts: z.number(),
 })
 
 /** Columns of `streams s` for `readStream`. */
@@ -47,7 +50,8 @@ export const streamColumns = `
   s.fee_rate, s.scheme, s.network, s.asset, s.payer, s.pay_to, s.max_amount::text as max_amount,
   s.metadata::text as metadata, s.created_at, s.closes_at, s.settles_until, s.state, s.amount::text as amount, s.sequence,
   s.updates, s.voucher, s.final_amount::text as final_amount, s.settlement_id, s.transaction,
-  s.settled_amount::text as settled_amount, s.reason, s.risk, s.updated_at, s.closed_at, s.attend_at, s.attempts`
+  s.settled_amount::text as settled_amount, s.reason, s.risk, s.updated_at, s.closed_at, s.attend_at, s.attempts,
+  s.refusals, s.refused_at, s.reverts`
 
 export const readStream = (value: unknown): Stream => {
   const parsed = row.parse(value)
@@ -84,6 +88,9 @@ export const readStream = (value: unknown): Stream => {
     closedAt: parsed.closed_at,
     attendAt: parsed.attend_at,
     attempts: parsed.attempts,
+    refusals: parsed.refusals,
+    refusedAt: parsed.refused_at,
+    reverts: parsed.reverts,
   }
 }
 

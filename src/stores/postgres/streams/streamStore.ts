@@ -18,7 +18,7 @@ const readWithPayment = (value: unknown): StreamToSettle => ({
 
 /** Concurrent changes share transactions: one commit acknowledges many. */
 export const createStreamStore = (pool: Pool): StreamStore => {
-  const change = coalesce(changeStreams(pool))
+  const queues = { updates: coalesce(changeStreams(pool)), closes: coalesce(changeStreams(pool)) }
 
   const findWhere = async (condition: string, value: string): Promise<Stream | null> => {
     const { rows } = await pool.query(`select ${streamColumns} from streams s where ${condition}`, [value])
@@ -28,7 +28,8 @@ export const createStreamStore = (pool: Pool): StreamStore => {
   return {
     open: openStream(pool),
 
-    change: async (id, decide) => (uuidForm.test(id) ? await change({ id, decide }) : decide(null)),
+    change: async (id, decide, queue = 'updates') =>
+      uuidForm.test(id) ? await queues[queue]({ id, decide }) : decide(null),
 
     find: async (id) => (uuidForm.test(id) ? await findWhere('s.id = $1', id) : null),
 
@@ -73,7 +74,7 @@ export const createStreamStore = (pool: Pool): StreamStore => {
         `with leased as (
            update streams set attend_at = $3 where id in (
              select id from streams where state = 'closing' and network = $1 and attend_at <= $2
-             order by attend_at limit $4 for update skip locked)
+             order by settles_until limit $4 for update skip locked)
            returning *)
          select ${streamColumns}, p.payment from leased s join stream_payments p on p.stream_id = s.id`,
         [network, now, leasedUntil, limit],

@@ -98,7 +98,10 @@ const permitAbi = parseAbi([
 describe("a payment of x402's client with eip2612GasSponsoring", () => {
   it('by upto is verified and charged, although nothing was approved', async () => {
     const { body, payTo } = await plan('upto')
-    expect(await upto.verify(body)).toMatchObject({ isValid: true, hold: { allowance: null } })
+    expect(await upto.verify(body)).toMatchObject({
+      isValid: true,
+      hold: { allowance: null, isGrantedAtSettle: true },
+    })
     const charged = { ...body, paymentRequirements: { ...body.paymentRequirements, amount: '123' } }
     expect((await upto.settle(charged)).outcome).toMatchObject({ state: 'confirmed', settledAmount: 123n })
     expect(await scene.chain.balanceOf(payTo)).toBe(123n)

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../../src/platform/logger.js'
 import { isRefused, readPayment } from '../../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../../src/schemes/registry.js'
-import type { Outcome } from '../../../../src/schemes/scheme.js'
+import type { Hold, Outcome } from '../../../../src/schemes/scheme.js'
 import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createReservations } from '../../../../src/stores/postgres/reservations/reservations.js'
@@ -30,7 +30,11 @@ beforeEach(async () => {
     .query('truncate settlements, broadcasts, broadcast_settlements, instances, reservations')
 })
 
-const openInstance = async (pool = database.pool(), settled: Outcome['state'] = 'confirmed') => {
+const openInstance = async (
+  pool = database.pool(),
+  settled: Outcome['state'] = 'confirmed',
+  hold: Partial<Hold> = {},
+) => {
   const instance = await addInstance(pool)
   const journal = createSettlementJournal(pool, instance)
   const scheme = createToyScheme({
@@ -39,7 +43,7 @@ const openInstance = async (pool = database.pool(), settled: Outcome['state'] = 
       toyAuthorized(payment, {
         authorizedAmount: 10_000n,
         amount: payment.settleAmount ?? 10_000n,
-        hold: { spender: 'router', balance: 25_000n, allowance: null },
+        hold: { spender: 'router', balance: 25_000n, allowance: null, ...hold },
         settle: async (recorder) => {
           const transaction = `transaction of ${recorder.settlementId}`
           await recorder.record({ transaction, bytes: `bytes of ${recorder.settlementId}` })
@@ -169,10 +173,26 @@ describe('an authorization that a stream holds', () => {
     expect(await hold('a')).toMatchObject({ isValid: false, reason: 'duplicate_settlement' })
   })
 
+  it('does not depend on a grant of the settlement, which can end during the stream', async () => {
+    const { hold, verify } = await openInstance(database.pool(), 'confirmed', { isGrantedAtSettle: true })
+    expect(await hold('a')).toMatchObject({ isValid: false, reason: 'permit2_allowance_required' })
+    expect(await verify('a')).toBe(true)
+  })
+
   it('may have failed before', async () => {
     const { hold, settle } = await openInstance(database.pool(), 'failed')
     await settle('a', '1')
     expect(await hold('a')).toMatchObject({ isValid: true })
+  })
+
+  it('stays held after a settlement of the stream failed', async () => {
+    const { hold, settleAs, settle, verify } = await openInstance(database.pool(), 'failed')
+    await hold('a')
+    expect(await settleAs('stream:1', 'a', '7000')).toMatchObject({ errorReason: 'transaction_failed' })
+    for (const amount of ['0', '10000']) expect(await settle('a', amount)).toMatchObject(duplicate)
+    expect(await verify('a')).toBe(false)
+    const next = await openInstance()
+    expect(await next.settleAs('stream:1', 'a', '7000')).toMatchObject({ success: true })
   })
 
   it('goes to the stream or to the settlement where both ask at once', async () => {

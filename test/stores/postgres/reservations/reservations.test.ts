@@ -182,6 +182,19 @@ describe('the end of a reservation', () => {
     expect(await takesAll()).toEqual(reserved)
   })
 
+  it('is not the failed settlement of a stream, which tries again', async () => {
+    await reservations.reserve(reservation('b', { holder: 'stream:1' }), funds(300n))
+    const { id } = await claim('b')
+    await journal.close(id, { state: 'failed', reason: 'transaction_failed' })
+    expect(await reservations.reserve(reservation('b'), funds(300n))).toEqual({
+      state: 'taken',
+      by: 'stream',
+    })
+    expect(await reservations.reserve(reservation('b', { holder: 'stream:1' }), funds(300n))).toEqual(
+      reserved,
+    )
+  })
+
   it('is not the settlement of another authorization', async () => {
     await confirm('b')
     expect(await takesAll()).toMatchObject({ state: 'exceeds' })
@@ -332,6 +345,17 @@ describe('the holder of an authorization', () => {
     expect(await theirs.reserve(others, funds(1_000n))).toEqual(result)
     const { rows } = await pool.query('select holder from reservations')
     expect(rows).toEqual([{ holder: then }])
+  })
+
+  it('has it for every asset that the authorization is presented with', async () => {
+    const elsewhere = { asset: '0xother' }
+    await reservations.reserve(reservation('a', { holder: stream }), funds(100n))
+    for (const holder of ['verify', 'settle', 'stream:2']) {
+      const asking = reservation('a', { ...elsewhere, holder })
+      expect(await theirs.reserve(asking, funds(100n))).toEqual(takenBy('stream'))
+    }
+    await reservations.release({ authorizationId: 'a', holder: stream })
+    expect(await theirs.reserve(reservation('a', elsewhere), funds(100n))).toEqual(reserved)
   })
 
   it('is one of two that ask at once', async () => {

@@ -88,6 +88,24 @@ describe('a stored stream', () => {
     })
   })
 
+  it('keeps what attempts to close it found', async () => {
+    const { stream } = await open({ amount: 5n })
+    await change(stream.id, close)
+    const settlementId = 'a1b2c3d4-0000-4000-8000-000000000000'
+    await change(stream.id, { kind: 'claimed', settlementId })
+    const reason = 'invalid_upto_evm_transaction_failed'
+    await change(stream.id, { kind: 'retry', attendAt: later, reason, settlementId, isReverted: true })
+    expect(await store.find(stream.id)).toMatchObject({
+      state: 'closing',
+      attempts: 1,
+      refusals: 1,
+      refusedAt: now,
+      reverts: 1,
+      reason,
+      settlementId: null,
+    })
+  })
+
   it('is none under an unknown id, or one that is no id', async () => {
     for (const id of ['3f0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7', 'x', "'; drop table streams"]) {
       expect(await store.find(id)).toBeNull()
@@ -125,6 +143,24 @@ describe('changes at the same time', () => {
     const changed = decisions.filter(({ state }) => state === 'changed')
     expect(await store.find(stream.id)).toMatchObject({ sequence: 200, updates: changed.length })
     expect(changed.length).toBeLessThanOrEqual(200)
+  })
+
+  it('delay no close while they wait for a row', async () => {
+    const [busy, closing] = [await open(), await open()]
+    const client = await pool.connect()
+    try {
+      await client.query('begin')
+      await client.query('select 1 from streams where id = $1 for update', [busy.stream.id])
+      const updated = change(busy.stream.id, update(1n))
+      const queued = change(closing.stream.id, update(1n))
+      const closed = await store.change(closing.stream.id, decideHere(close, now), 'closes')
+      expect(closed).toMatchObject({ state: 'changed', stream: { state: 'closing' } })
+      await client.query('rollback')
+      expect(await updated).toMatchObject({ state: 'changed' })
+      await queued
+    } finally {
+      client.release()
+    }
   })
 
   it('to many streams never wait for each other in a circle', async () => {
@@ -238,6 +274,20 @@ describe('the work of the jobs', () => {
     expect(await store.leaseClosing(lease)).toEqual([])
     expect(await store.leaseClosing({ ...lease, now: lease.leasedUntil })).toHaveLength(4)
     expect(await store.leaseClosing({ ...lease, network: 'toy:2' })).toEqual([])
+  })
+
+  it('begins with the authorizations that end first', async () => {
+    const ends = ['2026-01-03T00:00:00Z', '2026-01-01T02:00:00Z', '2026-01-02T00:00:00Z']
+    for (const end of ends) {
+      const { stream } = await open({ amount: 5n, settlesUntil: new Date(end) })
+      await change(stream.id, { kind: 'end' }, later)
+    }
+    const lease = { network: 'toy:1', now: later, leasedUntil: new Date('2026-01-01T01:01:00Z'), limit: 2 }
+    const leased = await store.leaseClosing(lease)
+    expect(leased.map(({ stream }) => stream.settlesUntil).sort((a, b) => Number(a) - Number(b))).toEqual([
+      new Date('2026-01-01T02:00:00Z'),
+      new Date('2026-01-02T00:00:00Z'),
+    ])
   })
 
   it('checks each open stream once in its turn', async () => {
