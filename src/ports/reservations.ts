@@ -46,6 +46,6 @@ export interface Reservations {
   reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
   /** Gives the funds back, if this holder still has them. */
   release(reservation: Pick<Reservation, 'authorizationId' | 'holder'>): Promise<void>
-  /** Deletes expired reservations. */
+  /** Deletes what has expired, and, ten minutes after it was reserved, what is held for a stream that is not open. */
   purge(stopped?: AbortSignal): Promise<void>
 }

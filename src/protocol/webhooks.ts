@@ -52,11 +52,9 @@ export const deliveryView = z
       .optional()
       .meta({ description: "Status of the receiver's last response, if there was one" }),
     lastError: z.string().optional().meta({ description: 'Why there was no response' }),
-    data: z
-      .unknown()
-      .meta({
-        description: 'Payload of the message: the settlement, stream or intent at the time of the event',
-      }),
+    data: z.unknown().meta({
+      description: 'Payload of the message: the settlement, stream or intent at the time of the event',
+    }),
   })
   .meta({ id: 'WebhookDelivery' })
 export type DeliveryView = z.infer<typeof deliveryView>

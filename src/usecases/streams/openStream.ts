@@ -49,7 +49,7 @@ const settlesForMs = 7 * 86_400_000
 
 /**
  * Verifies and holds the authorization, then stores the stream. A process that dies between both leaves a hold without
- * a stream: its authorization is refused until the hold ends, and nothing is lost.
+ * a stream: its authorization is refused until the purge finds it, and nothing is lost.
  */
 export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUseCases['openStream'] => {
   const { store, registry, holdAuthorization, releaseHold, quotaGate, spendingLimits } = dependencies

@@ -56,6 +56,19 @@ const write = `
     set spender = excluded.spender, holder = excluded.holder, amount = excluded.amount, expires_at = excluded.expires_at,
       reserved_at = excluded.reserved_at`
 
+/** Of streams that were never stored, because the process died, or that have ended. Opening one takes seconds. */
+const purgeLost = `
+  with streams_holding as (
+    select network, asset, payer, authorization_id, reserved_at,
+      case when holder ~ '^stream:[0-9a-f-]{36}$' then substr(holder, 8)::uuid end as stream_id
+    from reservations where holder like 'stream:%' and reserved_at < now() - interval '10 minutes'
+  )
+  delete from reservations r using streams_holding h
+  where (r.network, r.asset, r.payer, r.authorization_id, r.reserved_at)
+    = (h.network, h.asset, h.payer, h.authorization_id, h.reserved_at)
+    and not exists (select 1 from streams s
+      where s.id = h.stream_id and s.state in ('active', 'paused', 'closing'))`
+
 export const createReservations = (pool: Pool): Reservations => {
   // One connection of this process per payer: a flood for one payer leaves the pool to the others.
   const inTurn = createKeyQueue()
@@ -95,7 +108,10 @@ export const createReservations = (pool: Pool): Reservations => {
       ])
     },
 
-    purge: (stopped) => purgeExpired(pool, 'reservations', stopped),
+    purge: async (stopped) => {
+      await purgeExpired(pool, 'reservations', stopped)
+      if (stopped?.aborted !== true) await pool.query(purgeLost)
+    },
   }
 }
 

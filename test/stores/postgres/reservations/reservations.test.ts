@@ -12,9 +12,13 @@ import {
   createReservations,
   maxLiveReservations,
 } from '../../../../src/stores/postgres/reservations/reservations.js'
+import { createStreamStore } from '../../../../src/stores/postgres/streams/streamStore.js'
+import { decideHere } from '../../../../src/usecases/streams/control.js'
+import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { streamOf } from '../../../support/streamOf.js'
 
 const anHour = 3_600_000
 const soon = () => new Date(Date.now() + anHour)
@@ -309,6 +313,33 @@ describe('the purge', () => {
     await reservations.purge()
     const { rows } = await pool.query('select authorization_id from reservations')
     expect(rows).toEqual([{ authorization_id: 'b' }])
+  })
+
+  it('deletes what is held for streams that are not open, once they had time to be stored', async () => {
+    const streams = createStreamStore(pool)
+    const [open, ended, unstored, young] = [
+      streamOf({ authorizationId: 'open' }),
+      streamOf({ authorizationId: 'ended' }),
+      streamOf({ authorizationId: 'unstored' }),
+      streamOf({ authorizationId: 'young' }),
+    ]
+    for (const stream of [open, ended]) {
+      const event = { type: 'stream.opened', data: viewStream(stream) } as const
+      await streams.open({ stream, payment: {}, event, quota: null })
+    }
+    await streams.change(ended.id, decideHere({ kind: 'end' }, ended.closesAt))
+    for (const { id, authorizationId } of [open, ended, unstored, young]) {
+      const held = reservation(authorizationId, { holder: `stream:${id}`, amount: 1n })
+      await reservations.reserve(held, funds(1_000n))
+    }
+    await reservations.reserve(reservation('of no id', { holder: 'stream:x', amount: 1n }), funds(1_000n))
+    await reservations.reserve(reservation('of a settle', { amount: 1n }), funds(1_000n))
+    await pool.query(
+      `update reservations set reserved_at = now() - interval '11 minutes' where authorization_id <> 'young'`,
+    )
+    await reservations.purge()
+    const { rows } = await pool.query('select authorization_id from reservations order by 1')
+    expect(rows.map((row) => row.authorization_id)).toEqual(['of a settle', 'open', 'young'])
   })
 
   it('goes on after a full batch, and ends when it is stopped', async () => {
