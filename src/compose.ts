@@ -209,6 +209,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     ...stores,
     core,
     registry,
+    gauges: metrics,
     verifyDeadlineMs: config.verifyDeadlineMs,
     clock,
     logger,

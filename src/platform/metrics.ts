@@ -30,7 +30,7 @@ export interface MeasuredRequest {
 
 export interface MeasuredOpen {
   readonly network: string
-  readonly state: 'claimed' | 'pending'
+  readonly state: string
   readonly count: number
   readonly oldestSeconds: number
 }
@@ -50,6 +50,8 @@ export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounte
   countSettle(kind: MeasuredKind, result: SettleLabel): void
   /** Replaces all values; pairs that are not listed become 0. */
   setOpenSettlements(open: readonly MeasuredOpen[]): void
+  /** As for settlements. */
+  setOpenStreams(open: readonly MeasuredOpen[]): void
   setLastReconciliation(run: MeasuredReconciliation): void
 }
 
@@ -64,7 +66,8 @@ export interface MetricsSettings {
   readonly isLimiterDegraded?: () => boolean
 }
 
-const openStates = ['claimed', 'pending'] as const
+const openStates = ['claimed', 'pending']
+const openStreamStates = ['active', 'paused', 'closing']
 const webhookOutcomes = ['delivered', 'waiting', 'failed'] as const
 const methods = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'])
 // From below 1 ms (a rejected body) to 25 s (a settle that waits for its receipt).
@@ -138,6 +141,18 @@ export const createMetrics = ({
     labelNames: ['network', 'state'],
     registers,
   })
+  const openStreams = new Gauge({
+    name: 'quittance_streams_open',
+    help: 'Open streams',
+    labelNames: ['network', 'state'],
+    registers,
+  })
+  const oldestStreams = new Gauge({
+    name: 'quittance_streams_unchanged_seconds',
+    help: 'Longest time since the last update of an open stream; closing: since its close',
+    labelNames: ['network', 'state'],
+    registers,
+  })
   const reorged = new Counter({
     name: 'quittance_settlements_reorged_total',
     help: 'Confirmed settlements whose block was removed by a reorg',
@@ -188,6 +203,25 @@ export const createMetrics = ({
     scheme: schemes.has(scheme) ? scheme : 'other',
   })
 
+  /** Networks that are no longer configured share the label `other`. */
+  const setOpen =
+    (gauges: OpenGauges, states: readonly string[]) =>
+    (counts: readonly MeasuredOpen[]): void => {
+      for (const gauge of [gauges.count, gauges.oldest]) {
+        gauge.reset()
+        for (const network of networks) for (const state of states) gauge.set({ network, state }, 0)
+      }
+      const ages = new Map<string, number>()
+      for (const { network, state, count, oldestSeconds } of counts) {
+        const labels = { network: labelNetwork(network), state }
+        const key = `${labels.network} ${state}`
+        const age = Math.max(ages.get(key) ?? 0, oldestSeconds)
+        ages.set(key, age)
+        gauges.count.inc(labels, count)
+        gauges.oldest.set(labels, age)
+      }
+    }
+
   // Prometheus alerts on increase need an initial zero.
   for (const network of networks) {
     reorged.inc({ network }, 0)
@@ -216,23 +250,14 @@ export const createMetrics = ({
     },
     countCreditRepair: () => creditRepairs.inc(),
     countWebhook: (outcome) => webhooks.inc({ outcome }),
-    setOpenSettlements: (counts) => {
-      for (const gauge of [open, oldest]) {
-        gauge.reset()
-        for (const network of networks) for (const state of openStates) gauge.set({ network, state }, 0)
-      }
-      // Networks that are no longer configured share the label `other`.
-      const ages = new Map<string, number>()
-      for (const { network, state, count, oldestSeconds } of counts) {
-        const labels = { network: labelNetwork(network), state }
-        const key = `${labels.network} ${state}`
-        const age = Math.max(ages.get(key) ?? 0, oldestSeconds)
-        ages.set(key, age)
-        open.inc(labels, count)
-        oldest.set(labels, age)
-      }
-    },
+    setOpenSettlements: setOpen({ count: open, oldest }, openStates),
+    setOpenStreams: setOpen({ count: openStreams, oldest: oldestStreams }, openStreamStates),
   }
+}
+
+interface OpenGauges {
+  readonly count: Gauge<'network' | 'state'>
+  readonly oldest: Gauge<'network' | 'state'>
 }
 
 /** Buffers counts until the next scrape: each prom-client call validates and hashes labels (microseconds). */

@@ -132,6 +132,16 @@ export interface StreamStore {
   leaseClosing(lease: ClosingLease): Promise<readonly StreamToSettle[]>
   /** Active and paused streams that were not looked at since `before`; they count as looked at `now`. */
   takeToCheck(before: Date, now: Date, limit: number): Promise<readonly StreamToSettle[]>
+  /** Omits networks and states without open streams. */
+  countOpen(): Promise<readonly OpenStreamCount[]>
+}
+
+/** `oldestSeconds`: since the last update of the stream that waits longest; of closing ones, since the close. */
+export interface OpenStreamCount {
+  readonly network: string
+  readonly state: StreamState
+  readonly count: number
+  readonly oldestSeconds: number
 }
 
 export interface StreamQuery {

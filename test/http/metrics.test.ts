@@ -204,6 +204,21 @@ describe('settlement metrics outside of requests', () => {
   })
 })
 
+it('metrics of streams show the latest count, and zero when there are none', async () => {
+  const { lines, metrics } = measured()
+  const network = 'eip155:8453'
+  metrics.setOpenStreams([{ network, state: 'closing', count: 2, oldestSeconds: 90 }])
+  const nonZero = async (name: string) => (await lines(name)).filter((line) => !line.endsWith(' 0'))
+  expect(await nonZero('quittance_streams_open')).toEqual([
+    'quittance_streams_open{network="eip155:8453",state="closing"} 2',
+  ])
+  expect(await nonZero('quittance_streams_unchanged_seconds')).toEqual([
+    'quittance_streams_unchanged_seconds{network="eip155:8453",state="closing"} 90',
+  ])
+  metrics.setOpenStreams([])
+  expect(await nonZero('quittance_streams_open')).toEqual([])
+})
+
 describe('GET /metrics without limits', () => {
   it('is computed once a second, however many callers ask (A58)', async () => {
     const metrics = testMetrics()

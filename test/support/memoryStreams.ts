@@ -67,6 +67,7 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
       for (const stream of leased) streams.set(stream.id, stream)
       return leased.map((stream) => ({ stream, payment }))
     },
+    countOpen: async () => [],
     takeToCheck: async (before, now, limit) => {
       const taken = list()
         .filter(({ state }) => state === 'active' || state === 'paused')

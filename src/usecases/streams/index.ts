@@ -3,7 +3,7 @@ import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Reservations } from '../../ports/reservations.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
-import type { StreamStore } from '../../ports/streamStore.js'
+import type { OpenStreamCount, StreamStore } from '../../ports/streamStore.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Core } from '../core/index.js'
 import { createCheckFunds } from './checkFunds.js'
@@ -22,6 +22,7 @@ export interface StreamsDependencies {
   readonly reservations: Pick<Reservations, 'release'>
   readonly core: Pick<Core, 'settleAuthorization' | 'holdAuthorization' | 'quotaGate' | 'spendingLimits'>
   readonly registry: SchemeRegistry
+  readonly gauges: { setOpenStreams(counts: readonly OpenStreamCount[]): void }
   readonly verifyDeadlineMs: number
   readonly clock: Clock
   readonly logger: Logger
@@ -29,13 +30,13 @@ export interface StreamsDependencies {
 
 export interface Streams {
   readonly useCases: StreamUseCases
-  readonly jobs: Readonly<Record<'closeStreams' | 'checkStreamFunds', Job>>
+  readonly jobs: Readonly<Record<'closeStreams' | 'checkStreamFunds' | 'measureOpenStreams', Job>>
   /** Waits for closes that a job left under way. */
   close(): Promise<void>
 }
 
 export const createStreams = (dependencies: StreamsDependencies): Streams => {
-  const { streams: store, journal, core, registry, clock, logger, verifyDeadlineMs } = dependencies
+  const { streams: store, journal, core, registry, gauges, clock, logger, verifyDeadlineMs } = dependencies
   const releaseHold = createReleaseHold(dependencies.reservations, logger)
   const { settleAuthorization } = core
   const settleStream = createSettleStream({ store, journal, settleAuthorization, releaseHold, clock, logger })
@@ -61,6 +62,10 @@ export const createStreams = (dependencies: StreamsDependencies): Streams => {
         everyMs: 5_000,
         isShared: true,
         run: createCheckFunds({ store, registry, clock, logger }),
+      },
+      measureOpenStreams: {
+        everyMs: 15_000,
+        run: async () => gauges.setOpenStreams(await store.countOpen()),
       },
     },
     close: closeStreams.close,

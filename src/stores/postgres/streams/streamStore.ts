@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { Stream, StreamStore, StreamToSettle } from '../../../ports/streamStore.js'
+import { streamStates } from '../../../protocol/streams.js'
 import { coalesce } from '../database/coalesce.js'
 import { uuidForm } from '../database/uuidForm.js'
 import { changeStreams } from './changeStreams.js'
@@ -10,6 +11,12 @@ import { readStream, streamColumns } from './streamRow.js'
 const withPayment = z.looseObject({ payment: z.unknown() })
 const idRow = z.object({ id: z.string() })
 const networkRow = z.object({ network: z.string() })
+const openCount = z.object({
+  network: z.string(),
+  state: z.enum(streamStates),
+  count: z.string().transform(Number),
+  oldest_seconds: z.number(),
+})
 
 const readWithPayment = (value: unknown): StreamToSettle => ({
   stream: readStream(value),
@@ -93,6 +100,19 @@ export const createStreamStore = (pool: Pool): StreamStore => {
         [before, now, limit],
       )
       return rows.map(readWithPayment)
+    },
+
+    countOpen: async () => {
+      // As the partial unique index has it, so that streams that have ended cost nothing.
+      const { rows } = await pool.query(
+        `select network, state, count(*) as count,
+           extract(epoch from now() - min(updated_at))::float8 as oldest_seconds
+         from streams where state in ('active', 'paused', 'closing') group by network, state`,
+      )
+      return rows.map((value) => {
+        const { oldest_seconds: oldestSeconds, ...rest } = openCount.parse(value)
+        return { ...rest, oldestSeconds }
+      })
     },
   }
 }

@@ -290,6 +290,24 @@ describe('the work of the jobs', () => {
     ])
   })
 
+  it('is counted by network and state', async () => {
+    const { stream } = await open({ amount: 5n, updatedAt: new Date(Date.now() - 60_000) })
+    await open({ updatedAt: new Date(Date.now() - 90_000) })
+    await open({ network: 'toy:2' })
+    const ended = await open()
+    await change(ended.stream.id, { kind: 'end' }, later)
+    await change(stream.id, close, new Date(stream.createdAt.getTime() + 1_000))
+    const counts = await store.countOpen()
+    expect(counts.map(({ network, state, count }) => `${network} ${state} ${count}`).sort()).toEqual([
+      'toy:1 active 1',
+      'toy:1 closing 1',
+      'toy:2 active 1',
+    ])
+    const active = counts.find(({ network, state }) => network === 'toy:1' && state === 'active')
+    expect(active?.oldestSeconds).toBeGreaterThan(89)
+    expect(active?.oldestSeconds).toBeLessThan(200)
+  })
+
   it('checks each open stream once in its turn', async () => {
     const { stream } = await open({ createdAt: now })
     expect(await store.takeToCheck(now, later, 10)).toEqual([])
