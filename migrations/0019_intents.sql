@@ -21,6 +21,8 @@ create table intents (
   reason text,
   created_at timestamptz not null,
   expires_at timestamptz not null,
+  -- Later than expires_at while the funds may have been sent by the payer before execute.
+  ends_at timestamptz not null check (ends_at >= expires_at),
   closed_at timestamptz,
   check ((settlement_id is null) = (authorization_id is null)),
   check (status not in ('routed', 'executing', 'completed', 'failed') or selected is not null),
@@ -30,7 +32,7 @@ create table intents (
 create index intents_of_account on intents (caller, created_at desc, id desc);
 create index intents_by_status on intents (caller, status, created_at desc, id desc);
 create index intents_executing on intents (id) where status = 'executing';
-create index intents_expiring on intents (expires_at) where status in ('pending', 'routed');
+create index intents_expiring on intents (ends_at) where status in ('pending', 'routed');
 -- For the purge: what was never paid is kept for a shorter time.
 create index intents_unpaid on intents (closed_at) where status in ('expired', 'cancelled');
 create index intents_paid on intents (closed_at) where status in ('completed', 'failed');

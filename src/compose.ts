@@ -217,6 +217,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   const intents = createIntents({
     store: stores.intents,
     journal: stores.journal,
+    idempotency: stores.idempotency,
     registry,
     isServing: chains.isServing,
     settleAuthorization: core.settleAuthorization,

@@ -916,6 +916,8 @@ export interface paths {
          * @description Computes every way in which this facilitator can settle the payment now: a network, a token and a scheme, with the payer's balance, the fee, the usual time and a score. Nothing is bridged and nothing is exchanged: the payee receives, on the network of the route, the token that the payer has there. `unavailable` says why other networks are no route.
          *
          *     Without an API key the id is the only way to the intent: keep it secret until it is paid.
+         *
+         *     With an `Idempotency-Key` you can repeat the request after a lost response: the same key and body answer the first intent, as it is then, marked by `X-Idempotency-Replayed: true`. Keys are scoped to the caller and kept for 24 hours. Without an API key, use a random one.
          */
         post: operations["createIntent"];
         delete?: never;
@@ -977,7 +979,7 @@ export interface paths {
          * Pay an intent
          * @description Settles the signed payment, judged against the requirements of the selected route. A payment of another payer is refused. Send the same request again after a lost answer: it joins the settlement, and is answered its result.
          *
-         *     A refused payment answers 400 `PAYMENT_REFUSED` with `errorReason`: nothing was sent, and the payer may sign again. A 200 says what became of a payment that was sent: `completed`, `executing` (its outcome is not known yet: do not pay again) or `failed`.
+         *     A refused payment answers 400 `PAYMENT_REFUSED` with `errorReason`: this facilitator sent nothing, and the payer may sign again. Under `exact-direct` the payer has sent the funds itself: correct the proof, and do not pay again. A 200 says what became of a payment that was sent: `completed`, `executing` (its outcome is not known yet: do not pay again) or `failed`.
          */
         post: operations["executeIntent"];
         delete?: never;
@@ -1017,7 +1019,7 @@ export interface paths {
         put?: never;
         /**
          * Compute the routes again
-         * @description With new balances and fees, valid for another 5 minutes, but never longer than the intent. A selected route that is no longer available is selected no more: the intent is `pending` again.
+         * @description With new balances and fees, valid for another 5 minutes, but never longer than the intent. A selected route that is no longer available is selected no more: the intent is `pending` again. A selected route of `exact-direct` stays, because the payer may have paid.
          */
         post: operations["refreshIntent"];
         delete?: never;
@@ -2066,7 +2068,7 @@ export interface components {
         };
         ExecutedIntent: {
             intent: components["schemas"]["Intent"];
-            /** @description `completed`: paid. `executing`: sent, ask again. `failed`: no funds moved */
+            /** @description `completed`: paid. `executing`: sent, ask again. `failed`: the payment failed on chain */
             status: components["schemas"]["IntentStatus"];
             /** @description Empty while nothing was sent, or if it needed none */
             transaction: string;
@@ -2220,7 +2222,7 @@ export interface components {
         IntentStatus: "pending" | "routed" | "executing" | "completed" | "failed" | "expired" | "cancelled";
         IntentWithRoutes: {
             intent: components["schemas"]["Intent"];
-            /** @description At most 5, the best first */
+            /** @description At most 100, the best first */
             availableRoutes: components["schemas"]["IntentRoute"][];
             /** @description The first; null without routes */
             recommendedRoute: components["schemas"]["IntentRoute"] | null;
@@ -3614,7 +3616,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
-                    /** @description `true` if this is the stored response of an earlier request with the same `Idempotency-Key` */
+                    /** @description `true` if this answers an earlier request with the same `Idempotency-Key` again */
                     "X-Idempotency-Replayed"?: "true";
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -9206,7 +9208,13 @@ export interface operations {
     createIntent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Unique key of this request: 1 to 64 letters, digits and hyphens
+                 * @example order-4711-attempt-1
+                 */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9220,6 +9228,8 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description `true` if this answers an earlier request with the same `Idempotency-Key` again */
+                    "X-Idempotency-Replayed"?: "true";
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9230,7 +9240,7 @@ export interface operations {
                     "application/json": components["schemas"]["IntentWithRoutes"];
                 };
             };
-            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
+            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_IDEMPOTENCY_KEY`: The header `Idempotency-Key` is not 1 to 64 letters, digits and hyphens. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -9277,6 +9287,21 @@ export interface operations {
             408: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `REQUEST_IN_PROGRESS`: The first request with this `Idempotency-Key` is still in progress; retry after `Retry-After`. `PAYLOAD_MISMATCH`: The `Idempotency-Key` was already used with a different body. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9344,7 +9369,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. `IDEMPOTENCY_UNAVAILABLE`: The idempotency store is unavailable; nothing was sent, retry. */
             503: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -16,12 +16,6 @@ export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-/** `withSignal` for work that must not start once the signal has aborted. */
-export const startWithSignal = async <T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-  signal.throwIfAborted()
-  return await withSignal(start(), signal)
-}
-
 /** Resolves to false if the signal aborted the sleep. */
 export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
@@ -42,7 +36,8 @@ export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boole
 
 export interface Deadline {
   readonly milliseconds: number
-  readonly stopped: AbortSignal
+  /** Absent: nothing but the deadline aborts the work. */
+  readonly stopped?: AbortSignal
 }
 
 /**
@@ -54,14 +49,14 @@ export const withinDeadline = async <T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const controller = new AbortController()
-  const stop = () => controller.abort(stopped.reason)
+  const stop = () => controller.abort(stopped?.reason)
   const timer = setTimeout(() => controller.abort(new Error('The deadline passed')), milliseconds)
-  stopped.addEventListener('abort', stop, { once: true })
-  if (stopped.aborted) stop()
+  stopped?.addEventListener('abort', stop, { once: true })
+  if (stopped?.aborted === true) stop()
   try {
     return await work(controller.signal)
   } finally {
     clearTimeout(timer)
-    stopped.removeEventListener('abort', stop)
+    stopped?.removeEventListener('abort', stop)
   }
 }

@@ -1,7 +1,10 @@
 import { withSignal } from './deadline.js'
 
 export interface Slots {
-  /** Runs the work once a slot is free. Rejects with the signal's reason when it aborts before or meanwhile. */
+  /**
+   * Runs the work once a slot is free. Rejects with the signal's reason when it aborts before or meanwhile; work that was
+   * started keeps its slot until it ends.
+   */
   run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
 }
 
@@ -11,6 +14,7 @@ export const createSlots = (count: number): Slots => {
   let free = count
 
   const acquire = async (signal: AbortSignal): Promise<void> => {
+    signal.throwIfAborted()
     if (free > 0) {
       free -= 1
       return
@@ -42,11 +46,14 @@ export const createSlots = (count: number): Slots => {
   return {
     run: async (signal, work) => {
       await acquire(signal)
-      try {
-        return await withSignal(work(), signal)
-      } finally {
-        release()
+      const started = async () => {
+        try {
+          return await work()
+        } finally {
+          release()
+        }
       }
+      return await withSignal(started(), signal)
     },
   }
 }

@@ -47,6 +47,8 @@ export interface Intent {
   readonly reason: Reason | null
   readonly createdAt: Date
   readonly expiresAt: Date
+  /** When it expires in fact: later than `expiresAt` while the selected route is one of `exact-direct`. */
+  readonly endsAt: Date
   readonly closedAt: Date | null
 }
 
@@ -82,7 +84,7 @@ export interface IntentStore {
   list(query: IntentQuery): Promise<readonly Intent[]>
   /** Executing intents whose settlement has ended. */
   listSettled(limit: number): Promise<readonly Intent[]>
-  /** Pending and routed intents whose time is over, the oldest first. */
+  /** Pending and routed intents that have ended by `endsAt`, the oldest first. */
   listOverdue(now: Date, limit: number): Promise<readonly Intent[]>
   /** Deletes intents that ended before: with a payment, and without one. */
   purge(before: { readonly paid: Date; readonly unpaid: Date }, stopped?: AbortSignal): Promise<void>

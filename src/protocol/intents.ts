@@ -12,7 +12,8 @@ export const intentLimits = {
   metadataBytes: 2_048,
   defaultSeconds: 300,
   maxSeconds: 3_600,
-  routes: 5,
+  /** More than any configuration has: no route is left out. */
+  routes: 100,
   routeSeconds: 300,
 } as const
 
@@ -224,7 +225,9 @@ export type IntentView = z.infer<typeof intentView>
 export const intentWithRoutes = z
   .object({
     intent: intentView,
-    availableRoutes: z.array(intentRoute).meta({ description: 'At most 5, the best first' }),
+    availableRoutes: z
+      .array(intentRoute)
+      .meta({ description: `At most ${intentLimits.routes}, the best first` }),
     recommendedRoute: intentRoute.nullable().meta({ description: 'The first; null without routes' }),
     unavailable: z.array(unavailableRoute).meta({ description: 'Why other networks are no routes' }),
   })
@@ -242,7 +245,7 @@ export const executedIntent = z
   .object({
     intent: intentView,
     status: intentStatus.meta({
-      description: '`completed`: paid. `executing`: sent, ask again. `failed`: no funds moved',
+      description: '`completed`: paid. `executing`: sent, ask again. `failed`: the payment failed on chain',
     }),
     transaction: z.string().meta({ description: 'Empty while nothing was sent, or if it needed none' }),
     txHashes: z.array(z.string()).meta({ description: 'The same as a list' }),

@@ -71,6 +71,8 @@ export interface VerifyOptions {
   readonly isForSettle?: boolean
   /** False once the caller disconnected: chain reads can be skipped. */
   readonly isAwaited: () => boolean
+  /** Transfers that the payer sent itself before this time are refused. */
+  readonly paidAfter?: Date | undefined
 }
 
 export interface SettleOptions {
@@ -154,10 +156,13 @@ export interface Scheme {
   readonly isTestnet?: boolean
   /** Tokens with a known symbol, the preferred one first. Absent: none. */
   listTokens?(): readonly Token[]
-  /** Of any address of the network, in smallest units. Throws only if the chain is unavailable. Absent: unknown. */
-  readBalance?(asset: string, owner: string, signal: AbortSignal): Promise<bigint>
-  /** Throws only if the chain is unavailable. Absent: unknown. */
-  estimateFee?(signal: AbortSignal): Promise<SettlementFee>
+  /**
+   * Of any address of the network, in smallest units. Throws only if the chain is unavailable: ends with the timeouts of
+   * its nodes, and has no deadline of its own. Absent: unknown.
+   */
+  readBalance?(asset: string, owner: string): Promise<bigint>
+  /** As `readBalance`. */
+  estimateFee?(): Promise<SettlementFee>
   /** Usual time from settle until the outcome is known. Absent: unknown. */
   readonly secondsToSettle?: number
   /** Absent: payers cannot sign what they owe in a stream. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startWithSignal, withinDeadline } from '../../src/concurrency/deadline.js'
+import { withinDeadline } from '../../src/concurrency/deadline.js'
 
 const never = new AbortController().signal
 
@@ -30,26 +30,5 @@ describe('work within a deadline', () => {
     const deadline = { milliseconds: 600_000, stopped: never }
     expect(await withinDeadline(deadline, async () => 7)).toBe(7)
     await expect(withinDeadline(deadline, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-  })
-})
-
-describe('work that starts with a signal', () => {
-  it('passes on results and errors', async () => {
-    expect(await startWithSignal(async () => 7, never)).toBe(7)
-    await expect(startWithSignal(() => Promise.reject(new Error('no')), never)).rejects.toThrow('no')
-  })
-
-  it('is left alone when the signal aborts, and not begun afterwards', async () => {
-    const stopping = new AbortController()
-    const begun: string[] = []
-    const begin = (name: string) => () => {
-      begun.push(name)
-      return new Promise<never>(() => undefined)
-    }
-    const work = startWithSignal(begin('first'), stopping.signal)
-    stopping.abort(new Error('closing'))
-    await expect(work).rejects.toThrow('closing')
-    await expect(startWithSignal(begin('second'), stopping.signal)).rejects.toThrow('closing')
-    expect(begun).toEqual(['first'])
   })
 })

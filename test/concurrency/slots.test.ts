@@ -38,14 +38,26 @@ describe('slots', () => {
     expect(await slots.run(never, async () => 'next')).toBe('next')
   })
 
-  it('are freed when work does not end in time', async () => {
-    const slots = createSlots(1)
+  it('are kept by work that does not end in time, until it ends', async () => {
+    const { started, run, end } = startWorks(createSlots(1))
     const deadline = new AbortController()
-    const hanging = slots.run(deadline.signal, () => new Promise(() => undefined))
-    const next = slots.run(never, async () => 'next')
+    const hanging = run('hanging', deadline.signal)
+    const next = run('next')
     deadline.abort(new Error('Too late'))
     await expect(hanging).rejects.toThrow('Too late')
+    await drainEventLoop()
+    expect(started).toEqual(['hanging'])
+    await end('hanging')
+    await end('next')
     expect(await next).toBe('next')
+  })
+
+  it('start no work whose time is over', async () => {
+    const { started, run } = startWorks(createSlots(1))
+    const deadline = new AbortController()
+    deadline.abort(new Error('Too late'))
+    await expect(run('late', deadline.signal)).rejects.toThrow('Too late')
+    expect(started).toEqual([])
   })
 
   it('are not taken by work that waited too long', async () => {

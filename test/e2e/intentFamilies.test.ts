@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { intentWithRoutes } from '../../src/protocol/intents.js'
 import type { DemoWorld } from '../demo/world.js'
 import { directWorlds, worlds } from '../demo/worlds/index.js'
-import { payByIntent, signAsCustomer } from '../support/intents.js'
+import { callIntents, payByIntent, signAsCustomer } from '../support/intents.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -36,6 +37,56 @@ describe('an intent on every family that settles', () => {
     await Promise.all([...opened.values()].map((world) => world.close()))
     await database.drop()
   })
+
+  /** Wallets by namespace. */
+  const walletsOf = (party: 'customer' | 'merchant') =>
+    Object.fromEntries(
+      [...opened.values()].map((world) => [world.network.slice(0, world.network.indexOf(':')), world[party]]),
+    )
+  const partiesOf = () => ({ payer: walletsOf('customer'), payee: walletsOf('merchant') })
+  const networksWith = (symbol: string): readonly string[] =>
+    [...opened.values()].filter((world) => symbolOf(world) === symbol).map(({ network }) => network)
+
+  it('is planned over all of them at once, without testnets that are not named', async () => {
+    const { availableRoutes, unavailable } = await callIntents({ url: service.url }, '', {
+      body: { ...partiesOf(), amount: price.toString(), asset: 'USDC' },
+      shape: intentWithRoutes,
+    })
+    const { network } = findWorld('solana')
+    expect(availableRoutes.map((route) => route.network)).toEqual([network])
+    const others = [...opened.values()].map((world) => world.network).filter((each) => each !== network)
+    const excluded = unavailable.filter(({ scheme }) => scheme === 'exact' || scheme === 'exact-direct')
+    expect(excluded.map((each) => `${each.network} ${each.reason}`)).toEqual(
+      others.map((each) => `${each} testnet`).toSorted(),
+    )
+  })
+
+  it('is paid on the one that is chosen of several families', async () => {
+    const world = findWorld('near')
+    const holders = networksWith('USDC')
+    const paidBefore = await world.balanceOf(world.merchant)
+    const { created, executed } = await payByIntent({
+      url: service.url,
+      terms: {
+        ...partiesOf(),
+        asset: 'USDC',
+        sourceNetworks: [...opened.values()].map(({ network }) => network),
+      },
+      sign: signAsCustomer(world),
+      choose: (routes) => routes.find(({ network }) => network === world.network),
+    })
+    expect(holders.length).toBeGreaterThan(3)
+    expect(created.availableRoutes.map(({ network }) => network).toSorted()).toEqual(holders.toSorted())
+    for (const { network, payer, payTo } of created.availableRoutes) {
+      const each = [...opened.values()].find((other) => other.network === network)
+      expect([payer, payTo]).toEqual([each?.customer, each?.merchant])
+    }
+    const others = created.unavailable.filter(({ network }) => !holders.includes(network))
+    expect(others.length).toBeGreaterThan(3)
+    expect(new Set(others.map(({ reason }) => reason))).toEqual(new Set(['unsupported_asset']))
+    expect(executed.status).toBe('completed')
+    expect((await world.balanceOf(world.merchant)) - paidBefore).toBe(price)
+  }, 60_000)
 
   it.each(Object.keys(worlds))(
     '%s: routed by the currency and the wallets, signed by the client, paid once',

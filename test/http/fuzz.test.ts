@@ -41,7 +41,8 @@ const app = testApp({
   intents: {
     createIntent: async ({ terms }) => {
       listCandidates(terms, schemes, () => true)
-      return intentWithRoutes.parse(intentExamples.create.response.created.value)
+      const answer = intentWithRoutes.parse(intentExamples.create.response.created.value)
+      return { answer, isReplayed: false }
     },
   },
   // Use cases must only receive validated input: they throw otherwise.

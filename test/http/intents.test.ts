@@ -22,7 +22,7 @@ const open = (given: Partial<IntentUseCases> = {}, apiKeyRequired = false) => {
   const app = testApp({
     apiKeyRequired,
     intents: {
-      createIntent: answer(withRoutes),
+      createIntent: answer({ answer: withRoutes, isReplayed: false }),
       getIntent: answer(withRoutes),
       listIntents: answer({ intents: [] }),
       selectRoute: answer(routedIntent.parse(intentExamples.route.response.routed.value)),
@@ -44,7 +44,27 @@ describe('the endpoints of intents', () => {
     expect(response.statusCode).toBe(201)
     expect(response.json()).toEqual(withRoutes)
     expect(response.headers['cache-control']).toBe('no-store')
-    expect(calls).toEqual([{ terms: { ...body, expiresIn: 300 }, caller: 'anonymous' }])
+    expect(response.headers).not.toHaveProperty('x-idempotency-replayed')
+    const terms = { ...body, expiresIn: 300 }
+    expect(calls).toEqual([{ terms, caller: 'anonymous', idempotencyKey: null }])
+  })
+
+  it('POST /v1/intent passes on its Idempotency-Key, and says that it repeats an answer', async () => {
+    const keys: unknown[] = []
+    const { app } = open({
+      createIntent: async ({ idempotencyKey }) => {
+        keys.push(idempotencyKey)
+        return { answer: withRoutes, isReplayed: true }
+      },
+    })
+    const create = (key: string) =>
+      app.inject({ method: 'POST', url: '/v1/intent', headers: { 'idempotency-key': key }, payload: body })
+    const response = await create('order-4711')
+    expect(response.statusCode).toBe(201)
+    expect(response.headers['x-idempotency-replayed']).toBe('true')
+    const refused = await create('order 4711')
+    expect([refused.statusCode, refused.json().code]).toEqual([400, 'INVALID_IDEMPOTENCY_KEY'])
+    expect(keys).toEqual(['order-4711'])
   })
 
   it.each([

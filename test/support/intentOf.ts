@@ -35,7 +35,7 @@ const ended: readonly IntentStatus[] = ['completed', 'failed', 'expired', 'cance
 
 /** Consistent with its status; created at the first moment of 2026, for an hour. */
 export const intentOf = (changes: Partial<Intent> = {}): Intent => {
-  const { status = 'pending' } = changes
+  const { status = 'pending', expiresAt = new Date('2026-01-01T01:00:00Z') } = changes
   const createdAt = new Date('2026-01-01T00:00:00Z')
   const isPaid = paid.includes(status)
   return {
@@ -50,7 +50,8 @@ export const intentOf = (changes: Partial<Intent> = {}): Intent => {
     settledAmount: status === 'completed' ? 10_000n : null,
     reason: status === 'failed' ? 'transaction_failed' : null,
     createdAt,
-    expiresAt: new Date('2026-01-01T01:00:00Z'),
+    expiresAt,
+    endsAt: expiresAt,
     closedAt: ended.includes(status) ? createdAt : null,
     ...changes,
   }

@@ -1,4 +1,3 @@
-import { startWithSignal } from '../../concurrency/deadline.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import type { MinimumPayment } from '../common/minimumPayment.js'
 import { listKnownTokens } from '../common/tokens.js'
@@ -45,13 +44,10 @@ export const describeNetwork = (
 
   listTokens: () => listTokens(network, tokens),
 
-  readBalance: async (named, holder, signal) => {
+  readBalance: async (named, holder) => {
     const [asset, owner] = [readAddress(named), readAddress(holder)]
     if (asset === null || owner === null) return 0n
-    return await startWithSignal(
-      () => readBalance({ rpc, network: network.network }, { asset, owner }),
-      signal,
-    )
+    return await readBalance({ rpc, network: network.network }, { asset, owner })
   },
 
   describeAsset: async (asset) => {
@@ -85,8 +81,8 @@ const describeChain = ({
     ...(coin === null
       ? {}
       : {
-          estimateFee: async (signal) => ({
-            amount: await startWithSignal(engine.readTypicalCost, signal),
+          estimateFee: async () => ({
+            amount: await engine.readTypicalCost(),
             symbol: coin,
             decimals: coinDecimals,
             paidBy: 'facilitator',

@@ -186,24 +186,30 @@ export const knownNetworks: readonly KnownNetwork[] = [
 export const findKnownNetwork = (chainId: number): KnownNetwork | null =>
   knownNetworks.find((network) => network.chainId === chainId) ?? null
 
-/** Networks that operators configure themselves: coin, and whether its money is worthless. */
-const otherNetworks: Readonly<Record<number, readonly [coin: string, isTestnet: boolean]>> = {
+/** Networks that operators configure themselves: coin, if its symbol is known, and whether its money is worthless. */
+const otherNetworks: Readonly<Record<number, readonly [coin: string | null, isTestnet: boolean]>> = {
   56: ['BNB', false],
   97: ['BNB', true],
   100: ['xDAI', false],
   130: ['ETH', false],
   137: ['POL', false],
   480: ['ETH', false],
+  1328: ['SEI', true],
+  2201: [null, true],
+  11124: ['ETH', true],
   17000: ['ETH', true],
   31337: ['ETH', true],
   42220: ['CELO', false],
   43113: ['AVAX', true],
   43114: ['AVAX', false],
   59144: ['ETH', false],
+  72344: [null, true],
   80002: ['POL', true],
   80069: ['BERA', true],
   560048: ['ETH', true],
   763373: ['ETH', true],
+  11142220: ['CELO', true],
+  324705682: [null, true],
 }
 
 /** Null where the network is neither built in nor listed above. */

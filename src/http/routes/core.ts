@@ -12,6 +12,7 @@ import type { CoreUseCases, SettleResponse } from '../../usecases/core/useCases.
 import { createTokenCheck, type OperatorGate } from '../auth/operatorGate.js'
 import { readQuotaClaim } from '../auth/quotaClaim.js'
 import { forbidCaching } from '../forbidCaching.js'
+import { readIdempotencyKey, rejectMalformedKey } from '../idempotencyKey.js'
 import { isClientGone } from '../responseEnd.js'
 import { acceptsSchema } from '../schemas/accepts.js'
 import {
@@ -141,20 +142,17 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
       schema: settleSchema,
       config: { access: 'key', scope: 'settle' },
       bodyLimit: maxBodyBytes,
-      // Before the body is read: a malformed key could not be looked up again.
-      onRequest: async (request) => {
-        rejectMalformedKey(request.headers['idempotency-key'])
-      },
+      onRequest: rejectMalformedKey,
     },
     async (request, reply) => {
-      const { body, caller, headers } = request
+      const { body, caller } = request
       const kind = readKind(body.paymentRequirements)
       try {
         const response = await useCases.settlePayment({
           body,
           caller,
           quota: readQuotaClaim(request, tiers),
-          idempotencyKey: readIdempotencyKey(headers['idempotency-key']),
+          idempotencyKey: readIdempotencyKey(request),
           isAwaited: () => !isClientGone(reply),
         })
         metrics.countSettle(kind, describeOutcome(response))
@@ -208,16 +206,6 @@ const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({
 
 /** As x402 reads it: base64 of the JSON. */
 const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64')
-
-const wellFormedKey = /^[A-Za-z0-9-]{1,64}$/
-
-const rejectMalformedKey = (key: string | string[] | undefined): void => {
-  if (key === undefined || (typeof key === 'string' && wellFormedKey.test(key))) return
-  throw new AppError('INVALID_IDEMPOTENCY_KEY', 'Idempotency-Key must be 1 to 64 letters, digits and hyphens')
-}
-
-const readIdempotencyKey = (key: string | string[] | undefined): string | null =>
-  typeof key === 'string' ? key : null
 
 const describeOutcome = ({ result, isReplayed }: SettleResponse) => {
   if (isReplayed) return 'replayed'

@@ -3,6 +3,7 @@ import type { Tiers } from '../../protocol/tiers.js'
 import type { IntentUseCases } from '../../usecases/intents/useCases.js'
 import { readQuotaClaim } from '../auth/quotaClaim.js'
 import { forbidCaching } from '../forbidCaching.js'
+import { readIdempotencyKey, rejectMalformedKey } from '../idempotencyKey.js'
 import {
   cancelIntentSchema,
   createIntentSchema,
@@ -30,8 +31,16 @@ export const intentRoutes: FastifyPluginCallbackZod<IntentRoutesDependencies> = 
   const reads = { access: 'key', scope: 'read' } as const
   const changes = { access: 'key', scope: 'settle' } as const
 
-  app.post('/v1/intent', { schema: createIntentSchema, config: changes }, async ({ body, caller }, reply) =>
-    reply.code(201).send(await useCases.createIntent({ terms: body, caller })),
+  app.post(
+    '/v1/intent',
+    { schema: createIntentSchema, config: changes, onRequest: rejectMalformedKey },
+    async (request, reply) => {
+      const { body, caller } = request
+      const idempotencyKey = readIdempotencyKey(request)
+      const { answer, isReplayed } = await useCases.createIntent({ terms: body, caller, idempotencyKey })
+      if (isReplayed) reply.header('x-idempotency-replayed', 'true')
+      return await reply.code(201).send(answer)
+    },
   )
 
   app.get(

@@ -24,6 +24,7 @@ import {
   supportedResponse,
   verifyResponses,
 } from './examples.js'
+import { keyedHeaders, replayedHeader } from './idempotency.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 import { settlementsQuery } from './settlementsQuery.js'
 
@@ -198,16 +199,7 @@ export const settleSchema = {
       '`settledAmount`, `maxAmount`, `blockNumber` and `gasUsed` besides.',
     'Closing the connection does not cancel the settlement.',
   ].join('\n\n'),
-  headers: z.object({
-    'Idempotency-Key': z
-      .string()
-      .regex(/^[A-Za-z0-9-]{1,64}$/)
-      .optional()
-      .meta({
-        description: 'Unique key of this request: 1 to 64 letters, digits and hyphens',
-        examples: ['order-4711-attempt-1'],
-      }),
-  }),
+  headers: keyedHeaders,
   body: wirePaymentRequest,
   response: {
     200: jsonResponse('The outcome.', settleResult),
@@ -216,15 +208,7 @@ export const settleSchema = {
   'x-reference': {
     request: paymentRequests,
     responses: { 200: settleResponses, ...exemplifyErrors(settleErrors, bodyLimits.payment) },
-    headers: {
-      200: {
-        'X-Idempotency-Replayed': {
-          description:
-            '`true` if this is the stored response of an earlier request with the same `Idempotency-Key`',
-          schema: { type: 'string', enum: ['true'] },
-        },
-      },
-    },
+    headers: { 200: replayedHeader },
   },
 } satisfies FastifySchema
 

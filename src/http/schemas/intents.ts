@@ -13,6 +13,7 @@ import {
   routeSelection,
 } from '../../protocol/intents.js'
 import { wirePayload } from '../../protocol/wire.js'
+import { keyedHeaders, replayedHeader } from './idempotency.js'
 import { intentExamples } from './intentExamples.js'
 import { pageQuery, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
@@ -27,7 +28,14 @@ const readErrors = [
 ] as const satisfies readonly ErrorCode[]
 const itemErrors = [...readErrors, 'NOT_FOUND'] as const
 const bodyErrors = ['REQUEST_TIMEOUT', 'REQUEST_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
-const createErrors = [...readErrors, ...bodyErrors] as const
+const createErrors = [
+  ...readErrors,
+  ...bodyErrors,
+  'INVALID_IDEMPOTENCY_KEY',
+  'REQUEST_IN_PROGRESS',
+  'PAYLOAD_MISMATCH',
+  'IDEMPOTENCY_UNAVAILABLE',
+] as const
 const changeErrors = [...itemErrors, 'INTENT_NOT_PENDING', 'INTENT_EXPIRED'] as const
 const routeErrors = [...changeErrors, ...bodyErrors, 'ROUTE_EXPIRED'] as const
 const executeErrors = [
@@ -50,7 +58,11 @@ export const createIntentSchema = {
       'receives, on the network of the route, the token that the payer has there. `unavailable` says why other networks ' +
       'are no route.',
     'Without an API key the id is the only way to the intent: keep it secret until it is paid.',
+    'With an `Idempotency-Key` you can repeat the request after a lost response: the same key and body answer the first ' +
+      'intent, as it is then, marked by `X-Idempotency-Replayed: true`. Keys are scoped to the caller and kept for 24 ' +
+      'hours. Without an API key, use a random one.',
   ].join('\n\n'),
+  headers: keyedHeaders,
   body: intentRequest,
   response: {
     201: jsonResponse('The intent with its routes.', intentWithRoutes),
@@ -59,6 +71,7 @@ export const createIntentSchema = {
   'x-reference': {
     request: intentExamples.create.request,
     responses: { 201: intentExamples.create.response, ...exemplifyErrors(createErrors) },
+    headers: { 201: replayedHeader },
   },
 } satisfies FastifySchema
 
@@ -107,7 +120,8 @@ export const executeIntentSchema = {
   description: [
     'Settles the signed payment, judged against the requirements of the selected route. A payment of another payer is ' +
       'refused. Send the same request again after a lost answer: it joins the settlement, and is answered its result.',
-    'A refused payment answers 400 `PAYMENT_REFUSED` with `errorReason`: nothing was sent, and the payer may sign again. ' +
+    'A refused payment answers 400 `PAYMENT_REFUSED` with `errorReason`: this facilitator sent nothing, and the payer may ' +
+      'sign again. Under `exact-direct` the payer has sent the funds itself: correct the proof, and do not pay again. ' +
       'A 200 says what became of a payment that was sent: `completed`, `executing` (its outcome is not known yet: do not ' +
       'pay again) or `failed`.',
   ].join('\n\n'),
@@ -149,7 +163,8 @@ export const refreshIntentSchema = {
   summary: 'Compute the routes again',
   description:
     'With new balances and fees, valid for another 5 minutes, but never longer than the intent. A selected route that is ' +
-    'no longer available is selected no more: the intent is `pending` again.',
+    'no longer available is selected no more: the intent is `pending` again. A selected route of `exact-direct` stays, ' +
+    'because the payer may have paid.',
   params,
   response: {
     200: jsonResponse('The intent with its routes.', intentWithRoutes),

@@ -11,7 +11,7 @@ export const exactDirectReasons = {
     remedy: 'retry_later',
   },
   transaction_too_old: {
-    message: 'The transaction is older than maxTimeoutSeconds',
+    message: 'The transaction is older than maxTimeoutSeconds, or than the intent',
     operationalCode: 'SVC-1011',
     remedy: 'new_payment',
   },

@@ -11,7 +11,13 @@ export interface Inquiry {
   readonly terms: Terms
   /** Age bound of the transaction when it is claimed. */
   readonly maxAgeSeconds: number
+  /** Earliest block time that is accepted, whatever the age; null: any. */
+  readonly paidAfter: Date | null
 }
+
+/** The later of both bounds. */
+export const findEarliest = (notBefore: Date, paidAfter: Date | null): Date =>
+  paidAfter !== null && paidAfter > notBefore ? paidAfter : notBefore
 
 // Between verification and claim.
 const claimGraceMs = 60_000
@@ -19,7 +25,7 @@ const claimGraceMs = 60_000
 const maxHints = 16
 const maxHintLength = 200
 
-export const toDetails = ({ query, terms, maxAgeSeconds }: Inquiry): JsonObject => ({
+export const toDetails = ({ query, terms, maxAgeSeconds, paidAfter }: Inquiry): JsonObject => ({
   transaction: query.transaction,
   asset: terms.asset,
   from: terms.from,
@@ -27,6 +33,7 @@ export const toDetails = ({ query, terms, maxAgeSeconds }: Inquiry): JsonObject 
   amount: `${terms.amount}`,
   memo: terms.memo,
   maxAgeSeconds,
+  ...(paidAfter === null ? {} : { paidAfter: paidAfter.toISOString() }),
   hints: Object.fromEntries(listHints(query.hints)),
 })
 
@@ -45,10 +52,12 @@ export const readDetails = ({ id, details, createdAt }: Settlement): Inquiry => 
     throw new Error(`The details of settlement ${id} are not those of a direct payment`)
   }
   const notBefore = new Date(createdAt.getTime() - maxAgeSeconds * 1_000 - claimGraceMs)
-  const terms = { asset, from, to, amount, memo, notBefore }
+  const paidAfter = typeof details.paidAfter === 'string' ? new Date(details.paidAfter) : null
+  const terms = { asset, from, to, amount, memo, notBefore: findEarliest(notBefore, paidAfter) }
   return {
     terms,
     maxAgeSeconds,
+    paidAfter,
     query: { transaction, asset, from, to, amount, notBefore, hints: isFields(hints) ? hints : {} },
   }
 }

@@ -1,4 +1,3 @@
-import { startWithSignal } from '../../concurrency/deadline.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import type { Scheme } from '../scheme.js'
 import type { DirectChain } from './directChain.js'
@@ -17,20 +16,17 @@ export const describeNetworkFacts = (chain: DirectChain): NetworkFacts => {
     // Settle waits until the transfer is final.
     secondsToSettle: secondsToFinality,
     listTokens,
-    readBalance: async (named, holder, signal) => {
+    readBalance: async (named, holder) => {
       const asset = chain.readAsset(canonicalAsset(network, named))
       const owner = readAddress(holder)
       // Contracts that the operator does not list are not called.
       if (asset === null || owner === null || !chain.isOffered(asset)) return 0n
-      return await startWithSignal(() => chain.readBalance(asset, owner), signal)
+      return await chain.readBalance(asset, owner)
     },
     ...(estimateFee === undefined
       ? {}
       : {
-          estimateFee: async (signal) => ({
-            ...(await startWithSignal(estimateFee, signal)),
-            paidBy: 'payer',
-          }),
+          estimateFee: async () => ({ ...(await estimateFee()), paidBy: 'payer' }),
         }),
   }
 }

@@ -3,9 +3,9 @@ import type { Clock } from '../../ports/clock.js'
 import type { Recorder } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
-import type { Authorized, Outcome, Refusal, Scheme } from '../scheme.js'
+import type { Authorized, Outcome, Refusal, Scheme, VerifyOptions } from '../scheme.js'
 import { findClaimProblem } from './claim.js'
-import { type Inquiry, readDetails, toDetails } from './details.js'
+import { findEarliest, type Inquiry, readDetails, toDetails } from './details.js'
 import type { DirectChain } from './directChain.js'
 import { type Judgement, judge } from './judge.js'
 import { describeNetworkFacts } from './networkFacts.js'
@@ -58,7 +58,11 @@ export const createExactDirectScheme = (
     return { proof, asset }
   }
 
-  const inquire = (payment: Payment, { proof, asset }: ReadProof, isForSettle: boolean): Inquiry => {
+  const inquire = (
+    payment: Payment,
+    { proof, asset }: ReadProof,
+    { isForSettle = false, paidAfter = null }: InquiryOptions,
+  ): Inquiry => {
     const { amount, maxTimeoutSeconds, extra } = payment.requirements
     const ageSeconds = Math.min(Math.max(maxTimeoutSeconds, chain.minAgeSeconds), longestAgeSeconds)
     const maxAgeSeconds = ageSeconds + clockToleranceSeconds
@@ -66,11 +70,13 @@ export const createExactDirectScheme = (
     const notBefore = new Date(clock.now().getTime() - (maxAgeSeconds + graceSeconds) * 1_000)
     const { transaction, from, to } = proof
     const memo = typeof extra.memo === 'string' ? extra.memo : null
-    const shared = { asset, from, to, amount, notBefore }
+    const shared = { asset, from, to, amount }
     return {
-      terms: { ...shared, memo },
-      query: { ...shared, transaction, hints: payment.proof },
+      terms: { ...shared, memo, notBefore: findEarliest(notBefore, paidAfter) },
+      // By age alone: a transaction that is not looked for would be reported as not found.
+      query: { ...shared, notBefore, transaction, hints: payment.proof },
       maxAgeSeconds,
+      paidAfter,
     }
   }
 
@@ -156,7 +162,7 @@ export const createExactDirectScheme = (
       return idOf(reading.proof.transaction, { ...reading.proof, asset })
     },
 
-    verify: async (payment, { isAwaited, isForSettle = false }) => {
+    verify: async (payment, { isAwaited, isForSettle = false, paidAfter = null }) => {
       const reading = read(payment)
       if ('refused' in reading) return reading.refused
       const payer = reading.proof.from
@@ -164,7 +170,7 @@ export const createExactDirectScheme = (
       const problem = await findClaimProblem(chain, reading.proof, payment)
       if (problem !== null) return refuse(payer, problem.reason, problem.message)
 
-      const inquiry = inquire(payment, reading, isForSettle)
+      const inquiry = inquire(payment, reading, { isForSettle, paidAfter })
       const judgement = isForSettle ? await examine(inquiry) : await examinePatiently(inquiry, isAwaited)
       if (judgement.state === 'refused') return refuse(payer, judgement.reason)
       // Settle waits for a transaction that the chain knows.
@@ -191,6 +197,10 @@ export const createExactDirectScheme = (
     // Only final transactions are confirmed.
     getBlockStatus: async () => 'final',
   }
+}
+
+interface InquiryOptions extends Pick<VerifyOptions, 'isForSettle'> {
+  readonly paidAfter?: Date | null
 }
 
 interface ReadProof {

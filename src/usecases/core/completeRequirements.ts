@@ -22,15 +22,24 @@ export interface Draft {
 /** Null if this instance does not settle such payments now. Throws INVALID_REQUEST for a malformed address. */
 export type FindTerms = (draft: Draft) => Promise<AssetTerms | null>
 
+type DescribeAsset = (
+  scheme: Scheme,
+  ...asset: Parameters<Scheme['describeAsset']>
+) => ReturnType<Scheme['describeAsset']>
+
 /** What only the facilitator knows of requirements: the default token, and the data that clients need to sign. */
 export const createFindTerms =
-  (registry: SchemeRegistry, isServing: (network: string) => boolean): FindTerms =>
+  (
+    registry: SchemeRegistry,
+    isServing: (network: string) => boolean,
+    describeAsset: DescribeAsset = (scheme, ...asset) => scheme.describeAsset(...asset),
+  ): FindTerms =>
   async ({ scheme: name, network, asset, payTo, extra, path }) => {
     const scheme = registry.find(name, canonicalNetwork(network))
     if (scheme === null || !isServing(scheme.kind.network)) return null
     checkTerms(scheme, { asset, payTo, extra: extra ?? {} }, { path, callerNetwork: network })
     const bare = asset === null ? null : canonicalAsset(scheme.kind.network, asset)
-    return await readTerms(scheme, () => scheme.describeAsset(bare, payTo))
+    return await readTerms(scheme, () => describeAsset(scheme, bare, payTo))
   }
 
 /** Failures of the chain are SERVICE_UNAVAILABLE. */

@@ -77,7 +77,11 @@ export const createSettleAuthorization = ({
 
       const isAwaited = () => !waitUntil.aborted
       const verify = async () =>
-        await holdFunds(payment, await scheme.verify(payment, { isAwaited, isForSettle: true }), terms)
+        await holdFunds(
+          payment,
+          await scheme.verify(payment, { isAwaited, isForSettle: true, paidAfter: context.paidAfter }),
+          terms,
+        )
       const verified = await withSignal(verify(), waitUntil)
       if (!verified.isValid) {
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)

@@ -1,15 +1,12 @@
-import { AppError } from '../../errors.js'
-import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
+import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
 import type { Logger } from '../../ports/logger.js'
-import { describeReason, findRemedy, type Reason, readReason } from '../../protocol/reasons.js'
+import { findRemedy, readReason } from '../../protocol/reasons.js'
 import { type SettleResult, settleResult } from '../../protocol/results.js'
+import { createBeginOncePerKey, type KeyedRequest } from './beginOncePerKey.js'
 import { withShortDeadline } from './settlementContext.js'
 import type { SettleResponse } from './useCases.js'
 
-export interface KeyedSettle {
-  readonly idempotent: IdempotentRequest
-  /** In errors: `Idempotency-Key`, or the name of the extension. */
-  readonly name: string
+export interface KeyedSettle extends KeyedRequest {
   /** Whether the key stays bound to its body after a refusal, and after a final failure. */
   readonly staysBound: { readonly refused: boolean; readonly failed: boolean }
   settle(): Promise<SettleResult>
@@ -20,19 +17,8 @@ export interface KeyedSettle {
 /** Settles at most once under a key, and always returns the same response; refusals are not kept. */
 export type SettleOncePerKey = (keyed: KeyedSettle) => Promise<SettleResponse>
 
-const retryAfterSeconds = 2
-
 export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Logger): SettleOncePerKey => {
-  const begin = async (idempotent: IdempotentRequest): Promise<IdempotencyState> => {
-    try {
-      return await idempotency.begin(idempotent)
-    } catch (cause) {
-      throw new AppError('IDEMPOTENCY_UNAVAILABLE', 'The idempotency store did not answer', {
-        cause,
-        retryAfterSeconds,
-      })
-    }
-  }
+  const beginOncePerKey = createBeginOncePerKey(idempotency)
 
   /** Failures are logged only: the journal is authoritative, and an unfinished key expires and is taken over. */
   const saveKeyState = async (work: Promise<void>) => {
@@ -67,8 +53,7 @@ export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Lo
   }
 
   return async (keyed) => {
-    const { idempotent, name } = keyed
-    const earlier = await begin(idempotent)
+    const earlier = await beginOncePerKey(keyed)
     switch (earlier.state) {
       case 'started':
         return { result: await settleFirst(keyed), isReplayed: false }
@@ -76,20 +61,6 @@ export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Lo
         return keyed.settleAgain === undefined
           ? { result: settleResult.parse(earlier.response), isReplayed: true }
           : { result: await keyed.settleAgain(), isReplayed: false }
-      case 'running':
-        throw new AppError('REQUEST_IN_PROGRESS', `A request with this ${name} is still in progress`, {
-          retryAfterSeconds,
-        })
-      case 'mismatch':
-        throw new AppError('PAYLOAD_MISMATCH', `This ${name} was used with another payload`)
-      case 'failed':
-        throw asPreviousFailure(name, earlier.reason)
     }
   }
-}
-
-const asPreviousFailure = (name: string, reason: Reason | null): AppError => {
-  const message = `The request with this ${name} failed permanently`
-  if (reason === null) return new AppError('PREVIOUS_REQUEST_FAILED', message)
-  return new AppError('PREVIOUS_REQUEST_FAILED', `${message}: ${describeReason(reason)}`, { reason })
 }

@@ -23,6 +23,8 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
   readonly holdUntil?: Date
   /** Concurrency and hourly limits were checked when its stream was opened; they must not delay the close. */
   readonly isAdmitted?: boolean
+  /** Transfers that the payer sent itself before this time are refused. */
+  readonly paidAfter?: Date
   /** Called before each claim; a refusal ends the attempt, and nothing is sent. */
   readonly admit?: (authorized: Authorized) => Promise<Refusal | null>
   /** Called with each row that was claimed, before anything is sent; a refusal or an error abandons it. */

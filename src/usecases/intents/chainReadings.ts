@@ -7,7 +7,7 @@ import { normalizeWith } from './wallets.js'
 
 /** Throw if the network does not answer in time. Null: the scheme cannot read it. */
 export interface ChainReadings {
-  describeAsset(scheme: Scheme, asset: string, payTo: string): Promise<AssetTerms | null>
+  describeAsset(scheme: Scheme, asset: string | null, payTo: string | null): Promise<AssetTerms | null>
   readBalance(scheme: Scheme, asset: string, owner: string): Promise<bigint | null>
   estimateFee(scheme: Scheme): Promise<SettlementFee | null>
 }
@@ -29,17 +29,14 @@ export const createChainReadings = ({
   deadlineMs,
   readingsAtOnce,
 }: ChainReadingsSettings): ChainReadings => {
-  const running = new AbortController().signal
   const slotsByNetwork = new Map<string, Slots>()
   const balances = new Map<string, () => Promise<bigint>>()
   const fees = new Map<string, () => Promise<SettlementFee>>()
 
-  const read = <T>({ kind }: Scheme, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const read = <T>({ kind }: Scheme, work: () => Promise<T>): Promise<T> => {
     const slots = slotsByNetwork.get(kind.network) ?? createSlots(readingsAtOnce)
     slotsByNetwork.set(kind.network, slots)
-    return withinDeadline({ milliseconds: deadlineMs, stopped: running }, (signal) =>
-      slots.run(signal, () => work(signal)),
-    )
+    return withinDeadline({ milliseconds: deadlineMs }, (signal) => slots.run(signal, work))
   }
 
   const readCached = async <T>(
@@ -65,8 +62,7 @@ export const createChainReadings = ({
       return await readCached(
         balances,
         [kind.network, normalizeWith(scheme, asset), normalizeWith(scheme, owner)],
-        () =>
-          cacheFor(clock, balanceAgeMs, () => read(scheme, (signal) => readBalance(asset, owner, signal))),
+        () => cacheFor(clock, balanceAgeMs, () => read(scheme, () => readBalance(asset, owner))),
       )
     },
 
@@ -74,7 +70,7 @@ export const createChainReadings = ({
       const { estimateFee, kind } = scheme
       if (estimateFee === undefined) return null
       return await readCached(fees, [kind.network, kind.scheme], () =>
-        cacheFor(clock, feeAgeMs, () => read(scheme, (signal) => estimateFee(signal))),
+        cacheFor(clock, feeAgeMs, () => read(scheme, () => estimateFee())),
       )
     },
   }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../ports/clock.js'
 import type { Intent, IntentStore } from '../../ports/intentStore.js'
+import type { IntentWithRoutes } from '../../protocol/intents.js'
 import type { PlanRoutes } from './planRoutes.js'
-import type { IntentUseCases } from './useCases.js'
+import type { CreateRequest } from './useCases.js'
 import { eventOf, viewWithRoutes } from './viewIntent.js'
 
 export interface CreateIntentDependencies {
@@ -12,8 +13,8 @@ export interface CreateIntentDependencies {
 }
 
 export const createCreateIntent =
-  ({ store, planRoutes, clock }: CreateIntentDependencies): IntentUseCases['createIntent'] =>
-  async ({ terms: { expiresIn, ...terms }, caller }) => {
+  ({ store, planRoutes, clock }: CreateIntentDependencies) =>
+  async ({ terms: { expiresIn, ...terms }, caller }: CreateRequest): Promise<IntentWithRoutes> => {
     const createdAt = clock.now()
     const expiresAt = new Date(createdAt.getTime() + expiresIn * 1_000)
     const plan = await planRoutes({ terms, expiresAt, now: createdAt })
@@ -30,6 +31,7 @@ export const createCreateIntent =
       reason: null,
       createdAt,
       expiresAt,
+      endsAt: expiresAt,
       closedAt: null,
     }
     await store.create({ intent, event: eventOf('created', intent, createdAt) })

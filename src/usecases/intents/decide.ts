@@ -7,7 +7,8 @@ import type {
   SelectedRoute,
 } from '../../ports/intentStore.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
-import type { IntentRequirements, IntentStatus } from '../../protocol/intents.js'
+import type { IntentRequirements, IntentStatus, RouteProblem } from '../../protocol/intents.js'
+import { findEnd, isSentByPayer } from './sentByPayer.js'
 import { eventOf, isOverdue } from './viewIntent.js'
 
 export type IntentCommand =
@@ -60,34 +61,65 @@ const route = (intent: Intent, selected: SelectedRoute, now: Date): IntentChange
   if (planned === undefined) throw unknownRoute()
   if (intent.plan.validUntil <= now) throw routeExpired()
   if (planned.id === intent.selected?.route.id && isSame(selected, intent.selected)) return unchanged(intent)
-  return change({ ...intent, status: 'routed', selected: { ...selected, route: planned } }, now)
+  return change(
+    {
+      ...intent,
+      status: 'routed',
+      selected: { ...selected, route: planned },
+      endsAt: findEnd(intent, planned),
+    },
+    now,
+  )
 }
 
-/** A selected route that is no longer offered is selected no more. */
+/** A selected route that is no longer offered is selected no more, unless the payer may have sent the funds. */
 const refresh = (intent: Intent, plan: IntentPlan, now: Date): IntentChange => {
   requireOpen(intent, now)
-  const { selected } = intent
-  const planned = plan.routes.find(({ id }) => id === selected?.route.id)
-  const isKept = selected !== null && planned !== undefined
+  const kept = findKept(intent.selected, plan)
   return {
     intent: {
       ...intent,
       plan,
-      status: isKept ? 'routed' : 'pending',
-      selected: isKept ? { ...selected, route: planned } : null,
+      status: kept === null ? 'pending' : 'routed',
+      selected: kept,
+      endsAt: findEnd(intent, kept?.route ?? null),
     },
     event: null,
   }
 }
 
+const findKept = (selected: SelectedRoute | null, plan: IntentPlan): SelectedRoute | null => {
+  if (selected === null) return null
+  const planned = plan.routes.find(({ id }) => id === selected.route.id)
+  if (planned !== undefined) return { ...selected, route: planned }
+  return isSentByPayer(selected.route) && !isImpossible(selected, plan) ? selected : null
+}
+
+/** They can pass, or are what the payment itself caused: the balance was spent on it. */
+const passingProblems: readonly string[] = [
+  'network_unavailable',
+  'balance_unknown',
+  'insufficient_balance',
+  'payment_below_minimum',
+] satisfies readonly RouteProblem[]
+
+const isImpossible = ({ route: selected }: SelectedRoute, { unavailable }: IntentPlan): boolean =>
+  unavailable.some(
+    ({ network, scheme = selected.scheme, asset = selected.asset, reason }) =>
+      network === selected.network &&
+      scheme === selected.scheme &&
+      asset === selected.asset &&
+      !passingProblems.includes(reason),
+  )
+
 const checkExecution = (intent: Intent, authorizationId: string | null, now: Date): IntentChange => {
   // A repeated request joins its settlement, and is answered its result.
   if (intent.payment !== null && intent.payment.authorizationId === authorizationId) return unchanged(intent)
-  requireOpen(intent, now)
+  requireUnended(intent, intent.endsAt, now)
   if (intent.selected === null) {
     throw new AppError('NO_ROUTE_SELECTED', 'Select a route first, and sign what it requires')
   }
-  if (intent.plan.validUntil <= now) throw routeExpired()
+  if (intent.plan.validUntil <= now && !isSentByPayer(intent.selected.route)) throw routeExpired()
   return unchanged(intent)
 }
 
@@ -105,6 +137,8 @@ const bind = (
   }
   return change({ ...intent, status: 'executing', payment }, now)
 }
+
+const isPaidByPayer = ({ selected }: Intent): boolean => selected !== null && isSentByPayer(selected.route)
 
 type Requiring = Pick<SelectedRoute, 'requirements'>
 
@@ -125,19 +159,22 @@ const finish = (intent: Intent, settlement: Settlement, now: Date): IntentChange
         now,
       )
     case 'failed':
-      // Nothing was sent: the payer may sign again.
-      return broadcasts.length === 0
+      // Nothing was sent, so that the payer may sign again; or only this proof of a transfer was wrong.
+      return broadcasts.length === 0 || isPaidByPayer(intent)
         ? change({ ...intent, status: 'routed', payment: null }, now)
         : change({ ...intent, status: 'failed', transaction: transaction ?? '', reason, closedAt: now }, now)
   }
 }
 
-/** Throws unless a payment of it can still be started. */
-export const requireOpen = (intent: Intent, now: Date): void => {
-  if (intent.status === 'expired' || isOverdue(intent, now)) {
+/** Throws unless a payment of it can still be prepared. */
+export const requireOpen = (intent: Intent, now: Date): void => requireUnended(intent, intent.expiresAt, now)
+
+const requireUnended = ({ status }: Intent, end: Date, now: Date): void => {
+  const isUnpaid = status === 'pending' || status === 'routed'
+  if (status === 'expired' || (isUnpaid && end <= now)) {
     throw new AppError('INTENT_EXPIRED', 'The intent expired; create another one')
   }
-  if (intent.status !== 'pending' && intent.status !== 'routed') throw notPending(intent.status)
+  if (!isUnpaid) throw notPending(status)
 }
 
 const notPending = (status: IntentStatus): AppError =>

@@ -27,6 +27,9 @@ export interface ExecuteIntentDependencies {
   readonly clock: Clock
 }
 
+/** Of block times. Hashes are public: a transfer made before the intent may have paid for something else. */
+const clockToleranceMs = 60_000
+
 /**
  * The intent is bound to a settlement after the claim and before anything is sent: one that is not bound was not paid,
  * and of the settlements of an intent only the bound one can send.
@@ -43,7 +46,9 @@ export const createExecuteIntent = ({
     settleAuthorization({
       payment: attempt.payment,
       caller: intent.caller,
-      quota: attempt.quota,
+      // The settlement is anonymous too: no account sees it.
+      quota: intent.caller === 'anonymous' ? null : attempt.quota,
+      paidAfter: new Date(intent.createdAt.getTime() - clockToleranceMs),
       fingerprint: consumerOf(intent),
       consumer: consumerOf(intent),
       isBodyBound: true,
@@ -52,6 +57,8 @@ export const createExecuteIntent = ({
         const payment = { settlementId, authorizationId }
         const { requirements } = selected
         try {
+          // A payment that a crash left behind has ended by now, but the intent may still name it.
+          await finishNewest({ id: intent.id, caller: intent.caller })
           const command = { type: 'bind', payment, requirements } as const
           await changeIntent(store, intent.id, { command, now: clock.now() })
           return null

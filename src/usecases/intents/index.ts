@@ -1,5 +1,6 @@
 import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
+import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
 import type { IntentStore } from '../../ports/intentStore.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
@@ -9,6 +10,7 @@ import { createFindTerms } from '../core/completeRequirements.js'
 import type { SettleAuthorization } from '../core/settleAuthorization.js'
 import { createChainReadings } from './chainReadings.js'
 import { createCreateIntent } from './createIntent.js'
+import { createCreateOncePerKey } from './createOncePerKey.js'
 import { requireOpen } from './decide.js'
 import { createExpireIntents, createFinishIntents } from './endIntents.js'
 import { createExecuteIntent } from './executeIntent.js'
@@ -22,6 +24,7 @@ import { viewIntent, viewWithRoutes } from './viewIntent.js'
 export interface IntentsDependencies {
   readonly store: IntentStore
   readonly journal: Pick<SettlementJournal, 'find' | 'consume'>
+  readonly idempotency: IdempotencyStore
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
   readonly settleAuthorization: SettleAuthorization
@@ -45,10 +48,11 @@ const unpaidKeptMs = dayMs
 
 export const createIntents = (dependencies: IntentsDependencies): Intents => {
   const { store, registry, isServing, clock, logger, deadlineMs = defaultDeadlineMs } = dependencies
+  const readings = createChainReadings({ clock, deadlineMs, readingsAtOnce })
   const planRoutes = createPlanRoutes({
     registry,
     isServing,
-    readings: createChainReadings({ clock, deadlineMs, readingsAtOnce }),
+    readings,
     failures: createFailureLog({
       logger,
       event: 'intents.network_unavailable',
@@ -56,11 +60,15 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
     }),
     deadlineMs,
   })
-  const selectRoute = createSelectRoute({ store, findTerms: createFindTerms(registry, isServing), clock })
+  const findTerms = createFindTerms(registry, isServing, readings.describeAsset)
+  const selectRoute = createSelectRoute({ store, findTerms, clock })
   const finishIntent = createFinishIntent(dependencies)
   return {
     useCases: {
-      createIntent: createCreateIntent({ store, planRoutes, clock }),
+      createIntent: createCreateOncePerKey({
+        ...dependencies,
+        createIntent: createCreateIntent({ store, planRoutes, clock }),
+      }),
       getIntent: async (call) => viewWithRoutes(await getOwnIntent(store, call), clock.now()),
       listIntents: async ({ cursor, limit, ...query }) => {
         const now = clock.now()
@@ -82,9 +90,10 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
         }
       },
       refreshIntent: async (call) => {
-        const { id, terms, expiresAt, ...intent } = await getOwnIntent(store, call)
+        const intent = await getOwnIntent(store, call)
+        const { id, terms, expiresAt } = intent
         const now = clock.now()
-        requireOpen({ ...intent, id, terms, expiresAt }, now)
+        requireOpen(intent, now)
         const plan = await planRoutes({ terms, expiresAt, now })
         const command = { type: 'refresh', plan } as const
         return viewWithRoutes(await changeIntent(store, id, { command, now: clock.now() }), now)

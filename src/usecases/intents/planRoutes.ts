@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
+import { withinDeadline } from '../../concurrency/deadline.js'
 import type { FailureLog } from '../../failureLog.js'
 import type { IntentPlan, IntentTerms } from '../../ports/intentStore.js'
+import { canonicalAsset } from '../../protocol/assetId.js'
 import {
   currencyDecimals,
   type IntentRoute,
@@ -39,17 +40,17 @@ export const createPlanRoutes = ({
   failures,
   deadlineMs,
 }: PlanRoutesDependencies): PlanRoutes => {
-  const running = new AbortController().signal
   return async ({ terms, expiresAt, now }) => {
     const { candidates, unavailable } = listCandidates(terms, registry.list(), isServing)
     const validUntil = new Date(
       Math.min(now.getTime() + intentLimits.routeSeconds * 1_000, expiresAt.getTime()),
     )
-    const assessed = await withinDeadline({ milliseconds: deadlineMs, stopped: running }, (signal) =>
-      Promise.all(
-        candidates.map((candidate) => assess(candidate, { terms, validUntil, readings, failures, signal })),
-      ),
-    )
+    const assessed = await withinDeadline({ milliseconds: deadlineMs }, (signal) => {
+      const late = rejectOnAbort(signal)
+      return Promise.all(
+        candidates.map((candidate) => assess(candidate, { terms, validUntil, readings, failures, late })),
+      )
+    })
     return {
       routes: rankRoutes(assessed.flatMap((each) => ('route' in each ? [each] : []))),
       unavailable: [...unavailable, ...assessed.flatMap((each) => ('route' in each ? [] : [each]))].toSorted(
@@ -80,19 +81,29 @@ export const rankRoutes = (ranked: readonly RankedRoute[]): readonly IntentRoute
 interface Assessment extends Pick<PlanRoutesDependencies, 'readings' | 'failures'> {
   readonly terms: IntentTerms
   readonly validUntil: Date
-  readonly signal: AbortSignal
+  /** Rejects at the deadline. */
+  readonly late: Promise<never>
+}
+
+/** One listener for any number of readings: Node warns of more than ten. */
+const rejectOnAbort = (signal: AbortSignal): Promise<never> => {
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  late.catch(() => undefined)
+  return late
 }
 
 const assess = async (
   candidate: Candidate,
-  { terms, validUntil, readings, failures, signal }: Assessment,
+  { terms, validUntil, readings, failures, late }: Assessment,
 ): Promise<RankedRoute | UnavailableRoute> => {
   const { scheme, asset: named, payer, payTo, preference } = candidate
   const { network, scheme: name } = scheme.kind
   const place = { network, scheme: name, asset: named }
   const inTime = async <T, Missing>(reading: Promise<T>, missing: Missing): Promise<T | Missing> => {
     try {
-      return await withSignal(reading, signal)
+      return await Promise.race([reading, late])
     } catch (error) {
       failures.failed(network, { network, error })
       return missing
@@ -102,7 +113,8 @@ const assess = async (
   const token = await inTime(findToken(candidate, readings), 'unavailable' as const)
   if (token === 'unavailable') return describeProblem('network_unavailable', place)
   if (token === null) return describeProblem('unsupported_asset', place)
-  const { asset } = token
+  // Terms name some assets by their CAIP-19 identifier.
+  const asset = canonicalAsset(network, token.asset)
   const amount = readAmount(terms, candidate.token, token)
   if (amount === null) return describeProblem('amount_not_exact', place)
   const minimum = findMinimum(scheme, asset)
@@ -139,11 +151,14 @@ const assess = async (
   }
 }
 
+/** Listed tokens are described too: one whose terms are missing could not be selected afterwards. */
 const findToken = async (
   { scheme, asset, token, payTo }: Candidate,
   readings: ChainReadings,
-): Promise<Token | Pick<AssetTerms, 'asset' | 'decimals'> | null> =>
-  token ?? (await readings.describeAsset(scheme, asset, payTo))
+): Promise<Token | Pick<AssetTerms, 'asset' | 'decimals'> | null> => {
+  const terms = await readings.describeAsset(scheme, asset, payTo)
+  return terms === null ? null : (token ?? terms)
+}
 
 /** Of a token named by its symbol, the amount is one of the currency; otherwise in the token's own smallest units. */
 const readAmount = (

@@ -1,10 +1,11 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Intent, IntentStore, SelectedRoute } from '../../ports/intentStore.js'
-import type { IntentRoute } from '../../protocol/intents.js'
+import type { IntentRequirements, IntentRoute } from '../../protocol/intents.js'
 import { completeExtra, type FindTerms } from '../core/completeRequirements.js'
 import { requireOpen, unknownRoute } from './decide.js'
 import { changeIntent, getOwnIntent } from './findIntent.js'
+import { findEnd, isSentByPayer } from './sentByPayer.js'
 import type { IntentUseCases } from './useCases.js'
 import { viewIntent } from './viewIntent.js'
 
@@ -17,8 +18,11 @@ export interface SelectRouteDependencies {
 /** Selects a route of an intent. Throws as `IntentUseCases.selectRoute`. */
 export type SelectRoute = (intent: Intent, routeId: string) => Promise<Intent>
 
-/** How long an authorization may be valid, and `exact-direct` transactions old. */
-const maxTimeoutSeconds = 300
+/** How long an authorization may be valid. */
+const authorizationSeconds = 300
+
+/** How old an `exact-direct` transaction may be when it is executed: as old as the intent can be, up to an hour. */
+const maxTransferSeconds = 3_600
 
 export const createSelectRoute =
   ({ store, findTerms, clock }: SelectRouteDependencies): SelectRoute =>
@@ -27,12 +31,27 @@ export const createSelectRoute =
     if (route === undefined) throw unknownRoute()
     // Before the chain is asked, so that an ended intent costs no reading. The newest state decides.
     requireOpen(intent, clock.now())
-    const command = { type: 'route', selected: await completeRoute(route, findTerms) } as const
+    const maxTimeoutSeconds = findMaxTimeout(intent, route)
+    const selected = await completeRoute({ route, maxTimeoutSeconds }, findTerms)
+    const command = { type: 'route', selected } as const
     return await changeIntent(store, intent.id, { command, now: clock.now() })
   }
 
+const findMaxTimeout = (intent: Intent, route: IntentRoute): number => {
+  if (!isSentByPayer(route)) return authorizationSeconds
+  const lifeMs = findEnd(intent, route).getTime() - intent.createdAt.getTime()
+  return Math.min(Math.ceil(lifeMs / 1_000), maxTransferSeconds)
+}
+
+interface Draft extends Pick<IntentRequirements, 'maxTimeoutSeconds'> {
+  readonly route: IntentRoute
+}
+
 /** The requirements as `/accepts` completes them. */
-const completeRoute = async (route: IntentRoute, findTerms: FindTerms): Promise<SelectedRoute> => {
+const completeRoute = async (
+  { route, maxTimeoutSeconds }: Draft,
+  findTerms: FindTerms,
+): Promise<SelectedRoute> => {
   const { scheme, network, asset, amount, payTo } = route
   const terms = await findTerms({ scheme, network, asset, payTo, extra: null, path: '' })
   if (terms === null) {

@@ -24,6 +24,18 @@ export interface ExecuteRequest extends IntentCall {
   readonly quota: QuotaClaim | null
 }
 
+export interface CreateRequest {
+  readonly terms: IntentRequest
+  /** Account id, or `anonymous`. */
+  readonly caller: string
+}
+
+export interface CreateResponse {
+  readonly answer: IntentWithRoutes
+  /** Whether an earlier request with the key created the intent. */
+  readonly isReplayed: boolean
+}
+
 export interface IntentsQuery {
   readonly caller: string
   readonly status?: IntentStatus | undefined
@@ -36,8 +48,11 @@ export interface IntentsQuery {
  * throws INTENT_EXPIRED, INTENT_NOT_PENDING, NO_ROUTE_SELECTED or ROUTE_EXPIRED if its state does not allow it.
  */
 export interface IntentUseCases {
-  /** Throws INVALID_REQUEST for an asset or wallets that fit no network. */
-  createIntent(request: { readonly terms: IntentRequest; readonly caller: string }): Promise<IntentWithRoutes>
+  /**
+   * Once per key and body. Throws INVALID_REQUEST for an asset or wallets that fit no network, and what
+   * `BeginOncePerKey` throws.
+   */
+  createIntent(request: CreateRequest & { readonly idempotencyKey: string | null }): Promise<CreateResponse>
   getIntent(call: IntentCall): Promise<IntentWithRoutes>
   listIntents(query: IntentsQuery): Promise<IntentPage>
   /** Throws NOT_FOUND for an unknown route, and SERVICE_UNAVAILABLE if its network does not answer. */

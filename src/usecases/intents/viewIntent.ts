@@ -3,8 +3,8 @@ import type { IntentView, IntentWithRoutes } from '../../protocol/intents.js'
 import { refusalFields } from '../../protocol/results.js'
 
 /** An intent whose time is over is expired, also before a job writes it down. */
-export const isOverdue = ({ status, expiresAt }: Intent, now: Date): boolean =>
-  (status === 'pending' || status === 'routed') && expiresAt <= now
+export const isOverdue = ({ status, endsAt }: Intent, now: Date): boolean =>
+  (status === 'pending' || status === 'routed') && endsAt <= now
 
 export const viewIntent = (intent: Intent, now: Date): IntentView => {
   const { terms, selected, payment, transaction, settledAmount, reason, closedAt } = intent

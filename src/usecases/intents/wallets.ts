@@ -34,33 +34,48 @@ export const createFindWallet = (party: Party, wallets: Wallets, served: ServedS
 
 const namespaceOf = (network: string): string => network.slice(0, network.indexOf(':'))
 
+// Shorter texts of hex digits alone can be names.
+const shortestHex = 32
+
 /**
  * Hex of 20 bytes is EVM's, hex of 32 bytes a full address of other chains. They also read every shorter hex as an address,
- * or as a name: a payment to a mistyped address would be lost there.
+ * or as a name: a payment to a mistyped address would be lost there. So is hex without `0x`; TRON's own starts with 41.
  */
 const couldBeOf = (namespace: string, address: string): boolean => {
-  if (!/^0x/i.test(address)) return true
-  const digits = /^0x([0-9a-f]*)$/i.exec(address)?.[1]?.length
-  return namespace === 'eip155' ? digits === 40 : digits === 64
+  const [, prefix = '', digits] = /^(0x)?([0-9a-f]*)$/i.exec(address) ?? []
+  if (digits === undefined) return !/^0x/i.test(address)
+  if (prefix === '' && digits.length < shortestHex) return true
+  if (prefix === '' && digits.length === 42) return namespace === 'tron' && digits.startsWith('41')
+  return namespace === 'eip155' ? digits.length === 40 : digits.length === 64
 }
 
+const isAddressOf = (scheme: Scheme, address: string): boolean =>
+  couldBeOf(namespaceOf(scheme.kind.network), address) && scheme.isAddress(address)
+
+/** Also without its `0x`: 64 digits are an account of NEAR, and may be the rest of an address of another chain. */
+const hasFormOf = (scheme: Scheme, address: string): boolean =>
+  isAddressOf(scheme, address) || (/^[0-9a-f]{64}$/i.test(address) && scheme.isAddress(`0x${address}`))
+
 const findByForm = (party: Party, address: string, { schemes, admits }: ServedSchemes): FindWallet => {
-  const networks = schemes
-    .filter(({ isAddress }) => isAddress(address))
-    .map(({ kind }) => kind.network)
-    .filter((network) => couldBeOf(namespaceOf(network), address))
-  // Networks that the intent leaves out make no text ambiguous.
-  const namespaces = new Set(networks.filter(admits).map(namespaceOf))
-  if (networks.length === 0) {
+  const namespaces = new Set(
+    schemes
+      .filter((scheme) => hasFormOf(scheme, address))
+      .map(({ kind }) => kind.network)
+      // Networks that the intent leaves out make no text ambiguous.
+      .filter(admits)
+      .map(namespaceOf),
+  )
+  if (!schemes.some((scheme) => isAddressOf(scheme, address))) {
     throw new AppError(
       'INVALID_REQUEST',
       `${party}: is an address of no network that is served; see /supported`,
     )
   }
   return (scheme) => {
-    const isItsForm = namespaces.has(namespaceOf(scheme.kind.network)) && scheme.isAddress(address)
+    const isItsForm = namespaces.has(namespaceOf(scheme.kind.network)) && hasFormOf(scheme, address)
     if (!isItsForm) return { state: 'missing' }
-    return namespaces.size === 1 ? { state: 'found', address } : { state: 'ambiguous' }
+    if (namespaces.size > 1) return { state: 'ambiguous' }
+    return isAddressOf(scheme, address) ? { state: 'found', address } : { state: 'missing' }
   }
 }
 
@@ -85,13 +100,13 @@ const findByName = (
     scheme.kind.network === name || namespaceOf(scheme.kind.network) === name
   for (const [network, { name, address }] of byNetwork) {
     const named = schemes.filter(isOf(network))
-    if (named.length === 0 || named.some((scheme) => scheme.isAddress(address))) continue
+    if (named.length === 0 || named.some((scheme) => isAddressOf(scheme, address))) continue
     throw new AppError('INVALID_REQUEST', `${party}.${name}: must be an address of ${network}`)
   }
   return (scheme) => {
     const { network } = scheme.kind
     const found = byNetwork.get(network) ?? byNetwork.get(namespaceOf(network))
-    return found !== undefined && scheme.isAddress(found.address)
+    return found !== undefined && isAddressOf(scheme, found.address)
       ? { state: 'found', address: found.address }
       : { state: 'missing' }
   }

@@ -5,6 +5,7 @@ import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/e
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import type { Authorized, Scheme } from '../../../src/schemes/scheme.js'
 import { createManualClock } from '../../support/manualClock.js'
+import { settlement } from '../../support/memoryJournal.js'
 import { withoutExtensions } from '../../support/plainPayment.js'
 import { createToyDirectChain, type ToyDirectChain } from '../../support/toyDirectChain.js'
 
@@ -206,6 +207,41 @@ describe('exact-direct', () => {
       open({ minAgeSeconds })
       toy.find(found([paid], age))
       expect(await reasonOf(createPayment({}, { maxTimeoutSeconds }))).toBe(expected)
+    })
+
+    it('is refused if it was made before the given time, whatever its age', async () => {
+      const paidAfter = secondsAgo(10)
+      const verify = (isForSettle: boolean) =>
+        scheme.verify(createPayment(), { isAwaited: () => true, isForSettle, paidAfter })
+      for (const isForSettle of [true, false]) {
+        toy.find({ state: 'successful', includedAt: secondsAgo(11), transfers: [paid] })
+        expect(await verify(isForSettle)).toMatchObject({ isValid: false, reason: 'transaction_too_old' })
+        toy.find({ state: 'successful', includedAt: secondsAgo(10), transfers: [paid] })
+        expect(await verify(isForSettle)).toMatchObject({ isValid: true })
+      }
+      // The search is bounded by the age alone.
+      expect(toy.listQueries().every(({ notBefore }) => notBefore < paidAfter)).toBe(true)
+    })
+
+    it('is judged by the given time also when it becomes final later, or after a crash', async () => {
+      toy.find({ state: 'pending' })
+      const paidAfter = secondsAgo(10)
+      const verdict = await scheme.verify(createPayment(), {
+        isAwaited: () => true,
+        isForSettle: true,
+        paidAfter,
+      })
+      if (!verdict.isValid) throw new Error('It waits for the transaction')
+      toy.find({ state: 'successful', includedAt: secondsAgo(11), transfers: [paid] })
+      const record = async () => undefined
+      const settled = await verdict.settle(
+        { settlementId: 's-1', record },
+        { waitUntil: AbortSignal.timeout(5_000) },
+      )
+      const refused = { state: 'failed', reason: 'transaction_too_old' }
+      expect(settled).toMatchObject(refused)
+      const row = settlement({ details: verdict.details, createdAt: clock.now() })
+      expect(await scheme.resolve(row, AbortSignal.timeout(5_000))).toMatchObject(refused)
     })
 
     it('gives settle a minute more, so that what verify accepted does not expire between the two', async () => {

@@ -50,28 +50,25 @@ describe('readings of a chain', () => {
 
   it('end at their deadline, also those that wait for others, and later ones are read again', async () => {
     const readings = open(1, 20)
-    let isUp = false
-    const scheme = createToyScheme({
-      readBalance: () => (isUp ? Promise.resolve(7n) : new Promise(() => undefined)),
-    })
-    const outcomes = await Promise.allSettled(
-      ['alice', 'bob'].map((owner) => readings.readBalance(scheme, 'gold', owner)),
-    )
+    const slow = slowScheme('toy:1')
+    const read = (owner: string) => readings.readBalance(slow.scheme, 'gold', owner)
+    const outcomes = await Promise.allSettled(['alice', 'bob'].map(read))
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    isUp = true
-    expect(await readings.readBalance(scheme, 'gold', 'alice')).toBe(7n)
+    await slow.answerAll()
+    const again = read('alice')
+    await drainEventLoop()
+    await slow.answerAll()
+    expect(await again).toBe(1n)
   })
 
-  it('stop the chain’s own work at the deadline', async () => {
-    const seen: AbortSignal[] = []
-    const scheme = createToyScheme({
-      estimateFee: (signal) => {
-        seen.push(signal)
-        return new Promise(() => undefined)
-      },
-    })
-    await expect(open(1, 20).estimateFee(scheme)).rejects.toThrow('The deadline passed')
-    expect(seen.map(({ aborted }) => aborted)).toEqual([true])
+  it('are no more at once than allowed, although those before were given up', async () => {
+    const readings = open(2, 20)
+    const slow = slowScheme('toy:1')
+    const owners = Array.from({ length: 6 }, (_, at) => `owner-${at}`)
+    for (const owner of owners) {
+      await expect(readings.readBalance(slow.scheme, 'gold', owner)).rejects.toThrow('The deadline passed')
+    }
+    expect(slow.countMost()).toBe(2)
   })
 
   it('are null where the scheme cannot read', async () => {

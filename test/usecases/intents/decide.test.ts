@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.js'
 import type { Intent } from '../../../src/ports/intentStore.js'
-import { type IntentStatus, intentStatuses } from '../../../src/protocol/intents.js'
+import { type IntentStatus, intentStatuses, type UnavailableRoute } from '../../../src/protocol/intents.js'
 import { decide, type IntentCommand } from '../../../src/usecases/intents/decide.js'
 import { intentOf, requirementsOf, routeOf } from '../../support/intentOf.js'
 import { settlement } from '../../support/memoryJournal.js'
@@ -12,6 +12,10 @@ const expired = new Date('2026-01-01T01:00:00Z')
 
 const paidBy = (authorizationId: string | null): IntentCommand => ({ type: 'execute', authorizationId })
 const selected = { route: routeOf(), requirements: requirementsOf() }
+const inGrace = new Date('2026-01-01T01:14:59Z')
+const graceOver = new Date('2026-01-01T01:15:00Z')
+const directRoute = routeOf({ id: 'route_direct', scheme: 'exact-direct' })
+const direct = { route: directRoute, requirements: requirementsOf(directRoute) }
 const plan = intentOf().plan
 const payment = { settlementId: 'another', authorizationId: 'toy:1/nonce-2' }
 const bind: IntentCommand = { type: 'bind', payment, requirements: requirementsOf() }
@@ -203,6 +207,60 @@ describe('an intent', () => {
   )('that is $status: $name: $expected', ({ status, command, now, expected }) => {
     const intent = intentOf({ status })
     expect(outcomeOf(intent, command(intent), now)).toBe(expected)
+  })
+
+  /** Of a routed intent whose payer sends the transfer itself. */
+  const directTable: readonly (readonly [string, IntentCommand, Date, string])[] = [
+    ['route after it expired', { type: 'route', selected: direct }, expired, 'INTENT_EXPIRED'],
+    ['refresh after it expired', { type: 'refresh', plan }, expired, 'INTENT_EXPIRED'],
+    ['cancel after it expired', { type: 'cancel' }, expired, 'INTENT_EXPIRED'],
+    ['execute after the routes expired', paidBy('toy:1/tx-1'), routesExpired, 'unchanged'],
+    ['execute after it expired', paidBy('toy:1/tx-1'), inGrace, 'unchanged'],
+    ['execute 15 minutes later', paidBy('toy:1/tx-1'), graceOver, 'INTENT_EXPIRED'],
+    ['its time is over', { type: 'expire' }, inGrace, 'unchanged'],
+    ['its time was over 15 minutes ago', { type: 'expire' }, graceOver, 'expired, intent.expired'],
+  ]
+  it.each(directTable)('of exact-direct: %s', (_name, command, now, expected) => {
+    const offered = { ...intentOf(), plan: { ...plan, routes: [directRoute] } }
+    const { intent } = decide(offered, { type: 'route', selected: direct }, inTime)
+    expect(outcomeOf(intent, command, now)).toBe(expected)
+  })
+
+  it('of exact-direct ends at its time again if another route is selected', () => {
+    const offered = { ...intentOf(), plan: { ...plan, routes: [directRoute, routeOf()] } }
+    const { intent } = decide(offered, { type: 'route', selected: direct }, inTime)
+    expect(intent.endsAt).toEqual(graceOver)
+    expect(decide(intent, { type: 'route', selected }, inTime).intent.endsAt).toEqual(expired)
+  })
+
+  const { network, asset } = directRoute
+  it.each<[string, Partial<UnavailableRoute>, IntentStatus]>([
+    ['the balance is too low', { reason: 'insufficient_balance' }, 'routed'],
+    ['the balance is not known', { reason: 'balance_unknown' }, 'routed'],
+    ['the network is down', { reason: 'network_unavailable' }, 'routed'],
+    ['nothing says why', { network: 'toy:2', reason: 'unsupported_asset' }, 'routed'],
+    ['another token is not settled', { asset: 'lead', reason: 'unsupported_asset' }, 'routed'],
+    ['another scheme is not possible', { scheme: 'exact', reason: 'unsupported_asset' }, 'routed'],
+    ['the token is not settled', { reason: 'unsupported_asset' }, 'pending'],
+    ['the network is not served', { asset: undefined, reason: 'network_not_served' }, 'pending'],
+  ])('of exact-direct, without its route after a refresh because %s: %s', (_name, problem, status) => {
+    const unavailable = [{ network, scheme: 'exact-direct', asset, reason: '', message: '', ...problem }]
+    const intent = intentOf({ status: 'routed', selected: direct })
+    const refreshed = decide(intent, { type: 'refresh', plan: { ...plan, routes: [], unavailable } }, inTime)
+    expect(refreshed.intent).toMatchObject({
+      status,
+      selected: status === 'routed' ? direct : null,
+      endsAt: status === 'routed' ? graceOver : expired,
+    })
+  })
+
+  it('of exact-direct is routed again when its proof turned out to be wrong', () => {
+    const intent = intentOf({ status: 'executing', selected: direct })
+    const failed = own(intent, { state: 'failed', reason: 'transaction_failed', broadcasts })
+    expect(decide(intent, failed, inTime)).toMatchObject({
+      intent: { status: 'routed', payment: null, transaction: null, reason: null, closedAt: null },
+      event: { type: 'intent.routed' },
+    })
   })
 
   it('selects a route once: repeating it changes nothing', () => {

@@ -3,6 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { IntentRequest, IntentRequirements } from '../../../src/protocol/intents.js'
+import { specificationTiers } from '../../../src/protocol/tiers.js'
+import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
+import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createIntentStore } from '../../../src/stores/postgres/intents/intentStore.js'
@@ -12,11 +15,13 @@ import { createIntents } from '../../../src/usecases/intents/index.js'
 import { addInstance } from '../../support/instances.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryCounter } from '../../support/memoryCounter.js'
+import { createMemoryIdempotency } from '../../support/memoryIdempotency.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { plainPayment } from '../../support/plainPayment.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createUnlimitedSettle } from '../../support/settleAuthorization.js'
+import { createToyDirectChain } from '../../support/toyDirectChain.js'
 import { createToyScheme, type ToyScript, type ToySettle, toyAuthorized } from '../../support/toyScheme.js'
 
 const caller = 'anonymous'
@@ -57,12 +62,18 @@ describe('an intent', () => {
     readonly toy?: ToyScript
     readonly schemes?: readonly Scheme[]
     readonly watch?: (journal: SettlementJournal) => SettlementJournal
+    /** Adds an `exact-direct` route. */
+    readonly direct?: DirectChain
   }
 
-  const open = async ({ toy = {}, schemes = [], watch = (journal) => journal }: World = {}) => {
+  const open = async ({ toy = {}, schemes = [], watch = (journal) => journal, direct }: World = {}) => {
     const journal = watch(createSettlementJournal(database.pool(), await addInstance(database.pool())))
-    const registry = createSchemeRegistry([createToyScheme({ settle: sendOnce, ...toy }), ...schemes])
     const clock = createManualClock()
+    const registry = createSchemeRegistry([
+      createToyScheme({ settle: sendOnce, ...toy }),
+      ...schemes,
+      ...(direct === undefined ? [] : [createExactDirectScheme(direct, { clock })]),
+    ])
     const logger = createMemoryLogger()
     const settleAuthorization = createUnlimitedSettle({
       registry,
@@ -72,7 +83,17 @@ describe('an intent', () => {
     })
     const store = createIntentStore(database.pool())
     const isServing = () => true
-    const intents = createIntents({ store, journal, registry, isServing, settleAuthorization, clock, logger })
+    const intents = createIntents({
+      store,
+      journal,
+      idempotency: createMemoryIdempotency(),
+      registry,
+      isServing,
+      settleAuthorization,
+      clock,
+      logger,
+      deadlineMs: 500,
+    })
     const { useCases, jobs } = intents
     const stopped = new AbortController().signal
     const reconcile = createReconcileSettlements({
@@ -84,11 +105,18 @@ describe('an intent', () => {
       deadlineMs: 1_000,
     })
 
-    const create = (changes: Partial<IntentRequest> = {}, by = caller) =>
-      useCases.createIntent({ terms: { ...terms, ...changes }, caller: by })
+    const createUnder = (idempotencyKey: string | null, changes: Partial<IntentRequest> = {}, by = caller) =>
+      useCases.createIntent({ terms: { ...terms, ...changes }, caller: by, idempotencyKey })
+    const create = async (changes: Partial<IntentRequest> = {}, by = caller) =>
+      (await createUnder(null, changes, by)).answer
     const route = async (changes: Partial<IntentRequest> = {}, by = caller) => {
       const { intent, recommendedRoute } = await create(changes, by)
       return await useCases.selectRoute({ id: intent.id, caller: by, routeId: recommendedRoute?.id ?? '' })
+    }
+    const routeDirect = async (changes: Partial<IntentRequest> = {}) => {
+      const { intent, availableRoutes } = await create(changes)
+      const found = availableRoutes.find(({ scheme }) => scheme === 'exact-direct')
+      return await useCases.selectRoute({ id: intent.id, caller, routeId: found?.id ?? '' })
     }
     const execute = (id: string, paymentPayload: object, by = caller, routeId?: string) =>
       useCases.executeIntent({ id, caller: by, paymentPayload: { ...paymentPayload }, quota: null, routeId })
@@ -112,7 +140,9 @@ describe('an intent', () => {
       clock,
       settle,
       create,
+      createUnder,
       route,
+      routeDirect,
       execute,
       statusOf,
       runJob: (name: keyof typeof jobs) => jobs[name].run(stopped),
@@ -575,6 +605,215 @@ describe('an intent', () => {
       reason: 'invalid_exact_evm_payload_signature',
     })
     expect(await statusOf(intent.id)).toBe('routed')
+  })
+
+  describe('that the payer pays with a transfer of its own', () => {
+    /** Finds one after the other; the last one again and again. */
+    const openDirect = async (...found: readonly LookUp[]) => {
+      let balance = 50_000n
+      const left = [...found]
+      const lookUp = async (): Promise<LookUp> => {
+        const next = left.length > 1 ? left.shift() : left[0]
+        return next ?? { state: 'missing' }
+      }
+      const { chain } = createToyDirectChain({ lookUp, readBalance: async () => balance })
+      const opened = await open({ direct: chain })
+      const spend = () => {
+        balance = 0n
+      }
+      const find = (...next: readonly LookUp[]) => void left.splice(0, left.length, ...next)
+      return { ...opened, spend, find }
+    }
+
+    const transfer: DirectTransfer = { asset: 'gold', from: 'alice', to: 'bob', amount: 10_000n, memo: null }
+    const createdAtMs = createManualClock().now().getTime()
+    const includedAfter = (seconds: number): LookUp => ({
+      state: 'successful',
+      includedAt: new Date(createdAtMs + seconds * 1_000),
+      transfers: [transfer],
+    })
+    const proofOf = (
+      requirements: IntentRequirements,
+      txHash = `tx-${randomUUID().replaceAll('-', '')}`,
+    ) => ({
+      x402Version: 2,
+      accepted: requirements,
+      payload: { txHash, from: 'alice', to: 'bob', amount: '10000' },
+    })
+
+    it.each([
+      ['the routes were computed again', 0, 'refresh'],
+      ['the routes expired', 400, null],
+      ['the intent expired', 600 + 899, 'expire'],
+    ] as const)('is completed although %s after the transfer', async (_name, seconds, event) => {
+      const { routeDirect, execute, useCases, runJob, clock, spend, statusOf } = await openDirect(
+        includedAfter(1),
+      )
+      const { intent, paymentRequirements, selectedRoute } = await routeDirect({ expiresIn: 600 })
+      spend()
+      await clock.advance(Math.max(seconds, 3) * 1_000)
+      if (event === 'refresh') {
+        const refreshed = await useCases.refreshIntent({ id: intent.id, caller })
+        expect(refreshed.unavailable).toMatchObject([{ reason: 'insufficient_balance' }])
+        expect(refreshed.intent).toMatchObject({ status: 'routed', paymentRequirements })
+      }
+      if (event === 'expire') await runJob('expireIntents')
+      expect(await statusOf(intent.id)).toBe('routed')
+      const payload = proofOf(paymentRequirements)
+      expect(await execute(intent.id, payload, caller, selectedRoute.id)).toMatchObject({
+        status: 'completed',
+        transaction: payload.payload.txHash,
+      })
+    })
+
+    it('expires 15 minutes later than it says, and is only executed in between', async () => {
+      const { routeDirect, execute, useCases, runJob, clock, statusOf } = await openDirect(includedAfter(1))
+      const { intent, paymentRequirements, selectedRoute } = await routeDirect({ expiresIn: 600 })
+      await clock.advance(600_000)
+      const call = { id: intent.id, caller, routeId: selectedRoute.id }
+      for (const change of [useCases.selectRoute, useCases.refreshIntent, useCases.cancelIntent]) {
+        expect(await rejectionOf(change(call))).toMatchObject({ code: 'INTENT_EXPIRED' })
+      }
+      await clock.advance(900_000)
+      await runJob('expireIntents')
+      expect(await statusOf(intent.id)).toBe('expired')
+      expect(await rejectionOf(execute(intent.id, proofOf(paymentRequirements)))).toMatchObject({
+        code: 'INTENT_EXPIRED',
+      })
+    })
+
+    it.each([
+      ['found at once', [includedAfter(-61)]],
+      ['not final at first', [{ state: 'pending' }, { state: 'pending' }, includedAfter(-61)]],
+    ] as const)('refuses a transfer of more than a minute before it: %s', async (_name, found) => {
+      const { routeDirect, execute, statusOf, find } = await openDirect(...found)
+      const { intent, paymentRequirements } = await routeDirect()
+      const payload = proofOf(paymentRequirements)
+      expect(await rejectionOf(execute(intent.id, payload))).toMatchObject({
+        code: 'PAYMENT_REFUSED',
+        reason: 'transaction_too_old',
+      })
+      expect(await statusOf(intent.id)).toBe('routed')
+      // Clocks of block producers may be behind.
+      find(includedAfter(-59))
+      expect(await execute(intent.id, proofOf(paymentRequirements))).toMatchObject({ status: 'completed' })
+    })
+
+    it('is not failed by a proof that turns out to be wrong', async () => {
+      const { routeDirect, execute, useCases, find } = await openDirect(
+        { state: 'pending' },
+        { state: 'pending' },
+        { state: 'failed' },
+      )
+      const { intent, paymentRequirements } = await routeDirect()
+      expect(await rejectionOf(execute(intent.id, proofOf(paymentRequirements)))).toMatchObject({
+        code: 'PAYMENT_REFUSED',
+        reason: 'transaction_failed',
+      })
+      const after = (await useCases.getIntent({ id: intent.id, caller })).intent
+      expect(after.status).toBe('routed')
+      expect(after.settlementId).toBeUndefined()
+      find(includedAfter(1))
+      expect(await execute(intent.id, proofOf(paymentRequirements))).toMatchObject({ status: 'completed' })
+    })
+  })
+
+  it('that was bound before the process ended is paid by a retry before anything else looked at it', async () => {
+    const hung = await open({ toy: { settle: () => new Promise(() => undefined) } })
+    const { intent, paymentRequirements } = await hung.route()
+    const payload = payloadFor(paymentRequirements)
+    void hung.execute(intent.id, payload).catch(() => undefined)
+    const isExecuting = async () => (await hung.statusOf(intent.id)) === 'executing'
+    for (let at = 0; at < 200 && !(await isExecuting()); at++)
+      await new Promise((done) => setTimeout(done, 10))
+    await database.pool().query("update instances set seen_at = now() - interval '1 minute'")
+
+    const { execute, statusOf } = await open()
+    expect(await execute(intent.id, payload)).toMatchObject({ status: 'completed' })
+    expect(await statusOf(intent.id)).toBe('completed')
+    expect(await listSettlements(intent.id)).toHaveLength(1)
+  })
+
+  it('of no account charges no quota, also with the key of one', async () => {
+    const charges: unknown[] = []
+    const { route, useCases } = await open({
+      watch: (journal) => ({
+        ...journal,
+        claim: async (claimed, quota) => {
+          charges.push(quota)
+          return await journal.claim(claimed)
+        },
+      }),
+    })
+    const tier = specificationTiers.table.builder
+    if (tier === undefined) throw new Error('There is no such tier')
+    const account = randomUUID()
+    for (const by of [caller, account]) {
+      const { intent, paymentRequirements } = await route({}, by)
+      const paymentPayload = payloadFor(paymentRequirements)
+      const quota = { accountId: account, tier }
+      await useCases.executeIntent({ id: intent.id, caller: account, paymentPayload, quota })
+    }
+    expect(charges).toEqual([null, { holder: account, tier, at: expect.any(Date) }])
+  })
+
+  it('answers that its network cannot be read if the terms of its route do not arrive in time', async () => {
+    let isHung = false
+    const describeAsset: Scheme['describeAsset'] = async () =>
+      isHung ? await new Promise<never>(() => undefined) : { asset: 'gold', decimals: 6, extra: {} }
+    const { create, execute, useCases } = await open({ toy: { describeAsset } })
+    const { intent, recommendedRoute } = await create()
+    const routeId = recommendedRoute?.id ?? ''
+    isHung = true
+    const unavailable = { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 }
+    expect(await rejectionOf(useCases.selectRoute({ id: intent.id, caller, routeId }))).toMatchObject(
+      unavailable,
+    )
+    expect(await rejectionOf(execute(intent.id, {}, caller, routeId))).toMatchObject(unavailable)
+  })
+
+  describe('that is created under an Idempotency-Key', () => {
+    const account = randomUUID()
+
+    it.each([caller, account])('by %s is created once, and answered as it is now', async (by) => {
+      const { createUnder, useCases } = await open()
+      const { answer, isReplayed } = await createUnder('order-1', {}, by)
+      expect(isReplayed).toBe(false)
+      expect(await createUnder('order-1', {}, by)).toEqual({ answer, isReplayed: true })
+      await useCases.cancelIntent({ id: answer.intent.id, caller: by })
+      expect(await createUnder('order-1', {}, by)).toMatchObject({
+        answer: { intent: { id: answer.intent.id, status: 'cancelled' } },
+      })
+      const other = await createUnder('order-2', {}, by)
+      expect(other.answer.intent.id).not.toBe(answer.intent.id)
+    })
+
+    it('is refused with another body, unless strangers share the key', async () => {
+      const { createUnder } = await open()
+      await createUnder('order-3', {}, account)
+      expect(await rejectionOf(createUnder('order-3', { amount: '1' }, account))).toMatchObject({
+        code: 'PAYLOAD_MISMATCH',
+      })
+      await createUnder('order-3')
+      expect((await createUnder('order-3', { amount: '1' })).isReplayed).toBe(false)
+    })
+
+    it('is created by a later request if the first one failed', async () => {
+      const { createUnder } = await open({ toy: { isAsset: (text) => text === 'gold' } })
+      expect(await rejectionOf(createUnder('order-4', { asset: 'lead' }))).toMatchObject({
+        code: 'INVALID_REQUEST',
+      })
+      expect(await rejectionOf(createUnder('order-4', { asset: 'lead' }))).toMatchObject({
+        code: 'INVALID_REQUEST',
+      })
+    })
+
+    it('is refused while the first request is in progress', async () => {
+      const { createUnder } = await open()
+      const outcomes = await Promise.allSettled([createUnder('order-5'), createUnder('order-5')])
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+      expect(outcomes[1]).toMatchObject({ reason: { code: 'REQUEST_IN_PROGRESS' } })
+    })
   })
 
   it('names its payer in any spelling of the network', async () => {

@@ -179,6 +179,31 @@ describe('a wallet that is given as one text', () => {
     expect(listFound(address)).toEqual(['near ambiguous', 'cosmos ambiguous'])
   })
 
+  const bare = (digits: number) => 'a1'.repeat(digits / 2)
+  it.each<[string, string, readonly string[]]>([
+    ['40 digits: TRON would read it', bare(40), []],
+    ['42 digits with 41, of TRON', `41${bare(40)}`, ['tron found']],
+    ['42 other digits', bare(42), []],
+    ['64 digits, of NEAR or Aptos', bare(64), ['near ambiguous', 'aptos ambiguous']],
+    ['38 digits', bare(38), []],
+    ['66 digits', bare(66), []],
+    ['few letters that are hex digits: a name of NEAR', 'cafe', ['near found']],
+  ])('in hex without 0x: %s', (_name, text, found) => {
+    if (found.length === 0) expect(refusalOf(text)).toMatch(/is an address of no network/)
+    else expect(listFound(text)).toEqual(found)
+  })
+
+  it('with 64 digits of hex is one of NEAR where the intent leaves out Aptos, and none of Aptos ever', () => {
+    const [near, aptos] = [schemeOf(named.near), schemeOf(named.aptos)]
+    const find = (admitted: readonly string[]) =>
+      createFindWallet('payee', bare(64), {
+        schemes: [near, aptos],
+        admits: (network) => admitted.includes(network),
+      })
+    expect(find([named.near.network])(near)).toEqual({ state: 'found', address: bare(64) })
+    expect(find([named.aptos.network])(aptos)).toEqual({ state: 'missing' })
+  })
+
   it.each(['shop@example.com', '0xzz', '', '0x'])('"%s", of no chain, is refused', (text) => {
     expect(refusalOf(text)).toBe('payee: is an address of no network that is served; see /supported')
   })
@@ -228,6 +253,25 @@ describe('wallets by name', () => {
       })(ofCosmos)
     expect(find([near.network, cosmos.network])).toEqual({ state: 'ambiguous' })
     expect(find([cosmos.network])).toEqual({ state: 'found', address: cosmos.address })
+  })
+
+  const evm = named.evm.address.toLowerCase()
+  it.each<[string, string, boolean]>([
+    ['aptos', evm, false],
+    ['aptos', '0x1', false],
+    ['aptos', aptos, true],
+    ['near', evm, false],
+    ['near', evm.slice(2), false],
+    ['near', 'a1'.repeat(32), true],
+    ['tron', evm, false],
+    ['tron', evm.slice(2), false],
+    ['tron', `41${evm.slice(2)}`, true],
+    ['eip155', evm.slice(2), false],
+    ['eip155', evm, true],
+  ])('%s: %s is accepted: %s', (namespace, address, isAccepted) => {
+    const refusal = `payee.${namespace}: must be an address of ${namespace}`
+    expect(refusalOf({ [namespace]: address })).toBe(isAccepted ? 'accepted' : refusal)
+    if (isAccepted) expect(listFound({ [namespace]: address })).toHaveLength(1)
   })
 
   it('of networks that are not served are ignored', () => {

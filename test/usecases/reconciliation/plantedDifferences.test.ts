@@ -124,8 +124,10 @@ const fillMetered = async () => {
     closedAt: new Date(),
   }
   await streams.change(stream.id, () => ({ state: 'changed', stream: closed, events: [] }))
-  const ofIntent = await settle('confirmed')
+  const { id } = intentOf()
+  const ofIntent = await settle('confirmed', { fingerprint: `intent:${id}` })
   const intent = intentOf({
+    id,
     caller: account,
     status: 'completed',
     payment: { settlementId: ofIntent.id, authorizationId: ofIntent.authorizationId },
@@ -275,6 +277,16 @@ describe('a reconciliation', () => {
     ['a stream was settled that failed', 'stream_differs', `update streams set state = 'failed'`],
     ['an intent names another transaction', 'intent_differs', `update intents set transaction = 'other'`],
     ['an intent settled another amount', 'intent_differs', 'update intents set settled_amount = 999'],
+    [
+      'an intent was paid that can still be paid',
+      'intent_differs',
+      `update intents set status = 'pending', settlement_id = null, authorization_id = null, closed_at = null`,
+    ],
+    [
+      'an intent was paid that expired',
+      'intent_differs',
+      `update intents set status = 'expired', settlement_id = null, authorization_id = null`,
+    ],
     ['an intent was paid that failed', 'intent_differs', `update intents set status = 'failed'`],
     ['the credit of a wallet is wrong', 'credit_differs', 'update credit_edges set volume = volume + 1'],
     ['the credit of a wallet is missing', 'credit_differs', 'delete from credit_edges'],
@@ -283,6 +295,12 @@ describe('a reconciliation', () => {
     await pool.query(plant)
     const { differences } = await open().reconcile()
     expect(differences.map((found) => found.kind)).toEqual([kind])
+  })
+
+  it('of an intent that is about to be completed finds no difference', async () => {
+    await fillMetered()
+    await pool.query(`update intents set status = 'executing', closed_at = null`)
+    expect((await open().reconcile()).differences).toEqual([])
   })
 
   it('finds that the ledger has another fee', async () => {

@@ -1,4 +1,4 @@
-import { startWithSignal, withSignal } from '../../../concurrency/deadline.js'
+import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
@@ -140,18 +140,20 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
     listTokens: () => listKnownTokens(network.tokenFacts),
 
-    readBalance: async (asset, holder, signal) => {
+    readBalance: async (asset, holder) => {
       const [mint, owner] = [readAddress(asset), readAddress(holder)]
       if (mint === null || owner === null) return 0n
       const reader = { network: network.network, rpc, findAssociatedAccount }
-      return await startWithSignal(() => readBalance(reader, { mint, owner }), signal)
+      return await readBalance(reader, { mint, owner })
     },
 
     // Without the priority fee, which clients choose.
-    estimateFee: async (signal) => {
-      signal.throwIfAborted()
-      return { amount: baseFee, symbol: 'SOL', decimals: coinDecimals, paidBy: 'facilitator' }
-    },
+    estimateFee: async () => ({
+      amount: baseFee,
+      symbol: 'SOL',
+      decimals: coinDecimals,
+      paidBy: 'facilitator',
+    }),
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]

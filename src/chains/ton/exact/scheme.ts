@@ -1,5 +1,5 @@
 import type { Address } from '@ton/core'
-import { startWithSignal, withSignal } from '../../../concurrency/deadline.js'
+import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
@@ -206,19 +206,21 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
         ),
       ),
 
-    readBalance: async (asset, holder, signal) => {
+    readBalance: async (asset, holder) => {
       const [master, owner] = [readAddress(asset), readAddress(holder)]
       if (master === null || owner === null) return 0n
-      const balance = await startWithSignal(() => jettons.findBalance(master, owner), signal)
+      const balance = await jettons.findBalance(master, owner)
       if (balance !== null) return balance
       throw networkUnavailable(network.network, new Error(`${asset} did not answer as a jetton does`))
     },
 
     // Of a relayed payment; otherwise the payer's wallet pays about the same.
-    estimateFee: async (signal) => {
-      signal.throwIfAborted()
-      return { amount: typicalNanoTon, symbol: 'TON', decimals: coinDecimals, paidBy: 'facilitator' }
-    },
+    estimateFee: async () => ({
+      amount: typicalNanoTon,
+      symbol: 'TON',
+      decimals: coinDecimals,
+      paidBy: 'facilitator',
+    }),
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]

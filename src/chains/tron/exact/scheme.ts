@@ -1,4 +1,4 @@
-import { sleep, startWithSignal, withSignal } from '../../../concurrency/deadline.js'
+import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
@@ -163,19 +163,17 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
     listTokens: () => listKnownTokens(network.tokenFacts),
 
-    readBalance: async (asset, holder, signal) => {
+    readBalance: async (asset, holder) => {
       const [contract, owner] = [readAddress(asset), readAddress(holder)]
       if (contract === null || owner === null) return 0n
-      return await startWithSignal(
-        () => readBalance({ rpc, network: network.network }, { contract, owner }),
-        signal,
-      )
+      return await readBalance({ rpc, network: network.network }, { contract, owner })
     },
 
-    estimateFee: async (signal) => {
-      const prices = await startWithSignal(readPrices, signal)
-      return { ...estimateCost(prices), symbol: 'TRX', decimals: coinDecimals }
-    },
+    estimateFee: async () => ({
+      ...estimateCost(await readPrices()),
+      symbol: 'TRX',
+      decimals: coinDecimals,
+    }),
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]

@@ -33,6 +33,7 @@ const row = z.object({
   reason: z.string().nullable(),
   created_at: z.date(),
   expires_at: z.date(),
+  ends_at: z.date(),
   closed_at: z.date().nullable(),
 })
 
@@ -61,6 +62,7 @@ export const readIntent = (value: unknown): Intent => {
     reason: readReason(parsed.reason),
     createdAt: parsed.created_at,
     expiresAt: parsed.expires_at,
+    endsAt: parsed.ends_at,
     closedAt: parsed.closed_at,
   }
 }
@@ -77,6 +79,7 @@ export const changingColumns = [
   'transaction',
   'settled_amount',
   'reason',
+  'ends_at',
   'closed_at',
 ] as const
 
@@ -91,5 +94,6 @@ export const changingValues = ({ status, plan, selected, payment, ...intent }: I
   intent.transaction,
   intent.settledAmount?.toString() ?? null,
   intent.reason,
+  intent.endsAt,
   intent.closedAt,
 ]

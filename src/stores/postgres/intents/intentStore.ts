@@ -63,7 +63,7 @@ export const createIntentStore = (pool: Pool, views: Pool = pool): IntentStore =
       // An intent whose time is over is shown as expired, also before its row says so.
       `select ${intentColumns} from intents i
        where i.caller = $1 and ($2::text is null or i.status = $2)
-         and ($2::text is null or $2 not in ('pending', 'routed') or i.expires_at > $5)
+         and ($2::text is null or $2 not in ('pending', 'routed') or i.ends_at > $5)
          and ($3::uuid is null or (i.created_at, i.id) <
            (select created_at, id from intents where id = $3 and caller = $1))
        order by i.created_at desc, i.id desc limit $4`,
@@ -85,7 +85,7 @@ export const createIntentStore = (pool: Pool, views: Pool = pool): IntentStore =
   listOverdue: async (now, limit) => {
     const { rows } = await pool.query(
       `select ${intentColumns} from intents i
-       where i.status in ('pending', 'routed') and i.expires_at <= $1 order by i.expires_at limit $2`,
+       where i.status in ('pending', 'routed') and i.ends_at <= $1 order by i.ends_at limit $2`,
       [now, limit],
     )
     return rows.map(readIntent)

@@ -30,6 +30,13 @@ const differences = `
   where s.state = 'confirmed' and s.created_at >= $1 and s.created_at < $2 and t.state not in ('closing', 'closed')
   limit $3)
   union all
+  -- A payment that its intent does not name: the intent can still be paid, or ended otherwise.
+  (select 'intent_differs', i.id::text, i.caller, s.network, s.id::text, ${settled}, i.status
+  from settlements s join intents i on s.fingerprint = 'intent:' || i.id
+  where s.state = 'confirmed' and s.created_at >= $1 and s.created_at < $2
+    and i.settlement_id is distinct from s.id
+  limit $3)
+  union all
   (select 'intent_differs', i.id::text, i.caller, s.network, i.settlement_id::text, ${settled},
     concat_ws(' ', case i.status when 'completed' then 'confirmed' else i.status end, i.settled_amount, i.transaction)
   from intents i left join settlements s on s.id = i.settlement_id

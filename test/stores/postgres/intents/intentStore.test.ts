@@ -122,8 +122,14 @@ describe('intents in Postgres', () => {
     const [pending, routed] = [await add({ expiresAt }), await add({ expiresAt, status: 'routed' })]
     await add({ expiresAt, status: 'executing' })
     await add({ expiresAt: new Date(now.getTime() + 1) })
+    const later = new Date(now.getTime() + 900_000)
+    const sentByPayer = await add({ expiresAt, endsAt: later, status: 'routed', caller: 'sender' })
+    expect(
+      (await open().list({ caller: 'sender', status: 'routed', limit: 10, now })).map(({ id }) => id),
+    ).toEqual([sentByPayer.id])
     const overdue = await open().listOverdue(now, 10)
     expect(overdue.map(({ id }) => id).toSorted()).toEqual([pending.id, routed.id].toSorted())
+    expect((await open().listOverdue(later, 10)).map(({ id }) => id)).toContain(sentByPayer.id)
   })
 
   it('are settled when their settlement ended', async () => {

@@ -1,0 +1,55 @@
+import { AppError } from '../../errors.js'
+import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
+import { describeReason, type Reason } from '../../protocol/reasons.js'
+
+export interface KeyedRequest {
+  readonly idempotent: IdempotentRequest
+  /** In errors: `Idempotency-Key`, or the name of an extension. */
+  readonly name: string
+}
+
+/**
+ * `started`: the caller does the work, and ends the run in the store. Throws REQUEST_IN_PROGRESS, PAYLOAD_MISMATCH,
+ * PREVIOUS_REQUEST_FAILED or IDEMPOTENCY_UNAVAILABLE.
+ */
+export type BeginOncePerKey = (
+  request: KeyedRequest,
+) => Promise<Extract<IdempotencyState, { readonly state: 'started' | 'answered' }>>
+
+const retryAfterSeconds = 2
+
+export const createBeginOncePerKey = (idempotency: Pick<IdempotencyStore, 'begin'>): BeginOncePerKey => {
+  const begin = async (idempotent: IdempotentRequest): Promise<IdempotencyState> => {
+    try {
+      return await idempotency.begin(idempotent)
+    } catch (cause) {
+      throw new AppError('IDEMPOTENCY_UNAVAILABLE', 'The idempotency store did not answer', {
+        cause,
+        retryAfterSeconds,
+      })
+    }
+  }
+
+  return async ({ idempotent, name }) => {
+    const earlier = await begin(idempotent)
+    switch (earlier.state) {
+      case 'started':
+      case 'answered':
+        return earlier
+      case 'running':
+        throw new AppError('REQUEST_IN_PROGRESS', `A request with this ${name} is still in progress`, {
+          retryAfterSeconds,
+        })
+      case 'mismatch':
+        throw new AppError('PAYLOAD_MISMATCH', `This ${name} was used with another payload`)
+      case 'failed':
+        throw asPreviousFailure(name, earlier.reason)
+    }
+  }
+}
+
+const asPreviousFailure = (name: string, reason: Reason | null): AppError => {
+  const message = `The request with this ${name} failed permanently`
+  if (reason === null) return new AppError('PREVIOUS_REQUEST_FAILED', message)
+  return new AppError('PREVIOUS_REQUEST_FAILED', `${message}: ${describeReason(reason)}`, { reason })
+}
