@@ -24,6 +24,10 @@ const wallets = 100_000
 const shops = 10_000
 const shopsPerWallet = 20
 const network = 'eip155:8453'
+// One wallet that is far larger than the others; its payees are no shops of theirs.
+const largeWallet = 900_000_000
+const largePayments = 100_000
+const largePayees = 10_000
 
 const settlementsPerRound = 2_000
 const rounds = 8
@@ -157,6 +161,17 @@ const fill = async (pool: Pool, count: number): Promise<void> => {
       [from, Math.min(count, from + rowsAtOnce) - 1],
     )
   }
+  await pool.query(
+    `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to, amount,
+       authorized_amount, settled_amount, state, transaction, closed_at, block_number, block_hash, is_final, created_at,
+       payer_wallet, payee_wallet, dollar_decimals)
+     select ('00000001-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'large ' || n, 'anonymous', repeat('f', 64),
+       'exact', '${network}', '0xasset', payer, payee, 1000000, 1000000, 1000000, 'confirmed', '0x' || md5(n::text), now(),
+       n, '0x' || n, true, now() - n * interval '3 seconds', payer, payee, 6
+     from generate_series(1, ${largePayments}) n,
+       lateral (select ${addressOf(String(largeWallet))} as payer,
+         ${addressOf(`${largeWallet} + 1 + n % ${largePayees}`)} as payee) made`,
+  )
   say('inserted')
   for (const { definition } of indexes) await pool.query(definition)
   await pool.query('alter table settlements enable trigger user')
@@ -207,7 +222,7 @@ const measureReads = async (
   const table = printTable(
     'Credit: reads',
     `${count.toLocaleString('en')} settlements of ${wallets.toLocaleString('en')} wallets, ${sizes[0]?.edges} pairs, ` +
-      `${sizes[0]?.cycles} on cycles; random wallets, one at a time.`,
+      `${sizes[0]?.cycles} on cycles; random wallets, one at a time. The large wallet has ${largePayments} settlements and ${largePayees} payees.`,
     toColumns('request                          ', 'runs', 'p50 ms', 'p99 ms'),
   )
   const someWallet = () => ({ wallet: walletOf(randomInt(wallets)) })
@@ -235,6 +250,15 @@ const measureReads = async (
   }
   const cold = { times: Math.ceil(runs / 4), limit: 200, run: () => refreshScore(someWallet()) }
   await measure('refresh', cold)
+  const large = { wallet: walletOf(largeWallet) }
+  const largeTimes = Math.ceil(runs / 40)
+  // The count and the cycles may take 1.5 s each, and give up then.
+  await measure('refresh of a large wallet', {
+    times: largeTimes,
+    limit: 3_500,
+    run: () => refreshScore(large),
+  })
+  await measure('score of a large wallet', { times: largeTimes, limit: 20, run: () => readScore(large) })
   await measure('score', { times: runs, limit: 5, run: () => readScore(someWallet()) })
   await measure('top 100', { times: Math.ceil(runs / 4), limit: 10, run: () => listTop(100) })
   // A pair that may close a cycle: the reader traces it.

@@ -199,6 +199,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   })
   const reconciliation = createReconciliation({
     store: stores.reconciliation,
+    nightlyStore: stores.nightlyReconciliation,
     journal: stores.journal,
     registry,
     gauges: metrics,

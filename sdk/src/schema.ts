@@ -517,7 +517,7 @@ export interface paths {
         };
         /**
          * Credit score of a wallet
-         * @description From 0 to 1,000, from the payments that the wallet settled through this facilitator, up to the last one. Public: what it says can be read from the chain. A wallet that never paid has 0.
+         * @description From 0 to 1,000, from the payments that the wallet settled through this facilitator, up to the last one, for all accounts together. Public: payments can be read from the chain as well, failures only here. A wallet that never paid has 0.
          */
         get: operations["getCreditScore"];
         put?: never;
@@ -617,7 +617,7 @@ export interface paths {
         };
         /**
          * Compare journal, chain, webhooks, quotas and fees of a period
-         * @description For operators, with `Authorization: Bearer` and the `OPERATOR_TOKEN` of the instance. Each settlement of the page is compared with the chain, its webhook event, its quota and its fee; the first page also compares all counters with a recount. Every difference is listed. Nothing is changed or sent. `format=csv`: the settlements as CSV, with the next cursor in the header `X-Next-Cursor`.
+         * @description For operators, with `Authorization: Bearer` and the `OPERATOR_TOKEN` of the instance. Each settlement of the page is compared with the chain, its webhook event, its quota and its fee; the first page also compares all counters with a recount, within 120 s; what takes longer is listed as `not_compared`. At most 1,000 differences of each comparison are listed, and all are counted. Nothing is changed or sent. `format=csv`: a row for each settlement, then a row for each difference, with the next cursor in the header `X-Next-Cursor`.
          */
         get: operations["reconcile"];
         put?: never;
@@ -2250,15 +2250,24 @@ export interface components {
             listing: "listed" | "unlisted" | "stale";
         };
         NightlyReconciliation: {
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last of the two days that were compared
+             */
             day: string;
             /** Format: date-time */
             finishedAt: string;
             settlements: number;
+            /** @description Settlements without an outcome yet */
+            open: number;
             /** @description Settlements that no node could prove */
             unchecked: number;
+            /** @description Events that their webhook had not accepted yet */
+            waiting: number;
             differences: number;
-            /** @description The first differences */
+            /** @description The differences by kind */
+            counts: components["schemas"]["ReconciliationCount"][];
+            /** @description The first ten of each kind */
             listed: components["schemas"]["ReconciliationDifference"][];
         };
         /**
@@ -2567,11 +2576,16 @@ export interface components {
             quotaMonth?: string;
             /** @description Smallest units */
             fee?: string;
-            differences: ("payment_missing" | "payment_differs" | "payment_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs")[];
+            differences: ("payment_missing" | "payment_differs" | "payment_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared")[];
+        };
+        ReconciliationCount: {
+            /** @enum {string} */
+            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared";
+            count: number;
         };
         ReconciliationDifference: {
             /** @enum {string} */
-            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs";
+            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared";
             /** @description One sentence that names both sides */
             message: string;
             settlementId?: string;
@@ -2587,7 +2601,7 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description Whether this page has no difference, and nothing of it is unchecked */
+            /** @description Whether this page has no difference, nothing unchecked and no event that waits */
             isBalanced: boolean;
             checked: {
                 settlements: number;
@@ -2595,8 +2609,17 @@ export interface components {
                 onChain: number;
                 unproven: number;
                 unavailable: number;
+                /** @description Without an outcome that could be compared */
+                open: number;
+                /** @description Events that their webhook has not accepted yet */
+                waitingEvents: number;
             };
+            /** @description At most 1,000 of each comparison */
             differences: components["schemas"]["ReconciliationDifference"][];
+            /** @description All differences by kind, including those that are not listed */
+            counts: components["schemas"]["ReconciliationCount"][];
+            /** @description Whether `differences` leaves some out */
+            isTruncated: boolean;
             /** @description Newest first */
             settlements: components["schemas"]["ReconciledSettlement"][];
             /** @description Of the whole period; on the first page */
@@ -2660,7 +2683,7 @@ export interface components {
                 action: string;
             }[];
             refresh: {
-                /** @description False: the wallet has too many settlements to be counted at once; its figures are those of before */
+                /** @description False: the wallet has too many settlements or payees to compare all of it in time; what was not compared is as before */
                 isComplete: boolean;
                 /** @description Figures that the recount corrected; 0 unless something is wrong */
                 repairs: number;
@@ -6955,7 +6978,7 @@ export interface operations {
                 /** @description Settlements that were opened before this time; default: now */
                 to?: string;
                 /**
-                 * @description Only of this network
+                 * @description Only of this network: one that is configured, or has settlements
                  * @example eip155:84532
                  */
                 network?: string;

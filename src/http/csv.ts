@@ -1,7 +1,7 @@
 /** A table as CSV (RFC 4180), with a row of names. */
 export const formatCsv = <Name extends string>(
   names: readonly Name[],
-  rows: readonly Readonly<Partial<Record<Name, string>>>[],
+  rows: readonly Readonly<Partial<Record<Name, string | undefined>>>[],
 ): string =>
   [names.map(formatField), ...rows.map((row) => names.map((name) => formatField(row[name] ?? '')))]
     .map((fields) => `${fields.join(',')}\r\n`)

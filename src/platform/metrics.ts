@@ -9,6 +9,7 @@ import {
 import type { CreditCounter } from '../ports/creditCounter.js'
 import type { SettlementCounter } from '../ports/settlementCounter.js'
 import type { WebhookCounter } from '../ports/webhookCounter.js'
+import { differenceKinds, type KindCount } from '../protocol/reconciliation.js'
 import { type MeasuredNetwork, registerNetworkGauges } from './networkGauges.js'
 
 export interface MeasuredKind {
@@ -36,9 +37,9 @@ export interface MeasuredOpen {
 }
 
 export interface MeasuredReconciliation {
-  readonly differences: number
+  readonly counts: readonly KindCount[]
   readonly unchecked: number
-  /** ISO 8601. */
+  /** ISO 8601; before the first run ended, when it was started. */
   readonly finishedAt: string
 }
 
@@ -168,7 +169,8 @@ export const createMetrics = ({
 
   const differences = new Gauge({
     name: 'quittance_reconciliation_differences',
-    help: 'Differences that the last nightly reconciliation found',
+    help: 'Differences that the last nightly reconciliation found, or the present one has found so far',
+    labelNames: ['kind'],
     registers,
   })
   const unchecked = new Gauge({
@@ -178,7 +180,7 @@ export const createMetrics = ({
   })
   const reconciledAt = new Gauge({
     name: 'quittance_reconciliation_finished_timestamp_seconds',
-    help: 'When the last nightly reconciliation ended; 0 before the first one',
+    help: 'When the last nightly reconciliation ended; before the first one ended, when it was started',
     registers,
   })
 
@@ -244,7 +246,8 @@ export const createMetrics = ({
     countReorged: (network) => reorged.inc({ network: labelNetwork(network) }),
     countLost: (network) => lost.inc({ network: labelNetwork(network) }),
     setLastReconciliation: (run) => {
-      differences.set(run.differences)
+      for (const kind of differenceKinds) differences.set({ kind }, 0)
+      for (const { kind, count } of run.counts) differences.set({ kind }, count)
       unchecked.set(run.unchecked)
       reconciledAt.set(Date.parse(run.finishedAt) / 1_000)
     },

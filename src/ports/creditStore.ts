@@ -22,7 +22,10 @@ export interface WalletFacts {
 }
 
 export interface Recount {
-  /** False: the wallet has too many settlements to count them at once; nothing was compared. */
+  /**
+   * False: the wallet has too many settlements or payees to compare all of it in time. What was compared is corrected;
+   * figures without a recount are as before.
+   */
   readonly isComplete: boolean
   /** Figures that were wrong, and are corrected. */
   readonly repairs: number

@@ -1,4 +1,10 @@
-import type { Difference, NightlyRun, PeriodTotal } from '../protocol/reconciliation.js'
+import type {
+  CounterName,
+  Difference,
+  KindCount,
+  NightlyRun,
+  PeriodTotal,
+} from '../protocol/reconciliation.js'
 import type { Settlement } from './settlementJournal.js'
 
 /** Settlements that were opened from `from` on and before `to`. */
@@ -34,30 +40,65 @@ export interface RecordQuery extends Period {
   readonly limit: number
 }
 
-/** A day that the nightly job compares page by page. */
+/** Differences of one comparison. */
+export interface FoundDifferences {
+  /** At most 1,000. */
+  readonly differences: readonly Difference[]
+  /** All of them. */
+  readonly counts: readonly KindCount[]
+}
+
+export interface ReadLimit {
+  readonly timeoutMs: number
+  /** Cancels the statement when it aborts. */
+  readonly stopped: AbortSignal
+}
+
+/** What the nightly job has compared so far: the settlements page by page, then one counter after the other. */
 export interface NightlyProgress {
-  /** `YYYY-MM-DD`, UTC. */
+  /** `YYYY-MM-DD`, UTC: the last of the compared days. */
   readonly day: string
   readonly cursor: string | null
+  readonly arePagesCompared: boolean
+  readonly counted: readonly CounterName[]
   readonly settlements: number
+  readonly open: number
   readonly unchecked: number
-  readonly differences: number
+  /** Events that their webhook had not accepted yet. */
+  readonly waiting: number
+  readonly counts: readonly KindCount[]
   readonly listed: readonly Difference[]
   readonly isFinished: boolean
+}
+
+export interface UnfinishedNightly extends Pick<NightlyProgress, 'day' | 'counts' | 'unchecked'> {
+  readonly startedAt: Date
 }
 
 export interface ReconciliationStore {
   /** Newest first. Every row is of one snapshot with its events, quota and fee. */
   listSettlements(query: RecordQuery): Promise<readonly RecordedSettlement[]>
+  /** Whether the journal has a settlement of the network. */
+  hasNetwork(network: string): Promise<boolean>
   /**
-   * Compares what is counted with a recount, and streams and intents with their settlements. Each comparison is of one
-   * snapshot. Reads the whole journal.
+   * Compares a counter with a recount, or streams and intents with their settlements, in one snapshot. Reads the whole
+   * journal. Null if it was cancelled or took too long.
    */
-  findCountDifferences(period: Period): Promise<readonly Difference[]>
-  sumPeriod(period: Period): Promise<readonly PeriodTotal[]>
+  findCountDifferences(
+    counter: CounterName,
+    period: Period,
+    limit: ReadLimit,
+  ): Promise<FoundDifferences | null>
+  /** Null if it was cancelled or took too long. */
+  sumPeriod(period: Period, limit: ReadLimit): Promise<readonly PeriodTotal[] | null>
   /** Null if the day was not started. */
   findNightly(day: string): Promise<NightlyProgress | null>
+  /** Also ends what `claimCounting` began. Changes nothing once the day is finished. */
   saveNightly(progress: NightlyProgress): Promise<void>
+  /** False while another instance counts for this day. */
+  claimCounting(day: string, forMs: number): Promise<boolean>
   /** The newest finished one. */
   findLastNightly(): Promise<NightlyRun | null>
+  /** Those of days after the newest finished one, oldest first. */
+  listUnfinishedNightlies(): Promise<readonly UnfinishedNightly[]>
 }

@@ -69,7 +69,7 @@ export const refreshedCreditScore = creditScore
     refresh: z.object({
       isComplete: z.boolean().meta({
         description:
-          'False: the wallet has too many settlements to be counted at once; its figures are those of before',
+          'False: the wallet has too many settlements or payees to compare all of it in time; what was not compared is as before',
       }),
       repairs: z
         .int()

@@ -21,9 +21,30 @@ export const differenceKinds = [
   'credit_differs',
   'stream_differs',
   'intent_differs',
+  'not_compared',
 ] as const
 
 export type DifferenceKind = (typeof differenceKinds)[number]
+
+/** What is compared for the whole journal, one statement each. */
+export const counterNames = [
+  'open_list',
+  'unfinal_list',
+  'totals',
+  'days',
+  'quotas',
+  'streams_and_intents',
+  'credit_payments',
+  'credit_wallets',
+  'credit_failures',
+] as const
+
+export type CounterName = (typeof counterNames)[number]
+
+export const kindCount = z
+  .object({ kind: z.enum(differenceKinds), count: z.int() })
+  .meta({ id: 'ReconciliationCount' })
+export type KindCount = z.infer<typeof kindCount>
 
 export const difference = z
   .object({
@@ -86,12 +107,15 @@ export type PeriodTotal = z.infer<typeof periodTotal>
 
 export const nightlyRun = z
   .object({
-    day: z.iso.date(),
+    day: z.iso.date().meta({ description: 'The last of the two days that were compared' }),
     finishedAt: z.iso.datetime(),
     settlements: z.int(),
+    open: z.int().meta({ description: 'Settlements without an outcome yet' }),
     unchecked: z.int().meta({ description: 'Settlements that no node could prove' }),
+    waiting: z.int().meta({ description: 'Events that their webhook had not accepted yet' }),
     differences: z.int(),
-    listed: z.array(difference).meta({ description: 'The first differences' }),
+    counts: z.array(kindCount).meta({ description: 'The differences by kind' }),
+    listed: z.array(difference).meta({ description: 'The first ten of each kind' }),
   })
   .meta({ id: 'NightlyReconciliation' })
 export type NightlyRun = z.infer<typeof nightlyRun>
@@ -100,16 +124,22 @@ export const reconciliationPage = z
   .object({
     from: z.iso.datetime(),
     to: z.iso.datetime(),
-    isBalanced: z
-      .boolean()
-      .meta({ description: 'Whether this page has no difference, and nothing of it is unchecked' }),
+    isBalanced: z.boolean().meta({
+      description: 'Whether this page has no difference, nothing unchecked and no event that waits',
+    }),
     checked: z.object({
       settlements: z.int(),
       onChain: z.int().meta({ description: 'Of them: compared with the chain' }),
       unproven: z.int(),
       unavailable: z.int(),
+      open: z.int().meta({ description: 'Without an outcome that could be compared' }),
+      waitingEvents: z.int().meta({ description: 'Events that their webhook has not accepted yet' }),
     }),
-    differences: z.array(difference),
+    differences: z.array(difference).meta({ description: 'At most 1,000 of each comparison' }),
+    counts: z
+      .array(kindCount)
+      .meta({ description: 'All differences by kind, including those that are not listed' }),
+    isTruncated: z.boolean().meta({ description: 'Whether `differences` leaves some out' }),
     settlements: z.array(reconciledSettlement).meta({ description: 'Newest first' }),
     totals: z.array(periodTotal).optional().meta({ description: 'Of the whole period; on the first page' }),
     lastNightly: nightlyRun.optional().meta({ description: 'The last nightly run; on the first page' }),

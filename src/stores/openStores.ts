@@ -44,7 +44,7 @@ import { migrateNamed } from './postgres/database/connectionProblem.js'
 import { announceInstance } from './postgres/database/instance.js'
 import { createJobLeases } from './postgres/database/jobLeases.js'
 import { mapDatabaseErrors } from './postgres/database/mapDatabaseErrors.js'
-import { openPool } from './postgres/database/pool.js'
+import { openPool, type PoolOptions } from './postgres/database/pool.js'
 import { claimPurpose } from './postgres/database/purpose.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
@@ -121,6 +121,8 @@ export interface Stores {
   readonly creditStore: CreditStore
   readonly challenges: OwnerChallenges
   readonly reconciliation: ReconciliationStore
+  /** With a connection of its own, and time for a large journal. */
+  readonly nightlyReconciliation: ReconciliationStore
   readonly intents: IntentStore
   readonly jobLeases: JobLeases
   /** Rejects when the database does not answer. */
@@ -139,6 +141,8 @@ const pingRows = z.tuple([z.object({ is_read_only: z.boolean() })])
 
 const readTimeoutMs = 2_000
 const auditTimeoutMs = 120_000
+const auditQueueMs = 30_000
+const nightlyTimeoutMs = 1_800_000
 
 const maxScenarios = 10_000
 
@@ -185,16 +189,28 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     })
     reads.on('connect', () => losses.succeeded('reads'))
     closers.push(() => reads.end())
-    // One connection: audits of the whole journal run one after the other, and delay nothing else.
-    const audits = openPool({
-      url: settings.databaseReadUrl?.reveal() ?? url,
+    const openAudits = (
+      sizes: Pick<PoolOptions, 'maxConnections' | 'statementTimeoutMs' | 'connectionTimeoutMs'>,
+    ) => {
+      const audits = openPool({
+        url: settings.databaseReadUrl?.reveal() ?? url,
+        ...sizes,
+        onError: (error) => {
+          if (!isClosing) losses.failed('audits', { error })
+        },
+      })
+      closers.push(() => audits.end())
+      return audits
+    }
+    // Requests of operators read the whole journal one after the other, and delay nothing else.
+    const audits = openAudits({
       maxConnections: 1,
       statementTimeoutMs: auditTimeoutMs,
-      onError: (error) => {
-        if (!isClosing) losses.failed('audits', { error })
-      },
+      connectionTimeoutMs: auditQueueMs,
     })
-    closers.push(() => audits.end())
+    // The nightly job can read for half an hour: operators do not queue behind it. One connection reads; the other one
+    // cancels its statement when the service stops.
+    const nightlyAudits = openAudits({ maxConnections: 2, statementTimeoutMs: nightlyTimeoutMs })
     const { applied } = await migrateNamed(pool, migrationsFolder, settings.databaseUrl)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
     const variable = settings.databaseUrl === null ? 'DATA_FOLDER' : 'DATABASE_URL'
@@ -254,6 +270,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       catalogue: mapDatabaseErrors(createDiscoveryCatalogue(pool, reads)),
       challenges: mapDatabaseErrors(createOwnerChallenges(pool)),
       reconciliation: mapDatabaseErrors(createReconciliationStore(pool, audits)),
+      nightlyReconciliation: mapDatabaseErrors(createReconciliationStore(pool, nightlyAudits)),
       intents: mapDatabaseErrors(createIntentStore(pool, reads)),
       creditStore: mapDatabaseErrors(
         createCreditStore(pool, settings.databaseReadUrl === null ? reads : pool),

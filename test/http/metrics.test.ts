@@ -3,6 +3,7 @@ import { AppError } from '../../src/errors.js'
 import { createMetrics } from '../../src/platform/metrics.js'
 import type { MeasuredNetwork } from '../../src/platform/networkGauges.js'
 import { Secret } from '../../src/platform/secret.js'
+import { differenceKinds } from '../../src/protocol/reconciliation.js'
 import { type TestAppOptions, testApp, testMetrics } from './support/app.js'
 import { paymentBody, paymentBodyWith } from './support/payment.js'
 
@@ -110,6 +111,29 @@ describe('GET /metrics', () => {
     ])
     expect(await lines('facilitator_settle_total')).toEqual([
       'facilitator_settle_total{network="other",scheme="other",result="confirmed"} 200',
+    ])
+  })
+})
+
+describe('the nightly reconciliation in GET /metrics', () => {
+  it('has each kind of difference on its own: undelivered events do not hide lost money', async () => {
+    const { metrics, lines } = measured()
+    const name = 'quittance_reconciliation_differences'
+    expect(await lines(name)).toEqual([])
+    const run = { unchecked: 3, finishedAt: '2026-01-02T01:00:00.000Z' }
+    metrics.setLastReconciliation({ ...run, counts: [{ kind: 'event_undelivered', count: 7 }] })
+    const first = await lines(name)
+    expect(first).toHaveLength(differenceKinds.length)
+    expect(first.filter((line) => !line.endsWith(' 0'))).toEqual([`${name}{kind="event_undelivered"} 7`])
+    metrics.setLastReconciliation({ ...run, counts: [{ kind: 'payment_missing', count: 1 }] })
+    expect((await lines(name)).filter((line) => !line.endsWith(' 0'))).toEqual([
+      `${name}{kind="payment_missing"} 1`,
+    ])
+    expect(await lines('quittance_reconciliation_unchecked')).toEqual([
+      'quittance_reconciliation_unchecked 3',
+    ])
+    expect(await lines('quittance_reconciliation_finished_timestamp_seconds')).toEqual([
+      `quittance_reconciliation_finished_timestamp_seconds ${Date.parse(run.finishedAt) / 1_000}`,
     ])
   })
 })

@@ -11,11 +11,40 @@ const page: ReconciliationPage = {
   from: '2026-01-01T00:00:00.000Z',
   to: '2026-01-02T00:00:00.000Z',
   isBalanced: false,
-  checked: { settlements: 1, onChain: 1, unproven: 0, unavailable: 0 },
+  checked: { settlements: 1, onChain: 1, unproven: 0, unavailable: 0, open: 0, waitingEvents: 0 },
   differences: [
     { kind: 'event_missing', message: 'There is no event settlement.confirmed', settlementId: cursor },
-    { kind: 'quota_differs', message: 'Quota of holder and month a 2026-01: 1, 2', accountId: 'a' },
+    {
+      kind: 'open_list_differs',
+      message: 'Open settlement: the recount says none, the counters say open',
+      settlementId: cursor,
+      expected: 'none',
+      actual: 'open',
+    },
+    {
+      kind: 'stream_differs',
+      message: '=stream',
+      settlementId: cursor,
+      network: 'near:mainnet',
+      accountId: 'a',
+      expected: 'confirmed 10',
+      actual: 'confirmed 11',
+    },
+    {
+      kind: 'quota_differs',
+      message: 'Quota of holder and month a 2026-01: 1, 2',
+      accountId: 'a',
+      expected: '1',
+      actual: '2',
+    },
   ],
+  counts: [
+    { kind: 'event_missing', count: 1 },
+    { kind: 'quota_differs', count: 1_201 },
+    { kind: 'open_list_differs', count: 1 },
+    { kind: 'stream_differs', count: 1 },
+  ],
+  isTruncated: true,
   settlements: [
     {
       id: cursor,
@@ -72,17 +101,74 @@ describe('GET /v1/reconciliation', () => {
     expect(Date.parse(to) - Date.parse(from)).toBe(86_400_000)
   })
 
-  it('is a table as CSV, with the next cursor in a header and what no settlement has at the end', async () => {
-    const { response } = await ask('?format=csv')
-    expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
-    expect(response.headers['x-next-cursor']).toBe(cursor)
-    const [names, ...rows] = response.body.split('\r\n')
-    expect(names).toMatch(/^id,createdAt,/)
-    expect(rows).toEqual([
-      expect.stringContaining(`,"usdc, the ""real"" one",'=cmd(),bob.near,10,`),
-      expect.stringMatching(/^,+a,.*quota_differs: Quota of holder/),
-      '',
-    ])
+  describe('as CSV', () => {
+    const readRows = async () => {
+      const { response } = await ask('?format=csv')
+      const [names = '', ...rows] = response.body.split('\r\n')
+      const columns = names.split(',')
+      const at = (row: string, name: string) => row.split(',')[columns.indexOf(name)]
+      return { response, columns, rows, at }
+    }
+
+    it('has a row for each settlement, then a row for each difference', async () => {
+      const { response, columns, rows } = await readRows()
+      expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
+      expect(response.headers['x-next-cursor']).toBe(cursor)
+      expect(columns.slice(0, 2)).toEqual(['row', 'id'])
+      // Values as they stand in the file.
+      const line = (values: Readonly<Record<string, string>>) =>
+        columns.map((name) => values[name] ?? '').join(',')
+      expect(rows).toEqual([
+        `settlement,${cursor},2026-01-01T12:00:00.000Z,,confirmed,near:mainnet,exact,"usdc, the ""real"" one",'=cmd(),bob.near,10,tx,a,agrees,none,,,event_missing,,,,`,
+        line({
+          row: 'difference',
+          id: cursor,
+          kind: 'event_missing',
+          message: 'There is no event settlement.confirmed',
+        }),
+        line({
+          row: 'difference',
+          id: cursor,
+          kind: 'open_list_differs',
+          message: '"Open settlement: the recount says none, the counters say open"',
+          expected: 'none',
+          actual: 'open',
+        }),
+        line({
+          row: 'difference',
+          id: cursor,
+          network: 'near:mainnet',
+          accountId: 'a',
+          kind: 'stream_differs',
+          message: "'=stream",
+          expected: 'confirmed 10',
+          actual: 'confirmed 11',
+        }),
+        line({
+          row: 'difference',
+          accountId: 'a',
+          kind: 'quota_differs',
+          message: '"Quota of holder and month a 2026-01: 1, 2"',
+          expected: '1',
+          actual: '2',
+        }),
+        line({
+          row: 'difference',
+          kind: 'quota_differs',
+          message: '1200 more of this kind are not listed',
+        }),
+        '',
+      ])
+    })
+
+    it('has amounts in rows of settlements only, so that the column can be summed', async () => {
+      const { rows, at } = await readRows()
+      const differences = rows.filter((row) => at(row, 'row') === 'difference')
+      expect(differences).toHaveLength(page.differences.length + 1)
+      expect(differences.map((row) => [at(row, 'amount'), at(row, 'fee')])).toEqual(
+        differences.map(() => ['', '']),
+      )
+    })
   })
 
   it.each(['Bearer wrong', 'Basic x', ''])('refuses %j', async (authorization) => {

@@ -54,6 +54,34 @@ describe('the stores', () => {
     return performance.now() - startedAt
   }
 
+  it('answer operators while the nightly reconciliation reads', async () => {
+    stores = await open()
+    const other = await pool.connect()
+    const stopped = new AbortController()
+    try {
+      await other.query('begin')
+      await other.query('lock table unfinal_settlements in access exclusive mode')
+      const period = { from: new Date(0), to: new Date() }
+      const limit = { timeoutMs: 60_000, stopped: stopped.signal }
+      const nightly = stores.nightlyReconciliation.findCountDifferences('unfinal_list', period, limit)
+      await pollUntil(async () => {
+        const { rows } = await pool.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
+        return rows.length > 0
+      }, 'the nightly reconciliation')
+      expect(await stores.reconciliation.findCountDifferences('totals', period, limit)).toEqual({
+        differences: [],
+        counts: [],
+      })
+      stopped.abort()
+      expect(await timeOf(() => nightly)).toBeLessThan(withinMs)
+      expect(await nightly).toBeNull()
+    } finally {
+      await other.query('rollback')
+      other.release()
+      await stores.close()
+    }
+  })
+
   describe('while one tenant floods slow pages', () => {
     let pages: readonly Promise<unknown>[]
 

@@ -33,6 +33,8 @@ export const reconciliationRoutes: FastifyPluginCallbackZod<ReconciliationRoutes
 }
 
 const columns = [
+  // `settlement` or `difference`. Only settlements have an amount, so that the column can be summed.
+  'row',
   'id',
   'createdAt',
   'closedAt',
@@ -50,18 +52,28 @@ const columns = [
   'quotaMonth',
   'fee',
   'differences',
+  'kind',
+  'message',
+  'expected',
+  'actual',
 ] as const
 
-/** Differences that no settlement of the page has are rows of their own, at the end. */
-const formatPage = ({ settlements, differences }: ReconciliationPage): string => {
-  const listed = new Set(settlements.map(({ id }) => id))
-  const others = differences.filter(({ settlementId = '' }) => !listed.has(settlementId))
-  return formatCsv(columns, [
-    ...settlements.map((settlement) => ({ ...settlement, differences: settlement.differences.join(' ') })),
-    ...others.map(({ settlementId = '', accountId = '', kind, message }) => ({
-      id: settlementId,
-      accountId,
-      differences: `${kind}: ${message}`,
+/** A row for each settlement of the page, then a row for each difference. */
+const formatPage = ({ settlements, differences, counts }: ReconciliationPage): string =>
+  formatCsv(columns, [
+    ...settlements.map((settlement) => ({
+      row: 'settlement',
+      ...settlement,
+      differences: settlement.differences.join(' '),
     })),
+    ...differences.map(({ settlementId = '', ...found }) => ({
+      row: 'difference',
+      id: settlementId,
+      ...found,
+    })),
+    ...counts.flatMap(({ kind, count }) => {
+      const listed = differences.filter((found) => found.kind === kind).length
+      const message = `${count - listed} more of this kind are not listed`
+      return count > listed ? [{ row: 'difference', kind, message }] : []
+    }),
   ])
-}

@@ -58,8 +58,9 @@ export const getCreditScoreSchema = {
   tags: ['Credit'],
   summary: 'Credit score of a wallet',
   description:
-    'From 0 to 1,000, from the payments that the wallet settled through this facilitator, up to the last one. Public: ' +
-    'what it says can be read from the chain. A wallet that never paid has 0.',
+    'From 0 to 1,000, from the payments that the wallet settled through this facilitator, up to the last one, for all ' +
+    'accounts together. Public: payments can be read from the chain as well, failures only here. A wallet that never ' +
+    'paid has 0.',
   querystring: z.strictObject({ wallet: walletText, network: creditNetwork.optional() }),
   response: {
     200: jsonResponse('The score, its parts, and how it came about.', creditScore),

@@ -31,7 +31,10 @@ export const reconciliationQuery = z.strictObject({
     .min(1)
     .max(128)
     .optional()
-    .meta({ description: 'Only of this network', examples: [parameters.network] }),
+    .meta({
+      description: 'Only of this network: one that is configured, or has settlements',
+      examples: [parameters.network],
+    }),
   limit: pageLimit
     .default(100)
     .meta({ description: 'Settlements on a page, 1 to 200; default 100', examples: [100] }),
@@ -46,7 +49,7 @@ const page: ReconciliationPage = {
   from: '2026-01-01T00:00:00.000Z',
   to: '2026-02-01T00:00:00.000Z',
   isBalanced: false,
-  checked: { settlements: 1, onChain: 1, unproven: 0, unavailable: 0 },
+  checked: { settlements: 1, onChain: 1, unproven: 0, unavailable: 0, open: 0, waitingEvents: 0 },
   differences: [
     {
       kind: 'event_undelivered',
@@ -58,6 +61,8 @@ const page: ReconciliationPage = {
       actual: 'failed',
     },
   ],
+  counts: [{ kind: 'event_undelivered', count: 1 }],
+  isTruncated: false,
   settlements: [
     {
       id: '9401b76e-f466-496f-8524-886a61ebf067',
@@ -99,8 +104,9 @@ export const reconciliationSchema = {
   description:
     'For operators, with `Authorization: Bearer` and the `OPERATOR_TOKEN` of the instance. Each settlement of the page ' +
     'is compared with the chain, its webhook event, its quota and its fee; the first page also compares all counters ' +
-    'with a recount. Every difference is listed. Nothing is changed or sent. `format=csv`: the settlements as CSV, with ' +
-    'the next cursor in the header `X-Next-Cursor`.',
+    'with a recount, within 120 s; what takes longer is listed as `not_compared`. At most 1,000 differences of each ' +
+    'comparison are listed, and all are counted. Nothing is changed or sent. `format=csv`: a row for each settlement, then ' +
+    'a row for each difference, with the next cursor in the header `X-Next-Cursor`.',
   querystring: reconciliationQuery,
   response: {
     200: {
@@ -113,7 +119,7 @@ export const reconciliationSchema = {
     responses: {
       200: {
         difference: { value: page },
-        csv: { value: 'id,createdAt,closedAt,status\r\n9401b76e-f466-496f-8524-886a61ebf067,…\r\n' },
+        csv: { value: 'row,id,createdAt,closedAt\r\nsettlement,9401b76e-f466-496f-8524-886a61ebf067,…\r\n' },
       },
       ...exemplifyErrors(errors),
     },

@@ -3,9 +3,10 @@ import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import type { ReconciliationStore } from '../../ports/reconciliation.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
-import type { NightlyRun } from '../../protocol/reconciliation.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
+import { createCompareCounters } from './compareCounters.js'
 import { createCompareWithChain } from './compareWithChain.js'
+import { createMeasureReconciliation, type ReconciliationGauges } from './measureReconciliation.js'
 import { createReconcileNightly } from './reconcileNightly.js'
 import { createReconcilePage } from './reconcilePage.js'
 import { createReconcilePeriod } from './reconcilePeriod.js'
@@ -13,11 +14,15 @@ import type { ReconciliationUseCases } from './useCases.js'
 
 export interface ReconciliationDependencies {
   readonly store: ReconciliationStore
+  /** Of the nightly job: must not make operators wait, and has time for a large journal. */
+  readonly nightlyStore: ReconciliationStore
   readonly journal: Pick<SettlementJournal, 'find' | 'findOpen'>
   readonly registry: SchemeRegistry
-  readonly gauges: { setLastReconciliation(run: NightlyRun): void }
+  readonly gauges: ReconciliationGauges
   readonly clock: Clock
   readonly logger: Logger
+  /** What a request may take for all counters together; default 120 s. */
+  readonly countersTimeoutMs?: number
 }
 
 export interface Reconciliation {
@@ -26,27 +31,37 @@ export interface Reconciliation {
 }
 
 const chainDeadlineMs = 15_000
+const defaultCountersTimeoutMs = 120_000
 
 export const createReconciliation = (dependencies: ReconciliationDependencies): Reconciliation => {
-  const { store, journal, registry, gauges, clock, logger } = dependencies
+  const { store, nightlyStore, journal, registry, gauges, clock, logger } = dependencies
+  const { countersTimeoutMs: timeoutMs = defaultCountersTimeoutMs } = dependencies
   const compareWithChain = createCompareWithChain({ registry, journal, deadlineMs: chainDeadlineMs })
-  const reconcilePage = createReconcilePage({ store, compareWithChain, logger })
+  const reconcilePageOf = (of: ReconciliationStore) =>
+    createReconcilePage({ store: of, compareWithChain, logger })
   return {
-    useCases: { reconcilePeriod: createReconcilePeriod({ store, journal, reconcilePage }) },
+    useCases: {
+      reconcilePeriod: createReconcilePeriod({
+        store,
+        journal,
+        registry,
+        compareCounters: createCompareCounters({ store, clock, timeoutMs }),
+        reconcilePage: reconcilePageOf(store),
+      }),
+    },
     jobs: {
       reconcileNightly: {
         everyMs: 60_000,
         isShared: true,
-        run: createReconcileNightly({ store, reconcilePage, clock, logger }),
+        run: createReconcileNightly({
+          store: nightlyStore,
+          reconcilePage: reconcilePageOf(nightlyStore),
+          clock,
+          logger,
+        }),
       },
       // By every instance: whichever is scraped has the figures.
-      measureReconciliation: {
-        everyMs: 60_000,
-        run: async () => {
-          const run = await store.findLastNightly()
-          if (run !== null) gauges.setLastReconciliation(run)
-        },
-      },
+      measureReconciliation: { everyMs: 60_000, run: createMeasureReconciliation({ store, gauges }) },
     },
   }
 }

@@ -9,6 +9,8 @@ export interface ReconciledPage {
   readonly settlements: readonly ReconciledSettlement[]
   readonly differences: readonly Difference[]
   readonly counts: Readonly<Record<ChainCheck, number>>
+  /** Events that their webhook has not accepted yet. */
+  readonly waiting: number
   /** Null on the last page. */
   readonly nextCursor: string | null
 }
@@ -58,6 +60,7 @@ export const createReconcilePage =
       settlements,
       differences,
       counts,
+      waiting: records.filter(({ event }) => event?.state === 'waiting').length,
       nextCursor: found.length > limit && last !== undefined ? last.settlement.id : null,
     }
   }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
+import type { Clock } from '../../../src/ports/clock.js'
 import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { Stream } from '../../../src/ports/streamStore.js'
 import type { DifferenceKind } from '../../../src/protocol/reconciliation.js'
@@ -78,7 +79,11 @@ const settle = async (
   return settlement
 }
 
-const open = () => {
+/** Noon, so that the nightly job compares yesterday at any time of day. */
+const noon = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000)
+const clockAt = (now: Date): Clock => ({ ...systemClock, now: () => now })
+
+const open = (options: { now?: Date; countersTimeoutMs?: number } = {}) => {
   const node = { isDown: false }
   const scheme = createToyScheme({
     resolve: async ({ broadcasts }) => {
@@ -88,13 +93,17 @@ const open = () => {
     },
   })
   const gauges: unknown[] = []
+  const store = createReconciliationStore(pool, database.otherPool())
+  const { now, ...limits } = options
   const { useCases, jobs } = createReconciliation({
-    store: createReconciliationStore(pool, database.otherPool()),
+    store,
+    nightlyStore: store,
     journal,
     registry: createSchemeRegistry([scheme]),
     gauges: { setLastReconciliation: (run) => void gauges.push(run) },
-    clock: systemClock,
+    clock: now === undefined ? systemClock : clockAt(now),
     logger: silentLogger,
+    ...limits,
   })
   const reconcile = (changes: { limit?: number; cursor?: string; network?: string } = {}) =>
     useCases.reconcilePeriod({
@@ -103,7 +112,7 @@ const open = () => {
       limit: 100,
       ...changes,
     })
-  return { reconcile, jobs, gauges, node }
+  return { reconcile, jobs, gauges, node, store }
 }
 
 /** A closed stream and a completed intent, each with its settlement. */
@@ -272,10 +281,13 @@ describe('a reconciliation', () => {
 
   it.each([
     ['a stream settled another amount', 'stream_differs', 'update streams set final_amount = 1_001'],
-    ['a stream names another transaction', 'stream_differs', `update streams set transaction = 'other'`],
     ['a stream names no settlement', 'stream_differs', 'update streams set settlement_id = null'],
     ['a stream was settled that failed', 'stream_differs', `update streams set state = 'failed'`],
-    ['an intent names another transaction', 'intent_differs', `update intents set transaction = 'other'`],
+    [
+      'an intent names no settlement',
+      'intent_differs',
+      'update intents set settlement_id = gen_random_uuid()',
+    ],
     ['an intent settled another amount', 'intent_differs', 'update intents set settled_amount = 999'],
     [
       'an intent was paid that can still be paid',
@@ -290,11 +302,140 @@ describe('a reconciliation', () => {
     ['an intent was paid that failed', 'intent_differs', `update intents set status = 'failed'`],
     ['the credit of a wallet is wrong', 'credit_differs', 'update credit_edges set volume = volume + 1'],
     ['the credit of a wallet is missing', 'credit_differs', 'delete from credit_edges'],
+    [
+      'a payment is counted for another payee',
+      'credit_differs',
+      `update credit_edges set payee = 'toy:carol'`,
+    ],
+    [
+      'the payments of a wallet are wrong',
+      'credit_differs',
+      'update credit_wallets set payments = payments + 1',
+    ],
+    ['the volume of a wallet is wrong', 'credit_differs', 'update credit_wallets set volume = volume + 1'],
+    [
+      'the payments of a wallet after the limits are wrong',
+      'credit_differs',
+      'update credit_wallets set capped_payments = capped_payments + 1',
+    ],
+    [
+      'the volume of a wallet after the limits is wrong',
+      'credit_differs',
+      'update credit_wallets set capped_volume = capped_volume + 1',
+    ],
+    ['the payees of a wallet are wrong', 'credit_differs', 'update credit_wallets set payees = payees + 1'],
+    [
+      'the payments of a wallet on cycles are wrong',
+      'credit_differs',
+      'update credit_wallets set cycle_payments = cycle_payments + 1',
+    ],
+    ['the failures of a wallet are wrong', 'credit_differs', 'update credit_wallets set failures = 1'],
+    [
+      'a failure is not counted',
+      'credit_differs',
+      `insert into credit_failures values ('none', 'toy:alice')`,
+    ],
+    ['a wallet with credit is missing', 'credit_differs', 'delete from credit_wallets'],
   ] as const)('finds that %s', async (_, kind, plant) => {
     await fillMetered()
     await pool.query(plant)
     const { differences } = await open().reconcile()
-    expect(differences.map((found) => found.kind)).toEqual([kind])
+    expect([...new Set(differences.map((found) => found.kind))]).toEqual([kind])
+  })
+
+  it('of streams and intents whose settlement a reorg reopened, or another transaction confirmed, finds none', async () => {
+    await fillMetered()
+    await pool.query(
+      `update settlements set state = 'pending', settled_amount = null, closed_at = null, block_number = null, block_hash = null`,
+    )
+    const streamsAndIntents = async () =>
+      (await open().reconcile()).differences.filter(({ kind }) => /^(stream|intent)_/.test(kind))
+    expect(await streamsAndIntents()).toEqual([])
+    await pool.query(
+      `update settlements set state = 'confirmed', settled_amount = amount, closed_at = now(), transaction = 'other'`,
+    )
+    expect(await streamsAndIntents()).toEqual([])
+    await pool.query('update settlements set settled_amount = 999')
+    expect((await streamsAndIntents()).map(({ kind, expected }) => `${kind} ${expected}`)).toEqual([
+      'intent_differs confirmed 999',
+      'stream_differs confirmed 999',
+    ])
+  })
+
+  it('says that a stream has no settlement', async () => {
+    await fillMetered()
+    await pool.query('update streams set settlement_id = null')
+    expect((await open().reconcile()).differences).toEqual([
+      expect.objectContaining({ kind: 'stream_differs', expected: 'none', actual: 'confirmed 1000' }),
+    ])
+  })
+
+  it('counts all differences of a kind, and says that it does not list all', async () => {
+    await pool.query('insert into open_settlements select gen_random_uuid() from generate_series(1, 1_500)')
+    const page = await open().reconcile()
+    expect(page).toMatchObject({
+      isBalanced: false,
+      isTruncated: true,
+      counts: [{ kind: 'open_list_differs', count: 1_500 }],
+    })
+    expect(page.differences).toHaveLength(1_000)
+  })
+
+  it('counts all streams that differ', async () => {
+    await fillMetered()
+    await pool.query(
+      `insert into streams select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(),
+         'authorization_id', gen_random_uuid(), 'settlement_id', null))).*
+       from streams s, generate_series(1, 1_100)`,
+    )
+    const { counts, differences, isTruncated } = await open().reconcile()
+    expect([counts, differences.length, isTruncated]).toEqual([
+      [{ kind: 'stream_differs', count: 1_100 }],
+      1_000,
+      true,
+    ])
+  })
+
+  it('says which counters were not compared in time, and answers the rest', async () => {
+    await fill()
+    const other = await pool.connect()
+    try {
+      await other.query('begin')
+      await other.query('lock table open_settlements in access exclusive mode')
+      const { store } = open()
+      const never = new AbortController().signal
+      const period = { from: new Date(0), to: new Date() }
+      const limit = { timeoutMs: 50, stopped: never }
+      expect(await store.findCountDifferences('open_list', period, limit)).toBeNull()
+      expect(await store.findCountDifferences('totals', period, { ...limit, timeoutMs: 5_000 })).toEqual({
+        differences: [],
+        counts: [],
+      })
+    } finally {
+      await other.query('rollback')
+      other.release()
+    }
+    const page = await open({ countersTimeoutMs: 0 }).reconcile()
+    expect(page).toMatchObject({
+      isBalanced: false,
+      checked: { settlements: 5 },
+      counts: [{ kind: 'not_compared', count: 10 }],
+    })
+    expect(page.totals).toBeUndefined()
+    expect(page.differences[1]?.message).toContain('Not compared: open_list')
+  })
+
+  it('is not balanced while an event waits for its webhook', async () => {
+    const { paid } = await fill()
+    await pool.query(
+      `update webhook_deliveries set state = 'waiting', due_at = now() where settlement_id = $1`,
+      [paid.id],
+    )
+    expect(await open().reconcile()).toMatchObject({
+      isBalanced: false,
+      differences: [],
+      checked: { open: 1, waitingEvents: 1 },
+    })
   })
 
   it('of an intent that is about to be completed finds no difference', async () => {
@@ -372,10 +513,41 @@ describe('a reconciliation', () => {
     expect(seen).toHaveLength(15)
   })
 
-  it('can be of one network', async () => {
+  it('has pages in the order of microseconds: none is skipped or repeated within a millisecond', async () => {
+    for (let count = 0; count < 3; count++) await fill()
+    // Ids grow as times fall, and the lists of states alternate.
+    await pool.query(
+      `update settlements s set created_at = date_trunc('second', now()) - interval '1 minute' + n * interval '1 microsecond'
+       from (select id, row_number() over (order by id desc) as n from settlements) o where o.id = s.id`,
+    )
+    const { rows } = await pool.query('select id from settlements order by created_at desc, id desc')
+    const ids = z.array(z.object({ id: z.string() })).parse(rows)
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await open().reconcile({ limit: 2, ...(cursor === undefined ? {} : { cursor }) })
+      seen.push(...page.settlements.map(({ id }) => id))
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    expect(seen).toEqual(ids.map(({ id }) => id))
+  })
+
+  it('can be of one network, and refuses one that is neither configured nor in the journal', async () => {
     await fill()
-    expect((await open().reconcile({ network: 'toy:2' })).settlements).toEqual([])
     expect((await open().reconcile({ network: 'toy:1' })).settlements).toHaveLength(5)
+    await expect(open().reconcile({ network: 'toy:2' })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining('network'),
+    })
+    for (const state of ['failed', 'claimed', 'confirmed']) {
+      await pool.query(`update settlements set network = 'toy:1'`)
+      await pool.query(
+        `update settlements set network = $2 where id = (select id from settlements where state = $1 limit 1)`,
+        [state === 'claimed' ? 'pending' : state, `toy:${state}`],
+      )
+      const page = await open().reconcile({ network: `toy:${state}` })
+      expect(page.settlements.map(({ network }) => network)).toEqual([`toy:${state}`])
+    }
   })
 
   it.each([
@@ -384,6 +556,7 @@ describe('a reconciliation', () => {
   ])('of %s is refused', async (_, query, field) => {
     const { useCases } = createReconciliation({
       store: createReconciliationStore(pool, pool),
+      nightlyStore: createReconciliationStore(pool, pool),
       journal,
       registry: createSchemeRegistry([]),
       gauges: { setLastReconciliation: () => undefined },
@@ -399,40 +572,133 @@ describe('a reconciliation', () => {
 
 describe('the nightly reconciliation', () => {
   const never = new AbortController().signal
-  const toYesterday = `update settlements set created_at = created_at - interval '1 day'`
+  const day = 86_400_000
+  /** The middle of a day before noon, and so safe from midnight. */
+  const setAge = (days: number) =>
+    pool.query('update settlements set created_at = $1', [new Date(noon.getTime() - days * day)])
+  const dayOf = (days: number) => new Date(noon.getTime() - days * day).toISOString().slice(0, 10)
+  const readRuns = async () =>
+    (
+      await pool.query(
+        `select to_char(day, 'YYYY-MM-DD') as day, settlements::int, counts, finished_at is not null as ended
+         from nightly_reconciliations order by day`,
+      )
+    ).rows
 
-  it('compares the day before once, and its figures are measured', async () => {
+  it('compares the last two days once, and its figures are measured', async () => {
     const { paid } = await fill()
-    await pool.query(toYesterday)
+    await setAge(1)
+    await pool.query(`update settlements set created_at = created_at - interval '1 day' where id = $1`, [
+      paid.id,
+    ])
     chain.delete(`tx of ${paid.id}`)
-    const { jobs, gauges } = open()
+    const { jobs, gauges } = open({ now: noon })
     await jobs.reconcileNightly.run(never)
     await jobs.measureReconciliation.run(never)
-    expect(gauges).toEqual([
-      expect.objectContaining({
-        settlements: 5,
-        differences: 1,
-        unchecked: 0,
-        listed: [expect.objectContaining({ kind: 'payment_missing', settlementId: paid.id })],
-      }),
-    ])
+    const counts = [
+      { kind: 'payment_missing', count: 1 },
+      { kind: 'days_differ', count: 2 },
+    ]
+    expect(gauges).toEqual([{ counts, unchecked: 0, finishedAt: expect.any(String) }])
+    expect((await open().reconcile()).lastNightly).toMatchObject({
+      day: dayOf(1),
+      settlements: 5,
+      open: 1,
+      unchecked: 0,
+      differences: 3,
+      listed: [
+        { kind: 'payment_missing', settlementId: paid.id },
+        { kind: 'days_differ' },
+        { kind: 'days_differ' },
+      ],
+    })
     chain.clear()
     await jobs.reconcileNightly.run(never)
-    const { rows } = await pool.query('select differences from nightly_reconciliations')
-    expect(rows).toEqual([{ differences: '1' }])
+    expect(await readRuns()).toEqual([{ day: dayOf(1), settlements: 5, counts, ended: true }])
   })
 
   it('that was stopped is continued where it was', async () => {
     await fill()
-    await pool.query(toYesterday)
+    await setAge(1)
     const stopped = new AbortController()
     stopped.abort()
-    const { jobs } = open()
+    const { jobs } = open({ now: noon })
     await jobs.reconcileNightly.run(stopped.signal)
-    expect(
-      (await pool.query('select from nightly_reconciliations where finished_at is not null')).rowCount,
-    ).toBe(0)
+    expect(await readRuns()).toEqual([expect.objectContaining({ settlements: 0, ended: false })])
     await jobs.reconcileNightly.run(never)
-    expect((await open().reconcile()).lastNightly).toMatchObject({ settlements: 5, differences: 0 })
+    expect((await open().reconcile()).lastNightly).toMatchObject({ settlements: 5 })
+  })
+
+  it('looks again the next day at what could not be checked', async () => {
+    await fill()
+    await setAge(1)
+    const first = open({ now: noon })
+    first.node.isDown = true
+    await first.jobs.reconcileNightly.run(never)
+    expect((await open().reconcile()).lastNightly).toMatchObject({ day: dayOf(1), unchecked: 4 })
+    await open({ now: new Date(noon.getTime() + day) }).jobs.reconcileNightly.run(never)
+    expect((await open().reconcile()).lastNightly).toMatchObject({
+      day: dayOf(0),
+      settlements: 5,
+      unchecked: 0,
+    })
+  })
+
+  it('makes up for missed days, the oldest first, at most seven', async () => {
+    const on = (days: number) => open({ now: new Date(noon.getTime() + days * day) }).jobs.reconcileNightly
+    await on(0).run(never)
+    for (let round = 0; round < 5; round += 1) await on(3).run(never)
+    expect((await readRuns()).map((run) => run.day)).toEqual([dayOf(1), dayOf(0), dayOf(-1), dayOf(-2)])
+    for (let round = 0; round < 12; round += 1) await on(20).run(never)
+    const days = (await readRuns()).map((run) => run.day)
+    expect(days).toHaveLength(4 + 7)
+    expect([days[4], days.at(-1)]).toEqual([dayOf(-13), dayOf(-19)])
+  })
+
+  it('is started before anything is compared, and raises the figures before it ends', async () => {
+    const { paid } = await fill()
+    await setAge(1)
+    chain.delete(`tx of ${paid.id}`)
+    const { jobs, gauges } = open({ now: noon })
+    const other = await pool.connect()
+    try {
+      await other.query('begin')
+      await other.query('lock table unfinal_settlements in access exclusive mode')
+      const stopped = new AbortController()
+      const running = jobs.reconcileNightly.run(stopped.signal)
+      // The second counter waits for the lock.
+      await expect
+        .poll(readRuns, { timeout: 5_000 })
+        .toEqual([expect.objectContaining({ settlements: 5, ended: false })])
+      await jobs.measureReconciliation.run(never)
+      expect(gauges).toEqual([
+        { counts: [{ kind: 'payment_missing', count: 1 }], unchecked: 0, finishedAt: expect.any(String) },
+      ])
+      // Another instance does not count at the same time.
+      await open({ now: noon }).jobs.reconcileNightly.run(never)
+      // A stop cancels the statement: the job ends while the table is still locked.
+      stopped.abort()
+      await running
+      const { rows } = await pool.query('select counting_until, counted from nightly_reconciliations')
+      expect(rows).toEqual([{ counting_until: null, counted: ['open_list'] }])
+    } finally {
+      await other.query('rollback')
+      other.release()
+    }
+    await jobs.reconcileNightly.run(never)
+    expect(await readRuns()).toEqual([expect.objectContaining({ ended: true })])
+  })
+
+  it('lists a difference of a counter behind many of another kind', async () => {
+    for (let count = 0; count < 12; count += 1) await settle('confirmed')
+    await setAge(1)
+    await pool.query(`update webhook_deliveries set state = 'failed'`)
+    await pool.query('update account_days set count = count + 1')
+    await open({ now: noon }).jobs.reconcileNightly.run(never)
+    const { lastNightly } = await open().reconcile()
+    expect(lastNightly?.counts).toContainEqual({ kind: 'event_undelivered', count: 12 })
+    const listed = lastNightly?.listed.map(({ kind }) => kind) ?? []
+    expect(listed.filter((kind) => kind === 'event_undelivered')).toHaveLength(10)
+    expect(listed).toContain('days_differ')
   })
 })

@@ -1,10 +1,11 @@
-import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import { DatabaseError, type Pool } from 'pg'
 import { z } from 'zod'
 import type { Recount } from '../../../ports/creditStore.js'
 import { inTransaction } from '../database/transaction.js'
-import { type Pair, traceCycles, whileTracing } from './traceCycles.js'
+import { type RunStatement, traceCycles, whileTracing } from './traceCycles.js'
 
-// Wallets with more settlements than are counted in this time keep what the triggers counted.
+// For the count, and again for the cycles. Wallets with more settlements than are counted in this time keep what the
+// triggers counted.
 const recountTimeoutMs = 1_500
 const maxTracedPairs = 1_000
 const queryCanceled = '57014'
@@ -12,7 +13,9 @@ const queryCanceled = '57014'
 const result = z.tuple([z.object({ repairs: z.coerce.number() })])
 
 // One statement, one snapshot: what it compares was committed together. It adds differences, so that settlements that
-// are closed meanwhile keep theirs. Dates may lack what a waiting pair brings.
+// are closed meanwhile keep theirs. Dates may lack what a waiting pair brings. `edges` reads the failures and `wallets`
+// reads the edges only for the order of their locks, which is that of the triggers: a part of a statement that nothing
+// reads runs last.
 const compare = `
   with waiting as (
     select exists (select 1 from credit_pairs where payer = $1) as are_dates_late
@@ -32,11 +35,6 @@ const compare = `
   ), wrong as (
     select c.* from compared c, waiting where payments <> had_payments or volume <> had_volume
       or (payments > 0 and first_at is distinct from had_first_at and not are_dates_late)
-  ), edges as (
-    insert into credit_edges as e (payer, payee, payments, volume, first_at)
-    select $1, payee, payments - had_payments, volume - had_volume, first_at from wrong order by payee
-    on conflict (payer, payee) do update set payments = e.payments + excluded.payments,
-      volume = e.volume + excluded.volume, first_at = excluded.first_at
   ), queued as (
     insert into credit_pairs (payer, payee)
     select $1, payee from wrong where (payments > 0) <> (had_payments > 0)
@@ -55,6 +53,15 @@ const compare = `
   ), surplus as (
     delete from credit_failures
     where wallet = $1 and authorization_id not in (select authorization_id from failing) returning 1
+  ), failures as (
+    select (select count(*) from missing) + (select count(*) from surplus) as repairs
+  ), edges as (
+    insert into credit_edges as e (payer, payee, payments, volume, first_at)
+    select $1, payee, payments - had_payments, volume - had_volume, first_at from wrong
+    where (select repairs from failures) >= 0 order by payee
+    on conflict (payer, payee) do update set payments = e.payments + excluded.payments,
+      volume = e.volume + excluded.volume, first_at = excluded.first_at
+    returning e.payee
   ), sums as (
     select coalesce(sum(payments) filter (where not in_cycle), 0) as payments,
       coalesce(sum(volume) filter (where not in_cycle), 0) as volume,
@@ -78,8 +85,8 @@ const compare = `
       failures, first_at)
     select $1, payments, volume, capped_payments, capped_volume, payees, cycle_payments, failures, first_at
     from differences
-    where is_redated or row(payments, volume, capped_payments, capped_volume, payees, cycle_payments, failures)
-      <> row(0, 0, 0, 0, 0, 0, 0)
+    where (select count(*) from edges) >= 0 and (select repairs from failures) >= 0 and (is_redated or row(payments, volume, capped_payments, capped_volume, payees, cycle_payments, failures)
+      <> row(0, 0, 0, 0, 0, 0, 0))
     on conflict (wallet) do update set payments = w.payments + excluded.payments, volume = w.volume + excluded.volume,
       capped_payments = w.capped_payments + excluded.capped_payments,
       capped_volume = w.capped_volume + excluded.capped_volume, payees = w.payees + excluded.payees,
@@ -89,35 +96,48 @@ const compare = `
   ), changes as (
     insert into credit_changes (wallet) select wallet from wallets
   )
-  select (select count(*) from wrong) + (select count(*) from missing) + (select count(*) from surplus)
-    + (select count(*) from wallets) as repairs`
+  select (select count(*) from wrong) + (select repairs from failures) + (select count(*) from wallets) as repairs`
+
+const pairRow = z.object({ payer: z.string(), payee: z.string() })
 
 export const recountWallet = async (pool: Pool, wallet: string): Promise<Recount> => {
-  try {
-    const repairs = await inTransaction(pool, async (client) => {
+  const counted = await unlessCanceled(() =>
+    inTransaction(pool, async (client) => {
       await client.query(`set local statement_timeout = ${recountTimeoutMs}`)
       const { rows } = await client.query(compare, [wallet, wallet.slice(wallet.indexOf(':') + 1)])
       return result.parse(rows)[0].repairs
-    })
-    const traced = await whileTracing(pool, (client) => traceWallet(client, wallet))
-    return { isComplete: true, repairs: repairs + traced }
+    }),
+  )
+  if (counted === null) return { isComplete: false, repairs: 0 }
+  const traced = await unlessCanceled(() =>
+    whileTracing(pool, (run) => traceWallet(run, wallet), recountTimeoutMs),
+  )
+  // What the first transaction corrected is committed.
+  return { isComplete: traced !== null, repairs: counted + (traced ?? 0) }
+}
+
+const unlessCanceled = async <T>(work: () => Promise<T>): Promise<T | null> => {
+  try {
+    return await work()
   } catch (error) {
-    if (error instanceof DatabaseError && error.code === queryCanceled) {
-      return { isComplete: false, repairs: 0 }
-    }
+    if (error instanceof DatabaseError && error.code === queryCanceled) return null
     throw error
   }
 }
 
 /** Returns how many wallets had wrong cycles; 0 while pairs wait that explain the difference. */
-const traceWallet = async (client: PoolClient, wallet: string): Promise<number> => {
-  const { rows } = await client.query<Pair>(
-    `select payer, payee from credit_edges where payer = $1 order by payee limit ${maxTracedPairs}`,
+const traceWallet = async (run: RunStatement, wallet: string): Promise<number> => {
+  const { rows } = await run(
+    `select payer, payee from credit_edges where payer = $1 and (payments > 0 or in_cycle)
+     order by payee limit ${maxTracedPairs}`,
     [wallet],
   )
   if (rows.length === 0) return 0
-  const changes = await traceCycles(client, rows)
+  const changes = await traceCycles(
+    run,
+    rows.map((row) => pairRow.parse(row)),
+  )
   // Read last: what the trace saw was committed with its entry in this table.
-  const { rowCount } = await client.query('select 1 from credit_pairs limit 1')
+  const { rowCount } = await run('select 1 from credit_pairs limit 1')
   return rowCount === 0 ? changes : 0
 }

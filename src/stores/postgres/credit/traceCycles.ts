@@ -1,6 +1,12 @@
-import type { Pool, PoolClient } from 'pg'
+import type { Pool } from 'pg'
 import { z } from 'zod'
 import { inTransaction } from '../database/transaction.js'
+
+/** Runs a statement of a transaction. */
+export type RunStatement = (
+  sql: string,
+  values?: readonly unknown[],
+) => Promise<{ readonly rows: readonly unknown[]; readonly rowCount: number | null }>
 
 export interface Pair {
   readonly payer: string
@@ -22,11 +28,13 @@ const traced = z.object({
   in_cycle: z.boolean(),
   pays_back: z.boolean(),
   vias: z.array(z.string()),
+  is_complete: z.boolean(),
 })
 type Traced = z.infer<typeof traced>
 const changed = z.object({ wallet: z.string(), has_lost_first: z.boolean() })
 
-// A cycle of three goes on from the payee to a wallet that pays the payer. The side with fewer neighbours is searched.
+// A cycle of three goes on from the payee to a wallet that pays the payer. The side with fewer neighbours is searched;
+// where both have more than the limit, wallets may be left out.
 const trace = `
   with pairs as (
     select distinct payer collate "C" as payer, payee collate "C" as payee
@@ -46,7 +54,8 @@ const trace = `
           order by payer limit $3) i
         where exists (select 1 from credit_edges c
           where c.payer = p.payee and c.payee = i.payer and c.payments > 0))
-    end as vias
+    end as vias,
+    least(paid.count, paying.count) < $3 as is_complete
   from pairs p left join credit_edges e using (payer, payee)
     cross join lateral (select count(*) as count from (
       select 1 from credit_edges where payer = p.payee and payments > 0 limit $3) n) paid
@@ -88,6 +97,21 @@ const setFlags = `
   select s.wallet, coalesce(s.lost_at <= l.first_at, false) as has_lost_first
   from sums s join locked_wallets l using (wallet)`
 
+// $1 and $2 are pairs that vanished, $4 and $5 what is on a cycle with them otherwise. Of a cycle of three, two pairs can
+// vanish in one statement: the third one leads into the payer or out of the payee of either, and is found by its flag.
+const queueDoubtful = `
+  insert into credit_pairs (payer, payee)
+  select payer, payee from unnest($4::text[], $5::text[]) as partners (payer, payee)
+  union
+  select n.payer, n.payee
+  from unnest($1::text[], $2::text[]) as v (payer, payee)
+    cross join lateral (
+      (select payer, payee from credit_edges where payee = v.payer collate "C" and in_cycle and payments > 0
+        order by payer limit $3)
+      union all
+      (select payer, payee from credit_edges where payer = v.payee collate "C" and in_cycle and payments > 0
+        order by payee limit $3)) n`
+
 const lockEdges = `
   select 1 from credit_edges e join unnest($1::text[], $2::text[]) as p (payer, payee)
     on e.payer = p.payer collate "C" and e.payee = p.payee collate "C"
@@ -111,24 +135,39 @@ const findFirstOfWallets = `
     select min(e.first_at) from credit_edges e where e.payer = w.wallet and e.payments > 0 and not e.in_cycle)
   where w.wallet = any($1)`
 
-/** One transaction traces at a time: of two pairs that close a cycle together, the later one sees both. */
-export const whileTracing = <T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> =>
+/**
+ * One transaction traces at a time: of two pairs that close a cycle together, the later one sees both. With `timeoutMs`,
+ * it waits that long for the others, and then holds them up no longer than that: a statement is cancelled (57014).
+ */
+export const whileTracing = <T>(
+  pool: Pool,
+  work: (run: RunStatement) => Promise<T>,
+  timeoutMs?: number,
+): Promise<T> =>
   inTransaction(pool, async (client) => {
-    await client.query(`select pg_advisory_xact_lock(${lockKey})`)
-    return await work(client)
+    const run: RunStatement = (sql, values = []) => client.query(sql, [...values])
+    const limit = (leftMs: number) => run(`set local statement_timeout = ${Math.max(1, Math.floor(leftMs))}`)
+    if (timeoutMs !== undefined) await limit(timeoutMs)
+    await run(`select pg_advisory_xact_lock(${lockKey})`)
+    if (timeoutMs === undefined) return await work(run)
+    const endsAt = performance.now() + timeoutMs
+    return await work(async (sql, values) => {
+      await limit(endsAt - performance.now())
+      return await run(sql, values)
+    })
   })
 
 /** Traces some of the waiting pairs; returns whether others may be left. */
 export const traceNextPairs = (pool: Pool): Promise<boolean> =>
-  whileTracing(pool, async (client) => {
-    const { rows } = await client.query(
+  whileTracing(pool, async (run) => {
+    const { rows } = await run(
       `delete from credit_pairs where id = any(array(select id from credit_pairs order by id limit ${pairsAtOnce}))
        returning payer, payee, is_first_lost`,
     )
     const pairs = rows.map((row) => taken.parse(row))
     if (pairs.length === 0) return false
     await traceCycles(
-      client,
+      run,
       pairs,
       pairs.filter(({ is_first_lost }) => is_first_lost),
     )
@@ -140,31 +179,28 @@ export const traceNextPairs = (pool: Pool): Promise<boolean> =>
  * of the pairs that lost it. Needs `whileTracing`. Returns how many wallets changed.
  */
 export const traceCycles = async (
-  client: PoolClient,
+  run: RunStatement,
   pairs: readonly Pair[],
   lost: readonly Pair[] = [],
 ): Promise<number> => {
-  const { rows } = await client.query(trace, [...columnsOf(pairs), maxNeighbours])
+  const { rows } = await run(trace, [...columnsOf(pairs), maxNeighbours])
   const { flags, vanished } = planFlags(rows.map((row) => traced.parse(row)))
   // What was on a cycle with a pair that is gone may be on another one.
-  const doubtful = vanished.flatMap(listPartners)
-  if (doubtful.length > 0) {
-    await client.query(
-      'insert into credit_pairs (payer, payee) select * from unnest($1::text[], $2::text[])',
-      columnsOf(doubtful),
-    )
+  if (vanished.length > 0) {
+    const partners = vanished.flatMap(listPartners)
+    await run(queueDoubtful, [...columnsOf(vanished), maxNeighbours, ...columnsOf(partners)])
   }
   const wanted = flags.map(({ pair }) => pair)
   if (lost.length + wanted.length === 0) return 0
   // Everything is locked first, so that the order is that of the triggers.
-  await client.query(lockEdges, columnsOf([...lost, ...wanted]))
-  await client.query(lockWallets, [payersOf([...lost, ...wanted])])
+  await run(lockEdges, columnsOf([...lost, ...wanted]))
+  await run(lockWallets, [payersOf([...lost, ...wanted])])
   // The snapshots of the following statements include all that was committed before the locks were granted.
-  if (lost.length > 0) await client.query(findFirstOfEdges, columnsOf(lost))
-  const result = await client.query(setFlags, [...columnsOf(wanted), flags.map(({ inCycle }) => inCycle)])
+  if (lost.length > 0) await run(findFirstOfEdges, columnsOf(lost))
+  const result = await run(setFlags, [...columnsOf(wanted), flags.map(({ inCycle }) => inCycle)])
   const flagged = result.rows.map((row) => changed.parse(row))
   const dated = flagged.filter(({ has_lost_first }) => has_lost_first).map(({ wallet }) => wallet)
-  await client.query(findFirstOfWallets, [[...dated, ...payersOf(lost)]])
+  await run(findFirstOfWallets, [[...dated, ...payersOf(lost)]])
   return flagged.length
 }
 
@@ -180,7 +216,10 @@ const planFlags = (
   const setFlag = (pair: Pair, inCycle: boolean) =>
     flags.set(`${pair.payer} ${pair.payee}`, { pair, inCycle })
   const isOnCycle = (each: Traced) => each.is_live && listPartners(each).length > 0
-  for (const each of found) if (each.in_cycle && !isOnCycle(each)) setFlag(each, false)
+  // A search that was cut off proves no absence: it never takes a flag back.
+  for (const each of found) {
+    if (each.in_cycle && !isOnCycle(each) && (each.is_complete || !each.is_live)) setFlag(each, false)
+  }
   for (const each of found.filter(isOnCycle)) {
     for (const pair of [each, ...listPartners(each)]) setFlag(pair, true)
   }

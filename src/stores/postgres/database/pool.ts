@@ -7,16 +7,19 @@ export interface PoolOptions {
   readonly onError: (error: Error) => void
   /** Also bounds the wait for a free connection. Default 10 s, and 5 s for the connection. */
   readonly statementTimeoutMs?: number
+  /** How long callers queue for a free connection; default 5 s, and at most the statement timeout. */
+  readonly connectionTimeoutMs?: number
 }
 
 // Longer than a vanished process can hold a lane's row lock, so that waiters acquire it.
 const defaultStatementTimeoutMs = 10_000
-const connectionTimeoutMs = 5_000
+const defaultConnectionTimeoutMs = 5_000
 const idleTransactionTimeoutMs = 30_000
 
 /** Every wait has a deadline. int8 and numeric arrive as strings: amounts exceed a JavaScript number. */
-export function openPool({ url, maxConnections, onError, statementTimeoutMs }: PoolOptions): Pool {
-  const timeoutMs = statementTimeoutMs ?? defaultStatementTimeoutMs
+export function openPool({ url, maxConnections, onError, ...timeouts }: PoolOptions): Pool {
+  const timeoutMs = timeouts.statementTimeoutMs ?? defaultStatementTimeoutMs
+  const connectionTimeoutMs = timeouts.connectionTimeoutMs ?? defaultConnectionTimeoutMs
   const pool = new Pool({
     connectionString: url,
     application_name: 'quittance',

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ConfirmedBlocks } from '../../../../src/ports/confirmedBlocks.js'
 import type { CreditFacts, CreditStore } from '../../../../src/ports/creditStore.js'
 import type { SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import { isReason, type Reason, reasons } from '../../../../src/protocol/reasons.js'
 import { createCreditStore } from '../../../../src/stores/postgres/credit/creditStore.js'
+import { whileTracing } from '../../../../src/stores/postgres/credit/traceCycles.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { creditFormula } from '../../../../src/usecases/credit/score.js'
@@ -272,6 +273,44 @@ describe('the credit store', () => {
       },
     )
 
+    it.each([
+      [['ada', 'bob'], ['bob', 'cy'], 'cy'],
+      [['bob', 'cy'], ['cy', 'ada'], 'ada'],
+      [['cy', 'ada'], ['ada', 'bob'], 'bob'],
+    ] as const)(
+      'counts the rest of a cycle of three again when %j and %j go at once',
+      async (one, other, left) => {
+        for (const [payer, payee] of three) {
+          const id = await open({ payer, payee })
+          const goes = [one, other].some(([from]) => from === payer)
+          await journal.close(id, {
+            state: 'confirmed',
+            transaction: id,
+            block: goes ? block : { number: 8n, hash: '0x8' },
+          })
+        }
+        expect(await read(left)).toMatchObject({ payments: 0, cyclePayments: 1 })
+        await takeBack()
+        expect(await read(left)).toMatchObject({ payments: 1, cyclePayments: 0 })
+        expect(await store.recount(`eip155:${left}`)).toEqual({ isComplete: true, repairs: 0 })
+      },
+    )
+
+    it('keeps what is known of a cycle where both sides have too many neighbours to search', async () => {
+      await pay('ada', 'hub')
+      await pay('hub', 'z')
+      await pay('z', 'ada')
+      expect(await countPayments('ada')).toBe(0)
+      const many = Array.from({ length: 1_000 }, (_each, index) => [
+        { payer: 'hub', payee: `b${index}` },
+        { payer: `c${index}`, payee: 'ada' },
+      ]).flat()
+      await Promise.all((await openPayments(pool, many)).map(confirm))
+      expect(await countPayments('ada')).toBe(0)
+      expect(await store.recount('eip155:ada')).toEqual({ isComplete: true, repairs: 0 })
+      expect(await read('ada')).toMatchObject({ payments: 0, cyclePayments: 1 })
+    })
+
     it('searches the smaller side: a payee that pays many wallets stalls nothing', async () => {
       const many = Array.from({ length: 1_500 }, (_each, index) => ({ payer: 'hub', payee: `w${index}` }))
       const ids = await openPayments(pool, [...many, { payer: 'w1499', payee: 'ada' }])
@@ -314,6 +353,77 @@ describe('the credit store', () => {
       await pool.query(damage)
       expect((await store.recount('eip155:ada')).repairs).toBeGreaterThan(0)
       expect(await read('ada')).toEqual(before)
+      expect(await store.recount('eip155:ada')).toEqual({ isComplete: true, repairs: 0 })
+    })
+
+    const whileHolding = async (sql: string, work: (holder: PoolClient) => Promise<void>) => {
+      const holder = await database.otherPool().connect()
+      try {
+        await holder.query('begin')
+        await holder.query(sql)
+        await work(holder)
+      } finally {
+        await holder.query('rollback')
+        holder.release()
+      }
+    }
+
+    it('counts what it repaired when the cycles take too long, and gives up waiting for them', async () => {
+      await pay('ada', 'shop')
+      await store.traceCycles(unstopped)
+      await pool.query('update credit_wallets set payments = 7')
+      await whileHolding(`select pg_advisory_xact_lock(7140420)`, async () => {
+        const startedAt = performance.now()
+        expect(await store.recount('eip155:ada')).toEqual({ isComplete: false, repairs: 1 })
+        expect(performance.now() - startedAt).toBeLessThan(5_000)
+      })
+      expect(await countPayments('ada')).toBe(1)
+    })
+
+    it('gives up cycles that wait for a lock, and holds up no others meanwhile', async () => {
+      await pay('ada', 'shop')
+      await store.traceCycles(unstopped)
+      await whileHolding('lock table credit_pairs in access exclusive mode', async () => {
+        const startedAt = performance.now()
+        const traced = whileTracing(pool, (run) => run('select 1 from credit_pairs'), 300)
+        await expect(traced).rejects.toMatchObject({ code: '57014' })
+        expect(performance.now() - startedAt).toBeLessThan(2_000)
+      })
+      const slow = whileTracing(
+        pool,
+        async (run) => {
+          for (;;) await run('select pg_sleep(0.1)')
+        },
+        300,
+      )
+      await expect(slow).rejects.toMatchObject({ code: '57014' })
+    })
+
+    it('locks failures, then edges, then wallets, as the journal does: they cannot deadlock', async () => {
+      await pay('ada', 'shop')
+      await store.traceCycles(unstopped)
+      await pool.query('update credit_edges set payments = 5, volume = 1')
+      await pool.query('update credit_wallets set payments = 7')
+      await pool.query("insert into credit_failures values ('none', 'eip155:ada')")
+      const isWaiting = async () =>
+        (
+          await pool.query(
+            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+               and query like '%credit_edges%'`,
+          )
+        ).rowCount
+      await whileHolding('select 1 from credit_edges for update', async (holder) => {
+        const recount = store.recount('eip155:ada')
+        await expect.poll(isWaiting, { interval: 10 }).toBe(1)
+        // It waits for the edge: it has the failure, and no wallet yet.
+        const { rowCount } = await holder.query('select 1 from credit_wallets for update nowait')
+        expect(rowCount).toBe(1)
+        await expect(
+          database.otherPool().query('select 1 from credit_failures for update nowait'),
+        ).rejects.toMatchObject({ code: '55P03' })
+        await holder.query('commit')
+        expect((await recount).repairs).toBeGreaterThan(0)
+      })
       expect(await store.recount('eip155:ada')).toEqual({ isComplete: true, repairs: 0 })
     })
   })

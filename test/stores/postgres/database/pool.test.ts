@@ -51,6 +51,25 @@ test("sets the application name and the server's timeouts", async () => {
   expect(await show('idle_in_transaction_session_timeout')).toBe('30s')
 })
 
+test('queues for a free connection for the time that it is given', async () => {
+  const waitFor = async (connectionTimeoutMs: number, releasedAfterMs: number) => {
+    const onError = () => undefined
+    const pool = openPool({ url: database.url, maxConnections: 1, connectionTimeoutMs, onError })
+    opened.push(pool)
+    const client = await pool.connect()
+    const release = setTimeout(() => client.release(), releasedAfterMs)
+    const answer = await pool.query('select 1').then(
+      () => 'answered',
+      (error: unknown) => String(error),
+    )
+    clearTimeout(release)
+    if (answer !== 'answered') client.release()
+    return answer
+  }
+  expect(await waitFor(50, 2_000)).toContain('timeout exceeded when trying to connect')
+  expect(await waitFor(8_000, 5_500)).toBe('answered')
+}, 15_000)
+
 test('reports and replaces an idle connection that breaks', async () => {
   const { pool, onError } = open()
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')

@@ -1,0 +1,54 @@
+import type { Clock } from '../../ports/clock.js'
+import type { FoundDifferences, Period, ReconciliationStore } from '../../ports/reconciliation.js'
+import { counterNames, type Difference, type PeriodTotal } from '../../protocol/reconciliation.js'
+import { mergeCounts } from './mergeCounts.js'
+
+export interface ComparedCounters extends FoundDifferences {
+  /** Null if they were not summed in time. */
+  readonly totals: readonly PeriodTotal[] | null
+}
+
+export interface CompareCountersDependencies {
+  readonly store: Pick<ReconciliationStore, 'findCountDifferences' | 'sumPeriod'>
+  readonly clock: Clock
+  /** For all counters together. */
+  readonly timeoutMs: number
+}
+
+/** Sums the period and compares every counter; what the time does not suffice for is a difference `not_compared`. */
+export const createCompareCounters =
+  ({ store, clock, timeoutMs }: CompareCountersDependencies) =>
+  async (period: Period): Promise<ComparedCounters> => {
+    const endsAt = clock.now().getTime() + timeoutMs
+    const stopped = new AbortController().signal
+    const found: FoundDifferences[] = []
+    /** Null, and a difference, without an answer in the time that is left. */
+    const within = async <T>(
+      name: string,
+      read: (limit: { readonly timeoutMs: number; readonly stopped: AbortSignal }) => Promise<T | null>,
+    ): Promise<T | null> => {
+      const leftMs = endsAt - clock.now().getTime()
+      const answer = leftMs > 0 ? await read({ timeoutMs: leftMs, stopped }) : null
+      if (answer === null) found.push(notCompared(name, timeoutMs))
+      return answer
+    }
+    const totals = await within('totals of the period', (limit) => store.sumPeriod(period, limit))
+    for (const counter of counterNames) {
+      const differences = await within(counter, (limit) => store.findCountDifferences(counter, period, limit))
+      if (differences !== null) found.push(differences)
+    }
+    return {
+      differences: found.flatMap(({ differences }) => differences),
+      counts: mergeCounts(found.flatMap(({ counts }) => counts)),
+      totals,
+    }
+  }
+
+/** A counter that was not compared proves nothing: it must not look like one that agrees. */
+export const notCompared = (name: string, timeoutMs: number): FoundDifferences => {
+  const missing: Difference = {
+    kind: 'not_compared',
+    message: `Not compared: ${name}. The database did not answer within ${Math.round(timeoutMs / 1_000)} s`,
+  }
+  return { differences: [missing], counts: [{ kind: 'not_compared', count: 1 }] }
+}
