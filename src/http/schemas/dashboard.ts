@@ -11,33 +11,21 @@ import {
   usage,
 } from '../../protocol/accounts.js'
 import { accountRequests, accountResponses } from './accountExamples.js'
+import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { accountSettlementPages } from './examples.js'
 import { integerText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 import { accountSettlementsQuery } from './settlementsQuery.js'
 
-const readErrors = [
-  'INVALID_REQUEST',
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'RATE_LIMITED',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
-const writeErrors = [
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  ...readErrors,
-] as const satisfies readonly ErrorCode[]
+const writeErrors = [...bodyErrors, ...keyedErrors] as const satisfies readonly ErrorCode[]
 
 export const infoSchema = {
   operationId: 'getAccount',
   tags: ['Accounts'],
   summary: 'Tier, quota and restrictions of my key',
   description: 'Tier, remaining monthly quota and restrictions of the key. Does not count against the quota.',
-  response: { 200: jsonResponse('The project of the key.', accountInfo), ...describeErrors(readErrors) },
-  'x-reference': { responses: { 200: accountResponses.info, ...exemplifyErrors(readErrors) } },
+  response: { 200: jsonResponse('The project of the key.', accountInfo), ...describeErrors(keyedErrors) },
+  'x-reference': { responses: { 200: accountResponses.info, ...exemplifyErrors(keyedErrors) } },
 } satisfies FastifySchema
 
 export const keysSchema = {
@@ -48,8 +36,8 @@ export const keysSchema = {
     'The keys of every project of the address; `current` marks the one of this request. Only that one is shown in ' +
     'full: others are masked unless `REGISTRATION` is `open`, or is `once` and the caller a program on the ' +
     'instance’s own machine or an operator (the operator’s token as bearer, the key as `X-API-Key`).',
-  response: { 200: jsonResponse('The keys of the address.', keyList), ...describeErrors(readErrors) },
-  'x-reference': { responses: { 200: accountResponses.keys, ...exemplifyErrors(readErrors) } },
+  response: { 200: jsonResponse('The keys of the address.', keyList), ...describeErrors(keyedErrors) },
+  'x-reference': { responses: { 200: accountResponses.keys, ...exemplifyErrors(keyedErrors) } },
 } satisfies FastifySchema
 
 export const usageSchema = {
@@ -58,8 +46,8 @@ export const usageSchema = {
   summary: 'Transactions of the last seven days',
   description:
     'One entry for each of the last seven days (UTC), oldest first; days without a transaction are 0.',
-  response: { 200: jsonResponse('The last seven days.', usage), ...describeErrors(readErrors) },
-  'x-reference': { responses: { 200: accountResponses.usage, ...exemplifyErrors(readErrors) } },
+  response: { 200: jsonResponse('The last seven days.', usage), ...describeErrors(keyedErrors) },
+  'x-reference': { responses: { 200: accountResponses.usage, ...exemplifyErrors(keyedErrors) } },
 } satisfies FastifySchema
 
 export const accountSettlementsSchema = {
@@ -72,9 +60,9 @@ export const accountSettlementsSchema = {
   querystring: accountSettlementsQuery,
   response: {
     200: jsonResponse('A page of settlements.', accountSettlementPage),
-    ...describeErrors(readErrors),
+    ...describeErrors(keyedErrors),
   },
-  'x-reference': { responses: { 200: accountSettlementPages, ...exemplifyErrors(readErrors) } },
+  'x-reference': { responses: { 200: accountSettlementPages, ...exemplifyErrors(keyedErrors) } },
 } satisfies FastifySchema
 
 export const rotateSchema = {

@@ -1,6 +1,5 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import type { ErrorCode } from '../../errors.js'
 import { bodyLimits } from '../../protocol/bodyLimits.js'
 import {
   changedIntent,
@@ -13,23 +12,15 @@ import {
   routeSelection,
 } from '../../protocol/intents.js'
 import { wirePayload } from '../../protocol/wire.js'
+import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { keyedHeaders, replayedHeader } from './idempotency.js'
 import { intentExamples } from './intentExamples.js'
 import { pageQuery, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
-const readErrors = [
-  'INVALID_REQUEST',
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'RATE_LIMITED',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
-const itemErrors = [...readErrors, 'NOT_FOUND'] as const
-const bodyErrors = ['REQUEST_TIMEOUT', 'REQUEST_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
+const itemErrors = [...keyedErrors, 'NOT_FOUND'] as const
 const createErrors = [
-  ...readErrors,
+  ...keyedErrors,
   ...bodyErrors,
   'INVALID_IDEMPOTENCY_KEY',
   'REQUEST_IN_PROGRESS',
@@ -83,8 +74,8 @@ export const listIntentsSchema = {
   querystring: pageQuery.extend({
     status: z.enum(intentStatuses).optional().meta({ description: 'Filter by status; default: all' }),
   }),
-  response: { 200: jsonResponse('A page of intents.', intentPage), ...describeErrors(readErrors) },
-  'x-reference': { responses: { 200: intentExamples.list, ...exemplifyErrors(readErrors) } },
+  response: { 200: jsonResponse('A page of intents.', intentPage), ...describeErrors(keyedErrors) },
+  'x-reference': { responses: { 200: intentExamples.list, ...exemplifyErrors(keyedErrors) } },
 } satisfies FastifySchema
 
 export const getIntentSchema = {

@@ -1,19 +1,10 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import type { ErrorCode } from '../../errors.js'
 import { type ReconciliationPage, reconciliationPage } from '../../protocol/reconciliation.js'
+import { keyedErrors } from './commonErrors.js'
 import { parameters } from './examples.js'
 import { pageLimit, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors } from './responses.js'
-
-const errors = [
-  'INVALID_REQUEST',
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'RATE_LIMITED',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
 
@@ -113,7 +104,7 @@ export const reconciliationSchema = {
       description: 'What was compared, and every difference.',
       content: { 'application/json': { schema: reconciliationPage }, 'text/csv': { schema: z.string() } },
     },
-    ...describeErrors(errors),
+    ...describeErrors(keyedErrors),
   },
   'x-reference': {
     responses: {
@@ -121,7 +112,7 @@ export const reconciliationSchema = {
         difference: { value: page },
         csv: { value: 'row,id,createdAt,closedAt\r\nsettlement,9401b76e-f466-496f-8524-886a61ebf067,…\r\n' },
       },
-      ...exemplifyErrors(errors),
+      ...exemplifyErrors(keyedErrors),
     },
     headers: {
       200: {

@@ -1,6 +1,5 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import type { ErrorCode } from '../../errors.js'
 import { bodyLimits } from '../../protocol/bodyLimits.js'
 import {
   closeStreamBody,
@@ -13,22 +12,14 @@ import {
   streamUpdated,
   updateStreamBody,
 } from '../../protocol/streams.js'
+import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { pageQuery, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 import { streamExamples } from './streamExamples.js'
 
-const readErrors = [
-  'INVALID_REQUEST',
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'RATE_LIMITED',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
-const itemErrors = [...readErrors, 'NOT_FOUND'] as const
-const bodyErrors = ['REQUEST_TIMEOUT', 'REQUEST_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
+const itemErrors = [...keyedErrors, 'NOT_FOUND'] as const
 const openErrors = [
-  ...readErrors,
+  ...keyedErrors,
   ...bodyErrors,
   'PAYMENT_REFUSED',
   'QUOTA_EXCEEDED',
@@ -164,8 +155,8 @@ export const listStreamsSchema = {
   querystring: pageQuery.extend({
     status: z.enum(streamStates).optional().meta({ description: 'Filter by status; default: all' }),
   }),
-  response: { 200: jsonResponse('A page of streams.', streamPage), ...describeErrors(readErrors) },
+  response: { 200: jsonResponse('A page of streams.', streamPage), ...describeErrors(keyedErrors) },
   'x-reference': {
-    responses: { 200: streamExamples.list, ...exemplifyErrors(readErrors) },
+    responses: { 200: streamExamples.list, ...exemplifyErrors(keyedErrors) },
   },
 } satisfies FastifySchema

@@ -1,6 +1,5 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import type { ErrorCode } from '../../errors.js'
 import {
   deliveryPage,
   deliveryStatus,
@@ -11,20 +10,13 @@ import {
   webhookSet,
   webhookTested,
 } from '../../protocol/webhooks.js'
+import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { parameters } from './examples.js'
 import { integerText, pageLimit, pageQuery, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
-const readErrors = [
-  'INVALID_REQUEST',
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'RATE_LIMITED',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
-const writeErrors = [...readErrors, 'REQUEST_TIMEOUT', 'REQUEST_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
-const itemErrors = [...readErrors, 'NOT_FOUND'] as const
+const writeErrors = [...keyedErrors, ...bodyErrors] as const
+const itemErrors = [...keyedErrors, 'NOT_FOUND'] as const
 
 const webhookUrl = 'https://shop.example/webhooks/payments'
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
@@ -97,7 +89,7 @@ export const testWebhookSchema = {
     'is not retried and not logged.',
   response: {
     200: jsonResponse('The response of the receiver.', webhookTested),
-    ...describeErrors(readErrors),
+    ...describeErrors(keyedErrors),
   },
   'x-reference': {
     responses: {
@@ -106,7 +98,7 @@ export const testWebhookSchema = {
         refused: { value: { success: false, statusCode: 500, message: 'The receiver answered 500' } },
         silent: { value: { success: false, statusCode: 0, message: 'No answer within 10 s' } },
       },
-      ...exemplifyErrors(readErrors),
+      ...exemplifyErrors(keyedErrors),
     },
   },
 } satisfies FastifySchema
@@ -118,13 +110,13 @@ export const rotateWebhookSecretSchema = {
   description:
     'For 24 hours messages carry two signatures, one per secret, so that you can replace the secret in your receiver ' +
     'without rejecting messages.',
-  response: { 200: jsonResponse('The new secret.', webhookRotated), ...describeErrors(readErrors) },
+  response: { 200: jsonResponse('The new secret.', webhookRotated), ...describeErrors(keyedErrors) },
   'x-reference': {
     responses: {
       200: {
         rotated: { value: { webhookUrl, secret, previousSecretUntil: '2026-01-02T00:00:00.000Z' } },
       },
-      ...exemplifyErrors(readErrors),
+      ...exemplifyErrors(keyedErrors),
     },
   },
 } satisfies FastifySchema
@@ -137,14 +129,14 @@ export const listDeliveriesSchema = {
   querystring: pageQuery.extend({
     status: deliveryStatus.optional().meta({ description: 'Filter by status; default: all but `stored`' }),
   }),
-  response: { 200: jsonResponse('A page of deliveries.', deliveryPage), ...describeErrors(readErrors) },
+  response: { 200: jsonResponse('A page of deliveries.', deliveryPage), ...describeErrors(keyedErrors) },
   'x-reference': {
     responses: {
       200: {
         page: { value: { deliveries: [deliveryExample], nextCursor: deliveryExample.id } },
         none: { value: { deliveries: [] } },
       },
-      ...exemplifyErrors(readErrors),
+      ...exemplifyErrors(keyedErrors),
     },
   },
 } satisfies FastifySchema
@@ -175,7 +167,7 @@ export const listEventsSchema = {
       examples: [25],
     }),
   }),
-  response: { 200: jsonResponse('A page of events.', eventPage), ...describeErrors(readErrors) },
+  response: { 200: jsonResponse('A page of events.', eventPage), ...describeErrors(keyedErrors) },
   'x-reference': {
     responses: {
       200: {
@@ -195,7 +187,7 @@ export const listEventsSchema = {
         },
         none: { value: { events: [], cursor: '18', hasMore: false } },
       },
-      ...exemplifyErrors(readErrors),
+      ...exemplifyErrors(keyedErrors),
     },
   },
 } satisfies FastifySchema

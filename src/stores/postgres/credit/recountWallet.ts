@@ -85,8 +85,9 @@ const compare = `
       failures, first_at)
     select $1, payments, volume, capped_payments, capped_volume, payees, cycle_payments, failures, first_at
     from differences
-    where (select count(*) from edges) >= 0 and (select repairs from failures) >= 0 and (is_redated or row(payments, volume, capped_payments, capped_volume, payees, cycle_payments, failures)
-      <> row(0, 0, 0, 0, 0, 0, 0))
+    where (select count(*) from edges) >= 0 and (select repairs from failures) >= 0
+      and (is_redated or row(payments, volume, capped_payments, capped_volume, payees, cycle_payments, failures)
+        <> row(0, 0, 0, 0, 0, 0, 0))
     on conflict (wallet) do update set payments = w.payments + excluded.payments, volume = w.volume + excluded.volume,
       capped_payments = w.capped_payments + excluded.capped_payments,
       capped_volume = w.capped_volume + excluded.capped_volume, payees = w.payees + excluded.payees,
