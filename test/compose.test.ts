@@ -34,6 +34,7 @@ describe('a composed service', () => {
       flushRequestStatistics: 1_000,
       closeStreams: 2_000,
       checkStreamFunds: 5_000,
+      measureOpenStreams: 15_000,
       deliverWebhooks: 500,
       purgeWebhookDeliveries: 3_600_000,
       unlistStaleResources: 600_000,
