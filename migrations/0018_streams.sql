@@ -41,7 +41,7 @@ create table streams (
   risk text,
   updated_at timestamptz not null,
   closed_at timestamptz,
-  -- When the job looks after a stream that is closing, and how often it did.
+  -- When the job tries next to settle a stream that is closing, and how often it was tried.
   attend_at timestamptz,
   attempts integer not null default 0,
   -- How often in a row `reason` refused the close, and when it last counted.

@@ -47,7 +47,7 @@ export interface StreamProgress {
   readonly risk: Reason | null
   readonly updatedAt: Date
   readonly closedAt: Date | null
-  /** When the job looks after it; set while `closing`. */
+  /** When the job tries to settle it next; set while `closing`. */
   readonly attendAt: Date | null
   readonly attempts: number
   /** How often in a row `reason` refused the close. */

@@ -23,8 +23,6 @@ export const createUpdateStream = ({
   registry,
   clock,
 }: UpdateStreamDependencies): StreamUseCases['updateStream'] => {
-  const neverStopped = new AbortController().signal
-
   const verifyVoucher = async (stream: Stream, voucher: Voucher, signature: string): Promise<void> => {
     const vouchers = registry.find(stream.scheme, stream.network)?.vouchers
     if (vouchers === undefined) {
@@ -32,7 +30,7 @@ export const createUpdateStream = ({
     }
     let isSigned: boolean
     try {
-      isSigned = await withinDeadline({ milliseconds: voucherDeadlineMs, stopped: neverStopped }, (signal) =>
+      isSigned = await withinDeadline({ milliseconds: voucherDeadlineMs }, (signal) =>
         withSignal(vouchers.isSigned(voucher, stream.payer, signature, signal), signal),
       )
     } catch (cause) {

@@ -13,43 +13,46 @@ export interface StreamChange {
 // In the order of ids, as every batch locks them, so that no two wait for each other.
 const lock = `select ${streamColumns} from streams s where s.id = any($1::uuid[]) order by s.id for update`
 
+interface Column {
+  readonly name: string
+  readonly type: string
+  readonly read: (stream: Stream) => unknown
+}
+
+/** What a change can write. */
+const columns: readonly Column[] = [
+  { name: 'state', type: 'text', read: ({ state }) => state },
+  { name: 'amount', type: 'numeric', read: ({ amount }) => amount.toString() },
+  { name: 'sequence', type: 'bigint', read: ({ sequence }) => sequence },
+  { name: 'updates', type: 'bigint', read: ({ updates }) => updates },
+  { name: 'voucher', type: 'text', read: ({ voucher }) => voucher },
+  { name: 'final_amount', type: 'numeric', read: ({ finalAmount }) => finalAmount?.toString() ?? null },
+  { name: 'settlement_id', type: 'uuid', read: ({ settlementId }) => settlementId },
+  { name: 'transaction', type: 'text', read: ({ transaction }) => transaction },
+  { name: 'settled_amount', type: 'numeric', read: ({ settledAmount }) => settledAmount?.toString() ?? null },
+  { name: 'reason', type: 'text', read: ({ reason }) => reason },
+  { name: 'risk', type: 'text', read: ({ risk }) => risk },
+  { name: 'updated_at', type: 'timestamptz', read: ({ updatedAt }) => updatedAt },
+  { name: 'closed_at', type: 'timestamptz', read: ({ closedAt }) => closedAt },
+  { name: 'attend_at', type: 'timestamptz', read: ({ attendAt }) => attendAt },
+  { name: 'attempts', type: 'integer', read: ({ attempts }) => attempts },
+  { name: 'refusals', type: 'integer', read: ({ refusals }) => refusals },
+  { name: 'refused_at', type: 'timestamptz', read: ({ refusedAt }) => refusedAt },
+  { name: 'reverts', type: 'integer', read: ({ reverts }) => reverts },
+]
+
+const names = columns.map(({ name }) => name)
+
 const write = `
-  update streams s set state = c.state, amount = c.amount, sequence = c.sequence, updates = c.updates,
-    voucher = c.voucher, final_amount = c.final_amount, settlement_id = c.settlement_id, transaction = c.transaction,
-    settled_amount = c.settled_amount, reason = c.reason, risk = c.risk, updated_at = c.updated_at,
-    closed_at = c.closed_at, attend_at = c.attend_at, attempts = c.attempts, refusals = c.refusals,
-    refused_at = c.refused_at, reverts = c.reverts
-  from unnest($1::uuid[], $2::text[], $3::numeric[], $4::bigint[], $5::bigint[], $6::text[], $7::numeric[], $8::uuid[],
-    $9::text[], $10::numeric[], $11::text[], $12::text[], $13::timestamptz[], $14::timestamptz[], $15::timestamptz[],
-    $16::integer[], $17::integer[], $18::timestamptz[], $19::integer[])
-    as c (id, state, amount, sequence, updates, voucher, final_amount, settlement_id, transaction, settled_amount, reason,
-      risk, updated_at, closed_at, attend_at, attempts, refusals, refused_at, reverts)
+  update streams s set ${names.map((name) => `${name} = c.${name}`).join(', ')}
+  from unnest($1::uuid[], ${columns.map(({ type }, index) => `$${index + 2}::${type}[]`).join(', ')})
+    as c (id, ${names.join(', ')})
   where s.id = c.id`
 
-const columnsOf = (streams: readonly Stream[]): readonly unknown[] => {
-  const column = (read: (stream: Stream) => unknown): readonly unknown[] => streams.map(read)
-  return [
-    column(({ id }) => id),
-    column(({ state }) => state),
-    column(({ amount }) => amount.toString()),
-    column(({ sequence }) => sequence),
-    column(({ updates }) => updates),
-    column(({ voucher }) => voucher),
-    column(({ finalAmount }) => finalAmount?.toString() ?? null),
-    column(({ settlementId }) => settlementId),
-    column(({ transaction }) => transaction),
-    column(({ settledAmount }) => settledAmount?.toString() ?? null),
-    column(({ reason }) => reason),
-    column(({ risk }) => risk),
-    column(({ updatedAt }) => updatedAt),
-    column(({ closedAt }) => closedAt),
-    column(({ attendAt }) => attendAt),
-    column(({ attempts }) => attempts),
-    column(({ refusals }) => refusals),
-    column(({ refusedAt }) => refusedAt),
-    column(({ reverts }) => reverts),
-  ]
-}
+const valuesOf = (streams: readonly Stream[]): unknown[] => [
+  streams.map(({ id }) => id),
+  ...columns.map(({ read }) => streams.map(read)),
+]
 
 /**
  * One transaction for a batch: locks the rows, decides one command after the other, and writes the last state of each
@@ -74,7 +77,7 @@ export const changeStreams =
         }
         return decision
       })
-      if (changed.size > 0) await client.query(write, [...columnsOf([...changed.values()])])
+      if (changed.size > 0) await client.query(write, valuesOf([...changed.values()]))
       await deletePayments(client, [...changed.values()].filter(hasEnded))
       await insertStreamEvents(client, events)
       return decisions
