@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nextCursor } from './page.js'
 import { settlementView } from './results.js'
 
 export const accountSettlementView = settlementView
@@ -17,7 +18,7 @@ export type AccountSettlementView = z.infer<typeof accountSettlementView>
 export const accountSettlementPage = z
   .object({
     settlements: z.array(accountSettlementView).meta({ description: 'Newest first' }),
-    nextCursor: z.string().optional().meta({ description: 'For the next page; absent where there is none' }),
+    nextCursor,
   })
   .meta({ id: 'AccountSettlementPage' })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readUint256 } from './amount.js'
+import { nextCursor } from './page.js'
 import { reasonName } from './results.js'
 import { wireLimits } from './wire.js'
 
@@ -260,7 +261,7 @@ export type ChangedIntent = z.infer<typeof changedIntent>
 export const intentPage = z
   .object({
     intents: z.array(intentView).meta({ description: 'Newest first' }),
-    nextCursor: z.string().optional().meta({ description: 'For the next page; absent where there is none' }),
+    nextCursor,
   })
   .meta({ id: 'IntentPage' })
 export type IntentPage = z.infer<typeof intentPage>

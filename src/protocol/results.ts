@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { operationalCodes } from './operationalCodes.js'
+import { nextCursor } from './page.js'
 import { describeReason, findOperationalCode, findRemedy, type Reason, reasons } from './reasons.js'
 
 // Documented as enumerations and read as strings: stored responses of other versions stay readable.
@@ -152,7 +153,7 @@ export type OperatorSettlementView = z.infer<typeof operatorSettlementView>
 export const settlementPage = z
   .object({
     settlements: z.array(operatorSettlementView).meta({ description: 'Newest first' }),
-    nextCursor: z.string().optional().meta({ description: 'For the next page; absent where there is none' }),
+    nextCursor,
   })
   .meta({ id: 'SettlementPage' })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readUint256 } from './amount.js'
+import { nextCursor } from './page.js'
 import { reasonName } from './results.js'
 import { wirePaymentRequest } from './wire.js'
 
@@ -187,7 +188,7 @@ export type StreamAnswer = z.infer<typeof streamAnswer>
 export const streamPage = z
   .object({
     streams: z.array(streamView).meta({ description: 'Newest first' }),
-    nextCursor: z.string().optional().meta({ description: 'For the next page; absent where there is none' }),
+    nextCursor,
   })
   .meta({ id: 'StreamPage' })
 export type StreamPage = z.infer<typeof streamPage>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nextCursor } from './page.js'
 
 /* Requests and responses of the webhook endpoints. Messages follow Standard Webhooks. */
 
@@ -62,7 +63,7 @@ export type DeliveryView = z.infer<typeof deliveryView>
 export const deliveryPage = z
   .object({
     deliveries: z.array(deliveryView).meta({ description: 'Newest first' }),
-    nextCursor: z.string().optional().meta({ description: 'For the next page; absent where there is none' }),
+    nextCursor,
   })
   .meta({ id: 'WebhookDeliveryPage' })
 export type DeliveryPage = z.infer<typeof deliveryPage>

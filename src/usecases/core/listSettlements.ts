@@ -4,6 +4,7 @@ import type { Settlement, SettlementJournal } from '../../ports/settlementJourna
 import type { SettlementOverview } from '../../ports/settlementOverview.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { OperatorSettlementView } from '../../protocol/results.js'
+import { readPage } from '../readPage.js'
 import type { CoreUseCases } from './useCases.js'
 import { viewSettlement } from './viewSettlement.js'
 
@@ -19,19 +20,18 @@ export const createListSettlements =
     if (cursor !== undefined && (await journal.find(cursor)) === null) {
       throw new AppError('INVALID_REQUEST', 'cursor: must be the nextCursor of an earlier response')
     }
-    const found = await overview.list({
+    const query = {
       ...rest,
       network: network === undefined ? undefined : canonicalNetwork(network),
       after: cursor,
-      limit: limit + 1,
-    })
-    const shown = found.slice(0, limit)
-    const last = shown.at(-1)
-    const now = clock.now()
-    return {
-      settlements: shown.map((settlement) => viewForOperator(settlement, now)),
-      ...(found.length > limit && last !== undefined ? { nextCursor: last.id } : {}),
     }
+    const { items, next } = await readPage(
+      limit,
+      (count) => overview.list({ ...query, limit: count }),
+      ({ id }) => id,
+    )
+    const now = clock.now()
+    return { settlements: items.map((settlement) => viewForOperator(settlement, now)), ...next }
   }
 
 const viewForOperator = (settlement: Settlement, now: Date): OperatorSettlementView => ({

@@ -3,6 +3,7 @@ import type { AccountSettlements } from '../../ports/accountSettlements.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { viewSettlement } from '../core/viewSettlement.js'
+import { readPage } from '../readPage.js'
 import type { DashboardUseCases } from './useCases.js'
 
 export interface ListAccountSettlementsDependencies {
@@ -17,17 +18,19 @@ export const createListAccountSettlements =
     if (cursor !== undefined && (await journal.find(cursor))?.caller !== accountId) {
       throw new AppError('INVALID_REQUEST', 'cursor: must be the nextCursor of an earlier response')
     }
-    const found = await settlements.list({
+    const query = {
       ...rest,
       accountId,
       network: network === undefined ? undefined : canonicalNetwork(network),
       after: cursor,
-      limit: limit + 1,
-    })
-    const shown = found.slice(0, limit)
-    const last = shown.at(-1)
+    }
+    const { items, next } = await readPage(
+      limit,
+      (count) => settlements.list({ ...query, limit: count }),
+      ({ settlement }) => settlement.id,
+    )
     return {
-      settlements: shown.map(({ settlement, fee }) => ({ ...viewSettlement(settlement), fee })),
-      ...(found.length > limit && last !== undefined ? { nextCursor: last.settlement.id } : {}),
+      settlements: items.map(({ settlement, fee }) => ({ ...viewSettlement(settlement), fee })),
+      ...next,
     }
   }

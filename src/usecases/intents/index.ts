@@ -8,6 +8,7 @@ import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { createFindTerms } from '../core/completeRequirements.js'
 import type { SettleAuthorization } from '../core/settleAuthorization.js'
+import { readPage } from '../readPage.js'
 import { createChainReadings } from './chainReadings.js'
 import { createCreateIntent } from './createIntent.js'
 import { createCreateOncePerKey } from './createOncePerKey.js'
@@ -72,13 +73,12 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
       getIntent: async (call) => viewWithRoutes(await getOwnIntent(store, call), clock.now()),
       listIntents: async ({ cursor, limit, ...query }) => {
         const now = clock.now()
-        const page = await store.list({ ...query, limit: limit + 1, before: cursor, now })
-        const intents = page.slice(0, limit)
-        const last = page.length > limit ? intents.at(-1) : undefined
-        return {
-          intents: intents.map((intent) => viewIntent(intent, now)),
-          ...(last === undefined ? {} : { nextCursor: last.id }),
-        }
+        const { items, next } = await readPage(
+          limit,
+          (count) => store.list({ ...query, limit: count, before: cursor, now }),
+          ({ id }) => id,
+        )
+        return { intents: items.map((intent) => viewIntent(intent, now)), ...next }
       },
       selectRoute: createSelectRouteUseCase({ store, clock, selectRoute }),
       executeIntent: createExecuteIntent({ ...dependencies, selectRoute, finishIntent }),

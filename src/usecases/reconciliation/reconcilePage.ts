@@ -2,6 +2,7 @@ import { createWorkerPool } from '../../concurrency/workerPool.js'
 import type { Logger } from '../../ports/logger.js'
 import type { ReconciliationStore, RecordedSettlement, RecordQuery } from '../../ports/reconciliation.js'
 import type { ChainCheck, Difference, ReconciledSettlement } from '../../protocol/reconciliation.js'
+import { readPage } from '../readPage.js'
 import type { ChainComparison, CompareWithChain } from './compareWithChain.js'
 import { findRecordDifferences } from './findRecordDifferences.js'
 
@@ -31,8 +32,11 @@ const maxFailuresPerNetwork = 3
 export const createReconcilePage =
   ({ store, compareWithChain, logger }: ReconcilePageDependencies): ReconcilePage =>
   async ({ limit, ...query }, stopped) => {
-    const found = await store.listSettlements({ ...query, limit: limit + 1 })
-    const records = found.slice(0, limit)
+    const { items: records, next } = await readPage(
+      limit,
+      (count) => store.listSettlements({ ...query, limit: count }),
+      ({ settlement }) => settlement.id,
+    )
     const comparisons = new Map<RecordedSettlement, ChainComparison>()
     await createWorkerPool<RecordedSettlement>({
       concurrency,
@@ -55,13 +59,12 @@ export const createReconcilePage =
       differences.push(...own)
       return describeRecord(record, check, own)
     })
-    const last = records.at(-1)
     return {
       settlements,
       differences,
       counts,
       waiting: records.filter(({ event }) => event?.state === 'waiting').length,
-      nextCursor: found.length > limit && last !== undefined ? last.settlement.id : null,
+      nextCursor: next.nextCursor ?? null,
     }
   }
 

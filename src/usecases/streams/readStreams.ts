@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.js'
 import type { StreamStore } from '../../ports/streamStore.js'
+import { readPage } from '../readPage.js'
 import { getOwnStream } from './control.js'
 import type { StreamUseCases } from './useCases.js'
 import { viewStream, viewUpdate } from './viewStream.js'
@@ -11,9 +12,12 @@ export const createReadStreams = (
   getStream: async (actor, id) => viewUpdate(await getOwnStream(store, actor, id), clock.now()),
 
   listStreams: async (caller, { status = null, limit, cursor = null }) => {
-    const found = await store.list({ caller, state: status, limit: limit + 1, after: cursor })
-    const shown = found.slice(0, limit)
-    const last = found.length > limit ? shown.at(-1) : undefined
-    return { streams: shown.map(viewStream), ...(last === undefined ? {} : { nextCursor: last.id }) }
+    const query = { caller, state: status, after: cursor }
+    const { items, next } = await readPage(
+      limit,
+      (count) => store.list({ ...query, limit: count }),
+      ({ id }) => id,
+    )
+    return { streams: items.map(viewStream), ...next }
   },
 })

@@ -1,3 +1,4 @@
+import { readPage } from '../readPage.js'
 import type { WebhookDependencies } from './dependencies.js'
 import type { WebhookUseCases } from './useCases.js'
 import { viewDelivery } from './viewDelivery.js'
@@ -6,11 +7,10 @@ import { viewDelivery } from './viewDelivery.js'
 export const createListDeliveries =
   ({ outbox }: Pick<WebhookDependencies, 'outbox'>): WebhookUseCases['listDeliveries'] =>
   async (account, { limit, cursor, status }) => {
-    const found = await outbox.list(account.id, { limit: limit + 1, before: cursor, state: status })
-    const shown = found.slice(0, limit)
-    const last = shown.at(-1)
-    return {
-      deliveries: shown.map(viewDelivery),
-      ...(found.length > limit && last !== undefined ? { nextCursor: last.id } : {}),
-    }
+    const { items, next } = await readPage(
+      limit,
+      (count) => outbox.list(account.id, { limit: count, before: cursor, state: status }),
+      ({ id }) => id,
+    )
+    return { deliveries: items.map(viewDelivery), ...next }
   }
