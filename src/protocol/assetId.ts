@@ -1,4 +1,4 @@
-import { canonicalNetwork } from './network.js'
+import { canonicalNetwork, namespaceOf } from './network.js'
 
 /*
  * Assets arrive bare, as the chain names them, or as CAIP-19 identifiers (`aptos:1/fa:0x…`). Both are one asset: what is
@@ -26,7 +26,7 @@ const caip19 = /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,64})\/([-a-z0-9]{2,8}):(.+)$/
 /** The bare form of an asset of the network (CAIP-2); what is not CAIP-19 of this network is returned unchanged. */
 export const canonicalAsset = (network: string, asset: string): string => {
   if (asset.length > maxLength) return asset
-  const namespace = network.slice(0, network.indexOf(':'))
+  const namespace = namespaceOf(network)
   const [, chain, assetNamespace = '', reference] = caip19.exec(asset) ?? []
   if (chain === undefined || reference === undefined) return unifyForms(namespace, asset)
   const isOfNetwork =
@@ -36,7 +36,7 @@ export const canonicalAsset = (network: string, asset: string): string => {
 
 /** CAIP-19 of a bare asset. */
 export const toCaip19 = (network: string, asset: string): string => {
-  const namespace = network.slice(0, network.indexOf(':'))
+  const namespace = namespaceOf(network)
   const [assetNamespace] = assetNamespaces[namespace] ?? []
   if (assetNamespace === undefined) throw new Error(`CAIP-19 has no asset namespace for ${network}`)
   const reference = namespace === 'tezos' ? asset.replace(':', '/') : asset

@@ -82,3 +82,6 @@ for (const [name, network] of knownNames) {
 /** Every other name of a CAIP-2 identifier, the most common first. */
 export const listNetworkAliases = (network: string): readonly NetworkAlias[] =>
   aliasesByNetwork.get(network) ?? []
+
+/** The CAIP-2 namespace of a canonical name: `eip155`. */
+export const namespaceOf = (network: string): string => network.slice(0, network.indexOf(':'))

@@ -8,5 +8,3 @@ export const sandboxNetworks = [
   'ton:testnet',
   'tron:nile',
 ] as const
-
-export const namespaceOf = (network: string): string => network.slice(0, network.indexOf(':'))

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { namespaceOf } from '../../protocol/network.js'
 import type { SandboxPayment } from '../../protocol/sandbox.js'
 import type { OfflineScheme } from '../../schemes/offlineScheme.js'
 import type { AssetTerms } from '../../schemes/scheme.js'
 import type { Sandbox } from '../chain.js'
 import { createRecipient } from './fixedPayers.js'
-import { namespaceOf } from './networks.js'
 
 const amount = '10000'
 const maxTimeoutSeconds = 300

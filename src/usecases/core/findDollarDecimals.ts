@@ -1,6 +1,6 @@
-import { foldAddress } from '../../protocol/foldAddress.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
+import { isSameText } from '../../schemes/spelling.js'
 
 /** Null if the asset is not known to be worth a dollar, and on testnets unless there is nothing else. */
 export const findDollarDecimals = (
@@ -9,9 +9,7 @@ export const findDollarDecimals = (
   asset: string,
 ): number | null => {
   // Assets that are addresses have all spellings of one.
-  const normalize = (text: string) => scheme.normalizeAddress?.(text) ?? foldAddress(text)
-  const normal = normalize(asset)
-  const token = scheme.listTokens?.().find((each) => normalize(each.asset) === normal)
+  const token = scheme.listTokens?.().find((each) => isSameText(scheme, each.asset, asset))
   if (token?.isDollar !== true) return null
   const isWorthless = scheme.isTestnet === true && registry.list().some(({ isTestnet }) => isTestnet !== true)
   return isWorthless ? null : token.decimals

@@ -5,10 +5,10 @@ import type { Logger } from '../../ports/logger.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { findClaimedPayer } from '../../protocol/claimedPayer.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized, Refusal } from '../../schemes/scheme.js'
+import { normalizeWith } from '../../schemes/spelling.js'
 import { createAnswerFromSettlement } from './answerFromSettlement.js'
 import { checkRequirements } from './checkRequirements.js'
 import { findUsageMismatch } from './checkUsage.js'
@@ -141,7 +141,6 @@ export const createSettleAuthorization = ({
 
   const claim = (context: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
     const { scheme, network, asset, payTo } = context.payment.requirements
-    const normalize = (address: string) => context.scheme.normalizeAddress?.(address) ?? foldAddress(address)
     const claimed = {
       authorizationId: authorized.authorizationId,
       scheme,
@@ -150,8 +149,8 @@ export const createSettleAuthorization = ({
       payTo,
       payer: authorized.payer,
       wallets: {
-        payer: normalize(authorized.payer),
-        payee: normalize(payTo),
+        payer: normalizeWith(context.scheme, authorized.payer),
+        payee: normalizeWith(context.scheme, payTo),
       },
       dollarDecimals: findDollarDecimals(registry, context.scheme, asset),
       amount: authorized.amount,

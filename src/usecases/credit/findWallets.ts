@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
-import { canonicalNetwork } from '../../protocol/network.js'
+import { canonicalNetwork, namespaceOf } from '../../protocol/network.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
 
@@ -31,13 +31,13 @@ export const findWallets = (
   for (const scheme of schemes) {
     const address = normalize(scheme, text)
     if (address === null) continue
-    const namespace = namespaceOf(scheme)
+    const namespace = namespaceOf(scheme.kind.network)
     const key = `${namespace}:${address}`
     if (!found.has(key)) found.set(key, { key, namespace, address })
   }
   const [first, ...others] = found.values()
   if (first !== undefined) return [first, ...others]
-  const families = [...new Set(schemes.map(namespaceOf))].sort().join(', ')
+  const families = [...new Set(schemes.map(({ kind }) => namespaceOf(kind.network)))].sort().join(', ')
   throw new AppError('INVALID_REQUEST', `wallet: must be an address of one of these families: ${families}`)
 }
 
@@ -46,8 +46,6 @@ export const readWalletKey = (key: string): Pick<Wallet, 'namespace' | 'address'
   const end = key.indexOf(':')
   return { namespace: key.slice(0, end), address: key.slice(end + 1) }
 }
-
-const namespaceOf = ({ kind }: Scheme): string => kind.network.split(':')[0] ?? ''
 
 const normalize = (scheme: Scheme, text: string): string | null => {
   if (scheme.normalizeAddress !== undefined) return scheme.normalizeAddress(text)

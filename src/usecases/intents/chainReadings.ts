@@ -2,8 +2,8 @@ import { withinDeadline } from '../../concurrency/deadline.js'
 import { createSlots, type Slots } from '../../concurrency/slots.js'
 import type { Clock } from '../../ports/clock.js'
 import type { AssetTerms, Scheme, SettlementFee } from '../../schemes/scheme.js'
+import { normalizeWith } from '../../schemes/spelling.js'
 import { cacheFor } from '../cacheFor.js'
-import { normalizeWith } from './wallets.js'
 
 /** Throw if the network does not answer in time. Null: the scheme cannot read it. */
 export interface ChainReadings {

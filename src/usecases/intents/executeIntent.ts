@@ -8,6 +8,7 @@ import { describeReason, readReason } from '../../protocol/reasons.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized, Refusal } from '../../schemes/scheme.js'
+import { isSameText } from '../../schemes/spelling.js'
 import { findScheme } from '../core/findScheme.js'
 import type { SettleAuthorization } from '../core/settleAuthorization.js'
 import { decide } from './decide.js'
@@ -16,7 +17,6 @@ import { consumerOf, type FinishIntent } from './finishIntent.js'
 import type { SelectRoute } from './selectRoute.js'
 import type { ExecuteRequest, IntentCall, IntentUseCases } from './useCases.js'
 import { viewIntent } from './viewIntent.js'
-import { isSameText } from './wallets.js'
 
 export interface ExecuteIntentDependencies {
   readonly store: IntentStore

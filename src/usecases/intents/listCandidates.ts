@@ -4,7 +4,8 @@ import { canonicalAsset } from '../../protocol/assetId.js'
 import { type RouteProblem, routeProblems, type UnavailableRoute } from '../../protocol/intents.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { Scheme, Token } from '../../schemes/scheme.js'
-import { createFindWallet, type FindWallet, isSameText } from './wallets.js'
+import { isSameText } from '../../schemes/spelling.js'
+import { createFindWallet, type FindWallet } from './wallets.js'
 
 /** A way to pay of which only the chain can still say that it is none. */
 export interface Candidate {

@@ -11,11 +11,11 @@ import {
 } from '../../protocol/intents.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { AssetTerms, Scheme, SettlementFee, Token } from '../../schemes/scheme.js'
+import { isSameText, normalizeWith } from '../../schemes/spelling.js'
 import type { ChainReadings } from './chainReadings.js'
 import { convertAmount } from './convertAmount.js'
 import { type Candidate, describeProblem, listCandidates } from './listCandidates.js'
 import { scoreRoute } from './scoreRoute.js'
-import { isSameText, normalizeWith } from './wallets.js'
 
 /** What a network has not answered at the deadline is unknown. Throws INVALID_REQUEST. */
 export type PlanRoutes = (intent: {

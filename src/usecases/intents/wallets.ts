@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
 import type { IntentRequest } from '../../protocol/intents.js'
-import { canonicalNetwork } from '../../protocol/network.js'
+import { canonicalNetwork, namespaceOf } from '../../protocol/network.js'
 import type { Scheme } from '../../schemes/scheme.js'
 
 /** One address, or addresses by network or namespace. */
@@ -31,8 +30,6 @@ export const createFindWallet = (party: Party, wallets: Wallets, served: ServedS
   typeof wallets === 'string'
     ? findByForm(party, wallets, served)
     : findByName(party, new Map(Object.entries(wallets)), served.schemes)
-
-const namespaceOf = (network: string): string => network.slice(0, network.indexOf(':'))
 
 // Shorter texts of hex digits alone can be names.
 const shortestHex = 32
@@ -111,11 +108,3 @@ const findByName = (
       : { state: 'missing' }
   }
 }
-
-/** One spelling of an address or asset of the scheme's network, for comparisons. */
-export const normalizeWith = (scheme: Pick<Scheme, 'normalizeAddress'>, text: string): string =>
-  scheme.normalizeAddress?.(text) ?? foldAddress(text)
-
-/** Whether two spellings are one address or asset of the scheme's network. */
-export const isSameText = (scheme: Scheme, left: string, right: string): boolean =>
-  normalizeWith(scheme, left) === normalizeWith(scheme, right)

@@ -10,7 +10,8 @@ import { readTezosAddress } from '../../../src/chains/tezos/encoding/identifiers
 import { readAddress as readTonAddress } from '../../../src/chains/ton/encoding/cells.js'
 import { readAddress as readTronAddress } from '../../../src/chains/tron/encoding/address.js'
 import { AppError } from '../../../src/errors.js'
-import { createFindWallet, isSameText, type Wallets } from '../../../src/usecases/intents/wallets.js'
+import { isSameText } from '../../../src/schemes/spelling.js'
+import { createFindWallet, type Wallets } from '../../../src/usecases/intents/wallets.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 interface Family {
