@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import {
   type Difference,
   type DifferenceKind,
   reconciliationPage,
 } from '../../src/protocol/reconciliation.js'
-import { operatorToken, type World } from './world.js'
+import { finalityDepth, operatorToken, type World } from './world.js'
 
 /**
  * What is wrong with the service's own reconciliation: differences in sound books, or planted ones that it misses. The
  * books are not sound afterwards.
  */
 export const checkReconciliation = async (world: World): Promise<readonly string[]> => {
+  await makeFinal(world)
   const before = await reconcileAll(world)
   const planted = await plantDifferences(world)
   const after = await reconcileAll(world)
@@ -26,6 +28,21 @@ export const checkReconciliation = async (world: World): Promise<readonly string
     ...(before.unchecked > 0 ? [`Reconciliation did not check ${before.unchecked} settlements`] : []),
     ...missed.map((each) => `Reconciliation missed ${JSON.stringify(each)}`),
   ]
+}
+
+const finalMs = 60_000
+const pollMs = 200
+
+/** Only at final depth does the chain prove that nothing moved: a short run ends before its first payment is there. */
+const makeFinal = async ({ chain, miner, pool }: World): Promise<void> => {
+  await miner.between(() => chain.control.mine(finalityDepth + 1))
+  const deadline = Date.now() + finalMs
+  for (;;) {
+    const { rowCount } = await pool.query('select from unfinal_settlements limit 1')
+    if (rowCount === 0) return
+    if (Date.now() >= deadline) throw new Error(`Settlements were not final after ${finalMs / 1_000} s`)
+    await sleep(pollMs)
+  }
 }
 
 interface Books {

@@ -32,6 +32,8 @@ export const operatorToken = 'token-of-the-operator-of-the-chaos-run'
 const stopDeadlineMs = 60_000
 const signerCount = 3
 const blockTimeMs = 400
+/** Blocks on top of a payment's own. */
+export const finalityDepth = 64
 
 /** On failure, everything that was started is stopped. */
 export const startWorld = async (random: Random): Promise<World> => {
@@ -119,6 +121,7 @@ const allOrError = async <T extends readonly unknown[]>(
 const environmentOf = (chain: LocalChain, redis: TestRedis | null): Record<string, string> => ({
   EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
   [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '100',
+  [`EVM_FINALITY_DEPTH_${chain.chainId}`]: String(finalityDepth),
   [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${chain.chainId}`]: '1000000000000',
   // Shorter than the patience of clients.
   EVM_RPC_TIMEOUT_MS: '1000',
