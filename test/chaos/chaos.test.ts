@@ -21,5 +21,5 @@ describe('two instances under injected faults', () => {
     expect(
       result.rounds.flatMap(({ books }) => books.settlements).some(({ state }) => state === 'confirmed'),
     ).toBe(true)
-  }, 180_000)
+  }, 300_000)
 })

@@ -11,6 +11,7 @@ const recordedAt = 1_000
 
 const payment = (behavior: ClientBehavior): Payment => ({
   name: 'r1p1',
+  hasAccount: false,
   behavior,
   payerKey: '0x01',
   scheme: 'exact',

@@ -5,6 +5,7 @@ import type { World } from './world.js'
 
 export interface ClientContext {
   readonly instances: World['instances']
+  readonly account: World['account']
   readonly onAnswer: (answer: Answer) => void
   readonly stopRetrying: AbortSignal
 }
@@ -76,14 +77,18 @@ const requestUntilFinal = async (
 }
 
 const sendRequest = async (
-  { name, authorizationId, body }: Payment,
+  { name, authorizationId, body, hasAccount }: Payment,
   { instance, key, hangUpAfterMs = answerDeadlineMs }: Attempt,
-  { instances, onAnswer }: ClientContext,
+  { instances, account, onAnswer }: ClientContext,
 ): Promise<Answer> => {
   requests += 1
   const request = { payment: name, authorizationId, key, consumer: key ?? `request ${requests}` }
   const sentAt = Date.now()
-  const received = await post(instances[instance].url, { body, key, deadlineMs: hangUpAfterMs })
+  const headers = {
+    ...(hasAccount ? { 'x-api-key': account.apiKey } : {}),
+    ...(key === null ? {} : { 'idempotency-key': key }),
+  }
+  const received = await post(instances[instance].url, { body, headers, deadlineMs: hangUpAfterMs })
   const answer = {
     ...request,
     instance: instances[instance].name,
@@ -95,18 +100,20 @@ const sendRequest = async (
   return answer
 }
 
+interface SettleRequest {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly deadlineMs: number
+}
+
 const post = async (
   url: string,
-  {
-    body,
-    key,
-    deadlineMs,
-  }: { readonly body: string; readonly key: string | null; readonly deadlineMs: number },
+  { body, headers, deadlineMs }: SettleRequest,
 ): Promise<Pick<Answer, 'status' | 'text'>> => {
   try {
     const response = await fetch(`${url}/settle`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(key === null ? {} : { 'idempotency-key': key }) },
+      headers: { 'content-type': 'application/json', ...headers },
       body,
       signal: AbortSignal.timeout(deadlineMs),
     })

@@ -33,6 +33,8 @@ const laneRow = z.object({ signer: z.string(), next_nonce: z.coerce.number() })
 
 export type LaneRow = z.infer<typeof laneRow>
 
+const counted = z.object({ count: z.number() })
+
 const settlementColumns = `id, authorization_id, pay_to, amount::text as amount, state, transaction, transactions,
   reason, consumed_by, created_at, recorded_at, closed_at`
 
@@ -52,6 +54,20 @@ export const countOpen = async (pool: Pool): Promise<number> => {
     "select count(*)::int as open from settlements where state in ('claimed', 'pending')",
   )
   return z.object({ open: z.number() }).parse(rows[0]).open
+}
+
+export const countUnfinal = async (pool: Pool): Promise<number> => {
+  const { rows } = await pool.query('select count(*)::int as count from unfinal_settlements')
+  return counted.parse(rows[0]).count
+}
+
+export const readAccountSettlements = async (
+  pool: Pool,
+): Promise<readonly Pick<SettlementRow, 'id' | 'state' | 'transaction'>[]> => {
+  const { rows } = await pool.query(
+    `select id, state, transaction from settlements where caller <> 'anonymous' order by created_at`,
+  )
+  return z.array(settlementRow.pick({ id: true, state: true, transaction: true })).parse(rows)
 }
 
 export const sumConfirmed = async (pool: Pool): Promise<ReadonlyMap<string, bigint>> => {

@@ -34,6 +34,8 @@ export type Funds = 'rich' | 'poor' | 'none'
 
 export interface PlannedPayment {
   readonly name: string
+  /** Whether its requests have the API key of the account. */
+  readonly hasAccount: boolean
   readonly scheme: 'exact' | 'upto'
   readonly behavior: ClientBehavior
   readonly payerKey: Hex
@@ -93,6 +95,7 @@ export const planLoad = (
       payments.push({
         scheme,
         name: `${name}p${payments.length + 1}`,
+        hasAccount: random.chance(0.5),
         behavior: random.pick(clientBehaviors),
         payerKey: key,
         nonce: random.hex(32),

@@ -123,6 +123,8 @@ export const describeRun = ({ options, rounds, totals }: ChaosResult): string =>
       `${count('open')} pending or duplicate, ${count('undecided')} undecided or without response`,
     `rows ${settlements.length}: ${settlements.filter(({ state }) => state === 'confirmed').length} confirmed, ` +
       `${settlements.filter(({ state }) => state === 'failed').length} failed`,
+    `payments with the API key ${payments.filter(({ hasAccount }) => hasAccount).length}, ` +
+      `events received ${totals.eventsReceived}`,
     `lost ${countRule(violations, 'money moved on chain if and only if a row is confirmed')}, ` +
       `doubled ${countRule(violations, 'one authorization earns one success')}, ` +
       `wrong answers ${countRule(violations, 'no payment that moved funds was reported as failed')}`,

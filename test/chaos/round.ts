@@ -53,6 +53,7 @@ export const runRound = async (
     await sleep(payment.startsAtMs)
     await runClient(payment, {
       instances: world.instances,
+      account: world.account,
       onAnswer: (answer) => answers.push(answer),
       stopRetrying: stopRetrying.signal,
     })

@@ -32,6 +32,7 @@ export interface ChaosResult {
 export interface WorldTotals {
   readonly elapsedMs: number
   readonly hasRedis: boolean
+  readonly eventsReceived: number
   readonly instances: readonly ({ readonly name: string } & ReturnType<
     World['instances'][number]['readStats']
   >)[]
@@ -47,6 +48,7 @@ export const runChaos = async (options: ChaosOptions): Promise<ChaosResult> => {
     const totals = {
       elapsedMs: performance.now() - begun,
       hasRedis: world.redis !== null,
+      eventsReceived: world.account.events.length,
       instances: world.instances.map(({ name, readStats }) => ({ name, ...readStats() })),
     }
     return { options, rounds, totals, failure: failures.length === 0 ? null : failures.join('\n') }

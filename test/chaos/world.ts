@@ -6,6 +6,7 @@ import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { deployUptoRouter } from '../support/evm/uptoRouter.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { startTcpProxy } from '../support/tcpProxy.js'
+import { type Account, openAccount } from './account.js'
 import { type ChaosDatabase, startChaosDatabase, withPort } from './database.js'
 import { type Instance, startInstance } from './instance.js'
 import { type Miner, startMiner } from './miner.js'
@@ -22,6 +23,7 @@ export interface World {
   /** Null without redis-server. */
   readonly redis: TestRedis | null
   readonly instances: readonly [Instance, Instance]
+  readonly account: Account
   /** Receive payments of this load only. */
   readonly recipients: readonly [Address, ...Address[]]
   stop(): Promise<void>
@@ -80,6 +82,7 @@ export const startWorld = async (random: Random): Promise<World> => {
         (started) => started.stop(),
       )
     const [first, second] = await allOrError([start('A'), start('B')])
+    const account = await keep('account', openAccount(first.url, random.fork()), (started) => started.stop())
     const proxy = await keep(
       'database proxy',
       startTcpProxy(() => Number(new URL(database.url).port)),
@@ -99,6 +102,7 @@ export const startWorld = async (random: Random): Promise<World> => {
       pool,
       redis,
       instances: [first, second],
+      account,
       recipients: [random.hex(20), random.hex(20), random.hex(20)],
       stop,
     }
@@ -128,6 +132,10 @@ const environmentOf = (chain: LocalChain, redis: TestRedis | null): Record<strin
   // About half of the payments are cross-checked on a second node.
   EVM_CROSS_CHECK_AMOUNT: '25000',
   OPERATOR_TOKEN: operatorToken,
+  TIERS: JSON.stringify({
+    shop: { name: 'Shop', monthlyQuota: 1_000_000, rpmLimit: 1_000_000, feeRate: 0.01 },
+  }),
+  WEBHOOK_ALLOW: 'loopback',
   SETTLE_WAIT_SECONDS: '4',
   ANONYMOUS_REQUESTS_PER_MINUTE: '1000000',
   ANONYMOUS_SETTLES_PER_MINUTE: '1000000',

@@ -1,0 +1,83 @@
+import { createServer } from 'node:http'
+import { Webhook } from 'standardwebhooks'
+import { z } from 'zod'
+import { listenOnLoopback } from '../support/listenOnLoopback.js'
+import type { Random } from './random.js'
+
+/** Settles a part of the load with its API key; its webhook receives the events. */
+export interface Account {
+  readonly apiKey: string
+  readonly events: readonly ReceivedEvent[]
+  /** Messages with a wrong signature or body. */
+  readonly unreadable: readonly string[]
+  stop(): Promise<void>
+}
+
+export interface ReceivedEvent {
+  readonly type: string
+  readonly settlementId: string
+  readonly transaction: string
+}
+
+const eventShape = z.object({
+  type: z.string(),
+  data: z.object({ id: z.string(), transaction: z.string() }),
+})
+
+const refusedShare = 0.1
+
+/** Registers at an instance. The webhook refuses a share of the messages once, so that they are sent again. */
+export const openAccount = async (serviceUrl: string, random: Random): Promise<Account> => {
+  const events: ReceivedEvent[] = []
+  const unreadable: string[] = []
+  const refused = new Set<string>()
+  let secret = ''
+  const server = createServer(async (request, response) => {
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    )
+    const id = headers['webhook-id'] ?? ''
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    if (!refused.has(id) && random.chance(refusedShare)) {
+      refused.add(id)
+      response.writeHead(503).end()
+      return
+    }
+    try {
+      const { type, data } = eventShape.parse(new Webhook(secret).verify(body, headers))
+      events.push({ type, settlementId: data.id, transaction: data.transaction })
+    } catch (error) {
+      unreadable.push(`${String(error)}: ${body}`)
+    }
+    response.writeHead(204).end()
+  })
+  const { url, stop } = await listenOnLoopback(server)
+  try {
+    const registered = await post(`${serviceUrl}/register`, {
+      email: 'shop@example.com',
+      projectName: 'shop',
+    })
+    const { apiKey } = z.object({ apiKey: z.string() }).parse(registered)
+    const set = await post(`${serviceUrl}/dashboard/webhook`, { webhookUrl: url }, { 'x-api-key': apiKey })
+    secret = z.object({ secret: z.string() }).parse(set).secret
+    return { apiKey, events, unreadable, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+const post = async (
+  url: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<unknown> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
+  return await response.json()
+}
