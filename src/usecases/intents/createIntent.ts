@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../ports/clock.js'
 import type { Intent, IntentStore } from '../../ports/intentStore.js'
 import type { IntentWithRoutes } from '../../protocol/intents.js'
@@ -12,14 +11,18 @@ export interface CreateIntentDependencies {
   readonly clock: Clock
 }
 
+export interface NewIntent extends CreateRequest {
+  readonly id: string
+}
+
 export const createCreateIntent =
   ({ store, planRoutes, clock }: CreateIntentDependencies) =>
-  async ({ terms: { expiresIn, ...terms }, caller }: CreateRequest): Promise<IntentWithRoutes> => {
+  async ({ id, terms: { expiresIn, ...terms }, caller }: NewIntent): Promise<IntentWithRoutes> => {
     const createdAt = clock.now()
     const expiresAt = new Date(createdAt.getTime() + expiresIn * 1_000)
     const plan = await planRoutes({ terms, expiresAt, now: createdAt })
     const intent: Intent = {
-      id: randomUUID(),
+      id,
       caller,
       status: 'pending',
       terms,

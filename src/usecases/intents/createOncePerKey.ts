@@ -1,23 +1,28 @@
+import { createHash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Clock } from '../../ports/clock.js'
-import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
+import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
 import type { IntentStore } from '../../ports/intentStore.js'
 import type { Logger } from '../../ports/logger.js'
 import type { IntentWithRoutes } from '../../protocol/intents.js'
 import { createBeginOncePerKey } from '../core/beginOncePerKey.js'
 import { fingerprintJson } from '../core/fingerprint.js'
 import { withShortDeadline } from '../core/settlementContext.js'
+import type { NewIntent } from './createIntent.js'
 import { getOwnIntent } from './findIntent.js'
-import type { CreateRequest, IntentUseCases } from './useCases.js'
+import type { IntentUseCases } from './useCases.js'
 import { viewWithRoutes } from './viewIntent.js'
 
 export interface CreateOncePerKeyDependencies {
   readonly store: Pick<IntentStore, 'find'>
   readonly idempotency: IdempotencyStore
-  readonly createIntent: (request: CreateRequest) => Promise<IntentWithRoutes>
+  readonly createIntent: (intent: NewIntent) => Promise<IntentWithRoutes>
   readonly clock: Clock
   readonly logger: Logger
 }
+
+// As long as keys are kept.
+const keyKeptMs = 86_400_000
 
 const created = z.object({ intentId: z.string() })
 
@@ -41,7 +46,8 @@ export const createCreateOncePerKey = ({
   }
 
   return async ({ idempotencyKey, ...request }) => {
-    if (idempotencyKey === null) return { answer: await createIntent(request), isReplayed: false }
+    if (idempotencyKey === null)
+      return { answer: await createIntent({ id: randomUUID(), ...request }), isReplayed: false }
     const { terms, caller } = request
     const fingerprint = fingerprintJson(terms)
     // Strangers share the caller `anonymous`: their keys are scoped by the body, so that none blocks another's.
@@ -54,7 +60,14 @@ export const createCreateOncePerKey = ({
       return { answer: viewWithRoutes(intent, clock.now()), isReplayed: true }
     }
     try {
-      const answer = await createIntent(request)
+      const id = deriveId(idempotent)
+      const written = await store.find(id)
+      const now = clock.now()
+      if (written !== null && now.getTime() - written.createdAt.getTime() < keyKeptMs) {
+        await saveKeyState(idempotency.answer(idempotent, { intentId: id }))
+        return { answer: viewWithRoutes(written, now), isReplayed: true }
+      }
+      const answer = await createIntent({ id: written === null ? id : randomUUID(), ...request })
       await saveKeyState(idempotency.answer(idempotent, { intentId: answer.intent.id }))
       return { answer, isReplayed: false }
     } catch (error) {
@@ -62,4 +75,18 @@ export const createCreateOncePerKey = ({
       throw error
     }
   }
+}
+
+/** A UUID of RFC 9562, version 8: a repeated request finds what a process wrote that died before it could say so. */
+const deriveId = ({ caller, key, fingerprint }: IdempotentRequest): string => {
+  const hex = createHash('sha256')
+    .update(JSON.stringify([caller, key, fingerprint]))
+    .digest('hex')
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(12, 15)}`,
+    `a${hex.slice(15, 18)}`,
+    hex.slice(18, 30),
+  ].join('-')
 }
