@@ -101,7 +101,7 @@ const plantDifferences = async ({ pool }: World): Promise<readonly Planted[]> =>
   const ids = z.array(z.object({ id: z.string() })).parse(rows)
   // Those of the account last: an event or a quota that it has would not be missing.
   const [owned, told, amount, failed, fewer] = ids.map(({ id }) => id)
-  const account = randomUUID()
+  const [account, unknown] = [randomUUID(), randomUUID()]
   const plants: readonly (readonly [string, readonly unknown[], readonly Planted[]])[] = [
     [
       'update settlements set settled_amount = amount - 1 where id = $1',
@@ -137,6 +137,12 @@ const plantDifferences = async ({ pool }: World): Promise<readonly Planted[]> =>
         { kind: 'event_differs', settlementId: told ?? '' },
         { kind: 'event_undelivered', settlementId: told ?? '' },
       ],
+    ],
+    [
+      `insert into webhook_deliveries (account_id, type, settlement_id, data, state, due_at)
+       values ($1, 'settlement.confirmed', $2, '{"network": "eip155:1"}', 'failed', null)`,
+      [account, unknown],
+      [{ kind: 'settlement_missing', settlementId: unknown }],
     ],
     ['update settlement_totals set failed = failed + 1 where slot = 0', [], [{ kind: 'totals_differ' }]],
     [

@@ -7,7 +7,7 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { Stream } from '../../../src/ports/streamStore.js'
-import type { DifferenceKind } from '../../../src/protocol/reconciliation.js'
+import { counterNames, type DifferenceKind } from '../../../src/protocol/reconciliation.js'
 import { specificationTiers } from '../../../src/protocol/tiers.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Outcome } from '../../../src/schemes/scheme.js'
@@ -156,6 +156,22 @@ const fill = async () => {
   return { paid, failed }
 }
 
+const deleteTransactions = async ({ id }: Settlement) => {
+  await pool.query('delete from broadcast_settlements where settlement_id = $1', [id])
+  await pool.query('delete from broadcasts where transaction = $1', [`tx of ${id}`])
+}
+
+/** Transactions of one signer. */
+const recordNonces = async (...nonces: readonly (readonly [nonce: number, age: string])[]) => {
+  for (const [nonce, age] of nonces) {
+    await pool.query(
+      `insert into broadcasts (network, transaction, bytes, signer, nonce, recorded_at)
+       values ('toy:1', $1, $1, 'carol', $2, now() - $3::interval)`,
+      [`tx ${nonce}`, nonce, age],
+    )
+  }
+}
+
 describe('a reconciliation', () => {
   it('of a sound database finds no difference, and sums what moved', async () => {
     await fill()
@@ -261,6 +277,27 @@ describe('a reconciliation', () => {
       ({ paid }) => pool.query('insert into open_settlements values ($1)', [paid.id]),
     ],
     [
+      'a settlement was deleted',
+      [
+        'credit_differs',
+        'days_differ',
+        'quota_differs',
+        'settlement_missing',
+        'totals_differ',
+        'unfinal_list_differs',
+      ],
+      async ({ paid }) => {
+        await deleteTransactions(paid)
+        await pool.query('delete from settlements where id = $1', [paid.id])
+      },
+    ],
+    ['a payment has no transaction', ['payment_missing'], ({ paid }) => deleteTransactions(paid)],
+    [
+      'a signer used a nonce that no transaction has',
+      ['transaction_unrecorded'],
+      () => recordNonces([5, '20 minutes'], [6, '20 minutes'], [8, '20 minutes']),
+    ],
+    [
       'a settlement that is not final is not listed',
       ['unfinal_list_differs'],
       ({ paid }) => pool.query('delete from unfinal_settlements where settlement_id = $1', [paid.id]),
@@ -272,6 +309,48 @@ describe('a reconciliation', () => {
     const page = await open().reconcile()
     expect([...new Set(page.differences.map(({ kind }) => kind))].sort()).toEqual([...kinds].sort())
     expect(page.isBalanced).toBe(false)
+  })
+
+  it('names the nonces that no transaction has', async () => {
+    await recordNonces([5, '50 minutes'], [7, '40 minutes'], [11, '30 minutes'])
+    const { differences } = await open().reconcile()
+    expect(differences).toEqual(
+      ['6', '8 to 10'].map((nonces) => ({
+        kind: 'transaction_unrecorded',
+        message: `The journal has no transaction of carol on toy:1 with nonce ${nonces}`,
+        network: 'toy:1',
+        expected: 'none',
+        actual: nonces,
+      })),
+    )
+  })
+
+  it.each([
+    ['before the first transaction of a signer', [[5, '20 minutes']]],
+    [
+      'before a transaction of another period',
+      [
+        [5, '3 hours'],
+        [8, '2 hours'],
+      ],
+    ],
+    [
+      'between transactions that follow each other',
+      [
+        [5, '30 minutes'],
+        [6, '20 minutes'],
+      ],
+    ],
+    [
+      'before a transaction of this moment',
+      [
+        [5, '20 minutes'],
+        [8, '1 minute'],
+      ],
+    ],
+  ] as const)('finds no nonce missing %s', async (_, nonces) => {
+    await recordNonces(...nonces)
+    expect((await open().reconcile()).differences).toEqual([])
   })
 
   it('of streams and intents and their settlements finds no difference', async () => {
@@ -419,7 +498,7 @@ describe('a reconciliation', () => {
     expect(page).toMatchObject({
       isBalanced: false,
       checked: { settlements: 5 },
-      counts: [{ kind: 'not_compared', count: 10 }],
+      counts: [{ kind: 'not_compared', count: counterNames.length + 1 }],
     })
     expect(page.totals).toBeUndefined()
     expect(page.differences[1]?.message).toContain('Not compared: open_list')

@@ -1,19 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
-import { z } from 'zod'
 import type { FoundDifferences, Period } from '../../../ports/reconciliation.js'
-import type { KindCount } from '../../../protocol/reconciliation.js'
-import { maxListed } from './countDifferences.js'
-
-const row = z.object({
-  kind: z.enum(['stream_differs', 'intent_differs']),
-  subject: z.string(),
-  account_id: z.string(),
-  network: z.string().nullable(),
-  settlement_id: z.string().nullable(),
-  expected: z.string(),
-  actual: z.string(),
-  total: z.coerce.number(),
-})
+import { type DifferenceRow, readDifferences } from './readDifferences.js'
 
 // Not the transaction: after a reorg, another one can carry the same payment.
 const settled = `coalesce(nullif(concat_ws(' ', s.state, coalesce(s.settled_amount, s.amount)), ''), 'none')`
@@ -46,34 +33,11 @@ const differences = `
     and not ${isOpen} and (s.id is null or s.state <> case i.status when 'completed' then 'confirmed' else 'failed' end
       or (i.status = 'completed' and coalesce(s.settled_amount, s.amount) <> i.settled_amount)))`
 
-// The first of each kind, with the number of all.
-const firstOfEach = `
-  select * from (
-    select d.*, row_number() over (partition by kind order by subject) as position,
-      count(*) over (partition by kind) as total
-    from (${differences}) d) n
-  where position <= $3 order by kind, position`
-
 /** Streams and intents that ended in the period, and the settlements that they name. One statement is one snapshot. */
-export const findMeteredDifferences = async (
+export const findMeteredDifferences = (
   client: Pool | PoolClient,
-  { from, to }: Period,
-): Promise<FoundDifferences> => {
-  const { rows } = await client.query(firstOfEach, [from, to, maxListed])
-  const found = rows.map((value) => row.parse(value))
-  const counts = new Map(found.map(({ kind, total }): [string, KindCount] => [kind, { kind, count: total }]))
-  return {
-    counts: [...counts.values()],
-    differences: found.map(({ kind, subject, account_id, network, settlement_id, expected, actual }) => ({
-      kind,
-      message: `${names[kind]} ${subject} says ${actual}; its settlement is ${expected}`,
-      accountId: account_id,
-      ...(network === null ? {} : { network }),
-      ...(settlement_id === null ? {} : { settlementId: settlement_id }),
-      expected,
-      actual,
-    })),
-  }
-}
+  period: Period,
+): Promise<FoundDifferences> => readDifferences(client, differences, period, describe)
 
-const names = { stream_differs: 'Stream', intent_differs: 'Intent' } as const
+const describe = ({ kind, subject, expected, actual }: DifferenceRow): string =>
+  `${kind === 'stream_differs' ? 'Stream' : 'Intent'} ${subject} says ${actual}; its settlement is ${expected}`

@@ -7,6 +7,7 @@ import { newestSettlements } from '../journal/newestSettlements.js'
 import { readSettlement, settlementColumns } from '../journal/settlementRow.js'
 import { findCountDifferences } from './countDifferences.js'
 import { findMeteredDifferences } from './meteredDifferences.js'
+import { findMissingRows } from './missingRows.js'
 import { readWithin } from './readWithin.js'
 
 const recordRow = z.object({
@@ -120,11 +121,11 @@ export const createReconciliationStore = (pool: Pool, views: Pool): Reconciliati
   },
 
   findCountDifferences: (counter, period, limit) =>
-    readWithin(views, limit, (client) =>
-      counter === 'streams_and_intents'
-        ? findMeteredDifferences(client, period)
-        : findCountDifferences(client, counter, period),
-    ),
+    readWithin(views, limit, (client) => {
+      if (counter === 'streams_and_intents') return findMeteredDifferences(client, period)
+      if (counter === 'missing_rows') return findMissingRows(client, period)
+      return findCountDifferences(client, counter, period)
+    }),
 
   sumPeriod: ({ from, to }, limit) =>
     readWithin(views, limit, async (client) => {
