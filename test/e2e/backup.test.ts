@@ -123,8 +123,11 @@ describe('a backup', () => {
       expect(restored.output).not.toContain('Before the start')
       const expected = { ...rowsAtBackup }
       const found = await dump(target)
-      // Leases of the instances that ran at the time of the backup.
-      for (const rows of [expected, found]) delete rows.signer_lanes
+      // The service changed them meanwhile: leases of its instance, and what its nightly job has compared.
+      for (const rows of [expected, found]) {
+        delete rows.signer_lanes
+        delete rows.nightly_reconciliations
+      }
       expect(found).toEqual(expected)
 
       const service = await start(target.url)

@@ -24,15 +24,16 @@ export const createCompareWithChain =
   async (settlement, stopped) => {
     if (settlement.state === 'claimed' || settlement.state === 'pending') return without('open')
     if (settlement.state === 'failed' && settlement.broadcasts.length === 0) return without('unsent')
-    if (settlement.broadcasts.length === 0) {
+    const scheme = registry.find(settlement.scheme, settlement.network)
+    if (scheme === null) return without('unavailable')
+    // What the payer sent itself is recorded only while it is not final.
+    if (settlement.broadcasts.length === 0 && scheme.isClaimedByJournal !== true) {
       return differs(settlement, 'payment_missing', {
         message: 'The journal says that it is confirmed; it has no transaction that was sent',
         expected: settlement.transaction ?? '',
         actual: 'none',
       })
     }
-    const scheme = registry.find(settlement.scheme, settlement.network)
-    if (scheme === null) return without('unavailable')
     const outcome = await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
       scheme.resolve(settlement, signal, { isReadOnly: true }),
     )

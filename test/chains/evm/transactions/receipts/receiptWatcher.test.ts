@@ -156,7 +156,12 @@ describe('waiting for receipts', () => {
     await scene.chain.control.setAutomine(false)
     const hashes = await sendMany(5)
     const waiting = hashes.map((hash) => watcher.wait(hash, patiently, within()))
-    await eventually(() => (proxy.count('eth_getTransactionReceipt') === 5 ? true : null))
+    // Answered: they are asked together, and the newest block only afterwards.
+    await eventually(() => {
+      const last = proxy.calls.at(-1)?.method
+      const isAsked = proxy.count('eth_getTransactionReceipt') === 5
+      return isAsked && last !== 'eth_getTransactionReceipt' ? true : null
+    })
     proxy.clearCalls()
     await scene.chain.control.mine()
     const receipts = await Promise.all(waiting)
