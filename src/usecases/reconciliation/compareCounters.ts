@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js'
-import type { FoundDifferences, Period, ReconciliationStore } from '../../ports/reconciliation.js'
+import type { FoundDifferences, Period, ReadLimit, ReconciliationStore } from '../../ports/reconciliation.js'
 import { counterNames, type Difference, type PeriodTotal } from '../../protocol/reconciliation.js'
 import { mergeCounts } from './mergeCounts.js'
 
@@ -25,7 +25,7 @@ export const createCompareCounters =
     /** Null, and a difference, without an answer in the time that is left. */
     const within = async <T>(
       name: string,
-      read: (limit: { readonly timeoutMs: number; readonly stopped: AbortSignal }) => Promise<T | null>,
+      read: (limit: ReadLimit) => Promise<T | null>,
     ): Promise<T | null> => {
       const leftMs = endsAt - clock.now().getTime()
       const answer = leftMs > 0 ? await read({ timeoutMs: leftMs, stopped }) : null

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
-import { z } from 'zod'
 import type { FoundDifferences, Period } from '../../../ports/reconciliation.js'
 import type { CounterName, DifferenceKind } from '../../../protocol/reconciliation.js'
+import { readDifferences } from './readDifferences.js'
 
 export type Counter = Exclude<CounterName, 'streams_and_intents' | 'missing_rows'>
 
@@ -126,49 +126,24 @@ const comparisons: Readonly<Record<Counter, Comparison>> = {
   },
 }
 
-/** Of each comparison; what is wrong in every row needs no list of every row. */
-export const maxListed = 1_000
+const toSql = ({ kind, recount, counters, names }: Comparison): string => `
+  select '${kind}' as kind, coalesce(r.key, c.key)::text as subject,
+    ${names === 'account' ? 'coalesce(r.account_id, c.account_id)' : 'null::text'} as account_id, null::text as network,
+    ${names === 'settlement' ? 'coalesce(r.key, c.key)::text' : 'null::text'} as settlement_id,
+    coalesce(r.value::text, 'none') as expected, coalesce(c.value::text, 'none') as actual
+  from (${recount}) r full join (${counters}) c on c.key = r.key where r.value is distinct from c.value`
 
-const toSql = ({ recount, counters, names }: Comparison): string => `
-  select d.*, count(*) over () as total from (
-    select coalesce(r.key, c.key)::text as subject,
-      ${names === 'account' ? 'coalesce(r.account_id, c.account_id)' : 'null::text'} as account_id,
-      ${names === 'settlement' ? 'coalesce(r.key, c.key)::text' : 'null::text'} as settlement_id,
-      r.value::text as recounted, c.value::text as counted
-    from (${recount}) r full join (${counters}) c on c.key = r.key where r.value is distinct from c.value) d
-  order by subject limit ${maxListed}`
-
-const row = z.object({
-  subject: z.string(),
-  account_id: z.string().nullable(),
-  settlement_id: z.string().nullable(),
-  /** Null: the recount has no such row. */
-  recounted: z.string().nullable(),
-  /** Null: the counters have no such row. */
-  counted: z.string().nullable(),
-  total: z.coerce.number(),
-})
-
-/** Compares a counter with a recount. One statement is one snapshot. */
-export const findCountDifferences = async (
+/** Compares a counter with a recount. */
+export const findCountDifferences = (
   client: Pool | PoolClient,
   counter: Counter,
   { from, to }: Period,
 ): Promise<FoundDifferences> => {
   const comparison = comparisons[counter]
-  const { kind, subject: label, isOfPeriod = false } = comparison
-  const { rows } = await client.query(toSql(comparison), isOfPeriod ? [from, to] : [])
-  const found = rows.map((value) => row.parse(value))
-  const [first] = found
-  return {
-    counts: first === undefined ? [] : [{ kind, count: first.total }],
-    differences: found.map(({ subject, account_id, settlement_id, recounted, counted }) => ({
-      kind,
-      message: `${label} ${subject}: the recount says ${recounted ?? 'none'}, the counters say ${counted ?? 'none'}`,
-      ...(account_id === null ? {} : { accountId: account_id }),
-      ...(settlement_id === null ? {} : { settlementId: settlement_id }),
-      expected: recounted ?? 'none',
-      actual: counted ?? 'none',
-    })),
-  }
+  return readDifferences(client, {
+    sql: toSql(comparison),
+    values: comparison.isOfPeriod === true ? [from, to] : [],
+    describe: ({ subject, expected, actual }) =>
+      `${comparison.subject} ${subject}: the recount says ${expected}, the counters say ${actual}`,
+  })
 }

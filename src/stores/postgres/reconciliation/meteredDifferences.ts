@@ -33,11 +33,11 @@ const differences = `
     and not ${isOpen} and (s.id is null or s.state <> case i.status when 'completed' then 'confirmed' else 'failed' end
       or (i.status = 'completed' and coalesce(s.settled_amount, s.amount) <> i.settled_amount)))`
 
-/** Streams and intents that ended in the period, and the settlements that they name. One statement is one snapshot. */
+/** Streams and intents that ended in the period, and the settlements that they name. */
 export const findMeteredDifferences = (
   client: Pool | PoolClient,
-  period: Period,
-): Promise<FoundDifferences> => readDifferences(client, differences, period, describe)
+  { from, to }: Period,
+): Promise<FoundDifferences> => readDifferences(client, { sql: differences, values: [from, to], describe })
 
 const describe = ({ kind, subject, expected, actual }: DifferenceRow): string =>
   `${kind === 'stream_differs' ? 'Stream' : 'Intent'} ${subject} says ${actual}; its settlement is ${expected}`

@@ -25,8 +25,8 @@ const differences = `
   where p.nonce < b.nonce - 1)`
 
 /** What the journal should have by other records: settlements by their events, transactions by the nonces around them. */
-export const findMissingRows = (client: Pool | PoolClient, period: Period): Promise<FoundDifferences> =>
-  readDifferences(client, differences, period, describe)
+export const findMissingRows = (client: Pool | PoolClient, { from, to }: Period): Promise<FoundDifferences> =>
+  readDifferences(client, { sql: differences, values: [from, to], describe })
 
 const describe = ({ kind, subject, actual, network }: DifferenceRow): string =>
   kind === 'settlement_missing'

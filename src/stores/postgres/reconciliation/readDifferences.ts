@@ -1,8 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type { FoundDifferences, Period } from '../../../ports/reconciliation.js'
+import type { FoundDifferences } from '../../../ports/reconciliation.js'
 import { differenceKinds, type KindCount } from '../../../protocol/reconciliation.js'
-import { maxListed } from './countDifferences.js'
 
 const row = z.object({
   kind: z.enum(differenceKinds),
@@ -16,25 +15,31 @@ const row = z.object({
   total: z.coerce.number(),
 })
 
+/** Of each kind; what is wrong in every row needs no list of every row. */
+const maxListed = 1_000
+
 export type DifferenceRow = z.infer<typeof row>
 
-/**
- * Lists what `differences` selects: SQL with the columns of `DifferenceRow` but the total, and $1 and $2 as the bounds of
- * the period. The first of each kind, with the number of all.
- */
+export interface DifferenceQuery {
+  /** Selects the columns of `DifferenceRow`, without the total. */
+  readonly sql: string
+  /** Of $1, $2 and so on. */
+  readonly values: readonly unknown[]
+  readonly describe: (row: DifferenceRow) => string
+}
+
+/** The first of each kind, with the number of all. One statement is one snapshot. */
 export const readDifferences = async (
   client: Pool | PoolClient,
-  differences: string,
-  { from, to }: Period,
-  describe: (row: DifferenceRow) => string,
+  { sql, values, describe }: DifferenceQuery,
 ): Promise<FoundDifferences> => {
   const { rows } = await client.query(
     `select * from (
        select d.*, row_number() over (partition by kind order by subject) as position,
          count(*) over (partition by kind) as total
-       from (${differences}) d) n
-     where position <= $3 order by kind, position`,
-    [from, to, maxListed],
+       from (${sql}) d) n
+     where position <= ${maxListed} order by kind, position`,
+    [...values],
   )
   const found = rows.map((value) => row.parse(value))
   const counts = new Map(found.map(({ kind, total }): [string, KindCount] => [kind, { kind, count: total }]))
