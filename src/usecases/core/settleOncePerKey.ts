@@ -3,7 +3,7 @@ import type { Logger } from '../../ports/logger.js'
 import { findRemedy, readReason } from '../../protocol/reasons.js'
 import { type SettleResult, settleResult } from '../../protocol/results.js'
 import { createBeginOncePerKey, type KeyedRequest } from './beginOncePerKey.js'
-import { withShortDeadline } from './settlementContext.js'
+import { createSaveKeyState } from './saveKeyState.js'
 import type { SettleResponse } from './useCases.js'
 
 export interface KeyedSettle extends KeyedRequest {
@@ -19,15 +19,7 @@ export type SettleOncePerKey = (keyed: KeyedSettle) => Promise<SettleResponse>
 
 export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Logger): SettleOncePerKey => {
   const beginOncePerKey = createBeginOncePerKey(idempotency)
-
-  /** Failures are logged only: the journal is authoritative, and an unfinished key expires and is taken over. */
-  const saveKeyState = async (work: Promise<void>) => {
-    try {
-      await withShortDeadline(work)
-    } catch (error) {
-      logger.error({ error }, 'idempotency.write_failed')
-    }
-  }
+  const saveKeyState = createSaveKeyState(logger)
 
   const settleFirst = async ({ idempotent, staysBound, settle }: KeyedSettle): Promise<SettleResult> => {
     let result: SettleResult

@@ -4,10 +4,11 @@ import type { Clock } from '../../ports/clock.js'
 import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
 import type { IntentStore } from '../../ports/intentStore.js'
 import type { Logger } from '../../ports/logger.js'
+import { keyKeptMs } from '../../protocol/idempotency.js'
 import type { IntentWithRoutes } from '../../protocol/intents.js'
 import { createBeginOncePerKey } from '../core/beginOncePerKey.js'
 import { fingerprintJson } from '../core/fingerprint.js'
-import { withShortDeadline } from '../core/settlementContext.js'
+import { createSaveKeyState } from '../core/saveKeyState.js'
 import type { NewIntent } from './createIntent.js'
 import { getOwnIntent } from './findIntent.js'
 import type { IntentUseCases } from './useCases.js'
@@ -21,9 +22,6 @@ export interface CreateOncePerKeyDependencies {
   readonly logger: Logger
 }
 
-// As long as keys are kept.
-const keyKeptMs = 86_400_000
-
 const created = z.object({ intentId: z.string() })
 
 /** A repeated request answers the first intent, as it is then. Requests that failed are not kept. */
@@ -35,15 +33,7 @@ export const createCreateOncePerKey = ({
   logger,
 }: CreateOncePerKeyDependencies): IntentUseCases['createIntent'] => {
   const beginOncePerKey = createBeginOncePerKey(idempotency)
-
-  /** Failures are logged only: the intent exists, and a key that was not ended is taken over. */
-  const saveKeyState = async (work: Promise<void>): Promise<void> => {
-    try {
-      await withShortDeadline(work)
-    } catch (error) {
-      logger.error({ error }, 'idempotency.write_failed')
-    }
-  }
+  const saveKeyState = createSaveKeyState(logger)
 
   return async ({ idempotencyKey, ...request }) => {
     if (idempotencyKey === null)

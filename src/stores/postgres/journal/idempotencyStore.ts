@@ -5,12 +5,13 @@ import type {
   IdempotencyStore,
   IdempotentRequest,
 } from '../../../ports/idempotencyStore.js'
+import { keyKeptMs } from '../../../protocol/idempotency.js'
 import { type Reason, readReason } from '../../../protocol/reasons.js'
 import { type Instance, isOwned } from '../database/instance.js'
 import { purgeInBatches } from '../database/purgeInBatches.js'
 import { retryInBackground } from '../database/retryInBackground.js'
 
-const isExpired = "r.created_at < now() - interval '24 hours'"
+const isExpired = `r.created_at < now() - interval '${keyKeptMs} milliseconds'`
 const isRunning = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`
 
 const maxPurged = 5_000
