@@ -2,15 +2,14 @@ import type { FastifySchema } from 'fastify'
 import type { ErrorCode } from '../../errors.js'
 import { acceptsRequest, completedRequirements, pricedRequirements } from '../../protocol/accepts.js'
 import { bodyLimits } from '../../protocol/bodyLimits.js'
+import { bodyErrors } from './commonErrors.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const errors = [
   'INVALID_REQUEST',
   'UNAUTHORIZED',
   'FORBIDDEN',
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
+  ...bodyErrors,
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { lookupResult, registerResult } from '../../protocol/accounts.js'
 import { accountRequests, accountResponses } from './accountExamples.js'
+import { bodyErrors } from './commonErrors.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 // The use case validates the content; these bounds only limit the length.
@@ -17,9 +18,7 @@ const openErrors = [
   'INVALID_REQUEST',
   'UNAUTHORIZED',
   'FORBIDDEN',
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
+  ...bodyErrors,
   'RATE_LIMITED',
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',

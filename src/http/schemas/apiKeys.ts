@@ -2,24 +2,12 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { auditPage, createdKey, keyScopes, namedKeyList, revokedKey } from '../../protocol/accounts.js'
+import { bodyErrors, keyedErrors, storeErrors } from './commonErrors.js'
 import { pageQuery, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
-const readErrors = [
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'RATE_LIMITED',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
-const pageErrors = ['INVALID_REQUEST', ...readErrors] as const satisfies readonly ErrorCode[]
-const createErrors = [
-  ...pageErrors,
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-] as const satisfies readonly ErrorCode[]
-const revokeErrors = [...pageErrors, 'NOT_FOUND'] as const satisfies readonly ErrorCode[]
+const createErrors = [...keyedErrors, ...bodyErrors] as const satisfies readonly ErrorCode[]
+const revokeErrors = [...keyedErrors, 'NOT_FOUND'] as const satisfies readonly ErrorCode[]
 
 const keyExample = {
   id: '5b0f7c52-8f5e-4a0e-9a55-2f1c4c7f9f10',
@@ -40,11 +28,11 @@ export const listApiKeysSchema = {
   description:
     'All keys of the project that can be used or have expired, without the keys themselves. `GET /dashboard/keys` ' +
     'lists the primary keys of all projects of the address.',
-  response: { 200: jsonResponse('The keys of the project.', namedKeyList), ...describeErrors(readErrors) },
+  response: { 200: jsonResponse('The keys of the project.', namedKeyList), ...describeErrors(storeErrors) },
   'x-reference': {
     responses: {
       200: { keys: { value: { keys: [{ ...keyExample, current: false }] } } },
-      ...exemplifyErrors(readErrors),
+      ...exemplifyErrors(storeErrors),
     },
   },
 } satisfies FastifySchema
@@ -107,7 +95,7 @@ export const readAuditSchema = {
     'Every change to keys, webhook, restrictions and tier of the project, newest first: when, by which key or ' +
     'operator, and from which address. Kept for 400 days.',
   querystring: pageQuery,
-  response: { 200: jsonResponse('A page of changes.', auditPage), ...describeErrors(pageErrors) },
+  response: { 200: jsonResponse('A page of changes.', auditPage), ...describeErrors(keyedErrors) },
   'x-reference': {
     responses: {
       200: {
@@ -126,7 +114,7 @@ export const readAuditSchema = {
           },
         },
       },
-      ...exemplifyErrors(pageErrors),
+      ...exemplifyErrors(keyedErrors),
     },
   },
 } satisfies FastifySchema

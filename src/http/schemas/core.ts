@@ -13,6 +13,7 @@ import {
   verifyResult,
 } from '../../protocol/results.js'
 import { wirePaymentRequest } from '../../protocol/wire.js'
+import { bodyErrors } from './commonErrors.js'
 import {
   infoResponse,
   parameters,
@@ -37,9 +38,7 @@ const paymentErrors = [
   'INVALID_REQUEST',
   'UNAUTHORIZED',
   'FORBIDDEN',
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
+  ...bodyErrors,
   'INTERNAL_ERROR',
 ] as const satisfies readonly ErrorCode[]
 

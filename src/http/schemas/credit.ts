@@ -9,6 +9,7 @@ import {
   refreshedCreditScore,
   walletText,
 } from '../../protocol/credit.js'
+import { bodyErrors } from './commonErrors.js'
 import { integerText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
@@ -18,14 +19,7 @@ const readErrors = [
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
-const refreshErrors = [
-  ...readErrors,
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-] as const
+const refreshErrors = [...readErrors, 'UNAUTHORIZED', 'FORBIDDEN', ...bodyErrors] as const
 
 const givenWallet = z.strictObject({ wallet: walletText.optional(), network: creditNetwork.optional() })
 

@@ -12,6 +12,7 @@ import {
   searchPage,
 } from '../../protocol/discovery.js'
 import { wireLimits } from '../../protocol/wire.js'
+import { bodyErrors } from './commonErrors.js'
 import { discoveryExamples } from './discoveryExamples.js'
 import { integerText, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
@@ -22,20 +23,11 @@ const readErrors = [
   'SERVICE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
 const itemErrors = [...readErrors, 'NOT_FOUND'] as const
-const changeErrors = [
-  ...itemErrors,
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-] as const
+const changeErrors = [...itemErrors, 'UNAUTHORIZED', 'FORBIDDEN', ...bodyErrors] as const
 const validateErrors = [
   'INVALID_REQUEST',
   'RATE_LIMITED',
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
+  ...bodyErrors,
   'INTERNAL_ERROR',
 ] as const satisfies readonly ErrorCode[]
 

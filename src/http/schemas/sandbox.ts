@@ -10,19 +10,13 @@ import {
   scenarioRequest,
   scenarioView,
 } from '../../protocol/scenarios.js'
+import { bodyErrors } from './commonErrors.js'
 import { paymentRequests } from './examples.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const readErrors = ['INTERNAL_ERROR', 'RATE_LIMITED'] as const satisfies readonly ErrorCode[]
 const itemErrors = [...readErrors, 'INVALID_REQUEST', 'NOT_FOUND', 'SERVICE_UNAVAILABLE'] as const
-const writeErrors = [
-  ...readErrors,
-  'INVALID_REQUEST',
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'SERVICE_UNAVAILABLE',
-] as const
+const writeErrors = [...readErrors, 'INVALID_REQUEST', ...bodyErrors, 'SERVICE_UNAVAILABLE'] as const
 const changeErrors = [...writeErrors, 'NOT_FOUND'] as const
 
 const scenarioId = '5d3a4c1e-8f0b-4a52-9c67-2b1f0e9d8a73'

@@ -12,13 +12,12 @@ import {
   nonceForm,
 } from '../../protocol/signInLimits.js'
 import { signatureSchemes } from '../../protocol/siwx.js'
+import { bodyErrors } from './commonErrors.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const sharedErrors = [
   'INVALID_REQUEST',
-  'REQUEST_TIMEOUT',
-  'REQUEST_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
+  ...bodyErrors,
   'RATE_LIMITED',
   'INTERNAL_ERROR',
 ] as const satisfies readonly ErrorCode[]
