@@ -1,6 +1,7 @@
 import { withinDeadline, withSignal } from '../concurrency/deadline.js'
 import type { Logger } from '../ports/logger.js'
 import type { WalletSignatures } from '../ports/walletSignatures.js'
+import { namespaceOf } from '../protocol/network.js'
 import type { ContractReader, SignInFamily, SignInModule } from './chain.js'
 
 export interface WalletSignaturesDependencies {
@@ -21,13 +22,12 @@ export const createWalletSignatures = (dependencies: WalletSignaturesDependencie
     verify: (module: SignInModule, reader: ContractReader | null) => Promise<T>,
     otherwise: { readonly unsupported: T; readonly unavailable: T },
   ): Promise<T> => {
-    const namespace = network.slice(0, network.indexOf(':'))
+    const namespace = namespaceOf(network)
     const family = families.find((each) => each.namespace === namespace)
     if (family === undefined) return otherwise.unsupported
     try {
       const module = await family.loadSignIn()
-      const { signal: stopped } = new AbortController()
-      return await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
+      return await withinDeadline({ milliseconds: deadlineMs }, (signal) =>
         withSignal(verify(module, contracts.get(network) ?? null), signal),
       )
     } catch (error) {

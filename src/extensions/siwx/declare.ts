@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../protocol/jsonObject.js'
+import { namespaceOf } from '../../protocol/network.js'
 
 /** What one sign-in challenge says, before a wallet's address is known. */
 export interface SignInChallenge {
@@ -36,7 +37,7 @@ export const declareSignIn = (challenge: SignInChallenge): SignInDeclarations =>
     ...(challenge.requestId === null ? {} : { requestId: challenge.requestId }),
   }
   const supportedChains = challenge.chains.flatMap((chain) => {
-    const type = signatureTypes[chain.slice(0, chain.indexOf(':'))]
+    const type = signatureTypes[namespaceOf(chain)]
     return type === undefined ? [] : [{ chainId: chain, type }]
   })
   return {
