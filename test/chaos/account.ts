@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
+import { readHeaders } from '../support/readHeaders.js'
 import type { Random } from './random.js'
 
 /** Settles a part of the load with its API key; its webhook receives the events. */
@@ -33,9 +34,7 @@ export const openAccount = async (serviceUrl: string, random: Random): Promise<A
   const refused = new Set<string>()
   let secret = ''
   const server = createServer(async (request, response) => {
-    const headers = Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-    )
+    const headers = readHeaders(request.headers)
     const id = headers['webhook-id'] ?? ''
     let body = ''
     for await (const chunk of request) body += String(chunk)

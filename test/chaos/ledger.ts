@@ -49,17 +49,15 @@ export const readSettlements = async (
   return rows.map((row) => settlementRow.parse(row))
 }
 
-export const countOpen = async (pool: Pool): Promise<number> => {
-  const { rows } = await pool.query(
-    "select count(*)::int as open from settlements where state in ('claimed', 'pending')",
-  )
-  return z.object({ open: z.number() }).parse(rows[0]).open
-}
-
-export const countUnfinal = async (pool: Pool): Promise<number> => {
-  const { rows } = await pool.query('select count(*)::int as count from unfinal_settlements')
+const count = async (pool: Pool, from: string): Promise<number> => {
+  const { rows } = await pool.query(`select count(*)::int as count from ${from}`)
   return counted.parse(rows[0]).count
 }
+
+export const countOpen = (pool: Pool): Promise<number> =>
+  count(pool, "settlements where state in ('claimed', 'pending')")
+
+export const countUnfinal = (pool: Pool): Promise<number> => count(pool, 'unfinal_settlements')
 
 export const readAccountSettlements = async (
   pool: Pool,

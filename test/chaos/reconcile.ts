@@ -53,10 +53,10 @@ const reconcileAtRest = async (world: World): Promise<Books> => {
   await miner.between(() => chain.control.mine(finalityDepth + 1))
   const deadline = Date.now() + restMs
   for (;;) {
-    const isFinal = (await countUnfinal(pool)) === 0
-    const books = await reconcile(world)
-    if (isFinal && books.unproven.length === 0) return books
-    if (Date.now() >= deadline) return books
+    const unfinal = await countUnfinal(pool)
+    const { differences, unproven: open } = await reconcile(world)
+    const unproven = unfinal === 0 ? open : [...open, `${unfinal} settlements: not final`]
+    if (unproven.length === 0 || Date.now() >= deadline) return { differences, unproven }
     await sleep(pollMs)
   }
 }

@@ -1,6 +1,7 @@
 import express, { type Request, type Response, Router } from 'express'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
+import { readHeaders } from '../support/readHeaders.js'
 
 const eventShape = z.looseObject({ type: z.string(), data: z.record(z.string(), z.unknown()) })
 
@@ -24,7 +25,7 @@ export const createInbox = (onEvent: (event: WebhookEvent) => void): Inbox => {
   router.post('/webhooks', express.text({ type: '*/*' }), (request: Request, response: Response) => {
     try {
       if (secret === null) throw new Error('No webhook is set')
-      const event = eventShape.parse(new Webhook(secret).verify(request.body, readHeaders(request)))
+      const event = eventShape.parse(new Webhook(secret).verify(request.body, readHeaders(request.headers)))
       events.unshift(event)
       events.length = Math.min(events.length, keptEvents)
       onEvent(event)
@@ -43,6 +44,3 @@ export const createInbox = (onEvent: (event: WebhookEvent) => void): Inbox => {
     },
   }
 }
-
-const readHeaders = ({ headers }: Request): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))

@@ -10,6 +10,7 @@ import { claimOf } from '../support/claimOf.js'
 import { addInstance } from '../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
+import { readHeaders } from '../support/readHeaders.js'
 import { startService, type TestService } from '../support/service.js'
 
 const page = z.object({
@@ -149,7 +150,7 @@ describe('events of an account', () => {
       expect(printed[1]).toContain(id)
       const secret = notes.find((line) => line.startsWith('Signed with '))?.slice('Signed with '.length) ?? ''
       const { headers = {}, body = '' } = received[1] ?? {}
-      const signed = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+      const signed = readHeaders(headers)
       expect(new Webhook(secret).verify(body, signed)).toMatchObject({
         type: 'settlement.confirmed',
         data: { id },

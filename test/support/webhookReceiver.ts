@@ -1,5 +1,6 @@
 import { createServer } from 'node:https'
 import { createGuardedFetch, type GuardedFetchDependencies } from '../../src/platform/guardedFetch.js'
+import { readHeaders } from './readHeaders.js'
 import { testCertificate, testCertificateKey } from './testCertificate.js'
 
 export interface ReceivedMessage {
@@ -36,9 +37,7 @@ export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
     async (request, response) => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(Buffer.from(chunk))
-      const headers = Object.fromEntries(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      )
+      const headers = readHeaders(request.headers)
       const message = { path: request.url ?? '', headers, body: Buffer.concat(chunks).toString('utf8') }
       received.push(message)
       const { status, headers: answered = {}, body = '', isEndless = false } = await choose(message)
