@@ -14,8 +14,9 @@ export default defineConfig({
     maxWorkers: Math.min(availableParallelism() + 1, 8),
     // Files of one project share a process, and what it has loaded.
     isolate: false,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // Above the limit of one wait (pollUntil), whose error says what was last seen.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     sequence: { sequencer: LongestFirst },
     coverage: {
       provider: 'v8',

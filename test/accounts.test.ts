@@ -45,7 +45,6 @@ describe('accounts of instances that share a database', () => {
             () => true,
           ),
         'the key to be dead there too',
-        2_000,
       )
     } finally {
       await ours.close()

@@ -37,7 +37,6 @@ const amount = 10_000n
 // Statement timeout of 12 s, 2 s for bookkeeping after a decided response, and margin.
 const hangDeadlineMs = 20_000
 const refuseDeadlineMs = 5_000
-const recoveryDeadlineMs = 5_000
 
 describe('the service, when its database', () => {
   let chain: LocalChain
@@ -152,14 +151,10 @@ describe('the service, when its database', () => {
   }
 
   const recover = (): Promise<unknown> =>
-    pollUntil(
-      async () => {
-        const answers = [await ask('/ready'), await ask('/dashboard/info', undefined, asAda())]
-        return answers.every(({ status }) => status === 200)
-      },
-      'the service to recover by itself',
-      recoveryDeadlineMs,
-    )
+    pollUntil(async () => {
+      const answers = [await ask('/ready'), await ask('/dashboard/info', undefined, asAda())]
+      return answers.every(({ status }) => status === 200)
+    }, 'the service to recover by itself')
 
   /** Retries each order until its result is final, and checks that it was paid once. */
   const expectEachPaidOnce = async (): Promise<void> => {

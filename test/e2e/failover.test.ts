@@ -80,14 +80,10 @@ describe('a failover of the database', () => {
     return response.parse(await answer.json())
   }
   const settleUntilFinal = (order: Order): Promise<Response> =>
-    pollUntil(
-      async () => {
-        const answer = await settle(order)
-        return answer.success === true || answer.errorReason === used ? answer : null
-      },
-      'a final response',
-      40_000,
-    )
+    pollUntil(async () => {
+      const answer = await settle(order)
+      return answer.success === true || answer.errorReason === used ? answer : null
+    }, 'a final response')
   const balances = (orders: readonly Order[]): Promise<readonly bigint[]> =>
     Promise.all(orders.map(({ payTo }) => scene.chain.balanceOf(payTo)))
   const readConfirmed = async (): Promise<readonly string[]> => {

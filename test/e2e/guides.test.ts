@@ -108,7 +108,6 @@ describe('the guides', () => {
           () => false,
         ),
       'the shop to answer 402',
-      40_000,
     )
     const close = async () => {
       shop.child.kill('SIGKILL')

@@ -140,11 +140,11 @@ it('a kill -9 loses no answered update of 1,000 open streams, and each settles o
   expect((await readAll()).every(({ state }) => state === 'active')).toBe(true)
 
   service = await start()
-  await pollUntil(async () => (await countEnded()) > 100, 'the job to close streams', 90_000)
+  await pollUntil(async () => (await countEnded()) > 100, 'the job to close streams')
   // Once more, while it settles.
   await service.kill()
   service = await start()
-  await pollUntil(async () => (await countEnded()) === streamCount, 'every stream to be closed', 120_000)
+  await pollUntil(async () => (await countEnded()) === streamCount, 'every stream to be closed')
 
   const used = new Map((await readAll()).map((row) => [row.id, row]))
   const { rows: settlements } = await database.pool().query(

@@ -17,10 +17,9 @@ beforeAll(async () => {
 })
 afterAll(() => scene.close())
 
-const twoRoundsMs = 12_000
 const isOffered = (service: Service) => service.listNetworks().includes(scene.chain.network)
 const untilOffered = (service: Service, expected: boolean) =>
-  eventually(() => (isOffered(service) === expected ? true : null), twoRoundsMs)
+  eventually(() => (isOffered(service) === expected ? true : null))
 
 describe.concurrent('a network', () => {
   it('whose node is down at the start is offered once it responds', async () => {
@@ -70,7 +69,7 @@ describe.concurrent('a network', () => {
     await eventually(() => {
       expect(isOffered(service)).toBe(true)
       return second.count('eth_chainId') >= before + 2 ? true : null
-    }, 2 * twoRoundsMs)
+    })
     expect(await settleOne()).toMatchObject({ success: true })
     expect(service.core.listNetworks()[0]?.endpoints.map(({ isUp }) => isUp)).toEqual([false, true])
     second.setFault('*', { kind: 'hang' })
@@ -127,7 +126,6 @@ describe.concurrent('a network', () => {
     strange.setFault('eth_chainId', { kind: 'tamper', change: () => '0x1' })
     await eventually(
       () => logger.messages().some((message) => message.startsWith('rpc.wrong_chain_id')) || null,
-      twoRoundsMs,
     )
     strange.clearCalls()
     const { body } = await scene.plan()
@@ -184,10 +182,7 @@ describe.concurrent('a network', () => {
       await control.setAutomine(true)
       const next = await own.plan({ now: validBefore + slack })
       await service.settle(next.body)
-      await eventually(
-        async () => ((await own.chain.balanceOf(next.payTo)) === 10_000n ? true : null),
-        twoRoundsMs,
-      )
+      await eventually(async () => ((await own.chain.balanceOf(next.payTo)) === 10_000n ? true : null))
       await service.reconcile()
       expect(await own.chain.balanceOf(payTo)).toBe(0n)
     } finally {

@@ -23,7 +23,7 @@ it.each(['shop', 'anonymous'])('is success to exactly one later settle of %s', a
     await core.reconcileSettlements()
     const { status } = await core.useCases.core.getSettlement(first.settlementId ?? '')
     return status === 'confirmed' ? true : null
-  }, 15_000)
+  })
   expect(await settle(body, 'thief')).toMatchObject({ errorReason: 'duplicate_settlement' })
   const later = await Promise.all([1, 2, 3, 4].map(() => settle(body, caller)))
   expect(later.filter(({ success }) => success)).toMatchObject([

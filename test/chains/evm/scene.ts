@@ -208,6 +208,6 @@ export const openSlowly = async <Opened extends Service>(
   return { proxy, service, settleAfter }
 }
 
-/** Asks until the answer is not null; fails after the deadline. */
-export const eventually = <T>(ask: () => Promise<T | null> | T | null, deadlineMs = 5_000): Promise<T> =>
-  pollUntil(ask, 'an answer', deadlineMs)
+/** Asks until the answer is not null. */
+export const eventually = <T>(ask: () => Promise<T | null> | T | null): Promise<T> =>
+  pollUntil(ask, 'an answer')

@@ -67,7 +67,7 @@ describe('a settlement whose caller has a webhook', () => {
     await eventually(() => (receiver.received.length > 0 ? true : null))
     await scene.chain.control.setAutomine(true)
     await scene.chain.control.mine()
-    await eventually(() => (receiver.received.length > 1 ? true : null), 15_000)
+    await eventually(() => (receiver.received.length > 1 ? true : null))
     expect(readEvents(secret)).toMatchObject([
       { type: 'settlement.pending', data: { status: 'pending' } },
       { type: 'settlement.confirmed', data: { status: 'confirmed' } },

@@ -76,12 +76,12 @@ describe('A45: a node that reports a wrong nonce', () => {
       const text = await service.core.metrics.registry.getSingleMetricAsString('quittance_lane_repairs_total')
       return text.split('\n').find((line) => line.includes(signer.address)) ?? ''
     }
-    await eventually(async () => (/ [1-9]\d*$/.test(await readMetric()) ? true : null), 12_000)
+    await eventually(async () => (/ [1-9]\d*$/.test(await readMetric()) ? true : null))
     const next = await eventually(async () => {
       const { body, payTo } = await scene.plan()
       const { success } = await service.settle(body)
       return success ? payTo : null
-    }, 12_000)
+    })
     expect(await scene.chain.balanceOf(next)).toBe(10_000n)
     expect(await countFillers(signer.address)).toBe(0)
     // What was recorded out of reach holds no nonce any more.
