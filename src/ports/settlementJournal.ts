@@ -131,6 +131,11 @@ export interface SettlementJournal {
   abandon(id: string): Promise<boolean>
   /** Gives up ownership of the row to the reconciler. The caller's webhook gets one pending event per settlement. */
   release(id: string): Promise<void>
+  /**
+   * Takes ownership of a pending row. Null if it has a live owner, also if that is this process, or if another transaction
+   * was recorded since the row was read.
+   */
+  takeOver(settlement: Pick<Settlement, 'id' | 'transaction'>): Promise<Recorder | null>
   /** Returns true for exactly one consumer, the one that may be answered `success: true`. Idempotent for that one. */
   consume(id: string, consumer: string): Promise<boolean>
   /** Open rows without a live owner, in random order, so that an unreachable network does not starve the others. */

@@ -85,6 +85,11 @@ export interface SettleOptions {
 export interface ResolveOptions {
   /** True: only reads. Default: what can still be mined is sent again. */
   readonly isReadOnly?: boolean
+  /**
+   * Claims the row for this process, so that a new transaction can be recorded for it; null if another process has it.
+   * Absent: only what was recorded is sent again.
+   */
+  readonly takeOver?: () => Promise<Recorder | null>
 }
 
 /** What requirements in one asset need beside payee and amount. */

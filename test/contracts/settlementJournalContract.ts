@@ -283,6 +283,33 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
       })
     })
 
+    describe('takeOver', () => {
+      it('takes a released row for one caller, which can then record for it', async () => {
+        const { id } = await record('0x1')
+        await journal.release(id)
+        const recorders = await Promise.all([1, 2, 3].map(() => journal.takeOver({ id, transaction: '0x1' })))
+        const [recorder, ...others] = recorders.filter((each) => each !== null)
+        expect(others).toEqual([])
+        expect(await journal.find(id)).toMatchObject({ isOwned: true })
+        await recorder?.record(signedAs('0x2'))
+        expect(await journal.find(id)).toMatchObject({ transaction: '0x2' })
+      })
+
+      it('takes no owned, unrecorded or closed row, and none with a newer transaction', async () => {
+        const owned = await record('0x1')
+        expect(await journal.takeOver({ id: owned.id, transaction: '0x1' })).toBeNull()
+        const unrecorded = await claim()
+        await journal.release(unrecorded.id)
+        expect(await journal.takeOver({ id: unrecorded.id, transaction: null })).toBeNull()
+        const { id } = await confirm('0x2')
+        expect(await journal.takeOver({ id, transaction: '0x2' })).toBeNull()
+        const newer = await record('0x3')
+        await journal.recorderFor(newer.id).record(signedAs('0x4'))
+        await journal.release(newer.id)
+        expect(await journal.takeOver({ id: newer.id, transaction: '0x3' })).toBeNull()
+      })
+    })
+
     describe('a payment whose block was orphaned', () => {
       const takeBack = async (consumer?: string): Promise<Settlement> => {
         const settlement = await confirm('0x1', consumer)

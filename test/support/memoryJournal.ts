@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Settlement, SettlementJournal, SignedTransaction } from '../../src/ports/settlementJournal.js'
+import type {
+  Recorder,
+  Settlement,
+  SettlementJournal,
+  SignedTransaction,
+} from '../../src/ports/settlementJournal.js'
 
 /** An in-memory journal of one process, so every claim is owned until it is released. */
 export interface MemoryJournal extends SettlementJournal {
@@ -79,6 +84,19 @@ export const createMemoryJournal = (): MemoryJournal => {
     change(id, { state: 'pending', transaction: signed.transaction, broadcasts })
   }
 
+  const recorderFor = (settlementId: string): Recorder => ({
+    settlementId,
+    record: async (signed, write) => {
+      const network = rows.get(settlementId)?.network ?? ''
+      // A transaction signed by a payer carries one settlement; a transaction of a lane may carry many.
+      if (write !== undefined) await write()
+      else if (listCarried(network, signed.transaction).some(({ id }) => id !== settlementId)) {
+        throw new Error('The transaction is recorded for another settlement')
+      }
+      record(settlementId, signed)
+    },
+  })
+
   return {
     list: () => [...rows.values()],
     put,
@@ -87,18 +105,7 @@ export const createMemoryJournal = (): MemoryJournal => {
     findOpen: async (authorizationId) => findOpen(authorizationId),
     find: async (id) => rows.get(id) ?? null,
     listByTransaction: async (network, transaction) => listCarried(network, transaction),
-    recorderFor: (settlementId) => ({
-      settlementId,
-      record: async (signed, write) => {
-        const network = rows.get(settlementId)?.network ?? ''
-        // A transaction signed by a payer carries one settlement; a transaction of a lane may carry many.
-        if (write !== undefined) await write()
-        else if (listCarried(network, signed.transaction).some(({ id }) => id !== settlementId)) {
-          throw new Error('The transaction is recorded for another settlement')
-        }
-        record(settlementId, signed)
-      },
-    }),
+    recorderFor,
     close: async (id, closing, consumer) => {
       const row = rows.get(id)
       if (!isOpen(row)) return false
@@ -124,6 +131,12 @@ export const createMemoryJournal = (): MemoryJournal => {
     },
     release: async (id) => {
       if (isOpen(rows.get(id))) change(id, { isOwned: false })
+    },
+    takeOver: async ({ id, transaction }) => {
+      const row = rows.get(id)
+      if (row?.state !== 'pending' || row.isOwned || row.transaction !== transaction) return null
+      change(id, { isOwned: true })
+      return recorderFor(id)
     },
     consume: async (id, consumer) => {
       const row = rows.get(id)

@@ -80,10 +80,11 @@ const openNetwork = async (
   await refuseWrongChains(rpc, network)
 
   const fees = createFeeOracle(network, rpc, clock)
+  const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
   const balances = createGasBalances(network.network, {
     rpc,
     signers,
-    gasPerSettlement: highestGasCap(family.deploysSmartWallets),
+    gasPerSettlement,
     lowBalanceSettlements: family.lowBalanceSettlements,
     logger,
   })
@@ -132,6 +133,7 @@ const openNetwork = async (
     expiryMarginSeconds,
     crossCheckAmount,
     builderCode,
+    highestGasCap: gasPerSettlement,
   })
   const dependencies = { family, network, rpc, tokens, engine, clock, minPaymentGasShare }
   const exact = combineExactMethods({

@@ -4,7 +4,7 @@ import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
-import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
+import type { Recorder, Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { describeOutcome, describeSettlement } from './settlementContext.js'
 
@@ -53,10 +53,24 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
       logger.error(logFields, 'settlement.network_not_configured: configure the network again to close it')
       return
     }
+    let isTaken = false
+    // No request can pay for it any more: a new claim of the authorization is refused.
+    const takeOver = async (): Promise<Recorder | null> => {
+      const recorder = await journal.takeOver(settlement)
+      isTaken = recorder !== null
+      return recorder
+    }
+    const options = settlement.consumedBy === null ? {} : { takeOver }
     const outcome = await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
-      scheme.resolve(settlement, signal),
-    )
+      scheme.resolve(settlement, signal, options),
+    ).catch(async (error: unknown) => {
+      if (isTaken) await journal.release(settlement.id)
+      throw error
+    })
     if (outcome.state === 'pending') {
+      if (isTaken && outcome.transaction !== settlement.transaction) {
+        logger.warn({ ...logFields, transaction: outcome.transaction }, 'settlement.sent_again')
+      }
       // Writes the one pending event, in case the process that should have written it died.
       await journal.release(settlement.id)
       return

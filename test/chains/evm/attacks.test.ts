@@ -557,7 +557,7 @@ describe('A14: gas spent without a payment', () => {
     await scene.chain.control.setNextBaseFee(1_000_000_000n)
     await scene.chain.control.mine()
     const service = await scene.open({
-      environment: { [variable('EVM_GAS_BUDGET_GWEI_PER_HOUR')]: '750000' },
+      environment: { [variable('EVM_GAS_BUDGET_GWEI_PER_HOUR')]: '1000000' },
     })
     const [one, other] = [await scene.plan(), await scene.plan()]
     expect(await service.settle(one.body)).toMatchObject({ success: true })

@@ -153,6 +153,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
     batchContracts: [createTransferBatch(createContractPresence(rpc, batchSettler))],
     expiryMarginSeconds: family.expiryMarginSeconds,
     crossCheckAmount: family.crossCheckAmount,
+    highestGasCap: 1_000_000n,
   })
   let submitted = 0
   return {

@@ -168,6 +168,7 @@ export const createToyCall = (rpc: Rpc, toy: Address, plan: ToyPlan): Settlement
     payTo,
     amount: value,
     gasCap: 1_000_000n,
+    reorgGas: 40_000n,
     // The contract compares with <=: the deadline is the first second that it rejects.
     deadline: lastSecond + 1n,
     batchedBy: sender === null ? 'any' : null,
@@ -220,6 +221,8 @@ export const createToyJudge = (
       if (receipt === null) return { state: 'unknown' }
       return judgeReceipt(receipt) === 'paid' ? { state: 'paid', receipt } : { state: 'void' }
     },
+    isOwnCall: ({ to, data }) => to.toLowerCase() === toy.toLowerCase() && data.includes(id.slice(2)),
+    sender: null,
     reasons: toyReasons,
   }
 }

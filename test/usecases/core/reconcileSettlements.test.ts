@@ -105,6 +105,43 @@ describe('reconcileSettlements', () => {
     expect(counter.counted).toEqual([])
   })
 
+  it('lets a consumed row be sent again, logs it, and releases the row', async () => {
+    const { journal, logger, reconcile, putPending } = setup(async (_settlement, _signal, options) => {
+      const recorder = await options?.takeOver?.()
+      await recorder?.record({ transaction: 'tx-again', bytes: '0x' })
+      return { state: 'pending', transaction: 'tx-again' }
+    })
+    const { id } = putPending({ consumedBy: 'request:1' })
+    await reconcile()
+    expect(await journal.find(id)).toMatchObject({
+      state: 'pending',
+      transaction: 'tx-again',
+      isOwned: false,
+    })
+    expect(logger.messages()).toEqual(['settlement.sent_again'])
+  })
+
+  it('releases a row that it took when sending it again fails', async () => {
+    const { journal, reconcile, putPending } = setup(async (_settlement, _signal, options) => {
+      await options?.takeOver?.()
+      throw new Error('The nodes are down')
+    })
+    const { id } = putPending({ consumedBy: 'request:1' })
+    await reconcile()
+    expect(await journal.find(id)).toMatchObject({ state: 'pending', isOwned: false })
+  })
+
+  it('sends nothing again that was not answered as a success: its authorization can be claimed again', async () => {
+    let hasTakeOver: boolean | null = null
+    const { reconcile, putPending } = setup(async (_settlement, _signal, options) => {
+      hasTakeOver = options?.takeOver !== undefined
+      return { state: 'pending', transaction: 'tx-1' }
+    })
+    putPending()
+    await reconcile()
+    expect(hasTakeOver).toBe(false)
+  })
+
   it('leaves unproven rows unchanged and logs nothing', async () => {
     const { journal, logger, reconcile, putPending } = setup(async () => ({
       state: 'pending',

@@ -17,3 +17,9 @@ export const paddedBytes = (digits: string): string => digits.padEnd(Math.ceil(d
 
 // Journal columns hold hex that this service wrote.
 export const asHex = (text: string): Hex => `0x${text.replace(/^0x/, '')}`
+
+/** An argument of calldata, after the selector. */
+export const wordOf = (calldata: Hex, index: number): string => {
+  const at = 10 + index * 64
+  return calldata.slice(at, at + 64).toLowerCase()
+}

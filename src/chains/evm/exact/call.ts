@@ -15,7 +15,9 @@ import { explainRevert, findContradiction, isNotYetValid } from './explainRevert
 import { createJudge } from './judge.js'
 import { type Authorization, formatAuthorizationId } from './payload.js'
 
-export interface TransferPlan extends ContractCall, Pick<SettlementCall, 'gasCap' | 'batchedBy' | 'probe'> {
+export interface TransferPlan
+  extends ContractCall,
+    Pick<SettlementCall, 'gasCap' | 'reorgGas' | 'batchedBy' | 'probe'> {
   /** Whether the payer's wallet is deployed first. */
   readonly deploysWallet: boolean
 }
@@ -28,6 +30,9 @@ export interface TransferPlan extends ContractCall, Pick<SettlementCall, 'gasCap
 const ecdsaGasCap = 500_000n
 const contractGasCap = 1_000_000n
 const deploymentGasCap = 2_000_000n
+// The recipient's balance, and one more slot of tokens that keep another list of their holders.
+const transferReorgGas = 40_000n
+const deploymentReorgGas = 500_000n
 
 export const highestGasCap = (deploysWallets: boolean): bigint =>
   deploysWallets ? deploymentGasCap : contractGasCap
@@ -44,6 +49,7 @@ export const planTransfer = (
     to: address,
     data,
     gasCap: isEcdsa ? ecdsaGasCap : contractGasCap,
+    reorgGas: transferReorgGas,
     deploysWallet: false,
     batchedBy: isListed && isEcdsa ? 'any' : null,
     probe: isListed ? null : planCreditProbe(address, authorization.to, { to: address, data }),
@@ -73,6 +79,7 @@ export const planDeployingTransfer = (
     ],
   }),
   gasCap: deploymentGasCap,
+  reorgGas: deploymentReorgGas,
   deploysWallet: true,
   batchedBy: null,
   probe: null,
@@ -90,6 +97,7 @@ export const createSettlementCall = (
     to: plan.to,
     data: plan.data,
     gasCap: plan.gasCap,
+    reorgGas: plan.reorgGas,
     batchedBy: plan.batchedBy,
     probe: plan.probe,
     id: formatAuthorizationId({ network, asset, from, nonce }),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { isSameAddress } from '../abi/address.js'
 import { tokenAbi } from '../abi/contracts.js'
-import { asHex } from '../abi/words.js'
+import { addressWord, asHex, wordOf } from '../abi/words.js'
 import type { Log, Receipt, Rpc } from '../rpc/rpc.js'
 import { findLog } from '../transactions/receipts/findLog.js'
 import { findReceipt } from '../transactions/receipts/findReceipt.js'
@@ -39,6 +39,11 @@ export const createJudge = (rpc: Rpc, nonce: Hex, expected: ExpectedTransfer): S
   judgeReceipt: (receipt, isShared) =>
     isShared ? judgeSharedReceipt(receipt, nonce, expected) : judgeReceipt(receipt, expected),
   findExecution: ({ view = rpc, ...query }) => findExecution(view, nonce, expected, query),
+  isOwnCall: ({ to, data }) =>
+    isSameAddress(to, expected.asset) &&
+    wordOf(data, 0) === addressWord(expected.from) &&
+    wordOf(data, 5) === nonce.slice(2).toLowerCase(),
+  sender: null,
   reasons,
 })
 

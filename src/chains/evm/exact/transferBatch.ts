@@ -1,6 +1,6 @@
-import { parseAbi, toFunctionSelector } from 'viem'
+import { type Hex, parseAbi, toFunctionSelector } from 'viem'
 import { tokenAbi } from '../abi/contracts.js'
-import { numberWord, paddedBytes } from '../abi/words.js'
+import { addressWord, asHex, numberWord, paddedBytes } from '../abi/words.js'
 import { batchSettler } from '../contracts/batchSettler.js'
 import type { Batch, BatchContract } from '../transactions/batching/batchContract.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
@@ -52,7 +52,11 @@ export const createTransferBatch = (isDeployed: () => Promise<boolean>): Transfe
     }
   },
   // Even a single payment may fail without the transaction.
-  isBatch: () => true,
+  listCalls: (data) =>
+    unpackTransfers(data).map((transfer) => {
+      const call = toCall(transfer)
+      return { made: call, alone: call }
+    }),
 })
 
 const [settle] = parseAbi(['function settle(bytes batch) returns (uint256 executed)'])
@@ -82,6 +86,48 @@ const packTransfers = (transfers: readonly PackedTransfer[]): string => {
     before = transfer
   }
   return packed
+}
+
+/** Of calldata that `plan` made, whatever follows it. */
+const unpackTransfers = (data: Hex): readonly PackedTransfer[] => {
+  const packed = data.slice(selector.length + 2 * 64)
+  let at = 0
+  const read = (bytes: number): string => {
+    at += bytes * 2
+    return packed.slice(at - bytes * 2, at)
+  }
+  const readNumber = (bytes: number): number => Number.parseInt(read(bytes), 16)
+  const transfers: PackedTransfer[] = []
+  for (let left = readNumber(1); left > 0; left--) {
+    const before = transfers.at(-1) ?? { token: '', to: '', validity: '', value: '' }
+    const changes = readNumber(1)
+    const isBytesForm = (changes & flags.bytesForm) !== 0
+    const terms = {
+      token: changes & flags.token ? read(20) : before.token,
+      to: changes & flags.to ? read(20) : before.to,
+      validity: changes & flags.validity ? read(64) : before.validity,
+      value: changes & flags.value ? read(32) : before.value,
+    }
+    const parties = { from: read(20), nonce: read(32) }
+    const length = isBytesForm ? read(2) : ''
+    const signature = length + read(isBytesForm ? Number.parseInt(length, 16) : 64)
+    transfers.push({ ...terms, ...parties, signature, isBytesForm })
+  }
+  return transfers
+}
+
+/** The token's own calldata, as the contract rebuilds it. */
+const toCall = ({ token, to, validity, value, from, nonce, signature, isBytesForm }: PackedTransfer) => {
+  const common = `${addressWord(`0x${from}`)}${addressWord(`0x${to}`)}${value}${validity}${nonce}`
+  if (isBytesForm) {
+    const bytes = signature.slice(4)
+    const words = `${numberWord(7 * 32)}${numberWord(bytes.length / 2)}${paddedBytes(bytes)}`
+    return { to: asHex(token), data: asHex(`${bytesSelector}${common}${words}`) }
+  }
+  const [r, yParityAndS] = [signature.slice(0, 64), BigInt(`0x${signature.slice(64)}`)]
+  const v = numberWord(27n + (yParityAndS >> 255n))
+  const s = numberWord(yParityAndS & ((1n << 255n) - 1n))
+  return { to: asHex(token), data: asHex(`${vrsSelector}${common}${v}${r}${s}`) }
 }
 
 const byteOf = (value: number): string => value.toString(16).padStart(2, '0')

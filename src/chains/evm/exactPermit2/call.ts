@@ -2,7 +2,7 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { decodeCredit, planCreditProbe } from '../exact/authorizationState.js'
 import type { Candidate } from '../permit2/checks.js'
 import { explainRevert, findContradiction, isNotYetValid } from '../permit2/explainRevert.js'
-import { gasCapOf } from '../permit2/gasCap.js'
+import { gasCapOf, permit2ReorgGas } from '../permit2/gasCap.js'
 import type { TokenPermit } from '../permit2/gasSponsoring.js'
 import { formatPermitId, type Permit } from '../permit2/payload.js'
 import { decodePermitState, planStateReads } from '../permit2/permitState.js'
@@ -36,6 +36,7 @@ export const createPermitCall = (
     payTo: to,
     amount,
     gasCap: gasCapOf(signature),
+    reorgGas: permit2ReorgGas,
     deadline: deadline + 1n,
     // The proxy takes any caller, but no event names the nonce: only the router's own event proves one of many calls.
     batchedBy: token.isListed && signature.kind === 'ecdsa' ? router : null,

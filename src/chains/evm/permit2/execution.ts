@@ -13,6 +13,8 @@ export interface PermitExecution {
   readonly words: string
   /** The router that may have executed it beside other payments; null for none. */
   readonly router: Hex | null
+  /** The only account that may send it; absent: any of ours. */
+  readonly sender?: Hex | null
   readonly reasons: FailureReasons
   /** Of a transaction with a transfer of these terms, by any sender; `unpaid`: it did not execute this permit. */
   judgeTransaction(

@@ -9,3 +9,6 @@ const contractGasCap = 1_000_000n
 
 export const gasCapOf = ({ kind }: DeployedSignature): bigint =>
   kind === 'ecdsa' ? ecdsaGasCap : contractGasCap
+
+/** A word of the nonce bitmap and the recipient's balance; nonce and allowance of a token's permit before it. */
+export const permit2ReorgGas = 90_000n

@@ -16,7 +16,7 @@ import { hasExecuted, judgeExecuted } from './routerCall.js'
 
 /** Judges a payment by Permit2 from the token's Transfer, the nonce bitmap and what carried the permit. */
 export const createPermitJudge = (rpc: Rpc, execution: PermitExecution): SettlementJudge => {
-  const { id, nonce, transfer, router, reasons } = execution
+  const { id, nonce, transfer, words, router, sender = null, reasons } = execution
   // Transactions of ours that used the nonce without a transfer; no event of Permit2 says so.
   const ownUses = new Map<Hex, { readonly isShared: boolean }>()
 
@@ -56,6 +56,8 @@ export const createPermitJudge = (rpc: Rpc, execution: PermitExecution): Settlem
       if (await isUsedUnpaid(view, policy)) return { state: 'void' }
       return await findUse(view, execution, query)
     },
+    isOwnCall: ({ data }) => data.toLowerCase().includes(words),
+    sender,
     reasons,
   }
 }

@@ -2,13 +2,14 @@ import { withSignal } from '../../../concurrency/deadline.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { BlockStatus, Outcome, ResolveOptions, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
-import { type BatchContract, isBatch } from './batching/batchContract.js'
+import { type BatchContract, listBatchedCalls } from './batching/batchContract.js'
 import { createMulticallBatch } from './batching/multicallBatch.js'
 import type { SendCallsDependencies } from './batching/sendCalls.js'
 import { typicalGas } from './fees/gasBalances.js'
 import { getBlockStatus } from './receipts/blockStatus.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
-import { resolveSettlement } from './resolve.js'
+import { type ResolvePolicy, resolveSettlement } from './resolve.js'
+import { createSendAgain } from './sendAgain.js'
 import { createSettle } from './settle.js'
 import type { SettlementCall, SettlementJudge } from './settlementCall.js'
 import type { MulticallPresence } from './simulation/multicallPresence.js'
@@ -43,14 +44,18 @@ export interface EngineDependencies extends SendCallsDependencies {
   readonly batchContracts: readonly BatchContract[]
   /** From this amount on, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
+  /** The highest gas limit of any call. */
+  readonly highestGasCap: bigint
 }
 
 export const createTransactionEngine = (dependencies: EngineDependencies): TransactionEngine => {
   const { network, rpc, signers, canPay, fees, multicall, clock, crossCheckAmount } = dependencies
+  const { expiryMarginSeconds } = dependencies
   const simulator = createSimulator(rpc, multicall)
   const batchContracts = [...dependencies.batchContracts, createMulticallBatch(multicall)]
   const submit = createSubmit({ ...dependencies, batchContracts })
   const settle = createSettle({ ...dependencies, submit })
+  const sendAgain = createSendAgain({ ...dependencies, submit, batchContracts })
 
   const policyFor = (amount: bigint): ReceiptPolicy => ({
     confirmations: network.confirmations,
@@ -71,13 +76,18 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
     },
     settle: (call, recorder, { waitUntil, caller = null }) =>
       settle({ call, recorder, waitUntil, caller }, policyFor(call.amount)),
-    resolve: (settlement, judge, signal, { isReadOnly = false } = {}) => {
-      const policy = {
+    resolve: (settlement, judge, signal, { isReadOnly = false, takeOver } = {}) => {
+      const policy: ResolvePolicy = {
         ...policyFor(settlement.amount),
         finalityDepth: network.finalityDepth,
         now: clock.now(),
         isReadOnly,
-        isBatch: (bytes: string) => isBatch(bytes, batchContracts),
+        isBatch: (bytes) => listBatchedCalls(bytes, batchContracts) !== null,
+        expiryMarginSeconds,
+        sendAgain:
+          takeOver === undefined || isReadOnly
+            ? undefined
+            : (broadcast) => sendAgain({ settlement, judge, broadcast, takeOver, signal }),
       }
       return withSignal(resolveSettlement(rpc, settlement, judge, policy), signal)
     },

@@ -1,12 +1,13 @@
 import type { Hex } from 'viem'
 import type { Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
+import type { Reason } from '../../../protocol/reasons.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import { passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import { asHex } from '../abi/words.js'
 import type { Block, Receipt, Rpc } from '../rpc/rpc.js'
 import { findReceipt, type ReceiptPolicy } from './receipts/findReceipt.js'
 import { areAllNoncesUsed, areReplacedExternally } from './receipts/usedNonces.js'
-import type { ExecutionQuery, Judgement, SettlementJudge } from './settlementCall.js'
+import type { ExecutionQuery, SettlementJudge } from './settlementCall.js'
 
 // After a reorg the newest block may have an earlier timestamp; this margin covers it.
 const expirySlackMs = 30_000
@@ -19,8 +20,8 @@ export interface OwnReceipt {
 
 export interface Conclusion {
   readonly outcome: Outcome
-  /** Reverted inside a batch and still unused; may succeed alone. */
-  readonly isRevertedInBatch: boolean
+  /** Reverted, or left out by its batch, and still unused: it may succeed in another transaction. */
+  readonly isRevertedUnused: boolean
 }
 
 /** `pending` while the nodes do not prove more. */
@@ -44,16 +45,15 @@ export const concludeReceipt = async (
     case 'unused':
     case 'void': {
       const isUnused = execution.state === 'unused'
-      const reason = failureOf(judge, { judgement, isShared, isUnused })
-      return {
-        outcome: { state: 'failed', reason, transaction },
-        isRevertedInBatch: isShared && isUnused,
-      }
+      // A call that reverts inside a batch leaves no event and does not revert the transaction.
+      const hasReverted = judgement === 'reverted' || (isShared && isUnused)
+      const reason = failureOf(judge, { hasReverted, isUnused })
+      return { outcome: { state: 'failed', reason, transaction }, isRevertedUnused: hasReverted && isUnused }
     }
   }
 }
 
-const certain = (outcome: Outcome): Conclusion => ({ outcome, isRevertedInBatch: false })
+const certain = (outcome: Outcome): Conclusion => ({ outcome, isRevertedUnused: false })
 
 const confirmedBy = ({ transactionHash, blockNumber, blockHash, gasUsed }: Receipt): Outcome => ({
   state: 'confirmed',
@@ -64,11 +64,8 @@ const confirmedBy = ({ transactionHash, blockNumber, blockHash, gasUsed }: Recei
 
 const failureOf = (
   { reasons }: SettlementJudge,
-  failure: { readonly judgement: Judgement; readonly isShared: boolean; readonly isUnused: boolean },
-) => {
-  const { judgement, isShared, isUnused } = failure
-  // A call that reverts inside a batch leaves no event and does not revert the transaction.
-  const hasReverted = judgement === 'reverted' || (isShared && isUnused)
+  { hasReverted, isUnused }: { readonly hasReverted: boolean; readonly isUnused: boolean },
+): Reason => {
   if (!hasReverted) return reasons.unpaid
   return isUnused ? reasons.reverted : reasons.void
 }
@@ -81,13 +78,22 @@ export interface ResolvePolicy extends ReceiptPolicy {
   readonly isReadOnly: boolean
   /** Whether recorded bytes carry several payments. */
   isBatch(bytes: string): boolean
+  /** No transaction is sent that could be mined only later than this before the deadline. */
+  readonly expiryMarginSeconds: number
+  /** Sends the call of a transaction in a new one; absent if this may not. Null if nothing was sent. */
+  readonly sendAgain?: ((unpaid: SignedTransaction) => Promise<Hex | null>) | undefined
 }
 
 /** What the chain shows of a settlement, and bytes to rebroadcast meanwhile. */
 interface Finding {
   readonly outcome: Outcome
   readonly resend: Hex | null
+  /** The transactions of a failure after which the payment can still be executed, oldest first. */
+  readonly unpaid?: readonly SignedTransaction[]
 }
+
+// Code of a payer's wallet can revert in every transaction that its simulation promised to pay.
+const maxSendAgain = 4
 
 /** Resolves a recorded settlement; unless it only reads, it rebroadcasts while its transactions can still be mined. */
 export const resolveSettlement = async (
@@ -96,11 +102,31 @@ export const resolveSettlement = async (
   judge: SettlementJudge,
   policy: ResolvePolicy,
 ): Promise<Outcome> => {
-  const { outcome, resend } = await examine(rpc, settlement, judge, policy)
-  if (outcome.state === 'failed') return await proveFailure(rpc, settlement, judge, policy)
+  const { outcome, resend, unpaid = [] } = await examine(rpc, settlement, judge, policy)
+  if (outcome.state === 'failed') {
+    const newest = unpaid.at(-1)
+    if (newest === undefined || unpaid.length > maxSendAgain || !isOwed(settlement, policy)) {
+      return await proveFailure(rpc, settlement, judge, policy)
+    }
+    const sent = await policy.sendAgain?.(newest)
+    return { state: 'pending', transaction: sent ?? newest.transaction }
+  }
   if (resend !== null && !policy.isReadOnly) await rpc.send(resend)
   return outcome
 }
+
+/**
+ * The success was answered, so that no retry can succeed, and the payment can still be executed: after a reorg it
+ * reverted for a reason that may be gone, such as a balance or the gas limit of an estimate before it, or another
+ * program used the nonce.
+ */
+const isOwed = (
+  { consumedBy, expiresAt }: Settlement,
+  { now, expiryMarginSeconds }: ResolvePolicy,
+): boolean =>
+  consumedBy !== null &&
+  expiresAt !== null &&
+  expiresAt.getTime() > now.getTime() + expiryMarginSeconds * 1_000
 
 /**
  * A failure counts only by evidence that no reorganisation can undo, and only where no healthy endpoint contradicts it:
@@ -160,18 +186,22 @@ const examine = async (
   const search = { policy, since: settlement.createdAt, view }
 
   const mined: SignedTransaction[] = []
+  const reverted: SignedTransaction[] = []
   let failure: Outcome | null = null
   for (const broadcast of broadcasts) {
     const receipt = await findReceipt(view, asHex(broadcast.transaction), policy)
     if (receipt === null) continue
     const own = { receipt, isShared: policy.isBatch(broadcast.bytes) }
-    const { outcome } = await concludeReceipt(view, own, judge, search)
+    const { outcome, isRevertedUnused } = await concludeReceipt(view, own, judge, search)
     if (outcome.state !== 'failed') return certainly(outcome)
     mined.push(broadcast)
+    if (isRevertedUnused) reverted.push(broadcast)
     failure = outcome
   }
   // A failed transaction proves nothing while another one can still be mined.
-  if (failure !== null && (await areAllNoncesUsed(broadcasts, mined))) return certainly(failure)
+  if (failure !== null && (await areAllNoncesUsed(broadcasts, mined))) {
+    return { ...certainly(failure), unpaid: reverted.length === mined.length ? reverted : [] }
+  }
 
   const head = await view.getBlock('latest')
   if (head === null) return certainly({ state: 'pending', transaction })
@@ -188,7 +218,10 @@ const examine = async (
         return certainly({ state: 'failed', reason: judge.reasons.expired, transaction })
       }
       if (await areReplacedExternally(view, broadcasts, { head, depth: policy.confirmations - 1 })) {
-        return certainly({ state: 'failed', reason: 'settlement_displaced', transaction })
+        return {
+          ...certainly({ state: 'failed', reason: 'settlement_displaced', transaction }),
+          unpaid: broadcasts,
+        }
       }
       const open = broadcasts.findLast((broadcast) => !mined.includes(broadcast))
       return { outcome: { state: 'pending', transaction }, resend: asHex((open ?? newest).bytes) }

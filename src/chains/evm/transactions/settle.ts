@@ -43,10 +43,10 @@ export const createSettle = (dependencies: {
     const search = { policy, since: clock.now() }
     const conclude = () => concludeReceipt(rpc, { receipt, isShared }, submission.call.judge, search)
     try {
-      const { outcome, isRevertedInBatch } = await conclude()
+      const { outcome, isRevertedUnused } = await conclude()
       return {
         outcome: withoutFailure(outcome, transaction),
-        reverted: isRevertedInBatch ? { transaction, conclude } : null,
+        reverted: isShared && isRevertedUnused ? { transaction, conclude } : null,
       }
     } catch {
       // The nodes failed after the send; the reconciler continues.

@@ -30,6 +30,11 @@ export interface SettlementCall extends ContractCall {
   readonly amount: bigint
   /** Gas limit. */
   readonly gasCap: bigint
+  /**
+   * What the call needs beyond its estimate, at most, when a reorg takes back the earlier transactions that made it cheap:
+   * a storage slot that is empty again costs 17,100 more (EIP-2200, EIP-2929), a contract its deployment.
+   */
+  readonly reorgGas: bigint
   /** Unix seconds; the contract rejects the call from this block time on. */
   readonly deadline: bigint
   /**
@@ -49,8 +54,8 @@ export interface SettlementCall extends ContractCall {
   /** Whether a later block would accept the call; it is then simulated against `pending`. */
   isTooEarly(failure: CallFailure): boolean
   readonly judge: SettlementJudge
-  /** Named at the end of the calldata of a transaction of its own. */
-  readonly builderCodes?: BuilderCodes | null
+  /** Named at the end of the calldata of a transaction of its own; `included`: the calldata ends with them already. */
+  readonly builderCodes?: BuilderCodes | 'included' | null
 }
 
 export type ReadAnswers = readonly (Hex | null)[]
@@ -67,6 +72,10 @@ export interface SettlementJudge {
   judgeReceipt(receipt: Receipt, isShared: boolean): Judgement
   /** Whichever account sent it: any account may submit what the payer signed. */
   findExecution(query: ExecutionQuery): Promise<Execution>
+  /** Whether a call that a batch contract makes is this payment's. */
+  isOwnCall(call: ContractCall): boolean
+  /** As in `SettlementCall`. */
+  readonly sender: Hex | null
   readonly reasons: FailureReasons
 }
 

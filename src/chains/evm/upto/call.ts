@@ -15,6 +15,8 @@ import { decodePermitState, planStateReads } from './permitState.js'
  */
 const ecdsaGasCap = 600_000n
 const contractGasCap = 1_000_000n
+// The recipient's router, and four slots: its balance, the permit's nonce and allowance, the router's own nonce.
+const reorgGas = 150_000n
 
 export const createUptoCall = (
   { rpc, network }: { readonly rpc: Rpc; readonly network: string },
@@ -50,6 +52,7 @@ export const createUptoCall = (
     payTo,
     amount,
     gasCap: isEcdsa ? ecdsaGasCap : contractGasCap,
+    reorgGas,
     deadline: deadline + 1n,
     // The router takes calls from our accounts and from itself.
     batchedBy: isEcdsa ? routers.shared : null,

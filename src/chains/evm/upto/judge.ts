@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { isSameAddress } from '../abi/address.js'
 import { addressField, wholeNumberField } from '../abi/journalFields.js'
-import { asHex } from '../abi/words.js'
+import { addressWord, asHex, numberWord, wordOf } from '../abi/words.js'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import { readWord } from '../exact/authorizationState.js'
 import { isTransfer } from '../exact/judge.js'
@@ -11,6 +11,7 @@ import type { Log, Receipt, Rpc } from '../rpc/rpc.js'
 import { findLog } from '../transactions/receipts/findLog.js'
 import { findReceipt } from '../transactions/receipts/findReceipt.js'
 import type {
+  ContractCall,
   Execution,
   ExecutionQuery,
   FailureReasons,
@@ -43,8 +44,20 @@ export const createJudge = (rpc: Rpc, permit: JudgedPermit): SettlementJudge => 
   // The event is this payment's own, also in a transaction that carries others.
   judgeReceipt: (receipt) => judgeReceipt(receipt, permit),
   findExecution: ({ view = rpc, ...query }) => findExecution(view, permit, query),
+  isOwnCall: (call) => isOwnCall(call, permit),
+  // The router takes calls from each of our accounts.
+  sender: null,
   reasons,
 })
+
+/** Of the router's `settle`, whose one argument is a tuple behind its offset. */
+const isOwnCall = ({ to, data }: ContractCall, permit: JudgedPermit): boolean =>
+  isSameAddress(to, permit.router) &&
+  wordOf(data, 1) === addressWord(permit.asset) &&
+  wordOf(data, 2) === addressWord(permit.owner) &&
+  wordOf(data, 3) === addressWord(permit.payTo) &&
+  wordOf(data, 5) === numberWord(permit.amount) &&
+  wordOf(data, 7) === numberWord(permit.nonce)
 
 const judgeReceipt = (receipt: Receipt, permit: JudgedPermit): Judgement => {
   if (!receipt.status) return 'reverted'

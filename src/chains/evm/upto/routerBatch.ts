@@ -4,7 +4,7 @@ import { tokenAbi } from '../abi/contracts.js'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import { exactProxyAddress } from '../exactPermit2/contracts.js'
 import { hashCallId } from '../permit2/routerCall.js'
-import type { BatchContract, BatchedCall } from '../transactions/batching/batchContract.js'
+import type { BatchContract, BatchedCall, CarriedCall } from '../transactions/batching/batchContract.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 import type { Routers } from './routers.js'
 
@@ -29,7 +29,8 @@ export const createRouterBatch = ({ shared, isDeployed }: Routers): BatchContrac
       },
     }
   },
-  isBatch: (data) => data.startsWith(executeSelector),
+  listCalls: (data) =>
+    data.startsWith(executeSelector) ? decodeCalls(data).map((call) => separate(call, shared)) : null,
 })
 
 const selectorOf = (name: string): string =>
@@ -57,6 +58,29 @@ const unwrap = ({ id, to, data }: BatchedCall, router: Hex) => {
   }
   // Permits and EIP-3009 have events of their own.
   return { target: to, id: isProxyCall({ to }) ? hashCallId(id) : noId, data }
+}
+
+interface RouterCall {
+  readonly target: Hex
+  readonly id: Hex
+  readonly data: Hex
+}
+
+const decodeCalls = (data: Hex): readonly RouterCall[] => {
+  try {
+    const decoded = decodeFunctionData({ abi: uptoRouterAbi, data })
+    return decoded.functionName === 'execute' ? decoded.args[0] : []
+  } catch {
+    return []
+  }
+}
+
+/** The router stays the caller of what its event names: the proxy takes some calls from it alone. */
+const separate = (call: RouterCall, router: Hex): CarriedCall => {
+  const made = { to: call.target, data: call.data }
+  if (call.id === noId) return { made, alone: made }
+  const data = encodeFunctionData({ abi: uptoRouterAbi, functionName: 'executeOne', args: [call] })
+  return { made, alone: { to: router, data } }
 }
 
 const isProxyCall = ({ to }: Pick<ContractCall, 'to'>): boolean => isSameAddress(to, exactProxyAddress)

@@ -2,7 +2,7 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { readWord } from '../exact/authorizationState.js'
 import type { Candidate } from '../permit2/checks.js'
 import { explainRevert, findContradiction, isNotYetValid } from '../permit2/explainRevert.js'
-import { gasCapOf } from '../permit2/gasCap.js'
+import { gasCapOf, permit2ReorgGas } from '../permit2/gasCap.js'
 import type { TokenPermit } from '../permit2/gasSponsoring.js'
 import { formatPermitId } from '../permit2/payload.js'
 import { decodePermitState, planStateReads } from '../permit2/permitState.js'
@@ -46,6 +46,7 @@ export const createChargeCall = (
     payTo: to,
     amount: charge,
     gasCap: gasCapOf(signature),
+    reorgGas: permit2ReorgGas,
     deadline: deadline + 1n,
     batchedBy: signature.kind === 'ecdsa' ? router : null,
     sender: 'account' in facilitator ? facilitator.account : null,

@@ -42,6 +42,7 @@ export const createJudge = (rpc: Rpc, { id, permit, charge, router }: JudgedChar
     transfer,
     words,
     router,
+    sender: router === null ? permit.facilitator : null,
     reasons,
     judgeTransaction: (receipt, transaction) => {
       if (router !== null) return judgeExecuted(receipt, { router, id, transfer }) ?? 'unpaid'

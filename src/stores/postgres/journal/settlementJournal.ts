@@ -70,6 +70,9 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
     }
   }
 
+  const recorderFor = (settlementId: string): Recorder =>
+    mapDatabaseErrors(createRecorder({ pool, instance }, settlementId))
+
   return {
     claim: async (claim, quota = null) => {
       for (;;) {
@@ -108,7 +111,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
             [network, transaction],
           ),
 
-    recorderFor: (settlementId) => mapDatabaseErrors(createRecorder({ pool, instance }, settlementId)),
+    recorderFor,
 
     close: (id, closing, consumer) => releaseOnFailure(id, closeBatched({ id, closing, consumer })),
 
@@ -132,6 +135,18 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
       ),
 
     release: (id) => releaseOnFailure(id, release(id)),
+
+    takeOver: async ({ id, transaction }) => {
+      const isTaken = await releaseOnFailure(
+        id,
+        update(
+          `update settlements set owner = $2 where id = $1 and state = 'pending' and transaction = $3
+           and (owner is null or not ${isOwned('owner', 'created_at')})`,
+          [id, instance.id, transaction],
+        ),
+      )
+      return isTaken ? recorderFor(id) : null
+    },
 
     consume: (id, consumer) =>
       update(

@@ -110,7 +110,7 @@ describe('A44: replacements', () => {
     await scene.chain.control.setNextBaseFee(1_000_000_000n)
     await scene.chain.control.mine()
     // Enough for the payment and not for a higher price.
-    const { sending, end } = await getStuck({ environment: budget('833333') })
+    const { sending, end } = await getStuck({ environment: budget('1500000') })
     await sending.maintenance.check()
     expect(await listRecorded(sending)).toHaveLength(1)
     await end()

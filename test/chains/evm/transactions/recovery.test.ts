@@ -181,7 +181,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     expect(await engine.getBlockStatus(outcome.block, within())).toBe('final')
   })
 
-  it('fails only in a final block when it can no longer be executed', async () => {
+  it('fails only in a final block, and only when it can no longer be executed', async () => {
     const { sending, plan, row } = await settleOne()
     const { engine, rpc } = sending
     await scene.chain.control.reorg(1)
@@ -193,9 +193,17 @@ describe('a confirmed payment whose block is orphaned', () => {
     await scene.chain.control.waitForAutomine()
     expect(await engine.resolve(reopened, judge, within())).toMatchObject({ state: 'pending' })
     await scene.chain.control.mine(6)
-    expect(await engine.resolve(reopened, judge, within())).toMatchObject({
+    expect(await engine.resolve(reopened, judge, within())).toMatchObject({ state: 'pending' })
+    // A row that was not consumed can be claimed again, so it may fail.
+    expect(await engine.resolve({ ...reopened, consumedBy: null }, judge, within())).toMatchObject({
       state: 'failed',
       reason: toyReasons.reverted,
+    })
+    await sendAsStranger(encodeToyWithdraw(toy.address, plan.id))
+    await scene.chain.control.mine(7)
+    expect(await engine.resolve(reopened, judge, within())).toMatchObject({
+      state: 'failed',
+      reason: toyReasons.void,
     })
   })
 })

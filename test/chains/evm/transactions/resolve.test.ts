@@ -137,6 +137,7 @@ const resolve = async (
     now,
     isReadOnly,
     isBatch: isSharedByAny,
+    expiryMarginSeconds: 6,
   }
   return { outcome: await resolveSettlement(rpc, row, readToyJudge(rpc, row), policy), sent }
 }
@@ -341,6 +342,7 @@ describe('a failure that one endpoint proves', () => {
       now: createdAt,
       isReadOnly: false,
       isBatch: isSharedByAny,
+      expiryMarginSeconds: 6,
     }
     return await resolveSettlement(rpc, row, readToyJudge(first, row), policy)
   }

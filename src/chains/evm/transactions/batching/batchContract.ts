@@ -10,8 +10,18 @@ export interface BatchContract {
   canCarry(call: ContractCall): boolean
   /** Only of calls that it can carry. */
   plan(calls: readonly BatchedCall[]): Batch
-  /** Whether calldata sent to it carries several calls, or one whose failure does not revert the transaction. */
-  isBatch(data: Hex): boolean
+  /**
+   * The calls that calldata sent to it carries; null unless they are several, or one whose failure does not revert the
+   * transaction.
+   */
+  listCalls(data: Hex): readonly CarriedCall[] | null
+}
+
+export interface CarriedCall {
+  /** As the contract makes it. */
+  readonly made: ContractCall
+  /** The same in a transaction of its own. */
+  readonly alone: ContractCall
 }
 
 export type BatchedCall = Pick<SettlementCall, 'id' | 'to' | 'data'>
@@ -21,9 +31,12 @@ export interface Batch extends ContractCall {
   readResults(answer: Hex): readonly boolean[] | null
 }
 
-/** Whether the status of a transaction proves nothing about each of its calls. */
-export const isBatch = (bytes: string, contracts: readonly BatchContract[]): boolean => {
+/** The calls of recorded bytes; null where the status of the transaction proves its one call. */
+export const listBatchedCalls = (
+  bytes: string,
+  contracts: readonly BatchContract[],
+): readonly CarriedCall[] | null => {
   const { to, data } = parseTransaction(asHex(bytes))
-  if (to == null || data === undefined) return false
-  return contracts.some((contract) => isAddressEqual(to, contract.address) && contract.isBatch(data))
+  if (to == null || data === undefined) return null
+  return contracts.find(({ address }) => isAddressEqual(to, address))?.listCalls(data) ?? null
 }

@@ -8,12 +8,7 @@ import { networkUnavailable } from '../../../common/networkUnavailable.js'
 import { asHex } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
-import {
-  type BuilderCodes,
-  encodeBuilderCodes,
-  gasOfBuilderCodes,
-  withBuilderCodes,
-} from '../builderCodes.js'
+import { encodeBuilderCodes, gasOfBuilderCodes, withBuilderCodes } from '../builderCodes.js'
 import { type FeeOracle, highestGasPrice } from '../fees/fees.js'
 import { createGasAllowance, gasForBatch } from '../fees/gasAllowance.js'
 import { type GasBudget, toGwei } from '../fees/gasBudget.js'
@@ -158,8 +153,9 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
   }
 
   /** With the codes of who takes part; a batch carries payments of many and names only ours. */
-  const named = ({ to, data }: ContractCall, gas: bigint, codes: BuilderCodes | null) => {
-    const digits = encodeBuilderCodes(builderCode, codes)
+  const named = ({ to, data }: ContractCall, gas: bigint, codes: SettlementCall['builderCodes']) => {
+    if (codes === 'included') return { call: { to, data }, gas }
+    const digits = encodeBuilderCodes(builderCode, codes ?? null)
     return { call: { to, data: withBuilderCodes(data, digits) }, gas: gas + gasOfBuilderCodes(digits) }
   }
 
@@ -171,10 +167,10 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
       outgoing.resolve(estimate)
       return done
     }
-    if (canShare(call)) allowance.onEstimate(estimate.gas)
+    if (canShare(call)) allowance.onLimit(estimate.gas, call)
     return await send([outgoing], {
       slot,
-      ...named(call, estimate.gas, call.builderCodes ?? null),
+      ...named(call, estimate.gas, call.builderCodes),
       fees: price,
     })
   }
@@ -182,7 +178,10 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
   const sendTogether = async ({ calls, contract }: Batched, slot: Slot): Promise<Step> => {
     const price = await fees.read()
     const sending = { sender: slot.account.address, fees: price }
-    const gas = gasForBatch(await findAllowance(calls, sending), calls.length)
+    const gas = gasForBatch(
+      await findAllowance(calls, sending),
+      calls.map(({ call }) => call),
+    )
     const simulation = await simulateBatch(rpc, calls, { ...sending, gas, contract })
     if (simulation.result === 'divided') return { ...done, ...simulation }
     return await send(calls, { slot, ...named(simulation.batch, gas, null), fees: price })
@@ -192,7 +191,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     if (allowance.perCall === 0n && first !== undefined) {
       const estimate = await estimateCall(rpc, first.call, sending)
       if ('reason' in estimate) return defaultGasPerCall
-      allowance.onEstimate(estimate.gas)
+      allowance.onLimit(estimate.gas, first.call)
     }
     return allowance.perCall
   }

@@ -1,9 +1,12 @@
+import type { SettlementCall } from '../settlementCall.js'
+import { withMargin } from '../simulation/simulate.js'
+
 /** Gas per call of a batch; unused gas is not paid. */
 export interface GasAllowance {
   /** Zero until a call that is sent alone was estimated. */
   readonly perCall: bigint
-  /** Records a node's estimate, with its margin, for a batchable call in a transaction of its own. */
-  onEstimate(gas: bigint): void
+  /** Records the gas limit of a batchable call in a transaction of its own. */
+  onLimit(gas: bigint, call: Pick<SettlementCall, 'reorgGas'>): void
 }
 
 // A first payment to a recipient takes Circle's USDC about 82k in a batch.
@@ -22,12 +25,17 @@ export const createGasAllowance = (): GasAllowance => {
       if (highest === 0n) return 0n
       return highest > minGasPerCall ? highest : minGasPerCall
     },
-    onEstimate: (gas) => {
+    onLimit: (limit, { reorgGas }) => {
+      const gas = limit - reorgGas
       // Decays slowly: one expensive hour must not keep batches small.
       highest = gas > highest ? gas : (highest * 63n + gas) / 64n
     },
   }
 }
 
-export const gasForBatch = (perCall: bigint, calls: number): bigint =>
-  transactionGas + perCall * BigInt(calls)
+/** Each call has `perCall`, which includes the transaction's own gas, and what a reorg can add beyond that. */
+export const gasForBatch = (perCall: bigint, calls: readonly Pick<SettlementCall, 'reorgGas'>[]): bigint => {
+  const shared = withMargin(transactionGas)
+  const more = calls.reduce((sum, { reorgGas }) => sum + (reorgGas > shared ? reorgGas - shared : 0n), 0n)
+  return transactionGas + perCall * BigInt(calls.length) + more
+}

@@ -35,14 +35,18 @@ export const estimateCall = async (
   call: SettlementCall,
   { sender, fees }: Sending,
 ): Promise<{ readonly gas: bigint } | RevertReason> => {
-  const { to, data, gasCap } = call
+  const { to, data, gasCap, reorgGas } = call
   const request = { from: sender, to, data, gasPrice: highestGasPrice(fees) }
   const estimate = await retryTooEarly(call, (at) => rpc.estimateGas({ ...request, ...at }))
   if (!estimate.succeeds) return call.explainRevert(estimate, await readAll(rpc, call))
   if (estimate.value > gasCap) return { reason: 'gas_limit_exceeded' }
-  const roomy = (estimate.value * 12n) / 10n
-  return { gas: roomy < gasCap ? roomy : gasCap }
+  const roomy = withMargin(estimate.value) + reorgGas
+  if (roomy > gasCap) return { gas: gasCap }
+  return { gas: roomy }
 }
+
+/** Other transactions of the block may change what a call costs. */
+export const withMargin = (gas: bigint): bigint => (gas * 12n) / 10n
 
 const readAll = (rpc: Rpc, { reads }: SettlementCall): Promise<ReadAnswers> =>
   Promise.all(reads.map((read: ContractCall) => ask(rpc, read)))

@@ -1,0 +1,346 @@
+import { encodeFunctionData, type Hex, isHex, parseSignature, parseTransaction } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { setBatchSettler, usdcAbi } from '../../support/evm/localChain.js'
+import type { ExactPaymentBody } from '../../support/evm/payment.js'
+import { permitPayment, setUsdcAllowance } from '../../support/evm/permit2.js'
+import { uptoPayment as uptoPermit2Payment } from '../../support/evm/uptoPermit2.js'
+import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'
+import { createMemoryLogger, type MemoryLogger } from '../../support/memoryLogger.js'
+import { pollUntil } from '../../support/pollUntil.js'
+import { openScene, type Scene } from './scene.js'
+import { openUpto, type UptoService } from './upto/scene.js'
+
+/*
+ * Payments that reorgs take back after `success: true`: the same bytes pay again, and what reverts although its
+ * authorization is unused is sent again.
+ */
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+const amount = 10_000n
+const finalityDepth = 6
+
+/** Without the router, Multicall3 makes batches. */
+const open = async ({ rpcUrls = [scene.chain.url], hasRouter = true } = {}) => {
+  const logger = createMemoryLogger()
+  const service = await openUpto(scene, {
+    logger,
+    rpcUrls,
+    ...(hasRouter ? {} : { prepare: async () => undefined }),
+    environment: {
+      SETTLE_WAIT_SECONDS: '10',
+      [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: String(finalityDepth),
+    },
+  })
+  return { service, logger }
+}
+
+const readRow = async (payer: string) => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select state, reason, transaction, transactions from settlements where payer = $1', [payer])
+  expect(rows).toHaveLength(1)
+  return rows[0]
+}
+
+const readBytes = async (transaction: string): Promise<Hex> => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select bytes from broadcasts where transaction = $1', [transaction])
+  const bytes: unknown = rows[0]?.bytes
+  if (!isHex(bytes)) throw new Error('Nothing was recorded')
+  return bytes
+}
+
+const readPayer = async (transaction: string): Promise<string> => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select payer from settlements where transaction = $1', [transaction])
+  return String(rows[0]?.payer)
+}
+
+const readReceipt = (transaction: string) => {
+  if (!isHex(transaction)) throw new Error('There is no transaction')
+  return scene.chain.client.getTransactionReceipt({ hash: transaction })
+}
+
+const settle = async (service: UptoService, body: unknown) => {
+  const result = await service.settle(body)
+  expect(result).toMatchObject({ success: true })
+  return result.transaction
+}
+
+/** The payers of whom the log says that a payment was lost. */
+const listLost = ({ lines }: MemoryLogger) =>
+  lines.flatMap(({ message, fields }) => (message === 'settlement.lost_after_success' ? [fields.payer] : []))
+
+const cancelAuthorization = async ({ paymentPayload }: ExactPaymentBody, wallet: EoaWallet) => {
+  const { nonce } = paymentPayload.payload.authorization
+  const signature = await wallet.account.signTypedData({
+    domain: scene.chain.token,
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: wallet.address, nonce },
+  })
+  const { r, s, yParity } = parseSignature(signature)
+  const args = [wallet.address, nonce, 27 + yParity, r, s] as const
+  const stranger = createEoa()
+  await scene.chain.fundGas(stranger.address)
+  await scene.chain.send({
+    account: stranger.account,
+    to: scene.chain.token.verifyingContract,
+    data: encodeFunctionData({ abi: usdcAbi, functionName: 'cancelAuthorization', args }),
+  })
+}
+
+/** Replaces the last blocks with empty ones, and lets the service notice. */
+const takeBack = async ({ core }: UptoService, depth: number) => {
+  await scene.chain.control.reorg(depth)
+  await scene.chain.control.mine()
+  await core.detectReorgs()
+  await core.detectReorgs()
+}
+
+/** An empty transaction of our signer with the nonce of a settlement. */
+const signInPlaceOf = async ({ signers: [signer] }: UptoService, transaction: string): Promise<Hex> => {
+  if (signer === undefined) throw new Error('There is no signer')
+  const { nonce } = parseTransaction(await readBytes(transaction))
+  const { maxFeePerGas, maxPriorityFeePerGas } = await scene.chain.client.estimateFeesPerGas()
+  return await signer.account.signTransaction({
+    chainId: scene.chain.chainId,
+    nonce: nonce ?? 0,
+    to: signer.address,
+    gas: 21_000n,
+    maxFeePerGas: 2n * maxFeePerGas,
+    maxPriorityFeePerGas,
+  })
+}
+
+const isRepeated = (text: string, index: number, texts: readonly string[]): boolean =>
+  texts.indexOf(text) !== index
+
+interface Parties {
+  readonly service: UptoService
+  readonly wallet: EoaWallet
+  readonly payTo: Hex
+  /** 0 for the first payment, 1 for the second. */
+  readonly index: number
+}
+
+const methods: readonly (readonly [string, (parties: Parties) => Promise<unknown>])[] = [
+  ['EIP-3009', async ({ wallet, payTo }) => (await scene.plan({ wallet, payTo, amount })).body],
+  [
+    'Permit2',
+    async ({ wallet, payTo, index }) => {
+      await scene.chain.mint(wallet.address, amount)
+      await setUsdcAllowance(scene.chain, wallet.address)
+      // Both nonces are in one word of the bitmap.
+      return await permitPayment({ chain: scene.chain, wallet, payTo, amount, permit: { nonce: `${index}` } })
+    },
+  ],
+  [
+    'upto by Permit2',
+    async ({ service: { router: facilitator }, wallet, payTo, index }) => {
+      await scene.chain.mint(wallet.address, amount)
+      await setUsdcAllowance(scene.chain, wallet.address)
+      const permit = { nonce: `${index}` }
+      const body = await uptoPermit2Payment({
+        chain: scene.chain,
+        wallet,
+        payTo,
+        facilitator,
+        amount,
+        permit,
+      })
+      return { ...body, settleAmount: String(amount) }
+    },
+  ],
+  [
+    'upto by a permit for the router of the recipient',
+    async ({ service, payTo }) => {
+      // Of a payer each, because the nonces of permits are in sequence.
+      const { body } = await service.plan({ payTo, maxAmount: amount })
+      return { ...body, settleAmount: String(amount) }
+    },
+  ],
+]
+
+describe('the gas limit of a payment', () => {
+  it.each(methods)(
+    'by %s is enough when a reorg takes back the payment before it, which made it cheaper',
+    async (_, plan) => {
+      const { service } = await open()
+      const [wallet, payTo] = [createEoa(), createEoa().address]
+      const first = await plan({ service, wallet, payTo, index: 0 })
+      const second = await plan({ service, wallet, payTo, index: 1 })
+      await scene.chain.mint(wallet.address, 2n * amount)
+      await scene.chain.control.mine()
+
+      const taken = await settle(service, first)
+      const transaction = await settle(service, second)
+      const filler = await signInPlaceOf(service, taken)
+      const cheap = await readReceipt(transaction)
+      await scene.chain.control.reorg(2, [filler, await readBytes(transaction)])
+
+      const receipt = await readReceipt(transaction)
+      expect(receipt.status).toBe('success')
+      expect(receipt.gasUsed).toBeGreaterThan(cheap.gasUsed + 17_000n)
+      expect(await scene.chain.balanceOf(payTo)).toBe(amount)
+    },
+  )
+})
+
+describe('a payment whose transaction reverts after a reorg, although its authorization is unused', () => {
+  /** Settles, and lets a reorg take the payment back while the token is paused, so that the same bytes revert. */
+  const revertAfterReorg = async (service: UptoService, body: unknown) => {
+    const transaction = await settle(service, body)
+    await takeBack(service, 1)
+    await scene.chain.setPaused(true)
+    await service.reconcile()
+    expect(await readReceipt(transaction)).toMatchObject({ status: 'reverted' })
+    return transaction
+  }
+
+  afterEach(() => scene.chain.setPaused(false))
+
+  it.each(methods)('by %s is pending until it can be paid, and then paid once', async (_, plan) => {
+    const { service, logger } = await open()
+    const [wallet, payTo] = [createEoa(), createEoa().address]
+    const body = await plan({ service, wallet, payTo, index: 0 })
+    const transaction = await revertAfterReorg(service, body)
+    // Final, but it would be wrong to give it up: the authorization is good for minutes.
+    await scene.chain.control.mine(finalityDepth + 1)
+    await service.reconcile()
+    await service.reconcile()
+    const payer = await readPayer(transaction)
+    expect(await readRow(payer)).toMatchObject({ state: 'pending', transactions: [transaction] })
+
+    await scene.chain.setPaused(false)
+    await service.reconcile()
+    await service.reconcile()
+    const row = await readRow(payer)
+    expect(row).toMatchObject({ state: 'confirmed', transactions: [transaction, row.transaction] })
+    expect(await scene.chain.balanceOf(payTo)).toBe(amount)
+    expect(parseTransaction(await readBytes(row.transaction)).gas).toBe(1_000_000n)
+    expect(logger.messages()).toContain('settlement.sent_again')
+    expect(listLost(logger)).not.toContain(payer)
+    expect(await service.settle(body, 'key-of-another')).toMatchObject({
+      errorReason: 'duplicate_settlement',
+    })
+  })
+
+  it.each([
+    ['BatchSettler', 'EIP-3009'],
+    ['Multicall3', 'EIP-3009'],
+    ['the router', 'EIP-3009'],
+    ['the router', 'Permit2'],
+    ['the router', 'upto by Permit2'],
+    ['the router', 'upto by a permit for the router of the recipient'],
+  ])('inside a batch of %s, by %s, is paid alone', async (contract, method) => {
+    await setBatchSettler(scene.chain.url, contract === 'BatchSettler')
+    const { service } = await open({ hasRouter: contract !== 'Multicall3' })
+    const plan = methods.find(([name]) => name === method)?.[1]
+    if (plan === undefined) throw new Error(`There is no method ${method}`)
+    const settleThree = async () => {
+      const parties = Array.from({ length: 3 }, () => ({ wallet: createEoa(), payTo: createEoa().address }))
+      const bodies = await Promise.all(parties.map((each) => plan({ service, ...each, index: 0 })))
+      const transactions = await Promise.all(bodies.map((body) => settle(service, body)))
+      return { parties, transactions, batch: transactions.find(isRepeated) }
+    }
+    // Which calls share a transaction depends on when they arrive.
+    const settled = await pollUntil(async () => {
+      const { batch, ...rest } = await settleThree()
+      return batch === undefined ? null : { batch, ...rest }
+    }, 'two payments in one transaction')
+    const { parties, transactions, batch } = settled
+    const shared = parties.filter((_party, index) => transactions[index] === batch)
+    const receipts = await Promise.all(transactions.map(readReceipt))
+    await takeBack(service, new Set(receipts.map(({ blockNumber }) => blockNumber)).size)
+    const [refused] = shared
+    if (refused === undefined) throw new Error('The batch is empty')
+    await scene.chain.setBlacklisted(refused.payTo, true)
+    await service.reconcile()
+    await service.reconcile()
+    expect(await scene.chain.balanceOf(refused.payTo)).toBe(0n)
+    expect(await readReceipt(batch)).toMatchObject({ status: 'success' })
+
+    await scene.chain.setBlacklisted(refused.payTo, false)
+    await service.reconcile()
+    await service.reconcile()
+    for (const { payTo } of parties) {
+      expect(await scene.chain.balanceOf(payTo)).toBe(amount)
+      expect(await scene.countTransfersTo(payTo)).toBe(1)
+    }
+  })
+
+  it('is sent again once by two instances that reconcile at once', async () => {
+    const { service } = await open()
+    const { service: other } = await open()
+    const { body, payer, payTo } = await scene.plan({ amount })
+    const transaction = await revertAfterReorg(service, body)
+    await scene.chain.setPaused(false)
+    await Promise.all([service, other, service, other].map(({ reconcile }) => reconcile()))
+    await service.reconcile()
+    const row = await readRow(payer)
+    expect(row).toMatchObject({ state: 'confirmed', transactions: [transaction, row.transaction] })
+    expect(await scene.chain.balanceOf(payTo)).toBe(amount)
+  })
+
+  it('because another program used its nonce is sent again with a new one', async () => {
+    const { service } = await open()
+    const { body, payer, payTo } = await scene.plan({ amount })
+    const transaction = await settle(service, body)
+    await scene.chain.control.reorg(1, [await signInPlaceOf(service, transaction)])
+    await scene.chain.control.mine(40)
+    await service.core.detectReorgs()
+    await service.core.detectReorgs()
+    await service.reconcile()
+    await service.reconcile()
+    const row = await readRow(payer)
+    expect(row).toMatchObject({ state: 'confirmed', transactions: [transaction, row.transaction] })
+    expect(await scene.chain.balanceOf(payTo)).toBe(amount)
+  })
+
+  it('whose authorization the payer cancels is lost, with a log entry', async () => {
+    const { service, logger } = await open()
+    const wallet = createEoa()
+    const { body, payer } = await scene.plan({ wallet, amount })
+    await revertAfterReorg(service, body)
+    await scene.chain.setPaused(false)
+    await cancelAuthorization(body, wallet)
+    await scene.chain.control.mine(finalityDepth + 1)
+    await service.reconcile()
+    expect(await readRow(payer)).toMatchObject({
+      state: 'failed',
+      reason: 'invalid_exact_evm_nonce_already_used',
+    })
+    expect(listLost(logger)).toContain(payer)
+  })
+
+  it('in every transaction that its simulation promises is given up after the fifth', async () => {
+    const proxy = await scene.openProxy()
+    const { service, logger } = await open({ rpcUrls: [proxy.url] })
+    const { body, payer } = await scene.plan({ amount })
+    await revertAfterReorg(service, body)
+    // As a wallet that tells a simulation from a transaction.
+    proxy.setFault('eth_estimateGas', { kind: 'rewrite', change: () => [{ to: createEoa().address }] })
+    for (let round = 0; round < 8; round++) await service.reconcile()
+    const { state, transactions } = await readRow(payer)
+    expect({ state, count: transactions.length }).toEqual({ state: 'pending', count: 5 })
+    await scene.chain.control.mine(finalityDepth + 1)
+    await service.reconcile()
+    expect(await readRow(payer)).toMatchObject({ state: 'failed' })
+    expect(listLost(logger)).toContain(payer)
+  })
+})
