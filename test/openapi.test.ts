@@ -165,7 +165,7 @@ describe('a strict linter', () => {
     expect(
       problems.filter((problem) => !isProbe(problem)).map(({ ruleId, message }) => `${ruleId}: ${message}`),
     ).toEqual([])
-  }, 30_000)
+  })
 })
 
 describe('security requirements', () => {

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import type { SchemaValidator, SchemaVerdict } from '../ports/schemaValidator.js'
 
-const deadlineMs = 250
+const defaultDeadlineMs = 250
 const startDeadlineMs = 10_000
 const maxWaiting = 64
 
@@ -51,7 +51,7 @@ export interface OpenSchemaValidator extends SchemaValidator {
  * Validates in a thread of its own, one value at a time: what takes too long or too much memory ends the thread, and
  * never holds up a payment. The thread starts with the first validation, and knows no environment variable.
  */
-export const createSchemaValidator = (): OpenSchemaValidator => {
+export const createSchemaValidator = ({ deadlineMs = defaultDeadlineMs } = {}): OpenSchemaValidator => {
   const validatorPath = createRequire(import.meta.url).resolve('@cfworker/json-schema')
   const waiting: Task[] = []
   let thread: Promise<Worker> | null = null

@@ -246,5 +246,5 @@ describe('npm run admin -- keys, on the embedded database', () => {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 })

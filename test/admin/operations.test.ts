@@ -157,7 +157,7 @@ describe('admin check', () => {
     const { output } = await admin(['check'], environment)
     expect(output).toMatch(/^ok +database +Postgres \d\d$/m)
     expect(output).toMatch(/\d+ ok, \d+ warnings, 0 errors\n$/)
-  }, 60_000)
+  })
 
   it('reports every invalid variable and exits with code 1', async () => {
     const { code, found } = await check({ PORT: 'x', REGISTRATION: 'all' })
@@ -173,7 +173,7 @@ describe('admin check', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const address = silent.address()
     const port = typeof address === 'object' ? address?.port : 0
-    const startedAt = performance.now()
+    // Without deadlines of its own, the command waits for the node until this test's limit.
     const { code, found } = await check({
       ...environmentFor({ chain, databaseUrl: database.url }),
       [`EVM_RPC_URL_${chain.network.split(':')[1]}`]: `http://127.0.0.1:${port}`,
@@ -184,8 +184,7 @@ describe('admin check', () => {
     expect(code).toBe(1)
     expect(levelsOf(found, chain.network)[0]).toMatch(/^error /)
     expect(levelsOf(found, 'redis')[0]).toMatch(/^error /)
-    expect(performance.now() - startedAt).toBeLessThan(35_000)
-  }, 60_000)
+  })
 
   it('reports an unreachable database, and a secret that does not open the keys', async () => {
     const away = await check({

@@ -52,11 +52,17 @@ export const describeRateLimiter = (
 
       it('does not touch a later window of the same key', async () => {
         const windows = [bucket({ limit: 2, windowMs: 1_000 })]
+        const free = [bucket({ limit: 2, windowMs: 1_000, cost: 0 })]
         const taken = await limiter.take(windows)
-        await harness.reach(taken.windows[0]?.resetsAt ?? (await harness.now()))
-        await limiter.take(windows)
-        await limiter.refund(windows, taken)
-        expect(await remainingOf(windows)).toEqual([1])
+        let [later, left] = [taken, taken]
+        do {
+          // Once more where a busy machine let the later window end as well.
+          await harness.reach(new Date(resetOf(later.windows)))
+          later = await limiter.take(windows)
+          await limiter.refund(windows, taken)
+          left = await limiter.take(free)
+        } while (resetOf(left.windows) !== resetOf(later.windows))
+        expect(left.windows).toMatchObject([{ remaining: 1 }])
       })
     })
 

@@ -35,11 +35,11 @@ describe('npm run demo', () => {
       ANONYMOUS_REQUESTS_PER_MINUTE: '77',
     })
     await demo.waitFor(/Everything keeps running/)
-  }, 90_000)
+  })
   afterAll(async () => {
     demo.child.kill('SIGTERM')
     await demo.ended
-  }, 60_000)
+  })
 
   it('makes a whole payment and shows the 402 decoded', () => {
     expect(demo.text()).toMatch(
@@ -66,7 +66,7 @@ describe('npm run demo', () => {
     expect(bought.output).toMatch(/"scheme": "exact"[\s\S]*200 OK[\s\S]*4\.980000 USDC/)
     const again = await run('buy.ts', ports, '--key', key).ended
     expect(again).toMatchObject({ code: 0, output: expect.stringContaining('200 OK') })
-  }, 60_000)
+  })
 
   it('answers the 402 of curl with its content in plain JSON', async () => {
     const response = await fetch(`${shop}/report`)

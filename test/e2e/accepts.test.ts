@@ -60,7 +60,7 @@ beforeAll(async () => {
   others = await Promise.all([openSolanaWorld(), openTonWorld(), openTronWorld()])
   const environment = Object.assign({}, ...others.map((world) => world.environment))
   service = await startService({ chain, databaseUrl: database.url, environment })
-}, 60_000)
+})
 afterAll(async () => {
   await service.close()
   await Promise.all(others.map((world) => world.close()))

@@ -100,7 +100,7 @@ describe('a backup', () => {
     } finally {
       await service.close()
     }
-  }, 120_000)
+  })
   afterAll(async () => {
     await source.drop()
     await chain.stop()
@@ -150,7 +150,7 @@ describe('a backup', () => {
     } finally {
       await target.drop()
     }
-  }, 120_000)
+  })
 
   it('is of one moment, although the service writes while it is made', async () => {
     const database = await createTestDatabase()
@@ -176,7 +176,7 @@ describe('a backup', () => {
       writer.release()
       await database.drop()
     }
-  }, 30_000)
+  })
 
   it('of a database of a later version is refused: its tables are unknown', async () => {
     const database = await createTestDatabase()
@@ -209,7 +209,7 @@ describe('a backup', () => {
     expect(after).toHaveLength(before.length)
     expect(withoutLanes(after)).toEqual(withoutLanes(before))
     expect(await admin(['restore', file], environment)).toMatchObject({ code: 1 })
-  }, 60_000)
+  })
 
   it('names the secret that the restored keys need', async () => {
     const target = await createTestDatabase()
@@ -238,7 +238,7 @@ describe('a backup', () => {
       await service.close()
       await target.drop()
     }
-  }, 60_000)
+  })
 
   const rewrite = (change: (lines: string[]) => void) => async (bytes: Buffer) => {
     const lines = gunzipSync(bytes).toString().split('\n')

@@ -29,7 +29,7 @@ describe('a credit score, earned by payments on a chain', () => {
         EVM_POLL_INTERVAL_MS_84532: '100',
       },
     })
-  }, 60_000)
+  })
   afterAll(async () => {
     await service.close()
     await chain.stop()

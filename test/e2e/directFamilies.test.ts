@@ -101,7 +101,7 @@ describe('the families whose clients pay themselves', () => {
     const environment = Object.assign({}, ...[...opened.values()].map((world) => world.environment))
     service = await startService({ databaseUrl: database.url, environment })
     facilitator = new HTTPFacilitatorClient({ url: service.url })
-  }, 120_000)
+  })
   afterAll(async () => {
     await service.close()
     await Promise.all([...opened.values()].map((world) => world.close()))

@@ -120,7 +120,7 @@ describe('a failover of the database', () => {
     expect(ends.map(({ success }) => success)).toEqual(orders.map(() => true))
     expect(await balances(orders)).toEqual(orders.map(() => amount))
     expect(await readConfirmed()).toEqual(orders.map(({ payTo }) => payTo.toLowerCase()).sort())
-  }, 90_000)
+  })
 
   it('to an asynchronous standby may lose the record of a payment, which is refused as used and not paid again', async () => {
     await open(false)
@@ -135,5 +135,5 @@ describe('a failover of the database', () => {
     const answers = await Promise.all([kept, lost].map(settleUntilFinal))
     expect(answers).toMatchObject([{ success: true }, { success: false, errorReason: used }])
     expect(await balances([kept, lost])).toEqual([amount, amount])
-  }, 90_000)
+  })
 })

@@ -132,7 +132,7 @@ describe('the guides', () => {
     } finally {
       await shop.close()
     }
-  }, 60_000)
+  })
 
   it('“When settle is pending” makes a middleware wait, and the sale is not lost', async () => {
     const patient = findBlock('docs/api.md', 'PatientFacilitatorClient')
@@ -163,7 +163,7 @@ describe('the guides', () => {
     } finally {
       await shop.close()
     }
-  }, 60_000)
+  })
 
   it('“Testnet in five minutes” writes a .env that serves Base Sepolia with a new gas wallet', async () => {
     const commands = findBlock('README.md', 'EVM_NETWORKS=84532').split('\n')
@@ -206,7 +206,7 @@ describe('the guides', () => {
       await own.drop()
       expect(code, errors).toBe(0)
     }
-  }, 60_000)
+  })
 
   it('“Before production” is a configuration without a warning at the start', () => {
     const secret = '0123456789abcdef'.repeat(4)

@@ -31,7 +31,7 @@ describe('an intent on every family that settles', () => {
     )
     const environment = Object.assign({}, ...[...opened.values()].map((world) => world.environment))
     service = await startService({ databaseUrl: database.url, environment })
-  }, 120_000)
+  })
   afterAll(async () => {
     await service.close()
     await Promise.all([...opened.values()].map((world) => world.close()))
@@ -86,7 +86,7 @@ describe('an intent on every family that settles', () => {
     expect(new Set(others.map(({ reason }) => reason))).toEqual(new Set(['unsupported_asset']))
     expect(executed.status).toBe('completed')
     expect((await world.balanceOf(world.merchant)) - paidBefore).toBe(price)
-  }, 60_000)
+  })
 
   it.each(Object.keys(worlds))(
     '%s: routed by the currency and the wallets, signed by the client, paid once',
@@ -129,6 +129,5 @@ describe('an intent on every family that settles', () => {
       expect(await execute()).toEqual(executed)
       expect((await world.balanceOf(merchant)) - paidBefore).toBe(price)
     },
-    60_000,
   )
 })

@@ -20,7 +20,7 @@ describe('an intent on a local EVM chain', () => {
     database = await createTestDatabase()
     world = await openEvmWorld()
     service = await startService({ databaseUrl: database.url, environment: world.environment })
-  }, 60_000)
+  })
   afterAll(async () => {
     await service.close()
     await world.close()
@@ -41,7 +41,7 @@ describe('an intent on a local EVM chain', () => {
     // Again, after a lost answer: nothing more is paid.
     expect(await execute()).toEqual(executed)
     expect((await world.balanceOf(world.merchant)) - before).toBe(10_000n)
-  }, 60_000)
+  })
 
   it('answers the requirements that /accepts answers', async () => {
     const { routed } = await payByIntent({
@@ -57,7 +57,7 @@ describe('an intent on a local EVM chain', () => {
     })
     const { accepts } = completedRequirements.parse(await response.json())
     expect(accepts).toEqual([routed.paymentRequirements])
-  }, 60_000)
+  })
 })
 
 describe('an intent in the sandbox', () => {
@@ -66,7 +66,7 @@ describe('an intent in the sandbox', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     service = await startService({ databaseUrl: database.url, environment: { SANDBOX: 'true' } })
-  }, 60_000)
+  })
   afterAll(async () => {
     await service.close()
     await database.drop()

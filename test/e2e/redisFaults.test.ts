@@ -11,8 +11,6 @@ import { startService, type TestService } from '../support/service.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 
 const amount = 10_000n
-// Duration of a settle on this chain, plus detecting a Redis failure.
-const deadlineMs = 3_000
 const settleResponse = z.looseObject({ success: z.boolean().optional(), transaction: z.string().optional() })
 
 const redis = await startTestRedis()
@@ -47,7 +45,6 @@ describe.skipIf(redis === null)('settling with a key, when Redis', () => {
     return { payTo, key: randomUUID(), body: await exactPayment({ chain, wallet, payTo, amount }) }
   }
   const settle = async ({ body, key }: Awaited<ReturnType<typeof place>>) => {
-    const startedAt = performance.now()
     const response = await fetch(`${service.url}/settle`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'idempotency-key': key },
@@ -57,7 +54,6 @@ describe.skipIf(redis === null)('settling with a key, when Redis', () => {
       status: response.status,
       isReplayed: response.headers.get('x-idempotency-replayed') === 'true',
       answer: settleResponse.parse(await response.json()),
-      isInTime: performance.now() - startedAt < deadlineMs,
     }
   }
 
@@ -67,25 +63,22 @@ describe.skipIf(redis === null)('settling with a key, when Redis', () => {
     { fault: 'resets its connections', inject: () => network.reset() },
     { fault: 'refuses connections', inject: () => network.refuse() },
     { fault: 'stops responding', inject: () => network.hang() },
-  ])(
-    '$fault: each payment is settled once, in time, and a retry returns the same result',
-    async ({ inject }) => {
-      const [before, during] = [await place(), await place()]
-      const first = await settle(before)
-      expect(first).toMatchObject({ status: 200, isReplayed: false, answer: { success: true } })
+  ])('$fault: each payment is settled once, and a retry returns the same result', async ({ inject }) => {
+    const [before, during] = [await place(), await place()]
+    const first = await settle(before)
+    expect(first).toMatchObject({ status: 200, isReplayed: false, answer: { success: true } })
 
-      await inject()
-      expect(await settle(before)).toEqual({ ...first, isReplayed: true, isInTime: true })
-      const atOnce = await Promise.all([settle(during), settle(during), settle(during)])
-      expect(atOnce.map(({ isInTime }) => isInTime)).toEqual([true, true, true])
-      expect(atOnce.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
-      const [success] = atOnce.filter(({ answer, isReplayed }) => answer.success === true && !isReplayed)
-      expect(success).toBeDefined()
+    // The fault lasts until all answers are here: none of them waits for Redis.
+    await inject()
+    expect(await settle(before)).toEqual({ ...first, isReplayed: true })
+    const atOnce = await Promise.all([settle(during), settle(during), settle(during)])
+    expect(atOnce.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
+    const [success] = atOnce.filter(({ answer, isReplayed }) => answer.success === true && !isReplayed)
+    expect(success).toBeDefined()
 
-      await network.pass()
-      expect(await settle(during)).toMatchObject({ status: 200, isReplayed: true, answer: success?.answer })
-      expect(await chain.balanceOf(during.payTo)).toBe(amount)
-      expect(await chain.balanceOf(before.payTo)).toBe(amount)
-    },
-  )
+    await network.pass()
+    expect(await settle(during)).toMatchObject({ status: 200, isReplayed: true, answer: success?.answer })
+    expect(await chain.balanceOf(during.payTo)).toBe(amount)
+    expect(await chain.balanceOf(before.payTo)).toBe(amount)
+  })
 })

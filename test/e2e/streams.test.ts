@@ -58,6 +58,9 @@ const closed = async (body: object, headers: Headers = ada) =>
 const read = async (id: string, headers: Headers = ada) =>
   streamUpdated.parse((await ask(`/v1/stream/${id}`, undefined, headers)).json)
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString()
+/** As if the time of the stream were over. */
+const endTime = (id: string) =>
+  database.pool().query('update streams set closes_at = now() where id = $1', [id])
 const refusedWith = (status: number, code: string) => ({ status, json: { code } })
 
 describe('a stream', () => {
@@ -171,8 +174,9 @@ describe('a stream', () => {
   })
 
   it('settles what was used by itself when its time is over', async () => {
-    const { stream } = await open({ ...(await sandboxUpto()), expiresAt: inSeconds(2) })
+    const { stream } = await open(await sandboxUpto())
     await updated({ streamId: stream.id, amount: '900' })
+    await endTime(stream.id)
     const ended = await pollUntil(async () => {
       const { stream: now } = await read(stream.id)
       return now.status === 'closed' && now
@@ -182,7 +186,8 @@ describe('a stream', () => {
 
   it('expires when its time is over and nothing was used, and gives the authorization back', async () => {
     const payment = await sandboxUpto()
-    const { stream } = await open({ ...payment, expiresAt: inSeconds(1) })
+    const { stream } = await open(payment)
+    await endTime(stream.id)
     await pollUntil(async () => (await read(stream.id)).stream.status === 'expired', 'the stream to expire')
     expect(await update({ streamId: stream.id, amount: '1' })).toMatchObject(
       refusedWith(410, 'STREAM_EXPIRED'),
@@ -280,10 +285,10 @@ describe('the authorization of a stream', () => {
       status: 400,
       json: { code: 'PAYMENT_REFUSED', errorReason: 'authorization_expired' },
     })
-    const { stream } = await open(await sandboxUpto({ permit: { deadline: String(unixNow() + 600) } }))
-    const lifetimeMs = Date.parse(stream.expiresAt) - Date.now()
-    expect(lifetimeMs).toBeGreaterThan(530_000)
-    expect(lifetimeMs).toBeLessThan(541_500)
+    const deadline = unixNow() + 600
+    const { stream } = await open(await sandboxUpto({ permit: { deadline: String(deadline) } }))
+    // The permit is valid up to and including its deadline.
+    expect(stream.expiresAt).toBe(new Date((deadline + 1 - 60) * 1_000).toISOString())
   })
 
   it.each([

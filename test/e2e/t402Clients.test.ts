@@ -49,7 +49,7 @@ beforeAll(async () => {
       ...tonEnvironment(ton),
     },
   })
-}, 60_000)
+})
 afterAll(async () => {
   await service.close()
   await Promise.all([tron.stop(), ton.stop()])

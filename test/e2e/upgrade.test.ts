@@ -62,7 +62,7 @@ describe.each(Object.keys(signedWorlds))('rows of an older version on %s', (fami
   beforeAll(async () => {
     database = await createTestDatabase()
     world = await (signedWorlds[family]?.() ?? Promise.reject(new Error('There is no such world')))
-  }, 60_000)
+  })
   afterAll(async () => {
     await world.close()
     await database.drop()
@@ -113,5 +113,5 @@ describe.each(Object.keys(signedWorlds))('rows of an older version on %s', (fami
       amount: '10000',
     })
     await resolving.close()
-  }, 60_000)
+  })
 })

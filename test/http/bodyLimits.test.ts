@@ -2,10 +2,11 @@ import type { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { FastifyInstance } from 'fastify'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { maxJsonValues } from '../../src/http/json.js'
 import { systemClock } from '../../src/platform/clock.js'
+import { stalls } from '../../src/platform/stallDetector.js'
 import { createSchemeRegistry } from '../../src/schemes/registry.js'
 import { createConcurrencyLimits } from '../../src/usecases/core/concurrencyLimits.js'
 import { createSettleAuthorization } from '../../src/usecases/core/settleAuthorization.js'
@@ -35,6 +36,7 @@ const start = async (parts: TestAppOptions = {}): Promise<number> => {
 }
 
 afterEach(async () => {
+  vi.restoreAllMocks()
   await app?.close()
   app = null
 })
@@ -99,12 +101,12 @@ const measureBuffers = (): number => {
 /** The buffers of this process once those of earlier connections are freed. */
 const measureSettledBuffers = async (): Promise<number> => {
   let before = measureBuffers()
-  await pollUntil(async () => {
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  let equal = 0
+  await pollUntil(() => {
     const now = measureBuffers()
-    const isSettled = now === before
+    equal = now === before ? equal + 1 : 0
     before = now
-    return isSettled
+    return equal === 3
   }, 'the buffers of earlier tests to be freed')
   return before
 }
@@ -115,9 +117,8 @@ describe('a body', () => {
     const body = withExtra(keys(110_000, 4))
     expect(body.length).toBeGreaterThan(950_000)
     expect(body.length).toBeLessThan(1_048_576)
-    const startedAt = performance.now()
-    const { status, body: answer } = await post(port, '/settle', body)
-    expect(performance.now() - startedAt).toBeLessThan(1_000)
+    // Its end is never sent.
+    const { status, body: answer } = await send(port, headOf('/settle', body.length), body.slice(0, -1))
     expect(status).toBe(413)
     expect(answer).toBe('{"code":"REQUEST_TOO_LARGE","message":"The body is larger than 65536 bytes"}')
   })
@@ -260,99 +261,74 @@ const parallel = 20
 const settleAtOnce = (port: number, body: string) =>
   Promise.all(Array.from({ length: parallel }, () => post(port, '/settle', body)))
 
-/** The minimum of several measurements: other load only adds time. */
-const leastOf = async (rounds: number, measure: () => Promise<number>): Promise<number> => {
-  let least = Number.POSITIVE_INFINITY
-  for (let round = 0; round < rounds; round += 1) least = Math.min(least, await measure())
-  return least
-}
-
-const measureCpuMs = async (work: () => Promise<unknown>): Promise<number> => {
-  const before = process.cpuUsage()
-  await work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
-
-/** Maximum CPU time until /health responded during the work. */
-const measureHealthMs = async (port: number, work: () => Promise<unknown>): Promise<number> => {
-  let isOver = false
-  let longest = 0
-  const busy = work().finally(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    const took = await measureCpuMs(async () => {
-      expect((await send(port, 'GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).status).toBe(
-        200,
-      )
-    })
-    longest = Math.max(longest, took)
-  }
-  await busy
-  return longest
-}
-
 describe('twenty large bodies at once', () => {
-  it('with the maximum number of keys take bounded CPU time', async () => {
+  it('with the maximum number of keys are each parsed once', async () => {
     const port = await startSettling()
     expect(worstAccepted.length).toBeGreaterThan(60_000)
     expect(worstAccepted.length).toBeLessThanOrEqual(paymentBytes)
-    const cpuMs = await leastOf(5, () =>
-      measureCpuMs(async () => {
-        for (const { status, body } of await settleAtOnce(port, worstAccepted)) {
-          expect({ status, body }).toMatchObject({ status: 200, body: expect.stringContaining('"success"') })
-        }
-      }),
-    )
-    // Measured: about 4 ms each, including connection and client; 300 ms with bodies of 1 MB.
-    expect(cpuMs / parallel).toBeLessThan(20)
+    const parse = vi.spyOn(JSON, 'parse')
+    for (const { status, body } of await settleAtOnce(port, worstAccepted)) {
+      expect({ status, body }).toMatchObject({ status: 200, body: expect.stringContaining('"success"') })
+    }
+    expect(parse.mock.calls.filter(([text]) => text.length > 10_000)).toHaveLength(parallel)
   })
 
-  it('with too many keys are rejected in less CPU time', async () => {
+  it('with too many keys are rejected before they are parsed', async () => {
     const port = await startSettling()
     expect(asManyKeysAsFit.length).toBeGreaterThan(60_000)
     expect(asManyKeysAsFit.length).toBeLessThanOrEqual(paymentBytes)
-    const cpuMs = await leastOf(8, () =>
-      measureCpuMs(async () => {
-        for (const { status, body } of await settleAtOnce(port, asManyKeysAsFit)) {
-          expect(status).toBe(400)
-          expect(body).toContain('The body has more than 2000 keys and array elements')
-        }
-      }),
-    )
-    // Measured: about 1 ms each; over 10 ms if they were parsed.
-    expect(cpuMs / parallel).toBeLessThan(5)
+    const parse = vi.spyOn(JSON, 'parse')
+    for (const { status, body } of await settleAtOnce(port, asManyKeysAsFit)) {
+      expect(status).toBe(400)
+      expect(body).toContain('The body has more than 2000 keys and array elements')
+    }
+    expect(parse).not.toHaveBeenCalledWith(asManyKeysAsFit)
   })
 
-  it('in chunks of one byte take bounded CPU time', async () => {
+  it('in chunks of one byte are read in part only', async () => {
     const port = await startSettling()
     const pieces = inChunks(Buffer.from(paymentOf(paymentBytes)), 1)
     const attack = () => send(port, headOf('/settle', 'chunked'), pieces)
-    const cpuMs = await leastOf(3, () =>
-      measureCpuMs(() => Promise.all(Array.from({ length: parallel }, attack))),
-    )
-    // Measured: about 13 ms each; 100 ms if they were read completely.
-    expect(cpuMs / parallel).toBeLessThan(50)
+    await Promise.all(Array.from({ length: parallel }, attack))
+    expect(connections).toHaveLength(parallel)
+    // 4,096 chunks are 25 kB; what arrived with them is in one more read of 64 kB.
+    for (const { bytesRead } of connections) expect(bytesRead).toBeLessThan(pieces.length / 2)
   })
 
   it.each([
     ['with as many keys as are allowed', worstAccepted],
     ['with as many keys as fit', asManyKeysAsFit],
     ['of 110,000 keys', tooLarge],
-  ])('%s do not delay /health', async (_name, body) => {
+  ])('%s do not keep /health from being served, for as long as they go on', async (_name, body) => {
     const port = await startSettling()
-    expect(await leastOf(4, () => measureHealthMs(port, () => settleAtOnce(port, body)))).toBeLessThan(250)
+    let isOver = false
+    const attack = async () => {
+      while (!isOver) await post(port, '/settle', body)
+    }
+    const attacks = Array.from({ length: parallel }, attack)
+    try {
+      for (let served = 0; served < 10; served += 1) {
+        const { status } = await send(port, 'GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+        expect(status).toBe(200)
+      }
+    } finally {
+      isOver = true
+      await Promise.all(attacks)
+    }
   })
 })
 
 describe('an incomplete body', () => {
-  it('one byte short receives 408 after five seconds, and its buffer is freed', async () => {
+  // A busy machine can stop this process for long enough to be a stall.
+  beforeEach(() => {
+    vi.spyOn(stalls, 'hasStalled').mockReturnValue(false)
+  })
+
+  it('one byte short receives 408, and its buffer is freed', async () => {
     const port = await start()
     const held = 100
     const body = paymentOf(paymentBytes)
     const before = await measureSettledBuffers()
-    const startedAt = performance.now()
     const answers = Array.from({ length: held }, () =>
       send(port, headOf('/settle', body.length), body.slice(0, -1)),
     )
@@ -361,10 +337,9 @@ describe('an incomplete body', () => {
     for (const { status, head, body: text } of await Promise.all(answers)) {
       expect(status).toBe(408)
       expect(head).toMatch(/connection: close/i)
+      // Node's own timeout of 15 s says "The request did not arrive in time".
       expect(text).toBe('{"code":"REQUEST_TIMEOUT","message":"The body did not arrive in time"}')
     }
-    // Node's own timeout is 15 s.
-    expect(performance.now() - startedAt).toBeLessThan(14_000)
     await pollUntil(() => measureBuffers() - before < 1_000_000, 'the memory of the bodies')
   })
 

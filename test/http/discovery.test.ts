@@ -6,7 +6,8 @@ import { createValidateDeclaration } from '../../src/usecases/discovery/validate
 import { bazaarOf } from '../support/discovery.js'
 import { keyOwner, knownKey, testApp } from './support/app.js'
 
-const schemaValidator = createSchemaValidator()
+// Longer than a busy machine needs for a value that takes no time.
+const schemaValidator = createSchemaValidator({ deadlineMs: 2_000 })
 afterAll(() => schemaValidator.close())
 
 const id = '7d0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7'

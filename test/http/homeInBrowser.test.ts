@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium, openBrowser } from '../support/chromium.js'
+import { waitLimitMs } from '../support/pollUntil.js'
 import { testApp } from './support/app.js'
 
 const chromium = findChromium()
@@ -38,6 +39,7 @@ describe.skipIf(chromium === null)('the page at / in a browser', () => {
     'is styled in %s without a script, a violation of its policy, or a request to another host',
     async (colorScheme) => {
       const { context, close } = await openBrowser(chromium ?? '', { colorScheme, javaScriptEnabled: false })
+      context.setDefaultTimeout(waitLimitMs)
       try {
         const page = await context.newPage()
         const problems: string[] = []
@@ -70,11 +72,11 @@ describe.skipIf(chromium === null)('the page at / in a browser', () => {
         await close()
       }
     },
-    60_000,
   )
 
   it('fits a telephone without scrolling sideways, and leads to the reference', async () => {
     const { context, close } = await openBrowser(chromium ?? '', { colorScheme: 'light', width: 360 })
+    context.setDefaultTimeout(waitLimitMs)
     try {
       const page = await context.newPage()
       await page.goto(url)
@@ -93,5 +95,5 @@ describe.skipIf(chromium === null)('the page at / in a browser', () => {
     } finally {
       await close()
     }
-  }, 60_000)
+  })
 })

@@ -130,10 +130,8 @@ describe('a JSON body', () => {
   })
 
   it('is not parsed if its nesting is excessive', () => {
-    const bomb = Buffer.from('['.repeat(1_000_000))
-    const startedAt = performance.now()
-    expect(refusalOf(bomb)).toContain('nested deeper')
-    expect(performance.now() - startedAt).toBeLessThan(200)
+    // Parsed, it would be no valid JSON.
+    expect(refusalOf('['.repeat(1_000_000))).toContain('nested deeper')
   })
 
   const tooMany = `The body has more than ${maxJsonValues} keys and array elements`
@@ -165,28 +163,25 @@ describe('a JSON body', () => {
   )
 
   it('with too many values is rejected without reading the rest', () => {
-    const text = `[${'0,'.repeat(500_000)}`
-    const startedAt = performance.now()
-    expect(refusalOf(text)).toBe(tooMany)
-    expect(performance.now() - startedAt).toBeLessThan(100)
+    // The rest has a key that is not allowed, and no end.
+    expect(refusalOf(`[${'0,'.repeat(maxJsonValues + 1)}{"__proto__":1},`)).toBe(tooMany)
   })
 
   it('takes linear time for any content', () => {
+    // Sizes at which quadratic time takes hours, far beyond the limit of a test.
     const nasty = [
-      `{${Array.from({ length: 60_000 }, (_, at) => `"k${at}":1`).join(',')}}`,
-      `{"a":"${'\\\\'.repeat(250_000)}"}`,
-      `{"a":"${'\\"'.repeat(250_000)}"}`,
-      `"${'\\'.repeat(500_000)}`,
-      `[${'"a",'.repeat(120_000)}"a"]`,
+      `{${list(500_000, (at) => `"k${at}":1`)}}`,
+      `{"a":"${'\\\\'.repeat(4_000_000)}"}`,
+      `{"a":"${'\\"'.repeat(4_000_000)}"}`,
+      `"${'\\'.repeat(8_000_000)}`,
+      `[${'"a",'.repeat(2_000_000)}"a"]`,
     ]
     for (const text of nasty) {
-      const startedAt = performance.now()
       try {
         read(text)
       } catch (error) {
         expect(error).toBeInstanceOf(AppError)
       }
-      expect(performance.now() - startedAt).toBeLessThan(2_000)
     }
   })
 

@@ -4,6 +4,8 @@ import { createMetrics } from '../../src/platform/metrics.js'
 import type { MeasuredNetwork } from '../../src/platform/networkGauges.js'
 import { Secret } from '../../src/platform/secret.js'
 import { differenceKinds } from '../../src/protocol/reconciliation.js'
+import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
+import { createManualClock } from '../support/manualClock.js'
 import { type TestAppOptions, testApp, testMetrics } from './support/app.js'
 import { paymentBody, paymentBodyWith } from './support/payment.js'
 
@@ -252,10 +254,19 @@ describe('GET /metrics without limits', () => {
       scrapes += 1
       return await scrape()
     }
-    const app = testApp({ metrics })
+    const clock = createManualClock()
+    const app = testApp({
+      metrics,
+      limits: { limiter: createMemoryRateLimiter({ clock }), clock, table: [] },
+    })
     const responses = await Promise.all(Array.from({ length: 200 }, () => app.inject('/metrics')))
     expect(responses.every(({ statusCode, body }) => statusCode === 200 && body.length > 0)).toBe(true)
-    expect(scrapes).toBeLessThanOrEqual(2)
+    await clock.advance(999)
+    await app.inject('/metrics')
+    expect(scrapes).toBe(1)
+    await clock.advance(1)
+    await app.inject('/metrics')
+    expect(scrapes).toBe(2)
   })
 
   it('needs METRICS_TOKEN where it is set, and no other route does', async () => {

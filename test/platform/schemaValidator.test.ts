@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { createSchemaValidator } from '../../src/platform/schemaValidator.js'
 
-const validator = createSchemaValidator()
+// Longer than a busy machine needs for a value that takes no time.
+const validator = createSchemaValidator({ deadlineMs: 2_000 })
 afterAll(() => validator.close())
 
 const backtracking = { pattern: '^(G+)+$' }
@@ -25,18 +26,13 @@ describe('a schema validator', () => {
   })
 
   it('cuts a pattern that backtracks, while the process goes on, and then judges the next value', async () => {
-    let turns = 0
-    const counter = setInterval(() => {
-      turns += 1
-    }, 5)
+    // On the event loop of this process, the pattern would take years, and the deadline would not fire.
     const [cut, next] = await Promise.all([
       validator.validate(backtracking, victim),
       validator.validate({ type: 'string' }, 'x'),
     ])
-    clearInterval(counter)
     expect(cut).toEqual({ kind: 'timeout' })
     expect(next).toEqual({ kind: 'valid' })
-    expect(turns).toBeGreaterThan(0)
   })
 
   it('rejects what comes while too many wait, and judges all others', async () => {

@@ -62,16 +62,9 @@ describe('a text', () => {
   })
 
   it('is scrubbed in linear time', () => {
-    const nasty = [
-      'a'.repeat(1e6),
-      'a://'.repeat(2e5),
-      'abc '.repeat(2e5),
-      'Bearer '.repeat(1e5),
-      '0x'.repeat(4e5),
-    ]
-    const startedAt = performance.now()
-    for (const text of nasty) scrubText(text)
-    expect(performance.now() - startedAt).toBeLessThan(500)
+    // Of a size at which quadratic time takes hours, far beyond the limit of a test.
+    const nasty = ['a', 'a://', 'abc ', 'Bearer ', '0x'].map((part) => part.repeat(1e7))
+    for (const text of nasty) expect(scrubText(text).length).toBeLessThan(6_000)
   })
 })
 

@@ -39,7 +39,7 @@ describe('npm start', () => {
     } finally {
       await database.drop()
     }
-  }, 60_000)
+  })
 
   it('answers --help and --version, and refuses an unknown option with a sentence and code 2', async () => {
     await makeInstallation(folder)
@@ -58,7 +58,7 @@ describe('npm start', () => {
       code: 2,
       errors: expect.stringContaining("Unknown option '--csv'."),
     })
-  }, 60_000)
+  })
 })
 
 describe('the build before a start', () => {
@@ -80,7 +80,7 @@ describe('the build before a start', () => {
     await writeFile(main(), "process.stdout.write('second\\n')\n")
     await utimes(main(), new Date(0), new Date(0))
     expect(await run()).toMatchObject({ output: 'second\n', errors: expect.stringContaining(building) })
-  }, 60_000)
+  })
 
   it('leaves the old one in place when the sources do not compile, and nothing is started', async () => {
     await makeSmallProject(folder)
@@ -91,7 +91,7 @@ describe('the build before a start', () => {
     expect(failed.errors).toMatch(/src\/main\.ts.*TS2322[\s\S]*The sources do not compile/)
     await writeFile(main(), "process.stdout.write('first\\n')\n")
     expect(await run()).toMatchObject({ code: 0, output: 'first\n', errors: '' })
-  }, 60_000)
+  })
 
   it('needs no sources and no compiler where there is a build, as in the image', async () => {
     await makeSmallProject(folder)
@@ -99,7 +99,7 @@ describe('the build before a start', () => {
     await rm(join(folder, 'src'), { recursive: true })
     await rm(join(folder, 'node_modules'))
     expect(await run()).toMatchObject({ code: 0, output: 'first\n', errors: '' })
-  }, 60_000)
+  })
 
   it('says what to install where there is no compiler', async () => {
     await makeSmallProject(folder)

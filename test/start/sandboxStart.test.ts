@@ -53,5 +53,5 @@ describe('npm start without any setting', () => {
       server.child.kill('SIGTERM')
       await server.ended
     }
-  }, 120_000)
+  })
 })

@@ -29,9 +29,9 @@ const startInVain = async (environment: Readonly<Record<string, string>>, uid?: 
     environment: { DATA_FOLDER: join(folder, 'data'), HOST: '127.0.0.1', PORT: '0', ...environment },
     ...(uid === undefined ? {} : { uid }),
   })
-  const { code, output, errors, tookMs } = await ended
+  const { code, output, errors } = await ended
   const lines = output.trimEnd().split('\n')
-  return { code, errors, tookMs, event: JSON.parse(lines.at(-1) ?? ''), output }
+  return { code, errors, event: JSON.parse(lines.at(-1) ?? ''), output }
 }
 
 const failure = (variable: string, problem: RegExp) => ({
@@ -79,8 +79,9 @@ describe('a start that fails', () => {
     }
   })
 
-  it('names HOST when the address is not one of this machine', async () => {
-    const { code, event } = await startInVain({ DATABASE_URL: database.url, HOST: '192.0.2.1' })
+  it('names HOST when the address is not one of this machine, even where the log is silent', async () => {
+    const variables = { DATABASE_URL: database.url, HOST: '192.0.2.1', LOG_LEVEL: 'silent' }
+    const { code, event } = await startInVain(variables)
     expect(code).toBe(1)
     expect(event).toEqual(failure('HOST', /^"192\.0\.2\.1" is no address of this machine/))
   })
@@ -93,15 +94,6 @@ describe('a start that fails', () => {
       problems: [expect.stringMatching(/^PORT: /), expect.stringMatching(/^LOG_LEVEL: /)],
       msg: 'start.failed',
     })
-  })
-
-  it('is logged even where the log is silent', async () => {
-    const { event } = await startInVain({
-      DATABASE_URL: database.url,
-      HOST: '192.0.2.1',
-      LOG_LEVEL: 'silent',
-    })
-    expect(event.msg).toBe('start.failed')
   })
 
   it.skipIf(process.getuid?.() !== 0).each<[string, () => Promise<void>]>([
@@ -121,26 +113,26 @@ describe('a start that fails', () => {
         await chmod(join(folder, 'data', 'postgres'), 0o700)
       },
     ],
-  ])('names DATA_FOLDER when it %s, at once', async (_what, prepare) => {
+  ])('names DATA_FOLDER when it %s', async (_what, prepare) => {
     await prepare()
-    const { code, event, tookMs } = await startInVain({}, nobody)
+    const { code, event } = await startInVain({}, nobody)
     expect(code).toBe(1)
     expect(event).toEqual(failure('DATA_FOLDER', /./))
     expect(event.problem).not.toMatch(/EACCES|EPERM|ENOTDIR|EEXIST/)
-    expect(tookMs).toBeLessThan(15_000)
   })
 
   it.skipIf(process.platform !== 'linux')(
     'names DATA_FOLDER where no folder can be made, and does not hang',
     async () => {
-      for (const variables of [{}, { KEY_ENCRYPTION_SECRET: 'a-secret-of-32-characters-or-more' }]) {
-        const { code, event, tookMs } = await startInVain({ DATA_FOLDER: '/proc/quittance', ...variables })
+      const variants = [{}, { KEY_ENCRYPTION_SECRET: 'a-secret-of-32-characters-or-more' }]
+      const starts = variants.map((variables) =>
+        startInVain({ DATA_FOLDER: '/proc/quittance', ...variables }),
+      )
+      for (const { code, event } of await Promise.all(starts)) {
         expect(code).toBe(1)
         expect(event).toEqual(failure('DATA_FOLDER', /\/proc\/quittance/))
-        expect(tookMs).toBeLessThan(15_000)
       }
     },
-    40_000,
   )
 
   it('goes on without Redis, and names REDIS_URL in a warning', async () => {

@@ -11,7 +11,6 @@ export interface Ended {
   readonly code: number | null
   readonly output: string
   readonly errors: string
-  readonly tookMs: number
 }
 
 export interface Started {
@@ -32,7 +31,6 @@ export const startProcess = (
   },
 ): Started => {
   const { cwd = root, environment = {}, uid } = options
-  const startedAt = performance.now()
   const child = spawn(file, args, {
     cwd,
     env: {
@@ -61,12 +59,7 @@ export const startProcess = (
   process.once('exit', endWithUs)
   const ended = once(child, 'close').then(([code]): Ended => {
     process.off('exit', endWithUs)
-    return {
-      code: typeof code === 'number' ? code : null,
-      output,
-      errors,
-      tookMs: performance.now() - startedAt,
-    }
+    return { code: typeof code === 'number' ? code : null, output, errors }
   })
   const text = () => output + errors
   const waitFor = (pattern: RegExp): Promise<RegExpExecArray> =>

@@ -66,7 +66,7 @@ describe.skipIf(!hasScript)('the service in a terminal', () => {
     } finally {
       if (isRunning(Number(pid))) process.kill(Number(pid), 'SIGKILL')
     }
-  }, 60_000)
+  })
 
   it('shows why a start failed, and colours', async () => {
     const server = startInTerminal({ HOST: '192.0.2.1', PORT: '0', FORCE_COLOR: '1' })

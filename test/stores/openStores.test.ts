@@ -13,13 +13,15 @@ import { insertJournalRows } from '../support/journalRows.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 
-/** Every fee that is listed takes a minute. */
-const makeListingsSlow = `
+const listFees = (fee: string) => `
   create or replace view fee_ledger as
-  select id as settlement_id, caller as account_id, network, asset, amount, fee_rate,
-    (select amount::numeric from pg_sleep(60)) as fee, closed_at as accrued_at from settlements`
+  select id as settlement_id, caller as account_id, network, asset, amount, fee_rate, ${fee} as fee,
+    closed_at as accrued_at from settlements`
 
-const withinMs = 1_000
+/** Every fee that is listed takes an hour. */
+const makeListingsSlow = listFees('(select amount::numeric from pg_sleep(3600))')
+/** Every fee is the time in milliseconds that the database gives the statement that lists it. */
+const listTimeouts = listFees("extract(epoch from current_setting('statement_timeout')::interval) * 1000")
 
 describe('the stores', () => {
   let database: TestDatabase
@@ -48,11 +50,6 @@ describe('the stores', () => {
       systemClock,
       silentLogger,
     )
-  const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
-    const startedAt = performance.now()
-    await work()
-    return performance.now() - startedAt
-  }
 
   it('answer operators while the nightly reconciliation reads', async () => {
     stores = await open()
@@ -62,7 +59,7 @@ describe('the stores', () => {
       await other.query('begin')
       await other.query('lock table unfinal_settlements in access exclusive mode')
       const period = { from: new Date(0), to: new Date() }
-      const limit = { timeoutMs: 60_000, stopped: stopped.signal }
+      const limit = { timeoutMs: 1_800_000, stopped: stopped.signal }
       const nightly = stores.nightlyReconciliation.findCountDifferences('unfinal_list', period, limit)
       await pollUntil(async () => {
         const { rows } = await pool.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
@@ -72,8 +69,8 @@ describe('the stores', () => {
         differences: [],
         counts: [],
       })
+      // It ends although the table is still locked.
       stopped.abort()
-      expect(await timeOf(() => nightly)).toBeLessThan(withinMs)
       expect(await nightly).toBeNull()
     } finally {
       await other.query('rollback')
@@ -83,7 +80,25 @@ describe('the stores', () => {
   })
 
   describe('while one tenant floods slow pages', () => {
-    let pages: readonly Promise<unknown>[]
+    let isFlooding: boolean
+    let tenants: readonly Promise<readonly unknown[]>[]
+
+    /** Asks for one page after another until the flood ends; returns the answers. */
+    const flood = async (): Promise<readonly unknown[]> => {
+      const pages: unknown[] = []
+      while (isFlooding) {
+        pages.push(
+          await stores.accountSettlements
+            .list({ accountId: 'eve', limit: 10 })
+            .catch((error: unknown) => error),
+        )
+      }
+      return pages
+    }
+    const endFlood = async (): Promise<readonly unknown[]> => {
+      isFlooding = false
+      return (await Promise.all(tenants)).flat()
+    }
 
     beforeEach(async () => {
       await insertJournalRows(pool, {
@@ -92,48 +107,52 @@ describe('the stores', () => {
       })
       await pool.query(makeListingsSlow)
       stores = await open()
-      pages = Array.from({ length: 60 }, () =>
-        stores.accountSettlements.list({ accountId: 'eve', limit: 10 }).catch((error: unknown) => error),
-      )
+      isFlooding = true
+      tenants = Array.from({ length: 60 }, flood)
       await pollUntil(async () => {
         const { rows } = await pool.query("select 1 from pg_stat_activity where wait_event = 'PgSleep'")
         return rows.length >= 5
       }, 'slow pages')
     })
     afterEach(async () => {
-      await Promise.all(pages)
+      await endFlood()
       await stores.close()
     })
 
-    it('payments of others are claimed, recorded and closed without delay', async () => {
-      const took = await timeOf(async () => {
-        const claimed = await stores.journal.claim(claimOf({ caller: 'ada' }), {
-          tier: tiers.free,
-          at: new Date(),
-        })
-        if (claimed === null) throw new Error('The authorization has a row already')
-        await stores.journal.recorderFor(claimed.id).record({ transaction: claimed.id, bytes: 'bytes' })
-        await stores.journal.close(claimed.id, { state: 'confirmed', transaction: claimed.id })
+    // The flood never ends by itself: what waited for a connection behind it would be refused.
+    it('payments of others are claimed, recorded and closed', async () => {
+      const claimed = await stores.journal.claim(claimOf({ caller: 'ada' }), {
+        tier: tiers.free,
+        at: new Date(),
       })
-      expect(took).toBeLessThan(withinMs)
+      if (claimed === null) throw new Error('The authorization has a row already')
+      await stores.journal.recorderFor(claimed.id).record({ transaction: claimed.id, bytes: 'bytes' })
+      await stores.journal.close(claimed.id, { state: 'confirmed', transaction: claimed.id })
     })
 
-    it('quotas, lanes and idempotency keys of others are served without delay', async () => {
-      const took = await timeOf(async () => {
-        await stores.quotas.readUse('ada', new Date())
-        await stores.lanes.advance({ network: 'eip155:1', signer: '0x1' }, 0)
-        await stores.idempotency.begin({ caller: 'ada', key: 'key', fingerprint: 'f' })
-      })
-      expect(took).toBeLessThan(withinMs)
+    it('quotas, lanes and idempotency keys of others are served', async () => {
+      await stores.quotas.readUse('ada', new Date())
+      await stores.lanes.advance({ network: 'eip155:1', signer: '0x1' }, 0)
+      await stores.idempotency.begin({ caller: 'ada', key: 'key', fingerprint: 'f' })
     })
 
-    it('each page ends after a few seconds', async () => {
-      const took = await timeOf(() => Promise.all(pages))
-      expect(took).toBeLessThan(6_000)
-      for (const page of await Promise.all(pages)) {
+    it('each page is refused', async () => {
+      for (const page of await endFlood()) {
         expect(page).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 })
       }
     })
+  })
+
+  it('give a page two seconds', async () => {
+    await insertJournalRows(pool, {
+      count: 1,
+      columns: { caller: `'bob'`, fee_rate: '0', quota_month: `'2026-01-01'` },
+    })
+    await pool.query(listTimeouts)
+    stores = await open()
+    const [page] = await stores.accountSettlements.list({ accountId: 'bob', limit: 1 })
+    expect(page?.fee).toBe('2000')
+    await stores.close()
   })
 
   it('read pages from DATABASE_READ_URL, and everything else from DATABASE_URL', async () => {

@@ -3,11 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
+import type { Logger } from '../../src/ports/logger.js'
 import { tiers } from '../../src/protocol/tiers.js'
 import { openStores, type Stores } from '../../src/stores/openStores.js'
 import { canonicalMailbox } from '../../src/usecases/dashboard/canonicalMailbox.js'
 import { claimOf } from '../support/claimOf.js'
+import { createMemoryLogger } from '../support/memoryLogger.js'
 import { findPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pgbouncer.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { recordInLane } from '../support/recordInLane.js'
 
@@ -18,12 +21,13 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
   let pooler: TestPgBouncer
   let ours: Stores
   let theirs: Stores
+  const theirLog = createMemoryLogger()
 
   beforeAll(async () => {
     if (program === null) return
     database = await createTestDatabase()
     pooler = await startPgBouncer(program, database.url)
-    const open = () =>
+    const open = (logger: Logger) =>
       openStores(
         {
           databaseUrl: new Secret(pooler.urlOf(database.url)),
@@ -37,10 +41,10 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
           readMailbox: canonicalMailbox,
         },
         systemClock,
-        silentLogger,
+        logger,
       )
-    ours = await open()
-    theirs = await open()
+    ours = await open(silentLogger)
+    theirs = await open(theirLog)
   })
   afterAll(async () => {
     await ours.close()
@@ -78,6 +82,12 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
   })
 
   it('never accept a key after another instance has revoked it', async () => {
+    // From then on the other instance knows that it hears of no change.
+    await pollUntil(
+      () => theirLog.messages().includes('accounts.listener_lost'),
+      'the lost notifications',
+      theirLog.messages,
+    )
     for (let round = 0; round < 10; round += 1) {
       const fingerprint = randomBytes(32)
       const { account } = await ours.accounts.register(
@@ -88,7 +98,6 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
         expect(await theirs.accounts.findByKey(fingerprint)).toMatchObject({
           account: { id: account.id },
         })
-        await new Promise((resolve) => setTimeout(resolve, 60))
       }
       await ours.accounts.revoke(account.id)
       expect(await theirs.accounts.findByKey(fingerprint)).toBeNull()

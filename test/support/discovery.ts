@@ -93,7 +93,7 @@ export const createTestDiscovery = (
 ) => {
   const clock = createManualClock()
   const discovery = createDiscovery({
-    schemaValidator: createSchemaValidator(),
+    schemaValidator: createSchemaValidator({ deadlineMs: 2_000 }),
     catalogue,
     challenges: noChallenges,
     probe: null,

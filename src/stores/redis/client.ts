@@ -9,15 +9,19 @@ export interface RedisClientOptions {
   readonly logger: Logger
   /** How long startup waits for Redis before continuing without it. */
   readonly readyDeadlineMs?: number
+  /** After this long a command fails, and the circuit opens. Default 150 ms. */
+  readonly commandTimeoutMs?: number
+  /** After this long without an answer the connection is replaced. Default 2 s. */
+  readonly socketTimeoutMs?: number
 }
 
 const defaultReadyDeadlineMs = 2_000
+const defaultCommandTimeoutMs = 150
+const defaultSocketTimeoutMs = 2_000
 
 // With ioredis defaults, commands wait indefinitely while Redis is down.
 const deadlines = {
   connectTimeout: 500,
-  commandTimeout: 150,
-  socketTimeout: 2_000,
   enableOfflineQueue: false,
   // A command whose response was lost is not resent: it may have been executed.
   maxRetriesPerRequest: 0,
@@ -25,13 +29,23 @@ const deadlines = {
   retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
 } as const
 
-/** Keeps reconnecting if Redis is not ready at the deadline. Commands fail within 150 ms. */
+/** Keeps reconnecting if Redis is not ready at the deadline. */
 export const openRedis = async (
   url: string,
-  { logger, readyDeadlineMs = defaultReadyDeadlineMs }: RedisClientOptions,
+  {
+    logger,
+    readyDeadlineMs = defaultReadyDeadlineMs,
+    commandTimeoutMs = defaultCommandTimeoutMs,
+    socketTimeoutMs = defaultSocketTimeoutMs,
+  }: RedisClientOptions,
 ): Promise<Redis> => {
   checkUrl(url)
-  const redis = new Redis(url, { ...deadlines, connectionName: 'quittance' })
+  const redis = new Redis(url, {
+    ...deadlines,
+    commandTimeout: commandTimeoutMs,
+    socketTimeout: socketTimeoutMs,
+    connectionName: 'quittance',
+  })
   logTransitions(redis, { url, logger })
   await waitUntilReady(redis, readyDeadlineMs)
   return redis

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unixNow } from '../../support/evm/authorization.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
 import { eventually, openScene, quickFinality, type Scene, type Service } from './scene.js'
@@ -77,7 +78,7 @@ describe.concurrent('a network', () => {
     first.clearFaults()
     await untilOffered(service, true)
     expect(await settleOne()).toMatchObject({ success: true })
-  }, 60_000)
+  })
 
   it('reports low and empty gas balances, and stays ready', async () => {
     const logger = createMemoryLogger()
@@ -138,7 +139,11 @@ describe.concurrent('a network', () => {
   it('with one unfunded signer of two settles with the other', async () => {
     const service = await scene.open({ signerCount: 2 })
     await scene.chain.fundGas(service.signers[0]?.address ?? '0x', 1n)
-    await new Promise((resolve) => setTimeout(resolve, 6_000))
+    await pollUntil(
+      () => service.core.listNetworks()[0]?.signers[0]?.settlementsLeft === 0,
+      'the monitor to read the empty balance',
+      service.core.listNetworks,
+    )
     expect(isOffered(service)).toBe(true)
     const plans = await Promise.all(Array.from({ length: 6 }, () => scene.plan()))
     for (const { body } of plans) expect(await service.settle(body)).toMatchObject({ success: true })
@@ -188,5 +193,5 @@ describe.concurrent('a network', () => {
     } finally {
       await own.close()
     }
-  }, 40_000)
+  })
 })

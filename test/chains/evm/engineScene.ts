@@ -41,6 +41,7 @@ import type { FacilitatorKey } from '../../support/evm/localChain.js'
 import { createToyCall, readToyJudge, type Toy, type ToyPlan, toyClaim } from '../../support/evm/toyCall.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import { addInstance } from '../../support/instances.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { eventually, type Scene } from './scene.js'
 
 /** The transaction engine on a scene's chain, with a gate before the lanes that controls batching. */
@@ -206,7 +207,7 @@ export const withScheme = <Plan>(open: OpenEngine, scheme: PlannedScheme<Plan>):
     if (claimed === null) throw new Error('The payment already has an open row')
     onClaim?.(claimed.id)
     const outcome = await scheme.settle(plan, journal.recorderFor(claimed.id), {
-      waitUntil: waitUntil ?? AbortSignal.timeout(15_000),
+      waitUntil: waitUntil ?? AbortSignal.timeout(waitLimitMs),
     })
     if (outcome.state === 'pending') await journal.release(claimed.id)
     else await journal.close(claimed.id, outcome)
@@ -242,7 +243,7 @@ export const openToy = async (scene: Scene, toy: Toy, options?: EngineOptions): 
     resolve: async (settlementId) => {
       const row = await journal.find(settlementId)
       if (row === null) throw new Error('There is no row')
-      return await engine.resolve(row, readToyJudge(rpc, row), AbortSignal.timeout(5_000))
+      return await engine.resolve(row, readToyJudge(rpc, row), AbortSignal.timeout(waitLimitMs))
     },
   }
 }

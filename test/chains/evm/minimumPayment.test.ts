@@ -4,6 +4,7 @@ import { createTokenRegistry } from '../../../src/chains/evm/tokens/tokenRegistr
 import { systemClock } from '../../../src/platform/clock.js'
 import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { openEngine } from './engineScene.js'
 import { openScene, type Scene } from './scene.js'
 
@@ -117,7 +118,7 @@ describe('a payment of dust on EVM', () => {
     if (!verification.isValid) throw new Error(verification.reason)
     cost *= 100n
     const recorder = { settlementId: 'any', record: async () => undefined }
-    const waitUntil = AbortSignal.timeout(5_000)
+    const waitUntil = AbortSignal.timeout(waitLimitMs)
     expect(await verification.settle(recorder, { waitUntil })).toEqual(confirmed)
     expect(await scheme.verify(payment, options)).toMatchObject({ reason: 'payment_below_minimum' })
   })

@@ -40,16 +40,13 @@ const readEvents = (secret: string) =>
   receiver.received.map(({ body, headers }): unknown => new Webhook(secret).verify(body, headers))
 
 describe('a settlement whose caller has a webhook', () => {
-  it('is sent within about a second, in its public form', async () => {
+  it('is sent in its public form', async () => {
     const { settle, secret, stop, core } = await open()
     const { body } = await scene.plan()
     const result = await settle(body, 'shop')
-    const answeredAt = performance.now()
     expect(result).toMatchObject({ success: true })
 
     await eventually(() => (receiver.received.length > 0 ? true : null))
-    // The poll interval of 0.5 s and the delivery; the rest is a margin for load.
-    expect(performance.now() - answeredAt).toBeLessThan(2_500)
     expect(readEvents(secret)).toMatchObject([
       {
         type: 'settlement.confirmed',

@@ -12,6 +12,7 @@ import { createManualClock, type ManualClock } from '../../support/manualClock.j
 import { settlement } from '../../support/memoryJournal.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { createMemoryScenarios, type MemoryScenarios } from '../../support/sandbox/scenarios.js'
 
 export interface Scene {
@@ -109,7 +110,7 @@ export const settleAuthorized = async (
   })
   const outcome = await authorized.settle(
     { settlementId: claimed.id, record: async (signed) => void broadcasts.push(signed) },
-    { waitUntil: AbortSignal.timeout(5_000) },
+    { waitUntil: AbortSignal.timeout(waitLimitMs) },
   )
   const transaction = broadcasts.at(-1)?.transaction ?? null
   // What was written to the database and read again.

@@ -8,6 +8,7 @@ import {
   storeMessageRelaxed,
 } from '@ton/core'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { createWallet, randomAddress, randomKeys, type TestWallet } from '../../support/ton/wallets.js'
 import { openScene, resolve, type Scene } from './scene.js'
 
@@ -146,7 +147,7 @@ describe('exact on the TON testnet', () => {
       expect(outcome).toEqual({ state: 'confirmed', transaction: row.transaction })
       expect(row.transaction).toMatch(/^5a4db0[0-9a-f]{58}$/)
       expect(await resolve(scheme, row)).toEqual(outcome)
-      expect(await scheme.getBlockStatus({ number: 1n, hash: 'any' }, AbortSignal.timeout(1_000))).toBe(
+      expect(await scheme.getBlockStatus({ number: 1n, hash: 'any' }, AbortSignal.timeout(waitLimitMs))).toBe(
         'final',
       )
     },

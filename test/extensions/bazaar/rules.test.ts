@@ -16,7 +16,8 @@ const declare = (given: Partial<Declaration> = {}): Declaration => ({
   extensionKeys: ['bazaar'],
   ...given,
 })
-const schemaValidator = createSchemaValidator()
+// Longer than a busy machine needs for a value that takes no time.
+const schemaValidator = createSchemaValidator({ deadlineMs: 2_000 })
 afterAll(() => schemaValidator.close())
 
 const explain = (given: Partial<Declaration> = {}, allowsPrivateHosts = false) =>

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import type { Payment } from '../../../src/protocol/payment.js'
 import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
@@ -7,6 +7,7 @@ import type { Authorized, Scheme } from '../../../src/schemes/scheme.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { settlement } from '../../support/memoryJournal.js'
 import { withoutExtensions } from '../../support/plainPayment.js'
+import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
 import { createToyDirectChain, type ToyDirectChain } from '../../support/toyDirectChain.js'
 
 const paid: DirectTransfer = { asset: 'gold', from: 'alice', to: 'bob', amount: 100n, memo: null }
@@ -81,7 +82,7 @@ describe('exact-direct', () => {
   afterEach(() => {
     recorded.length = 0
   })
-  const settle = ({ settle: run }: Authorized, waitUntil = AbortSignal.timeout(2_000)) =>
+  const settle = ({ settle: run }: Authorized, waitUntil = AbortSignal.timeout(waitLimitMs)) =>
     run(
       {
         settlementId: 'settlement',
@@ -170,18 +171,26 @@ describe('exact-direct', () => {
     })
 
     it('waits for a transaction that is not final, because clients ask as soon as they have paid', async () => {
-      open({}, 2_000)
+      open({}, waitLimitMs)
       toy.find({ state: 'pending' })
       const reason = reasonOf(createPayment())
-      setTimeout(() => toy.find(found()), 20)
+      await pollUntil(() => toy.listQueries().length > 1, 'the transaction to be looked up again')
+      toy.find(found())
       expect(await reason).toBe('valid')
     })
 
     it('does not wait longer than configured, nor for an unknown transaction, nor for a caller that is gone', async () => {
       open({}, 20)
       toy.find({ state: 'pending' })
-      expect(await reasonOf(createPayment())).toBe('transaction_not_final')
-      expect(toy.listQueries().length).toBeGreaterThan(2)
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+      const reason = reasonOf(createPayment())
+      await vi.advanceTimersByTimeAsync(19)
+      const lookUps = toy.listQueries().length
+      expect(lookUps).toBeGreaterThan(2)
+      await vi.advanceTimersByTimeAsync(1_000)
+      expect(await reason).toBe('transaction_not_final')
+      expect(toy.listQueries().length - lookUps).toBeLessThanOrEqual(1)
+      vi.useRealTimers()
 
       open({}, 60_000)
       expect(await reasonOf(createPayment())).toBe('transaction_not_found')
@@ -236,12 +245,12 @@ describe('exact-direct', () => {
       const record = async () => undefined
       const settled = await verdict.settle(
         { settlementId: 's-1', record },
-        { waitUntil: AbortSignal.timeout(5_000) },
+        { waitUntil: AbortSignal.timeout(waitLimitMs) },
       )
       const refused = { state: 'failed', reason: 'transaction_too_old' }
       expect(settled).toMatchObject(refused)
       const row = settlement({ details: verdict.details, createdAt: clock.now() })
-      expect(await scheme.resolve(row, AbortSignal.timeout(5_000))).toMatchObject(refused)
+      expect(await scheme.resolve(row, AbortSignal.timeout(waitLimitMs))).toMatchObject(refused)
     })
 
     it('gives settle a minute more, so that what verify accepted does not expire between the two', async () => {
@@ -317,7 +326,9 @@ describe('exact-direct', () => {
       expect(authorized.authorizedAmount).toBe(100n)
       const outcome = settle(authorized)
       toy.find(new Error('No node answers'))
-      setTimeout(() => toy.find(found([{ ...paid, amount: 150n }])), 20)
+      const asked = toy.listQueries().length
+      await pollUntil(() => toy.listQueries().length > asked, 'a look-up without an answer')
+      toy.find(found([{ ...paid, amount: 150n }]))
       // Above the claim: the surplus is not part of it.
       expect(await outcome).toEqual({ state: 'confirmed', transaction: 'tx-1', settledAmount: 100n })
       expect(recorded).toEqual(['tx-1'])
@@ -339,7 +350,12 @@ describe('exact-direct', () => {
         toy.find({ state: 'pending' })
         const authorized = await authorize(createPayment())
         if (state === 'missing') toy.find({ state })
-        expect(await settle(authorized, AbortSignal.timeout(20))).toEqual({
+        const stop = new AbortController()
+        const outcome = settle(authorized, stop.signal)
+        const asked = toy.listQueries().length
+        await pollUntil(() => toy.listQueries().length > asked, 'a look-up')
+        stop.abort()
+        expect(await outcome).toEqual({
           state: 'pending',
           transaction: 'tx-1',
         })

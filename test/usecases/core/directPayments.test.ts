@@ -69,7 +69,7 @@ const setup = (changes: Partial<DirectChain> = {}) => {
     concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
     clock,
     logger,
-    waitMs: 50,
+    waitMs: 250,
   })
   const verifyPayment = createVerifyPayment({
     registry,

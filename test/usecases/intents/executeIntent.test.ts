@@ -18,6 +18,7 @@ import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryIdempotency } from '../../support/memoryIdempotency.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { plainPayment } from '../../support/plainPayment.js'
+import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createUnlimitedSettle } from '../../support/settleAuthorization.js'
@@ -64,9 +65,17 @@ describe('an intent', () => {
     readonly watch?: (journal: SettlementJournal) => SettlementJournal
     /** Adds an `exact-direct` route. */
     readonly direct?: DirectChain
+    /** Of reads of a network. */
+    readonly deadlineMs?: number
   }
 
-  const open = async ({ toy = {}, schemes = [], watch = (journal) => journal, direct }: World = {}) => {
+  const open = async ({
+    toy = {},
+    schemes = [],
+    watch = (journal) => journal,
+    direct,
+    deadlineMs = waitLimitMs,
+  }: World = {}) => {
     const journal = watch(createSettlementJournal(database.pool(), await addInstance(database.pool())))
     const clock = createManualClock()
     const registry = createSchemeRegistry([
@@ -92,7 +101,7 @@ describe('an intent', () => {
       settleAuthorization,
       clock,
       logger,
-      deadlineMs: 500,
+      deadlineMs,
     })
     const { useCases, jobs } = intents
     const stopped = new AbortController().signal
@@ -102,7 +111,7 @@ describe('an intent', () => {
       counter: createMemoryCounter(),
       clock: systemClock,
       logger,
-      deadlineMs: 1_000,
+      deadlineMs: waitLimitMs,
     })
 
     const createUnder = (idempotencyKey: string | null, changes: Partial<IntentRequest> = {}, by = caller) =>
@@ -387,7 +396,7 @@ describe('an intent', () => {
     await runJob('expireIntents')
     expect(await statusOf(intent.id)).toBe('executing')
     expect(await execute(intent.id, payload)).toMatchObject({ status: 'executing' })
-  }, 30_000)
+  })
 
   it('is not bound, and nothing is sent, if the process ends after the claim', async () => {
     let sent = 0
@@ -426,8 +435,7 @@ describe('an intent', () => {
     const { intent, paymentRequirements } = await hung.route()
     void hung.execute(intent.id, payloadFor(paymentRequirements)).catch(() => undefined)
     const isExecuting = async () => (await hung.statusOf(intent.id)) === 'executing'
-    for (let at = 0; at < 200 && !(await isExecuting()); at++)
-      await new Promise((done) => setTimeout(done, 10))
+    await pollUntil(isExecuting, 'the intent to be bound')
     await database.pool().query("update instances set seen_at = now() - interval '1 minute'")
 
     const { reconcile, runJob, execute, statusOf } = await open()
@@ -724,8 +732,7 @@ describe('an intent', () => {
     const payload = payloadFor(paymentRequirements)
     void hung.execute(intent.id, payload).catch(() => undefined)
     const isExecuting = async () => (await hung.statusOf(intent.id)) === 'executing'
-    for (let at = 0; at < 200 && !(await isExecuting()); at++)
-      await new Promise((done) => setTimeout(done, 10))
+    await pollUntil(isExecuting, 'the intent to be bound')
     await database.pool().query("update instances set seen_at = now() - interval '1 minute'")
 
     const { execute, statusOf } = await open()
@@ -761,7 +768,7 @@ describe('an intent', () => {
     let isHung = false
     const describeAsset: Scheme['describeAsset'] = async () =>
       isHung ? await new Promise<never>(() => undefined) : { asset: 'gold', decimals: 6, extra: {} }
-    const { create, execute, useCases } = await open({ toy: { describeAsset } })
+    const { create, execute, useCases } = await open({ toy: { describeAsset }, deadlineMs: 500 })
     const { intent, recommendedRoute } = await create()
     const routeId = recommendedRoute?.id ?? ''
     isHung = true

@@ -20,6 +20,7 @@ import { viewStream } from '../../../src/usecases/streams/viewStream.js'
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
 import { intentOf } from '../../support/intentOf.js'
+import { pollUntil } from '../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { streamOf } from '../../support/streamOf.js'
 import { createToyScheme } from '../../support/toyScheme.js'
@@ -746,9 +747,9 @@ describe('the nightly reconciliation', () => {
       const stopped = new AbortController()
       const running = jobs.reconcileNightly.run(stopped.signal)
       // The second counter waits for the lock.
-      await expect
-        .poll(readRuns, { timeout: 5_000 })
-        .toEqual([expect.objectContaining({ settlements: 5, ended: false })])
+      const seen = async () => (await readRuns()).find(({ settlements }) => settlements === 5)
+      expect(await pollUntil(seen, 'the comparison of settlements', readRuns)).toMatchObject({ ended: false })
+      expect(await readRuns()).toHaveLength(1)
       await jobs.measureReconciliation.run(never)
       expect(gauges).toEqual([
         { counts: [{ kind: 'payment_missing', count: 1 }], unchecked: 0, finishedAt: expect.any(String) },

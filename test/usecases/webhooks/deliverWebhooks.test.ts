@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { WebhookResponse } from '../../../src/ports/webhookTransport.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { accountOf, createWebhookWorld, turningSealer } from './support.js'
@@ -84,6 +84,10 @@ describe('a message', () => {
 })
 
 describe('deliverWebhooks', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
   it.each([200, 201, 202, 204, 299])('treats status %i as delivered', async (status) => {
     const { outbox, sent, answer, set, deliver, clock } = createWebhookWorld()
     await set('a')
@@ -165,6 +169,7 @@ describe('deliverWebhooks', () => {
     Array.from({ length: count }, (_, index) => `hang${String(index).padStart(3, '0')}`)
 
   it('delivers the first message of a stranger while 400 receivers hang', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
     const { outbox, sent, answer, set, deliver } = createWebhookWorld({ slowAfterMs: 50 })
     const hanging = gate<WebhookResponse>()
     answer(({ url }) => (url.startsWith('https://hang') ? hanging.opened : answerOf(204)))
@@ -176,7 +181,10 @@ describe('deliverWebhooks', () => {
     await pollUntil(() => sent.length >= 128, 'receivers to hang')
     await set('stranger')
     const { id } = outbox.write('stranger')
-    await pollUntil(() => outbox.get(id).state === 'delivered', 'the message of the stranger')
+    await pollUntil(() => {
+      vi.advanceTimersByTime(50)
+      return outbox.get(id).state === 'delivered'
+    }, 'the message of the stranger')
     expect(sent.filter(({ url }) => url.startsWith('https://hang')).length).toBeLessThanOrEqual(640)
     hanging.open(answerOf(204))
     await round
@@ -184,11 +192,16 @@ describe('deliverWebhooks', () => {
 
   /** Receivers that are known as slow, and hang from now on. */
   const createSlowWorld = async (accounts: readonly string[], slowConcurrency: number) => {
+    // Time passes only here: every later answer is quick.
+    vi.useFakeTimers({ toFake: ['performance'] })
     const world = createWebhookWorld({ slowAfterMs: 20, concurrency: 4, slowConcurrency })
     const { answer, set, outbox, deliver } = world
     for (const account of accounts) await set(account)
     for (const account of accounts) outbox.write(account)
-    answer(() => new Promise((resolve) => setTimeout(() => resolve(answerOf(204)), 40)))
+    answer(() => {
+      vi.advanceTimersByTime(20)
+      return answerOf(204)
+    })
     await deliver()
     const hanging = gate<WebhookResponse>()
     world.sent.length = 0

@@ -90,7 +90,7 @@ describe('A45: a node that reports a wrong nonce', () => {
       .query('select max(nonce)::int as highest from broadcasts where signer = $1', [signer.address])
     expect(rows[0]?.highest).toBeLessThan(10)
     expect(await scene.chain.balanceOf(far.payTo)).toBe(0n)
-  }, 40_000)
+  })
 
   it('burns no more gas for fillers than the budget of the network', async () => {
     const sending = await scene.openToy({
@@ -98,9 +98,11 @@ describe('A45: a node that reports a wrong nonce', () => {
     })
     await scene.chain.control.mine(60)
     await sending.lanes.advance(laneOf(sending), 60)
-    const settling = sending.settle(await scene.toy.plan(), { waitUntil: AbortSignal.timeout(3_000) })
+    const stop = new AbortController()
+    const settling = sending.settle(await scene.toy.plan(), { waitUntil: stop.signal })
     await eventually(async () => ((await sending.lanes.readNext(laneOf(sending))) === 61 ? true : null))
     for (let round = 0; round < 6; round++) await sending.maintenance.check()
+    stop.abort()
     expect(await settling).toMatchObject({ state: 'pending' })
     const fillers = await countFillers(laneOf(sending).signer)
     expect(fillers).toBeGreaterThan(0)

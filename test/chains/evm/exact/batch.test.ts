@@ -13,6 +13,7 @@ import {
   deployWallet,
   type EoaWallet,
 } from '../../../support/evm/wallets.js'
+import { waitLimitMs } from '../../../support/pollUntil.js'
 import { batchKinds, isSharedByAny } from '../batchContracts.js'
 import { createSigner, type EngineOptions } from '../engineScene.js'
 import { eventually, openScene, type PlannedPayment, planPayment, type Scene } from '../scene.js'
@@ -116,7 +117,7 @@ const closeOneBlockLater = async ({ scheme, journal }: ExactSending, { body }: P
   const id = formatAuthorizationId({ network, asset: token.verifyingContract, from, nonce })
   const row = await journal.findOpen(id)
   if (row === null) throw new Error('There is no open row')
-  const outcome = await scheme.resolve(row, AbortSignal.timeout(5_000))
+  const outcome = await scheme.resolve(row, AbortSignal.timeout(waitLimitMs))
   if (outcome.state !== 'pending') await journal.close(row.id, outcome)
   return outcome
 }

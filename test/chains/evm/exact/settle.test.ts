@@ -367,7 +367,14 @@ describe('when the chain does not mine', () => {
 
   it('waits for the configured number of confirmations', async () => {
     const { chain } = scene
-    const service = await scene.open({ environment: { [`EVM_CONFIRMATIONS_${chain.chainId}`]: '3' } })
+    const proxy = await scene.openProxy()
+    const service = await scene.open({
+      rpcUrls: [proxy.url],
+      environment: {
+        [`EVM_CONFIRMATIONS_${chain.chainId}`]: '3',
+        [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '20',
+      },
+    })
     const { body, payTo } = await scene.plan()
     let isAnswered = false
     const settling = service.settle(body).finally(() => {
@@ -375,7 +382,9 @@ describe('when the chain does not mine', () => {
     })
     await eventually(async () => ((await chain.balanceOf(payTo)) === 0n ? null : true))
     await chain.control.mine()
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // The second block was read, and its effects with it: several rounds read blocks after it.
+    const read = proxy.count('eth_getBlockByNumber')
+    await eventually(() => (proxy.count('eth_getBlockByNumber') >= read + 10 ? true : null))
     expect(isAnswered).toBe(false)
     await chain.control.mine()
     expect(await settling).toMatchObject({ success: true })

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { unixNow } from '../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../support/evm/localChain.js'
 import { deployToy, type Toy } from '../../../support/evm/toyCall.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { type EngineOptions, openToy, type ToySending } from '../engineScene.js'
@@ -52,7 +53,10 @@ describe('a waiting payment', () => {
     const sending = await open()
     const plan = await toy.plan()
     sending.shut()
-    const settling = sending.settle(plan, { waitUntil: AbortSignal.timeout(300) })
+    const stop = new AbortController()
+    const settling = sending.settle(plan, { waitUntil: stop.signal })
+    await sending.whenWaiting(1)
+    stop.abort()
     expect(await rejectionOf(settling)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(await countRecorded([plan.payer])).toBe(0)
     expect(await readRows(plan.payer)).toMatchObject([{ state: 'claimed', transaction: null }])
@@ -71,18 +75,22 @@ describe('a waiting payment', () => {
       await scene.chain.control.setAutomine(false)
       const plans = await Promise.all(range(20).map(() => toy.plan()))
       sending.shut()
+      const stop = new AbortController()
       const settling = Promise.allSettled(
-        plans.map((plan) => sending.settle(plan, { waitUntil: AbortSignal.timeout(2_000) })),
+        plans.map((plan) => sending.settle(plan, { waitUntil: stop.signal })),
       )
       await sending.whenWaiting(20)
       sending.open()
+      const payers = plans.map(({ payer }) => payer)
+      await pollUntil(async () => (await countRecorded(payers)) === 16, 'the lane to be full')
+      stop.abort()
       const settled = await settling
       const refused = settled.filter(({ status }) => status === 'rejected')
       expect(refused).toHaveLength(4)
       for (const answer of settled) {
         if (answer.status === 'fulfilled') expect(answer.value.state).toBe('pending')
       }
-      expect(await countRecorded(plans.map(({ payer }) => payer))).toBe(16)
+      expect(await countRecorded(payers)).toBe(16)
     } finally {
       await scene.chain.control.setCode(multicall3Address, code ?? '0x')
     }

@@ -10,9 +10,10 @@ import {
   type ToyPlan,
   toyReasons,
 } from '../../../support/evm/toyCall.js'
+import { waitLimitMs } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { createSigner, type EngineOptions, openToy, type ToySending, withoutBlock } from '../engineScene.js'
-import { openScene, type Scene } from '../scene.js'
+import { eventually, openScene, type Scene } from '../scene.js'
 
 /* Settlements resolved from their journal row alone: after a crash, and after a reorg. */
 
@@ -44,12 +45,16 @@ const crashAfterRecord = async (plan: ToyPlan) => {
   const sending = await open({ url: proxy.url })
   proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
   let id = ''
-  const outcome = await sending.settle(plan, {
-    waitUntil: AbortSignal.timeout(500),
+  const stop = new AbortController()
+  const settling = sending.settle(plan, {
+    waitUntil: stop.signal,
     onClaim: (claimed) => {
       id = claimed
     },
   })
+  await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
+  stop.abort()
+  const outcome = await settling
   if (outcome.state !== 'pending') throw new Error('It was sent')
   return { id, transaction: outcome.transaction }
 }
@@ -149,7 +154,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     if (row.block === null) throw new Error('It has no block')
     return { sending, plan, row, block: row.block, transaction: outcome.transaction }
   }
-  const within = () => AbortSignal.timeout(5_000)
+  const within = () => AbortSignal.timeout(waitLimitMs)
 
   it('keeps the block and the gas of its receipt, also when it is resolved from its row', async () => {
     const { sending, row, block, transaction } = await settleOne()

@@ -18,6 +18,7 @@ import {
   deployWallet,
   type PayerWallet,
 } from '../../../support/evm/wallets.js'
+import { waitLimitMs } from '../../../support/pollUntil.js'
 
 let chain: LocalChain
 let contracts: ContractReader
@@ -49,7 +50,7 @@ const sign = (wallet: PayerWallet, { streamId, amount, sequence }: Voucher = vou
   })
 
 const isSigned = (payer: string, signature: string, by: Vouchers = vouchers) =>
-  by.isSigned(voucher, payer, signature, AbortSignal.timeout(10_000))
+  by.isSigned(voucher, payer, signature, AbortSignal.timeout(waitLimitMs))
 
 describe('a voucher', () => {
   const wallet = createEoa()

@@ -18,6 +18,7 @@ import {
 } from '../../../support/evm/uptoPermit2.js'
 import { deployUptoRouter } from '../../../support/evm/uptoRouter.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
+import { waitLimitMs } from '../../../support/pollUntil.js'
 import { createSigner, type EngineOptions, type OpenEngine, openEngine } from '../engineScene.js'
 import type { Scene } from '../scene.js'
 
@@ -117,7 +118,7 @@ export const openUpto = async (scene: Scene, options: UptoOptions = {}): Promise
       }
       const id = await claim(body, verification)
       const outcome = await verification.settle(journal.recorderFor(id), {
-        waitUntil: AbortSignal.timeout(15_000),
+        waitUntil: AbortSignal.timeout(waitLimitMs),
       })
       if (outcome.state === 'pending') await journal.release(id)
       else if (!(await journal.close(id, outcome))) throw new Error('The row was not closed')
@@ -137,7 +138,7 @@ export const openUpto = async (scene: Scene, options: UptoOptions = {}): Promise
               throw new Error('killed')
             },
           },
-          { waitUntil: AbortSignal.timeout(15_000) },
+          { waitUntil: AbortSignal.timeout(waitLimitMs) },
         )
         .catch(() => undefined)
       await journal.release(id)
@@ -146,7 +147,7 @@ export const openUpto = async (scene: Scene, options: UptoOptions = {}): Promise
     resolve: async (settlementId) => {
       const row = await journal.find(settlementId)
       if (row === null) throw new Error('There is no row')
-      return await scheme.resolve(row, AbortSignal.timeout(10_000))
+      return await scheme.resolve(row, AbortSignal.timeout(waitLimitMs))
     },
   }
 }

@@ -8,6 +8,7 @@ import {
   transferAndCall,
   transferCall,
 } from '../../../support/near/payment.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { amount, openScene, otherTokenId, type Scene, tokenId } from '../scene.js'
 
 let scene: Scene
@@ -252,8 +253,14 @@ describe('a payment on NEAR is accepted', () => {
   it('by settle, which waits until it is final', async () => {
     scene.chain.ledger.setFinalityHeld(true)
     const txHash = await send(scene.payer, tokenId, [transferCall({ to: payTo, amount })], 'INCLUDED')
-    const settling = scene.settle(scene.bodyOf(txHash, { payTo }))
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    let isAnswered = false
+    const asked = scene.proxy.calls.length
+    const settling = scene.settle(scene.bodyOf(txHash, { payTo })).finally(() => {
+      isAnswered = true
+    })
+    // Each round of settle asks several times at most.
+    await pollUntil(() => scene.proxy.calls.length > asked + 20, 'rounds without finality')
+    expect(isAnswered).toBe(false)
     scene.chain.ledger.setFinalityHeld(false)
     expect(await settling).toMatchObject({ state: 'confirmed', transaction: txHash })
   })

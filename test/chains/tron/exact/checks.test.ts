@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Verification } from '../../../../src/schemes/scheme.js'
+import { waitLimitMs } from '../../../support/pollUntil.js'
 import { createTronKey, type TronKey } from '../../../support/tron/keys.js'
 import {
   type SignedFields,
@@ -157,7 +158,7 @@ describe('checks without the chain', () => {
     const verified = await verify(await plan({ lifetimeMs: 5_500 }))
     if (!verified.isValid) throw new Error(`It is refused as ${verified.reason}`)
     const recorder = opened.lanes.openRecorder({})
-    expect(await verified.settle(recorder, { waitUntil: AbortSignal.timeout(1_000) })).toEqual({
+    expect(await verified.settle(recorder, { waitUntil: AbortSignal.timeout(waitLimitMs) })).toEqual({
       state: 'failed',
       reason: 'authorization_expired',
     })

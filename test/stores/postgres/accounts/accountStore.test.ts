@@ -189,17 +189,20 @@ describe('accounts in Postgres', () => {
     expect(await ours.find(account.id)).toMatchObject({ allowedIPs: null, allowedRef: null })
   })
 
-  it('waits for a silent database no longer than the request deadline', async () => {
+  it('gives up on a silent database before its pool does', async () => {
     const url = new URL(database.url)
     const network = await startTcpProxy(Number(url.port))
     url.port = String(network.port)
-    const distant = openPool({ url: url.href, maxConnections: 1, onError: () => undefined })
+    const distant = openPool({
+      url: url.href,
+      maxConnections: 1,
+      statementTimeoutMs: 3_600_000,
+      onError: () => undefined,
+    })
     try {
       await distant.query('select 1')
       network.hang()
-      const beganAt = performance.now()
       await expect(createAccountStore(distant).findByKey(randomBytes(32))).rejects.toThrow(/timeout/i)
-      expect(performance.now() - beganAt).toBeLessThan(4_500)
     } finally {
       await network.close()
       await distant.end()

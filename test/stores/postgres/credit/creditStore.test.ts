@@ -7,11 +7,13 @@ import type { SettlementJournal } from '../../../../src/ports/settlementJournal.
 import { isReason, type Reason, reasons } from '../../../../src/protocol/reasons.js'
 import { createCreditStore } from '../../../../src/stores/postgres/credit/creditStore.js'
 import { whileTracing } from '../../../../src/stores/postgres/credit/traceCycles.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { creditFormula } from '../../../../src/usecases/credit/score.js'
 import { type OpenPayment, openPayments } from '../../../support/creditModel.js'
 import { addInstance } from '../../../support/instances.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { readText } from '../../../support/sourceFiles.js'
 import { withoutCredit } from '../../../support/withoutCredit.js'
@@ -26,14 +28,27 @@ describe('the credit store', () => {
   let journal: SettlementJournal
   let blocks: ConfirmedBlocks
   let store: CreditStore
+  /** Ends no statement by itself. */
+  let patient: Pool
+  let patientStore: CreditStore
   beforeAll(async () => {
     database = await createTestDatabase()
     pool = database.pool()
+    patient = openPool({
+      url: database.url,
+      maxConnections: 2,
+      statementTimeoutMs: 3_600_000,
+      onError: () => undefined,
+    })
+    patientStore = createCreditStore(patient, database.otherPool())
     journal = createSettlementJournal(pool, await addInstance(pool))
     blocks = createConfirmedBlocks(pool)
     store = createCreditStore(pool, database.otherPool())
   })
-  afterAll(() => database.drop())
+  afterAll(async () => {
+    await patient.end()
+    await database.drop()
+  })
   beforeEach(() => pool.query('truncate settlements, broadcasts, broadcast_settlements'))
 
   const open = async (payment: OpenPayment): Promise<string> => (await openPayments(pool, [payment]))[0] ?? ''
@@ -373,9 +388,7 @@ describe('the credit store', () => {
       await store.traceCycles(unstopped)
       await pool.query('update credit_wallets set payments = 7')
       await whileHolding(`select pg_advisory_xact_lock(7140420)`, async () => {
-        const startedAt = performance.now()
-        expect(await store.recount('eip155:ada')).toEqual({ isComplete: false, repairs: 1 })
-        expect(performance.now() - startedAt).toBeLessThan(5_000)
+        expect(await patientStore.recount('eip155:ada')).toEqual({ isComplete: false, repairs: 1 })
       })
       expect(await countPayments('ada')).toBe(1)
     })
@@ -384,13 +397,11 @@ describe('the credit store', () => {
       await pay('ada', 'shop')
       await store.traceCycles(unstopped)
       await whileHolding('lock table credit_pairs in access exclusive mode', async () => {
-        const startedAt = performance.now()
-        const traced = whileTracing(pool, (run) => run('select 1 from credit_pairs'), 300)
+        const traced = whileTracing(patient, (run) => run('select 1 from credit_pairs'), 300)
         await expect(traced).rejects.toMatchObject({ code: '57014' })
-        expect(performance.now() - startedAt).toBeLessThan(2_000)
       })
       const slow = whileTracing(
-        pool,
+        patient,
         async (run) => {
           for (;;) await run('select pg_sleep(0.1)')
         },
@@ -414,7 +425,7 @@ describe('the credit store', () => {
         ).rowCount
       await whileHolding('select 1 from credit_edges for update', async (holder) => {
         const recount = store.recount('eip155:ada')
-        await expect.poll(isWaiting, { interval: 10 }).toBe(1)
+        await pollUntil(async () => (await isWaiting()) === 1, 'the recount to wait')
         // It waits for the edge: it has the failure, and no wallet yet.
         const { rowCount } = await holder.query('select 1 from credit_wallets for update nowait')
         expect(rowCount).toBe(1)
@@ -505,7 +516,7 @@ describe('the credit store', () => {
     try {
       await other.query('begin')
       await other.query('lock table settlements in access exclusive mode')
-      expect(await store.recount('eip155:ada')).toEqual({ isComplete: false, repairs: 0 })
+      expect(await patientStore.recount('eip155:ada')).toEqual({ isComplete: false, repairs: 0 })
     } finally {
       await other.query('rollback')
       other.release()

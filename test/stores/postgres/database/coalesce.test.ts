@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { coalesce } from '../../../../src/stores/postgres/database/coalesce.js'
+import { drainEventLoop } from '../../../support/manualClock.js'
 
 /** Statements in the order sent; the test resolves them. */
 const createStatements = () => {
@@ -16,7 +17,7 @@ const createStatements = () => {
   const askOnce = async (input: string) => {
     const answer = ask(input)
     answer.catch(() => undefined)
-    await new Promise((resolve) => setImmediate(resolve))
+    await drainEventLoop()
     return { answer }
   }
   return { sent, askOnce }
@@ -37,7 +38,8 @@ describe('coalesced calls', () => {
     expect(sent.map(({ inputs }) => inputs)).toEqual([['a'], ['b']])
     sent[0]?.end()
     await asked[0]?.answer
-    await vi.waitFor(() => expect(sent).toHaveLength(3))
+    await drainEventLoop()
+    expect(sent).toHaveLength(3)
     expect(sent[2]?.inputs).toEqual(['c', 'd'])
   })
 
@@ -62,15 +64,18 @@ describe('coalesced calls', () => {
     await askOnce('b')
     const together = [await askOnce('c'), await askOnce('d')]
     sent[0]?.end(new Error('Query read timeout'))
-    await vi.waitFor(() => expect(sent).toHaveLength(3))
+    await drainEventLoop()
+    expect(sent).toHaveLength(3)
     const refusal = new DatabaseError('no', 2, 'error')
     refusal.code = '23505'
     sent[2]?.end(refusal)
-    await vi.waitFor(() => expect(sent).toHaveLength(4))
+    await drainEventLoop()
+    expect(sent).toHaveLength(4)
     expect(sent[3]?.inputs).toEqual(['c'])
     sent[3]?.end(refusal)
     await expect(together[0]?.answer).rejects.toBe(refusal)
-    await vi.waitFor(() => expect(sent).toHaveLength(5))
+    await drainEventLoop()
+    expect(sent).toHaveLength(5)
     sent[4]?.end()
     expect(await together[1]?.answer).toBe('d')
   })

@@ -67,10 +67,10 @@ test('applies each file once when four instances start concurrently', async () =
 })
 
 test('waits for another instance longer than the statement timeout', async () => {
-  const folder = await folderWith({ '0001_wait.sql': 'select pg_sleep(0.5);' })
+  const folder = await folderWith({ '0001_wait.sql': 'select pg_sleep(2.5);' })
   const impatient = openPool({ url: database.url, maxConnections: 2, onError: () => undefined })
-  impatient.options.statement_timeout = 100
-  impatient.options.query_timeout = 200
+  impatient.options.statement_timeout = 1_000
+  impatient.options.query_timeout = 1_500
 
   const outcomes = await Promise.all([migrate(impatient, folder), migrate(impatient, folder)])
 

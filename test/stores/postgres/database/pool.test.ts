@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 let database: TestDatabase
@@ -12,6 +13,7 @@ afterAll(() => database.drop())
 
 const opened: { end(): Promise<void> }[] = []
 afterEach(async () => {
+  vi.useRealTimers()
   for (const pool of opened.splice(0)) await pool.end()
 })
 
@@ -51,24 +53,25 @@ test("sets the application name and the server's timeouts", async () => {
   expect(await show('idle_in_transaction_session_timeout')).toBe('30s')
 })
 
-test('queues for a free connection for the time that it is given', async () => {
-  const waitFor = async (connectionTimeoutMs: number, releasedAfterMs: number) => {
-    const onError = () => undefined
-    const pool = openPool({ url: database.url, maxConnections: 1, connectionTimeoutMs, onError })
-    opened.push(pool)
-    const client = await pool.connect()
-    const release = setTimeout(() => client.release(), releasedAfterMs)
-    const answer = await pool.query('select 1').then(
-      () => 'answered',
-      (error: unknown) => String(error),
-    )
-    clearTimeout(release)
-    if (answer !== 'answered') client.release()
-    return answer
-  }
-  expect(await waitFor(50, 2_000)).toContain('timeout exceeded when trying to connect')
-  expect(await waitFor(8_000, 5_500)).toBe('answered')
-}, 15_000)
+test.each([
+  { time: 'five seconds unless told otherwise', given: {}, limitMs: 5_000 },
+  { time: 'less', given: { connectionTimeoutMs: 50 }, limitMs: 50 },
+  { time: 'more', given: { connectionTimeoutMs: 8_000 }, limitMs: 8_000 },
+])('queues for a free connection: $time', async ({ given, limitMs }) => {
+  const onError = () => undefined
+  const pool = openPool({ url: database.url, maxConnections: 1, ...given, onError })
+  opened.push(pool)
+  const client = await pool.connect()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const late = expect(pool.query('select 1')).rejects.toThrow('timeout exceeded when trying to connect')
+  vi.advanceTimersByTime(limitMs)
+  await late
+
+  const timely = pool.query('select 1 as one')
+  vi.advanceTimersByTime(limitMs - 1)
+  client.release()
+  expect((await timely).rows).toEqual([{ one: 1 }])
+})
 
 test('reports and replaces an idle connection that breaks', async () => {
   const { pool, onError } = open()
@@ -76,7 +79,8 @@ test('reports and replaces an idle connection that breaks', async () => {
 
   await killConnection(rows[0]?.pid ?? 0)
 
-  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+  await pollUntil(() => onError.mock.calls.length > 0, 'the report')
+  expect(onError).toHaveBeenCalledOnce()
   const [error] = onError.mock.calls[0] ?? []
   expect(error?.message).toContain('terminating connection')
   expect(error).not.toHaveProperty('client')
@@ -97,14 +101,17 @@ test('rejects the next query, without a crash, when a connection breaks within a
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
 })
 
-test('gives up on a server that accepts connections but does not respond', { timeout: 15_000 }, async () => {
+test('gives up on a server that accepts connections but does not respond', async () => {
   const silent = createServer().listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const address = silent.address()
   const port = typeof address === 'object' ? address?.port : 0
   const { pool } = open(`postgres://nobody@127.0.0.1:${port}/nothing`)
 
-  await expect(pool.query('select 1')).rejects.toThrow(/timeout/)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const refused = expect(pool.query('select 1')).rejects.toThrow(/timeout/)
+  vi.advanceTimersByTime(5_000)
+  await refused
 
   silent.close()
 })

@@ -15,6 +15,7 @@ import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
 
@@ -375,7 +376,7 @@ describe('the settlement journal', () => {
           )
           const recording = record(journal, settlement.id, signedAs('0x1'))
           const refused = expect(recording).rejects.toThrow('taken over')
-          await expect.poll(isSomeoneWaiting, { interval: 10, timeout: 5_000 }).toBe(true)
+          await pollUntil(isSomeoneWaiting, 'the wait for the lock')
           await rival.query('commit')
           await refused
         } finally {
@@ -692,7 +693,7 @@ describe('the settlement journal', () => {
       await die(instance)
       const before = await seenAt(instance)
       vi.advanceTimersByTime(3_000)
-      await expect.poll(() => seenAt(instance), { interval: 10 }).toBeGreaterThan(Number(before))
+      await pollUntil(async () => Number(await seenAt(instance)) > Number(before), 'the heartbeat')
     })
 
     it('sends heartbeats while its pool is exhausted', async () => {
@@ -703,7 +704,7 @@ describe('the settlement journal', () => {
         await die(instance)
         const before = await seenAt(instance)
         vi.advanceTimersByTime(3_000)
-        await expect.poll(() => seenAt(instance), { interval: 10 }).toBeGreaterThan(Number(before))
+        await pollUntil(async () => Number(await seenAt(instance)) > Number(before), 'the heartbeat')
       } finally {
         for (const client of taken) client.release()
         await announced.pop()?.close()

@@ -209,7 +209,7 @@ describe('the signer lanes', () => {
       expect(await recordIn(lane)).toBe(0)
       await refused
       expect((await journals[0].find(id))?.state).toBe('claimed')
-    }, 15_000)
+    })
 
     it('releases a lane whose instance vanishes while it signs', async () => {
       await lanes.advance(lane, 0)
@@ -243,7 +243,7 @@ describe('the signer lanes', () => {
         await farPool.end()
         await proxy.close()
       }
-    }, 15_000)
+    })
   })
 
   describe('advance', () => {

@@ -559,8 +559,8 @@ describe('the record of a batch', () => {
     const plans = await planMany(6)
     proxy.setFault('eth_sendRawTransaction', { kind: 'hang' })
     sending.shut()
-    const waitUntil = AbortSignal.timeout(3_000)
-    const settling = Promise.all(plans.map((plan) => sending.settle(plan, { waitUntil })))
+    const stop = new AbortController()
+    const settling = Promise.all(plans.map((plan) => sending.settle(plan, { waitUntil: stop.signal })))
     await sending.whenWaiting(6)
     sending.open()
     await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
@@ -572,6 +572,7 @@ describe('the record of a batch', () => {
     expect(rows).toHaveLength(6)
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['pending']))
     expect(new Set(rows.flatMap(({ written, stored }) => [written, stored])).size).toBe(1)
+    stop.abort()
     proxy.clearFaults()
     await settling
   })
@@ -583,10 +584,14 @@ describe('the record of a batch', () => {
     proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
     sending.shut()
     const ids: string[] = []
-    const waitUntil = AbortSignal.timeout(1_500)
-    const settling = plans.map((plan) => sending.settle(plan, { waitUntil, onClaim: (id) => ids.push(id) }))
+    const stop = new AbortController()
+    const settling = plans.map((plan) =>
+      sending.settle(plan, { waitUntil: stop.signal, onClaim: (id) => ids.push(id) }),
+    )
     await sending.whenWaiting(5)
     sending.open()
+    await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
+    stop.abort()
     expect(states(await Promise.all(settling))).toEqual(plans.map(() => 'pending'))
     for (const { payTo } of plans) expect(await toy.creditOf(payTo)).toBe(0n)
 

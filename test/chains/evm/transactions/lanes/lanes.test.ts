@@ -75,13 +75,14 @@ describe('a lane', () => {
     await scene.chain.control.setAutomine(false)
     const settling = await settleApart(sending, 16)
     const late = [sending.settle(await scene.toy.plan()), sending.settle(await scene.toy.plan())]
-    // Enough time for a send if there were a free slot.
-    await new Promise((resolve) => setTimeout(resolve, 700))
+    await sending.whenWaiting(18)
+    // Another lane sends meanwhile: so would this one if there were a free slot.
+    const others = await settleApart(await scene.openToy(), 1)
     expect(await listNonces(sending)).toEqual(range(16))
     await scene.chain.control.mine()
     await whenRecorded(sending, 17)
     await scene.chain.control.setAutomine(true)
-    expect(states(await Promise.all([...settling, ...late]))).toEqual(confirmed(18))
+    expect(states(await Promise.all([...settling, ...late, ...others]))).toEqual(confirmed(19))
     // Calls that wait together share a transaction.
     expect(await listNonces(sending)).toEqual(range(17))
   })
@@ -95,11 +96,11 @@ describe('a lane', () => {
       const plans = await Promise.all(range(40).map(() => scene.toy.plan()))
       const settling = sending.settleTogether(plans)
       await whenRecorded(sending, 16)
-      await new Promise((resolve) => setTimeout(resolve, 700))
+      const others = await settleApart(await scene.openToy(), 1)
       expect(await listNonces(sending)).toEqual(range(16))
       await scene.chain.control.setAutomine(true)
       await scene.chain.control.mine()
-      expect(states(await settling)).toEqual(confirmed(40))
+      expect(states([...(await settling), ...(await Promise.all(others))])).toEqual(confirmed(41))
       expect(await listNonces(sending)).toEqual(range(40))
     } finally {
       await scene.chain.control.setCode('0xcA11bde05977b3631167028862bE2a173976CA11', code ?? '0x')
@@ -199,13 +200,13 @@ describe('a nonce gap', () => {
     // Payments continue while the gap is open.
     while (!isHealed && settling.length < 200) {
       settling.push(sending.settle(await scene.toy.plan()))
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await sending.whenWaiting(1 + settling.length)
     }
     expect(await first).toMatchObject({ state: 'confirmed' })
     expect(new Set(states(await Promise.all(settling)))).toEqual(new Set(['confirmed']))
     const nonces = await listNonces(sending)
     expect(nonces).toEqual(range(nonces.length))
-  }, 40_000)
+  })
 })
 
 describe('a stuck transaction', () => {
@@ -281,12 +282,16 @@ describe('a stuck transaction', () => {
     await control.setAutomine(false)
     await control.mine()
     let id = ''
-    const outcome = await sending.settle(await scene.toy.plan(), {
-      waitUntil: AbortSignal.timeout(500),
+    const stop = new AbortController()
+    const settling = sending.settle(await scene.toy.plan(), {
+      waitUntil: stop.signal,
       onClaim: (claimed) => {
         id = claimed
       },
     })
+    await eventually(async () => ((await countInPool()) === 1 ? true : null))
+    stop.abort()
+    const outcome = await settling
     expect(outcome).toMatchObject({ state: 'pending' })
     const [stuck] = await listRecorded(sending)
     const mineExpensive = async () => {
@@ -343,7 +348,7 @@ describe('a stuck transaction', () => {
     expect(highest).toBeLessThan(20_000_000_000n)
     await control.mine()
     await Promise.allSettled(settling)
-  }, 40_000)
+  })
 
   it("is not replaced by an instance without the lane's lease", async () => {
     const { sending, settling, clock, mineExpensive } = await getStuck()

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createRpc } from '../../../../../src/chains/evm/rpc/rpc.js'
 import { createReceiptWatcher } from '../../../../../src/chains/evm/transactions/receipts/receiptWatcher.js'
 import { createJsonRpcEndpoint } from '../../../../../src/chains/nodes/jsonRpcEndpoint.js'
@@ -7,6 +7,8 @@ import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Secret } from '../../../../../src/platform/secret.js'
 import { deployToy, type Toy } from '../../../../support/evm/toyCall.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
+import { waitLimitMs } from '../../../../support/pollUntil.js'
+import type { RpcProxy } from '../../../../support/rpcProxy.js'
 import { type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
 import { eventually, openScene, type Scene } from '../../scene.js'
 
@@ -19,6 +21,7 @@ beforeAll(async () => {
   toy = await deployToy(scene.chain)
 })
 afterEach(async () => {
+  vi.useRealTimers()
   for (const sending of opened.splice(0)) await sending.close()
   await scene.reset()
 })
@@ -54,21 +57,6 @@ describe('waiting for receipts', () => {
     expect(proxy.count('eth_getTransactionReceipt') - asked).toBeLessThanOrEqual(2 * 20)
   })
 
-  it('polls nothing while there are no waits', async () => {
-    const proxy = await scene.openProxy()
-    const sending = await open({ url: proxy.url, environment: { EVM_POLL_INTERVAL_MS_84532: '10' } })
-    await scene.chain.control.setAutomine(false)
-    const waitUntil = AbortSignal.timeout(1_000)
-    expect(await sending.settle(await toy.plan(), { waitUntil })).toMatchObject({ state: 'pending' })
-    proxy.clearCalls()
-    // A maintenance round reads a block too.
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(proxy.calls.filter(({ method }) => method === 'eth_getBlockByNumber').length).toBeLessThanOrEqual(
-      2,
-    )
-    expect(proxy.count('eth_getTransactionReceipt')).toBe(0)
-  })
-
   const patiently = { confirmations: 1, isCrossChecked: false }
 
   const openWatcher = async () => {
@@ -77,7 +65,7 @@ describe('waiting for receipts', () => {
     const endpoint = createJsonRpcEndpoint(new Secret(proxy.url), 5_000)
     const rpc = createRpc(chain.network, [endpoint], silentLogger)
     await rpc.probe()
-    return { proxy, watcher: createReceiptWatcher(rpc, 20), asked: proxy.calls.length }
+    return { proxy, rpc, watcher: createReceiptWatcher(rpc, 20), asked: proxy.calls.length }
   }
 
   /** Pending transactions, each of its own account. */
@@ -90,7 +78,27 @@ describe('waiting for receipts', () => {
       }),
     )
 
-  const within = (milliseconds = 10_000) => AbortSignal.timeout(milliseconds)
+  const within = () => AbortSignal.timeout(waitLimitMs)
+
+  it('polls nothing while there are no waits', async () => {
+    const { proxy, watcher, rpc } = await openWatcher()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    await scene.chain.control.setAutomine(false)
+    const ending = new AbortController()
+    const waiting = watcher.wait(createEoa().privateKey, patiently, ending.signal)
+    /** A second, and a request that is answered after what the second started. */
+    const passSecond = async () => {
+      await vi.advanceTimersByTimeAsync(1_000)
+      await rpc.getBalance(createEoa().address)
+    }
+    while (proxy.count('eth_getTransactionReceipt') < 2) await passSecond()
+    ending.abort()
+    expect(await waiting).toBeNull()
+    await passSecond()
+    proxy.clearCalls()
+    for (let second = 0; second < 10; second += 1) await passSecond()
+    expect(new Set(proxy.calls.map(({ method }) => method))).toEqual(new Set(['eth_getBalance']))
+  })
 
   it('sends one request for all waits on one transaction', async () => {
     const { proxy, watcher } = await openWatcher()
@@ -151,18 +159,22 @@ describe('waiting for receipts', () => {
     expect(await waiting).toMatchObject({ transactionHash: newest })
   })
 
+  /** Each receipt was asked for and answered: the newest block is read only afterwards. Forgets these calls. */
+  const whenAsked = async (proxy: RpcProxy, count: number) => {
+    await eventually(() => {
+      const last = proxy.calls.at(-1)?.method
+      const isAsked = proxy.count('eth_getTransactionReceipt') >= count
+      return isAsked && last !== 'eth_getTransactionReceipt' ? true : null
+    })
+    proxy.clearCalls()
+  }
+
   it('reads all receipts of a block in one request when several waits need it', async () => {
     const { proxy, watcher } = await openWatcher()
     await scene.chain.control.setAutomine(false)
     const hashes = await sendMany(5)
     const waiting = hashes.map((hash) => watcher.wait(hash, patiently, within()))
-    // Answered: they are asked together, and the newest block only afterwards.
-    await eventually(() => {
-      const last = proxy.calls.at(-1)?.method
-      const isAsked = proxy.count('eth_getTransactionReceipt') === 5
-      return isAsked && last !== 'eth_getTransactionReceipt' ? true : null
-    })
-    proxy.clearCalls()
+    await whenAsked(proxy, 5)
     await scene.chain.control.mine()
     const receipts = await Promise.all(waiting)
     expect(receipts.map((receipt) => receipt?.transactionHash)).toEqual(hashes)
@@ -179,10 +191,12 @@ describe('waiting for receipts', () => {
       [3, 0],
       [6, 1],
       // A missing method is not requested repeatedly.
-      [6, 1],
+      [6, 0],
     ] as const) {
       const hashes = await sendMany(count)
+      proxy.clearCalls()
       const waiting = hashes.map((hash) => watcher.wait(hash, patiently, within()))
+      await whenAsked(proxy, count)
       await scene.chain.control.mine()
       const receipts = await Promise.all(waiting)
       expect(receipts.map((receipt) => receipt?.transactionHash)).toEqual(hashes)
@@ -221,8 +235,11 @@ describe('waiting for receipts', () => {
     const abandoned = await chain.control.sendAs({ from: left.address, to: right.address })
     const awaited = await chain.control.sendAs({ from: right.address, to: left.address })
 
-    const patient = watcher.wait(awaited, policy, AbortSignal.timeout(10_000))
-    expect(await watcher.wait(abandoned, policy, AbortSignal.timeout(100))).toBeNull()
+    const patient = watcher.wait(awaited, policy, within())
+    const ending = new AbortController()
+    const impatient = watcher.wait(abandoned, policy, ending.signal)
+    ending.abort()
+    expect(await impatient).toBeNull()
     await chain.control.mine()
     expect(await patient).toMatchObject({ transactionHash: awaited, status: true })
     expect(await watcher.wait(abandoned, policy, AbortSignal.abort())).toBeNull()

@@ -3,6 +3,7 @@ import { unixNow } from '../../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../../support/evm/localChain.js'
 import { createToyCall, deployToy, type Toy, type ToyPlan } from '../../../../support/evm/toyCall.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
+import { pollUntil } from '../../../../support/pollUntil.js'
 import type { RpcProxy } from '../../../../support/rpcProxy.js'
 import { createSigner, type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
 import { openScene, type Scene } from '../../scene.js'
@@ -34,7 +35,7 @@ const open = async (options: EngineOptions = {}) => {
     return 'refused' in simulation ? simulation.refused : null
   }
   await simulate(await toy.plan())
-  await expect.poll(() => proxy.count('eth_getCode')).toBe(1)
+  await pollUntil(() => proxy.count('eth_getCode') === 1, 'the code of Multicall3 to be read')
   proxy.clearCalls()
   return { proxy, sending, simulate }
 }
