@@ -37,7 +37,7 @@ const run = async (): Promise<void> => {
     paymentsPerRound: 40,
     windowMs: 4_000,
     longestFaultMs: 4_000,
-    closeMs: 60_000,
+    closeMs: 180_000,
     kinds: readKinds(),
     onRound: (round) => console.log(describeRound(round)),
     onStopFailure: (error) => console.log(error),

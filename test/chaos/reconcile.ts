@@ -41,7 +41,7 @@ interface Books {
 }
 
 // Longer than an endpoint is avoided after its failures, and than the lease of an event whose instance was killed.
-const restMs = 90_000
+const restMs = 180_000
 const pollMs = 500
 
 /**

@@ -34,8 +34,8 @@ export interface RoundLimits {
 }
 
 const pollMs = 200
-// Longer than any expected wait, so that hangs are reported.
-const longestMs = 180_000
+// Longer than any expected wait, and than clients retry, so that hangs are reported.
+const longestMs = 300_000
 // Deeper than any reorg.
 const blocksBack = 8n
 

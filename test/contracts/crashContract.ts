@@ -6,17 +6,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settleResult } from '../../src/protocol/results.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { findFreePort } from '../support/freePort.js'
+import { killInstances } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import type { RpcProxy } from '../support/rpcProxy.js'
 
 export interface CrashedPayment {
+  readonly method: string
   readonly body: unknown
   readonly payer: string
   readonly amount: bigint
   countReceived(): Promise<bigint>
 }
 
-/** Blocks a settle at a point, and reports whether it has reached it. */
+/** Blocks settles at a point, and reports whether one has reached it since the last `hold`. */
 export interface Hold {
   hold(): void
   isThere(): boolean
@@ -34,34 +37,59 @@ export type CrashPoint = (typeof crashPoints)[number]
 export interface CrashHarness {
   readonly environment: Readonly<Record<string, string>>
   readonly holds: Readonly<Partial<Record<CrashPoint, Hold>>>
-  plan(): Promise<CrashedPayment>
+  /** One by each method of the family. */
+  plan(): Promise<readonly CrashedPayment[]>
   /** Ends every hold and resets the counts. */
   release(): void
   close(): Promise<void>
 }
 
-/** Blocks a settle at its first call of an RPC method. */
+/** Blocks a settle at its first call of an RPC method, which the service must not give up: `RPC_TIMEOUT_MS` is long. */
 export const holdAt = (proxy: RpcProxy, method: string): Hold => ({
-  hold: () => proxy.setFault(method, { kind: 'hang' }),
+  hold: () => {
+    proxy.clearCalls()
+    proxy.setFault(method, { kind: 'hang' })
+  },
   isThere: () => proxy.count(method) > 0,
 })
 
-/** Kills a real process at each point, restarts it on the same data, and retries the request. */
+export interface CrashOptions {
+  readonly points?: readonly CrashPoint[]
+  /** On the embedded database, which ends with the process. Default: on a database server, which outlives it. */
+  readonly isEmbedded?: boolean
+}
+
+/** Kills a real process at each point, restarts it on the same data, and retries the requests. */
 export const describeCrashes = (
   name: string,
   open: () => Promise<CrashHarness>,
-  points: readonly CrashPoint[] = crashPoints,
+  { points = crashPoints, isEmbedded = false }: CrashOptions = {},
 ): void => {
   describe(`kill -9 in the middle of a settle on ${name}`, () => {
     let harness: CrashHarness
     let dataFolder: string
+    let database: TestDatabase | null = null
     let facilitator: FacilitatorProcess | null = null
 
     const start = async () => {
       if (facilitator !== null) return facilitator
       const own = { PORT: String(await findFreePort()), HOST: '127.0.0.1', DATA_FOLDER: dataFolder }
-      facilitator = await startFacilitator({ ...harness.environment, ...own }, () => undefined)
+      const stores =
+        database === null
+          ? {}
+          : { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret' }
+      // No request is answered before the process is killed.
+      const waits = { SETTLE_WAIT_SECONDS: '60' }
+      facilitator = await startFacilitator(
+        { ...harness.environment, ...own, ...stores, ...waits },
+        () => undefined,
+      )
       return facilitator
+    }
+    const kill = async (running: FacilitatorProcess) => {
+      await running.kill()
+      facilitator = null
+      if (database !== null) await killInstances(database.pool())
     }
     const settle = async (url: string, body: unknown, idempotencyKey: string) => {
       const response = await fetch(`${url}/settle`, {
@@ -74,11 +102,13 @@ export const describeCrashes = (
 
     beforeAll(async () => {
       harness = await open()
+      database = isEmbedded ? null : await createTestDatabase()
       dataFolder = await mkdtemp(join(tmpdir(), 'quittance-crash-'))
     })
     afterAll(async () => {
       await facilitator?.stop()
       await harness.close()
+      await database?.drop()
       await rm(dataFolder, { recursive: true, force: true })
     })
 
@@ -86,39 +116,50 @@ export const describeCrashes = (
       '%s: a retry with the same Idempotency-Key succeeds, and funds move once',
       async (point) => {
         const running = await start()
-        const { body, payer, amount, countReceived } = await harness.plan()
-        const key = randomUUID()
+        const planned = await harness.plan()
+        const payments = planned.map((payment) => ({ ...payment, key: randomUUID() }))
 
         harness.release()
         const hold = harness.holds[point]
         if (hold === undefined) throw new Error(`The harness has no hold ${point}`)
-        hold.hold()
-        const lost = settle(running.url, body, key).catch(() => 'no answer')
-        await pollUntil(hold.isThere, 'the settle to reach the crash point')
-        await running.kill()
-        facilitator = null
-        expect(await lost).toBe('no answer')
+        const lost: Promise<unknown>[] = []
+        for (const { method, body, key } of payments) {
+          hold.hold()
+          lost.push(settle(running.url, body, key).catch(() => 'no answer'))
+          await pollUntil(hold.isThere, `the settle ${method} to reach the crash point`)
+        }
+        await kill(running)
+        expect(await Promise.all(lost)).toEqual(payments.map(() => 'no answer'))
         harness.release()
 
         const restarted = await start()
-        const result = await pollUntil(async () => {
-          const { status, answer } = await settle(restarted.url, body, key)
-          return status === 200 && answer.errorReason !== 'settlement_pending' ? answer : null
-        }, 'the outcome of the settle')
-        expect(result).toMatchObject({ success: true, payer })
-        expect(await countReceived()).toBe(amount)
+        const retry = async ({
+          method,
+          body,
+          key,
+          payer,
+          amount,
+          countReceived,
+        }: (typeof payments)[number]) => {
+          const result = await pollUntil(async () => {
+            const { status, answer } = await settle(restarted.url, body, key)
+            return status === 200 && answer.errorReason !== 'settlement_pending' ? answer : null
+          }, `the outcome of the settle ${method}`)
+          expect(result, method).toMatchObject({ success: true, payer })
+          expect(await countReceived(), method).toBe(amount)
 
-        const again = await settle(restarted.url, body, key)
-        expect(again.answer).toEqual(result)
-        const elsewhere = await settle(restarted.url, body, randomUUID())
-        expect(elsewhere.answer).toMatchObject({
-          success: false,
-          errorReason: 'duplicate_settlement',
-          transaction: result.transaction,
-        })
-        expect(await countReceived()).toBe(amount)
+          const again = await settle(restarted.url, body, key)
+          expect(again.answer, method).toEqual(result)
+          const elsewhere = await settle(restarted.url, body, randomUUID())
+          expect(elsewhere.answer, method).toMatchObject({
+            success: false,
+            errorReason: 'duplicate_settlement',
+            transaction: result.transaction,
+          })
+          expect(await countReceived(), method).toBe(amount)
+        }
+        await Promise.all(payments.map(retry))
       },
-      90_000,
     )
   })
 }

@@ -5,11 +5,13 @@ import { unixNow } from '../support/evm/authorization.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { findFreePort } from '../support/freePort.js'
+import { killInstances } from '../support/instances.js'
+import { isLongRun } from '../support/longRun.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { sandboxUpto } from '../support/sandbox/streams.js'
 
-const streamCount = 1_000
+const streamCount = isLongRun ? 1_000 : 100
 /** Open authorizations of one payer are limited. */
 const payerCount = 10
 const connections = 32
@@ -66,14 +68,14 @@ const inTurn = async (count: number, work: () => Promise<void>): Promise<void> =
   await Promise.all(Array.from({ length: connections }, worker))
 }
 
-const openAll = async (expiresAt: Date): Promise<Metered[]> => {
+const openAll = async (): Promise<Metered[]> => {
   const wallets = Array.from({ length: payerCount }, () => createEoa())
   const streams: Metered[] = []
   let next = 0
   await inTurn(streamCount, async () => {
     const wallet = wallets[next++ % payerCount] ?? createEoa()
     const payment = await sandboxUpto({ wallet, permit: { deadline: String(unixNow() + 3_600) } })
-    const { json } = await post('/v1/stream/open', { ...payment, expiresAt: expiresAt.toISOString() })
+    const { json } = await post('/v1/stream/open', payment)
     const { stream, streamToken = '' } = streamOpened.parse(json)
     streams.push({ id: stream.id, token: streamToken, acknowledged: 0n, sent: 0n })
   })
@@ -120,11 +122,48 @@ const readAll = async () => {
   return rows.map((row) => storedRow.parse(row))
 }
 
-const countEnded = async () => (await readAll()).filter(({ state }) => state === 'closed').length
+const countClosed = async () => (await readAll()).filter(({ state }) => state === 'closed').length
 
-it('a kill -9 loses no answered update of 1,000 open streams, and each settles once, exactly', async () => {
-  const expiresAt = new Date(Date.now() + 45_000)
-  const streams = await openAll(expiresAt)
+const makeDue = (streams: readonly Metered[]) =>
+  database
+    .pool()
+    .query('update streams set closes_at = now() where id = any($1)', [streams.map(({ id }) => id)])
+
+/** Lets no stream be recorded as closed until `release`. */
+const holdCloses = async () => {
+  const pool = database.pool()
+  const client = await pool.connect()
+  await client.query('select pg_advisory_lock(1)')
+  await pool.query(`
+    create function wait_for_the_test() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
+    create trigger wait_for_the_test before update on streams for each row when (new.state = 'closed')
+      execute function wait_for_the_test()`)
+  return {
+    countWaiting: async () => {
+      const { rows } = await pool.query(`
+        select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`)
+      return z.tuple([z.object({ count: z.number() })]).parse(rows)[0].count
+    },
+    release: async () => {
+      await client.query('select pg_advisory_unlock(1)')
+      client.release()
+      // Waits for what a killed process had begun, too.
+      await pool.query('drop function wait_for_the_test() cascade')
+    },
+  }
+}
+
+/** What the killed process owned is free at once. */
+const restart = async () => {
+  await killInstances(database.pool())
+  await database.pool().query(`update streams set attend_at = now() where state = 'closing'`)
+  service = await start()
+}
+
+it(`a kill -9 loses no answered update of ${streamCount} open streams, and each settles once, exactly`, async () => {
+  const streams = await openAll()
   const updating = updateUntilKilled(streams)
   await pollUntil(() => streams.every(({ acknowledged }) => acknowledged > 1n), 'updates of every stream')
   await service.kill()
@@ -139,12 +178,19 @@ it('a kill -9 loses no answered update of 1,000 open streams, and each settles o
   }
   expect((await readAll()).every(({ state }) => state === 'active')).toBe(true)
 
-  service = await start()
-  await pollUntil(async () => (await countEnded()) > 100, 'the job to close streams')
-  // Once more, while it settles.
+  const half = streamCount / 2
+  await makeDue(streams.slice(0, half))
+  await restart()
+  await pollUntil(async () => (await countClosed()) === half, 'the job to close half of the streams')
+  // Once more, while it settles: payments are made that no stream knows of yet.
+  const held = await holdCloses()
+  await makeDue(streams.slice(half))
+  await pollUntil(async () => (await held.countWaiting()) > 0, 'the job to close the other half')
   await service.kill()
-  service = await start()
-  await pollUntil(async () => (await countEnded()) === streamCount, 'every stream to be closed')
+  await held.release()
+  expect(await countClosed()).toBeLessThan(streamCount)
+  await restart()
+  await pollUntil(async () => (await countClosed()) === streamCount, 'every stream to be closed')
 
   const used = new Map((await readAll()).map((row) => [row.id, row]))
   const { rows: settlements } = await database.pool().query(

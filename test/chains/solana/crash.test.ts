@@ -1,14 +1,14 @@
-import { describeCrashes, holdAt } from '../../contracts/crashContract.js'
+import { type CrashHarness, describeCrashes, holdAt } from '../../contracts/crashContract.js'
 import { startRpcProxy } from '../../support/rpcProxy.js'
 import { startLocalSolana } from '../../support/solana/localChain.js'
 import { createParties, solanaPayment } from '../../support/solana/payment.js'
 import { environmentFor } from './scene.js'
 
-describeCrashes('Solana', async () => {
+const open = async (): Promise<CrashHarness> => {
   const chain = await startLocalSolana()
   const proxy = await startRpcProxy(chain.url)
   return {
-    environment: environmentFor(chain.feePayers, [proxy.url]),
+    environment: { ...environmentFor(chain.feePayers, [proxy.url]), SOLANA_RPC_TIMEOUT_MS: '60000' },
     holds: {
       'before anything is recorded': holdAt(proxy, 'simulateTransaction'),
       'between recording and sending': holdAt(proxy, 'sendTransaction'),
@@ -19,7 +19,7 @@ describeCrashes('Solana', async () => {
       const amount = 25_000n
       const body = solanaPayment({ chain, payer, payTo, amount })
       const countReceived = async () => chain.holdingOf(payTo)
-      return { body, payer: payer.publicKey.toBase58(), amount, countReceived }
+      return [{ method: 'exact', body, payer: payer.publicKey.toBase58(), amount, countReceived }]
     },
     release: () => {
       proxy.clearFaults()
@@ -30,4 +30,6 @@ describeCrashes('Solana', async () => {
       await chain.stop()
     },
   }
-})
+}
+
+describeCrashes('Solana', open, { isEmbedded: true })

@@ -10,7 +10,7 @@ describeCrashes('TRON', async () => {
   const token = await chain.deploy('TetherTrc20')
   const proxy = await startRpcProxy(chain.url)
   return {
-    environment: { ...nileEnvironment(proxy.url, token), TRON_RPC_TIMEOUT_MS: '5000' },
+    environment: { ...nileEnvironment(proxy.url, token), TRON_RPC_TIMEOUT_MS: '60000' },
     holds: {
       'before anything is recorded': holdAt(proxy, '/wallet/triggerconstantcontract'),
       'between recording and sending': holdAt(proxy, '/wallet/broadcasthex'),
@@ -26,7 +26,8 @@ describeCrashes('TRON', async () => {
       chain.fund(payer.address, 100_000_000)
       await chain.mint(token, payer.address, 1_000_000n)
       const body = await tronPayment({ chain, payer, payTo, token, amount })
-      return { body, payer: payer.address, amount, countReceived: () => chain.balanceOf(token, payTo) }
+      const countReceived = () => chain.balanceOf(token, payTo)
+      return [{ method: 'exact', body, payer: payer.address, amount, countReceived }]
     },
     release: () => {
       proxy.clearFaults()

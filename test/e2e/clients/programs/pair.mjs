@@ -2,31 +2,45 @@ import { text } from 'node:stream/consumers'
 import { redirectHosts } from './redirectHosts.mjs'
 
 /*
- * One published server and one published client in a process of their own. Reads a scene from stdin and writes one
- * line of JSON: what the client received for each family.
+ * One published client, and the published servers that it buys from, in a process of their own. Reads scenes from stdin and
+ * writes one line of JSON: for each scene, what the client received for each family.
  */
 
-const scene = JSON.parse(await text(process.stdin))
-redirectHosts(scene)
-const [{ openShop }, { createBuyer }] = await Promise.all([
-  import(`./servers/${scene.server}.mjs`),
-  import(`./clients/${scene.client}.mjs`),
-])
-const shop = await openShop(scene)
-const buy = await createBuyer(scene)
+const scenes = JSON.parse(await text(process.stdin))
+redirectHosts(scenes[0])
 
 const decode = (receipt) => {
   if (receipt === null || receipt === undefined) return null
   return typeof receipt === 'string' ? JSON.parse(Buffer.from(receipt, 'base64').toString('utf8')) : receipt
 }
+const describe = (error) => String(error?.stack ?? error)
 
-const purchases = {}
-for (const family of Object.keys(scene.families)) {
+const purchase = async (buy, url, family) => {
   try {
-    const { status, body, receipt } = await buy(`${shop.url}/${family}`, family)
-    purchases[family] = { status, body, receipt: decode(receipt) }
+    const { status, body, receipt } = await buy(`${url}/${family}`, family)
+    return { status, body, receipt: decode(receipt) }
   } catch (error) {
-    purchases[family] = { error: String(error?.stack ?? error) }
+    return { error: describe(error) }
   }
 }
-process.stdout.write(`\n${JSON.stringify(purchases)}\n`, () => process.exit(0))
+
+const buyAll = async (scene) => {
+  const [{ openShop }, { createBuyer }] = await Promise.all([
+    import(`./servers/${scene.server}.mjs`),
+    import(`./clients/${scene.client}.mjs`),
+  ])
+  const { url } = await openShop(scene)
+  const buy = await createBuyer(scene)
+  const purchases = {}
+  for (const family of Object.keys(scene.families)) purchases[family] = await purchase(buy, url, family)
+  return purchases
+}
+
+const bought = []
+for (const scene of scenes) {
+  // A pair that fails does not keep the others from buying.
+  const fail = (error) =>
+    Object.fromEntries(Object.keys(scene.families).map((family) => [family, { error: describe(error) }]))
+  bought.push(await buyAll(scene).catch(fail))
+}
+process.stdout.write(`\n${JSON.stringify(bought)}\n`, () => process.exit(0))

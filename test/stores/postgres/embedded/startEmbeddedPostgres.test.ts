@@ -6,6 +6,7 @@ import { Client } from 'pg'
 import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Machine, pickPort, thisMachine } from '../../../../src/stores/postgres/embedded/machine.js'
 import { startEmbeddedPostgres } from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import {
   ask,
   cleanUp,
@@ -21,7 +22,6 @@ import {
   startBystander,
   startOwner,
   temporaryFolder,
-  until,
   usedFolder,
 } from './support.js'
 
@@ -215,7 +215,10 @@ describe('a data folder', () => {
     )
     expect(await recall(owner.url)).toBe(42)
     await owner.kill()
-    await until(async () => !(await readdir(join(folder, 'cluster'))).includes('postmaster.pid'))
+    await pollUntil(
+      async () => !(await readdir(join(folder, 'cluster'))).includes('postmaster.pid'),
+      'the server to end',
+    )
     expect(await recall((await start(folder, withTools({ flock: noTool }))).url)).toBe(42)
   })
 
@@ -237,7 +240,7 @@ describe.runIf(isLinux)('after a kill -9', () => {
     const pid = await serverPid(folder)
 
     await owner.kill()
-    await until(async () => !(await isAlive(pid)))
+    await pollUntil(async () => !(await isAlive(pid)), 'the server to end')
 
     expect(await recall((await start(folder)).url)).toBe(42)
   })
@@ -346,7 +349,7 @@ describe.runIf(isLinux)('the server', () => {
     const busy = ask(first.url, 'select pg_sleep(600)')
     const refused = expect(busy).rejects.toThrow(/terminating connection|terminated unexpectedly/)
     const sleepers = "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(600)'"
-    await until(async () => (await ask(first.url, sleepers)) === 1)
+    await pollUntil(async () => (await ask(first.url, sleepers)) === 1, 'a backend to sleep')
 
     await first.stop()
 

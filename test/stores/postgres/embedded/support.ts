@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { z } from 'zod'
@@ -142,15 +141,6 @@ export async function serverPid(folder: string): Promise<number> {
 export async function isAlive(pid: number): Promise<boolean> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return text !== '' && !/\) [ZX] /.test(text)
-}
-
-/** Rejects at the deadline. */
-export async function until(condition: () => Promise<boolean>, deadlineMs = 10_000): Promise<void> {
-  const deadline = Date.now() + deadlineMs
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`Not so within ${deadlineMs} ms: ${condition}`)
-    await delay(10)
-  }
 }
 
 export function startBystander(): number {

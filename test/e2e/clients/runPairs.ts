@@ -3,10 +3,10 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { Pair } from './matrix.js'
-import { type Chains, createParty } from './scene.js'
+import { type Chains, createParty, type Family, type Party } from './scene.js'
 
 const program = fileURLToPath(new URL('programs/pair.mjs', import.meta.url))
-const deadlineMs = 90_000
+const deadlineMs = 300_000
 const price = 10_000n
 
 const purchase = z.object({
@@ -19,17 +19,38 @@ const purchase = z.object({
 /** Their responses have neither receipt header. */
 const serversWithoutReceipt: ReadonlySet<Pair['server']> = new Set(['openfacilitator-express'])
 
-/** Runs the pair in a process of its own: `pays`, or what went wrong for each family. */
-export const runPair = async (pair: Pair, chains: Chains, facilitatorUrl: string): Promise<string> => {
-  const parties = await Promise.all(
-    pair.families.map(async (family) => ({ family, ...(await createParty(family, chains)) })),
+/** Runs pairs of one client in a process of their own. Of each: `pays`, or what went wrong for each family. */
+export const runPairs = async (
+  pairs: readonly Pair[],
+  chains: Chains,
+  facilitatorUrl: string,
+): Promise<readonly string[]> => {
+  const prepared = await Promise.all(
+    pairs.map(async (pair) => ({
+      pair,
+      parties: await Promise.all(
+        pair.families.map(async (family) => ({ family, ...(await createParty(family, chains)) })),
+      ),
+    })),
   )
-  const families = Object.fromEntries(parties.map(({ family, terms }) => [family, terms]))
-  const { client, server, version } = pair
-  const { stdout, stderr } = await runProgram({ client, server, version, families, facilitatorUrl })
+  const scenes = prepared.map(({ pair: { client, server, version }, parties }) => {
+    const families = Object.fromEntries(parties.map(({ family, terms }) => [family, terms]))
+    return { client, server, version, families, facilitatorUrl }
+  })
+  const { stdout, stderr } = await runProgram(scenes)
   const line = stdout.trim().split('\n').at(-1) ?? ''
-  if (!line.startsWith('{')) return `the program ended early: ${stderr.slice(-2_000)}`
-  const purchases = z.record(z.string(), purchase).parse(JSON.parse(line))
+  if (!line.startsWith('[')) return pairs.map(() => `the program ended early: ${stderr.slice(-2_000)}`)
+  const bought = z.array(z.record(z.string(), purchase)).parse(JSON.parse(line))
+  return await Promise.all(
+    prepared.map(async ({ pair, parties }, index) => await judge(pair, parties, bought[index] ?? {})),
+  )
+}
+
+const judge = async (
+  { server }: Pair,
+  parties: readonly (Party & { readonly family: Family })[],
+  purchases: Readonly<Record<string, z.infer<typeof purchase>>>,
+): Promise<string> => {
   const problems = await Promise.all(
     parties.map(async ({ family, countReceived }) => {
       const problem = findProblem(
@@ -57,14 +78,16 @@ const findProblem = (
   return receipt.success && receipt.transaction !== '' ? null : `receipt ${JSON.stringify(receipt)}`
 }
 
-const runProgram = async (scene: object): Promise<{ readonly stdout: string; readonly stderr: string }> => {
+const runProgram = async (
+  scenes: readonly object[],
+): Promise<{ readonly stdout: string; readonly stderr: string }> => {
   const child = spawn(process.execPath, [program], {
     // Without the variables of the test runner: programs have the environment of a production server.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production' },
     timeout: deadlineMs,
     killSignal: 'SIGKILL',
   })
-  child.stdin.end(JSON.stringify(scene))
+  child.stdin.end(JSON.stringify(scenes))
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   return { stdout, stderr }
 }
