@@ -13,6 +13,7 @@ describe('two instances under injected faults', () => {
       paymentsPerRound: 10,
       windowMs: 1_500,
       longestFaultMs: 1_500,
+      deepestReorg: 3,
       closeMs: 180_000,
       onStopFailure: (error) => expect.fail(String(error)),
       kinds: faultKinds,

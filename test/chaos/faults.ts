@@ -55,16 +55,17 @@ const refusals = [
   'internal error',
 ] as const
 
-/** Latest start and longest duration. */
-export interface FaultTimes {
+/** Latest start, longest duration, most blocks of a reorg. */
+export interface FaultBounds {
   readonly windowMs: number
   readonly longestMs: number
+  readonly deepestReorg: number
 }
 
-export const planFault = (random: Random, kind: FaultKind, times: FaultTimes): PlannedFault => {
+export const planFault = (random: Random, kind: FaultKind, bounds: FaultBounds): PlannedFault => {
   const at = {
-    atMs: random.integer(0, times.windowMs),
-    lastsMs: random.integer(Math.floor(times.longestMs / 8), times.longestMs),
+    atMs: random.integer(0, bounds.windowMs),
+    lastsMs: random.integer(Math.floor(bounds.longestMs / 8), bounds.longestMs),
   }
   const instance = random.pick<0 | 1>([0, 1])
   switch (kind) {
@@ -85,7 +86,7 @@ export const planFault = (random: Random, kind: FaultKind, times: FaultTimes): P
     case 'rpc.send_refused':
       return { ...at, kind, instance, words: random.pick(refusals) }
     case 'chain.reorganised':
-      return { ...at, kind, depth: random.integer(1, 3) }
+      return { ...at, kind, depth: random.integer(1, bounds.deepestReorg) }
     case 'redis.flushed':
     case 'redis.restarted':
     case 'chain.transactions_dropped':

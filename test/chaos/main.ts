@@ -4,7 +4,7 @@ import { runChaos } from './run.js'
 
 /*
  * CHAOS_SEED repeats a schedule, CHAOS_ROUNDS sets its length, CHAOS_FAULTS (comma
- * separated) its kinds of faults.
+ * separated) its kinds of faults, CHAOS_REORG_BLOCKS the depth of its deepest reorg.
  */
 
 const readNumber = (name: string, otherwise: number): number => {
@@ -37,6 +37,7 @@ const run = async (): Promise<void> => {
     paymentsPerRound: 40,
     windowMs: 4_000,
     longestFaultMs: 4_000,
+    deepestReorg: readNumber('CHAOS_REORG_BLOCKS', 3),
     closeMs: 180_000,
     kinds: readKinds(),
     onRound: (round) => console.log(describeRound(round)),

@@ -4,7 +4,7 @@ import { createRandom } from './random.js'
 import { planRounds } from './run.js'
 
 const recipients = ['0x1111111111111111111111111111111111111111'] as const
-const options = { rounds: 40, paymentsPerRound: 8, windowMs: 1_000, longestFaultMs: 1_000 }
+const options = { rounds: 40, paymentsPerRound: 8, windowMs: 1_000, longestFaultMs: 1_000, deepestReorg: 3 }
 const plan = (seed: number) =>
   planRounds(createRandom(seed), [...recipients], { ...options, kinds: faultKinds })
 

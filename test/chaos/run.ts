@@ -12,6 +12,8 @@ export interface ChaosOptions {
   readonly paymentsPerRound: number
   readonly windowMs: number
   readonly longestFaultMs: number
+  /** In blocks. */
+  readonly deepestReorg: number
   readonly closeMs: number
   /** Used in turn. */
   readonly kinds: readonly FaultKind[]
@@ -107,7 +109,10 @@ const listFailures = ({ instances }: World, result: RoundResult | undefined): re
 export const planRounds = (
   random: Random,
   recipients: World['recipients'],
-  options: Pick<ChaosOptions, 'kinds' | 'rounds' | 'windowMs' | 'longestFaultMs' | 'paymentsPerRound'>,
+  options: Pick<
+    ChaosOptions,
+    'kinds' | 'rounds' | 'windowMs' | 'longestFaultMs' | 'deepestReorg' | 'paymentsPerRound'
+  >,
 ): readonly PlannedRound[] => {
   const kinds: FaultKind[] = []
   while (kinds.length < options.rounds) kinds.push(...random.shuffle(options.kinds))
@@ -115,8 +120,10 @@ export const planRounds = (
     // At most one of a kind: a server cannot be restarted twice concurrently.
     const otherKinds = options.kinds.filter((kind) => kind !== main)
     const others = random.shuffle(otherKinds).slice(0, random.integer(0, 2))
-    const times = { windowMs: options.windowMs, longestMs: options.longestFaultMs }
-    const faults = [main, ...others].map((kind) => planFault(random, kind, times))
+    const { windowMs, longestFaultMs: longestMs, deepestReorg } = options
+    const faults = [main, ...others].map((kind) =>
+      planFault(random, kind, { windowMs, longestMs, deepestReorg }),
+    )
     return {
       name: `r${index + 1}`,
       faults,
