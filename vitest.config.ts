@@ -18,6 +18,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     sequence: { sequencer: LongestFirst },
+    setupFiles: ['test/support/endWithRun.ts'],
     coverage: {
       provider: 'v8',
       include: ['src/**'],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { FacilitatorKey } from '../test/support/evm/localChain.js'
-import { findFreePort } from '../test/support/freePort.js'
+import { reservePort } from '../test/support/reservePort.js'
 import { type Contender, launch, root } from './launch.js'
 import { makeFolder } from './makeFolder.js'
 
@@ -27,7 +27,7 @@ export const startOurs = (
 
 /** The built service with default settings, except for rate limits. */
 export const startService = async (environment: Readonly<Record<string, string>>): Promise<Contender> => {
-  const port = await findFreePort()
+  const port = await reservePort()
   const folder = await makeFolder()
   const contender = await launch({
     name: environment.DATABASE_URL === undefined ? 'quittance' : 'quittance on Postgres',
@@ -67,7 +67,7 @@ const startable = z.object({ scripts: z.object({ start: z.string() }) })
 
 /** The reference facilitator of the protocol, from its npm packages. */
 export const startReference = async ({ rpcUrl, key }: ContenderOptions): Promise<Contender> => {
-  const port = await findFreePort()
+  const port = await reservePort()
   return await launch({
     name: 'reference',
     port,

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { spawnChild } from '../test/support/spawnChild.js'
 import { readResidentMib } from './readUsage.js'
 
 export interface Contender {
@@ -29,20 +29,15 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 /** Starts a facilitator and waits until it is ready. It is killed when this process exits. */
 export const launch = async ({ name, port, args, readyPath, environment }: Launch): Promise<Contender> => {
   const begun = performance.now()
-  const child = spawn(process.execPath, [...args], {
+  const child = spawnChild([process.execPath, ...args], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  const kill = (): void => {
-    child.kill('SIGKILL')
-  }
-  process.once('exit', kill)
   const ended = once(child, 'exit')
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM')
     await ended
-    process.off('exit', kill)
   }
   const url = `http://127.0.0.1:${port}`
   const deadline = Date.now() + startDeadlineMs

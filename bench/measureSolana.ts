@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { base58 } from '@scure/base'
 import type { Keypair } from '@solana/web3.js'
-import { findFreePort } from '../test/support/freePort.js'
+import { reservePort } from '../test/support/reservePort.js'
 import { type LocalSolana, startLocalSolana } from '../test/support/solana/localChain.js'
 import { createParties, solanaPayment } from '../test/support/solana/payment.js'
 import { startService } from './contenders.js'
@@ -128,7 +128,7 @@ const startOurs = (chain: LocalSolana, { secretKey }: Keypair): Promise<Contende
   })
 
 const startReference = async (chain: LocalSolana, { secretKey }: Keypair): Promise<Contender> => {
-  const port = await findFreePort()
+  const port = await reservePort()
   const key = Buffer.from(secretKey).toString('base64')
   const args = [join(root, 'bench/solanaReference.ts'), chain.url, key, String(port), chain.network]
   return await launch({

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { findFreePort } from '../test/support/freePort.js'
+import { reservePort } from '../test/support/reservePort.js'
 import {
   clientPaidPayment,
   sponsoredPayment,
@@ -126,7 +126,7 @@ const measure = async (
 }
 
 const startOnTon = async (chain: TonChain) => {
-  const port = await findFreePort()
+  const port = await reservePort()
   const folder = await makeFolder()
   const contender = await launch({
     name: 'quittance',

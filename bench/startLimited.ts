@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { findFreePort } from '../test/support/freePort.js'
+import { reservePort } from '../test/support/reservePort.js'
 import { type Contender, launch, root } from './launch.js'
 import { makeFolder } from './makeFolder.js'
 
@@ -9,7 +9,7 @@ export interface LimitedOptions {
 }
 
 export const startLimited = async ({ name, environment }: LimitedOptions): Promise<Contender> => {
-  const port = await findFreePort()
+  const port = await reservePort()
   const folder = await makeFolder()
   const contender = await launch({
     name,

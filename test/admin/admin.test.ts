@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -17,6 +16,7 @@ import { createAccountStore } from '../../src/stores/postgres/accounts/accountSt
 import { createAuditLog } from '../../src/stores/postgres/accounts/auditLog.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
+import { spawnChild } from '../support/spawnChild.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
 const main = new URL('../../src/main.ts', import.meta.url)
@@ -25,7 +25,7 @@ const shown = z.array(z.object({ id: z.string(), tier: z.string(), status: z.str
 /** Runs the command in a process without a terminal. */
 const admin = async (words: readonly string[], environment: Readonly<Record<string, string>>) => {
   const { flags, file } = findProgram(main)
-  const child = spawn(process.execPath, [...flags, file, 'admin', ...words], {
+  const child = spawnChild([process.execPath, ...flags, file, 'admin', ...words], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -10,9 +10,9 @@ import { runAdminCommand as admin } from '../support/adminCommand.js'
 import { claimOf } from '../support/claimOf.js'
 import { environmentFor } from '../support/core.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
-import { findFreePort } from '../support/freePort.js'
 import { addInstance } from '../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { reservePort } from '../support/reservePort.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
 const findings = z.array(z.object({ level: z.string(), subject: z.string(), text: z.string() }))
@@ -178,7 +178,7 @@ describe('admin check', () => {
       ...environmentFor({ chain, databaseUrl: database.url }),
       [`EVM_RPC_URL_${chain.network.split(':')[1]}`]: `http://127.0.0.1:${port}`,
       EVM_RPC_TIMEOUT_MS: '300',
-      REDIS_URL: `redis://127.0.0.1:${await findFreePort()}`,
+      REDIS_URL: `redis://127.0.0.1:${await reservePort()}`,
     })
     silent.close()
     expect(code).toBe(1)
@@ -188,7 +188,7 @@ describe('admin check', () => {
 
   it('reports an unreachable database, and a secret that does not open the keys', async () => {
     const away = await check({
-      DATABASE_URL: `postgres://ada:hidden-password@127.0.0.1:${await findFreePort()}/x`,
+      DATABASE_URL: `postgres://ada:hidden-password@127.0.0.1:${await reservePort()}/x`,
     })
     expect(away.code).toBe(1)
     expect(levelsOf(away.found, 'database')).toEqual([

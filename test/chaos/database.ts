@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
-import { makeLockedFolder } from './lockedFolder.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
 /** SIGINT (fast), SIGQUIT (immediate) or SIGKILL. */
 export const shutdownModes = ['fast', 'immediate', 'killed'] as const
@@ -24,8 +24,8 @@ const signals = { immediate: 'SIGQUIT', killed: 'SIGKILL' } as const
 
 /** Commits survive a server crash, but not a machine crash. */
 export const startChaosDatabase = async (): Promise<ChaosDatabase> => {
-  const parent = await makeLockedFolder()
-  const folder = join(parent.path, 'postgres')
+  const parent = await makeTemporaryFolder('chaos-')
+  const folder = join(parent, 'postgres')
   const start = (): Promise<EmbeddedPostgres> =>
     startEmbeddedPostgres({
       folder,
@@ -57,7 +57,7 @@ export const startChaosDatabase = async (): Promise<ChaosDatabase> => {
     },
     stop: async () => {
       await server.stop()
-      await parent.remove()
+      await rm(parent, { recursive: true, force: true })
     },
   }
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
-import { findFreePort } from '../support/freePort.js'
 import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { type ChaosDatabase, withPort } from './database.js'
@@ -75,9 +74,8 @@ export const startInstance = async (parts: InstanceOptions): Promise<Instance> =
   const start = async (deadline: number): Promise<void> => {
     try {
       starts += 1
-      const port = String(await findFreePort())
-      url = `http://127.0.0.1:${port}`
-      const facilitator = await startFacilitator({ ...environment, PORT: port }, remember, { preload })
+      const facilitator = await startFacilitator({ ...environment, PORT: '0' }, remember, { preload })
+      url = facilitator.url
       facilitator.sendMessage(String(clockShiftMs))
       running = facilitator
       void watch(facilitator)

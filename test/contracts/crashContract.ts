@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settleResult } from '../../src/protocol/results.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
-import { findFreePort } from '../support/freePort.js'
 import { killInstances } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import type { RpcProxy } from '../support/rpcProxy.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
 export interface CrashedPayment {
   readonly method: string
@@ -73,7 +71,7 @@ export const describeCrashes = (
 
     const start = async () => {
       if (facilitator !== null) return facilitator
-      const own = { PORT: String(await findFreePort()), HOST: '127.0.0.1', DATA_FOLDER: dataFolder }
+      const own = { PORT: '0', HOST: '127.0.0.1', DATA_FOLDER: dataFolder }
       const stores =
         database === null
           ? {}
@@ -103,7 +101,7 @@ export const describeCrashes = (
     beforeAll(async () => {
       harness = await open()
       database = isEmbedded ? null : await createTestDatabase()
-      dataFolder = await mkdtemp(join(tmpdir(), 'quittance-crash-'))
+      dataFolder = await makeTemporaryFolder('crash-', { onDisk: true })
     })
     afterAll(async () => {
       await facilitator?.stop()

@@ -12,7 +12,8 @@ import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import type { Authorized, Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
-import { pollUntil } from '../support/pollUntil.js'
+import { missedDeadline } from '../support/missedDeadline.js'
+import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 
 export interface SchemeBody {
   readonly paymentPayload: {
@@ -112,7 +113,7 @@ export const describeSchemeContract = (
 
     const never = new AbortController().signal
     const verify = (payment: Payment) => scheme.verify(payment, { isAwaited: () => true })
-    const resolve = (settlement: Settlement) => scheme.resolve(settlement, AbortSignal.timeout(5_000))
+    const resolve = (settlement: Settlement) => scheme.resolve(settlement, AbortSignal.timeout(waitLimitMs))
 
     const authorize = async (body: SchemeBody) => {
       const payment = read(body)
@@ -275,7 +276,7 @@ export const describeSchemeContract = (
         it("claims the payer's own transaction: records nothing, sends nothing, moves nothing", async () => {
           const { verdict, countReceived, receivedBefore } = await planValid()
           const recorder = openRecorder()
-          const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(5_000) })
+          const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(waitLimitMs) })
           if (outcome.state !== 'confirmed') throw new Error(`It is ${outcome.state}`)
           expect(outcome.transaction).not.toBe('')
           expect(outcome.settledAmount ?? verdict.amount).toBe(verdict.amount)
@@ -286,14 +287,16 @@ export const describeSchemeContract = (
 
         it('does not consume the proof itself: the journal decides who owns it', async () => {
           const { payment, verdict } = await planValid()
-          const settle = () => verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(5_000) })
+          const settle = () => verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(waitLimitMs) })
           expect(await settle()).toEqual(await settle())
           expect(factsOf(await verify(payment))).toEqual(factsOf(verdict))
         })
 
         it('is resolved from its row after the block of the payment was orphaned', async () => {
           const { payment, verdict } = await planValid()
-          const outcome = await verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(5_000) })
+          const outcome = await verdict.settle(openRecorder(), {
+            waitUntil: AbortSignal.timeout(waitLimitMs),
+          })
           const settlement = settlementOf(payment, verdict, [])
           expect(await resolve({ ...settlement, transaction: outcome.transaction ?? '' })).toEqual(outcome)
         })
@@ -312,7 +315,7 @@ export const describeSchemeContract = (
           const { payment, verdict, countReceived } = await planPart(1n)
           expect(verdict).toMatchObject({ amount: 1n, authorizedAmount: payment.requirements.amount })
           const recorder = openRecorder()
-          const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(15_000) })
+          const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(waitLimitMs) })
           expect(outcome).toMatchObject({ state: 'confirmed', settledAmount: 1n })
           expect(await countReceived()).toBe(1n)
           expect(await resolve(settlementOf(payment, verdict, recorder.recorded))).toEqual(outcome)
@@ -322,7 +325,9 @@ export const describeSchemeContract = (
         it('can be 0: confirmed, and nothing moves', async () => {
           const { verdict, countReceived } = await planPart(0n)
           expect(verdict.amount).toBe(0n)
-          const outcome = await verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(15_000) })
+          const outcome = await verdict.settle(openRecorder(), {
+            waitUntil: AbortSignal.timeout(waitLimitMs),
+          })
           expect(outcome).toMatchObject({ state: 'confirmed', settledAmount: 0n })
           expect(await countReceived()).toBe(0n)
         })
@@ -352,7 +357,7 @@ export const describeSchemeContract = (
       const settleInBlock = async (): Promise<BlockReference | null> => {
         const { verdict } = await planValid()
         const outcome = await verdict.settle(openRecorder(), {
-          waitUntil: AbortSignal.timeout(15_000),
+          waitUntil: AbortSignal.timeout(waitLimitMs),
         })
         expect(outcome.state).toBe('confirmed')
         return outcome.state === 'confirmed' ? (outcome.block ?? null) : null
@@ -362,7 +367,7 @@ export const describeSchemeContract = (
         const block = await settleInBlock()
         if (block === null) return
         expect(['canonical', 'final']).toContain(
-          await scheme.getBlockStatus(block, AbortSignal.timeout(5_000)),
+          await scheme.getBlockStatus(block, AbortSignal.timeout(waitLimitMs)),
         )
       })
 
@@ -370,10 +375,10 @@ export const describeSchemeContract = (
         const block = await settleInBlock()
         if (block === null) return
         const beyond = { number: block.number + 1_000_000n, hash: block.hash }
-        expect(await scheme.getBlockStatus(beyond, AbortSignal.timeout(5_000))).toBe('unknown')
+        expect(await scheme.getBlockStatus(beyond, AbortSignal.timeout(waitLimitMs))).toBe('unknown')
         harness.dropAllResponses()
         try {
-          const result = scheme.getBlockStatus(block, AbortSignal.timeout(500))
+          const result = scheme.getBlockStatus(block, missedDeadline(500))
           expect(['unknown', 'threw']).toContain(await result.catch(() => 'threw'))
         } finally {
           await restore()
@@ -386,7 +391,7 @@ export const describeSchemeContract = (
         it('moves the verified amount once, and returns the transaction', async () => {
           const { payment, verdict, countReceived } = await planValid()
           const recorder = openRecorder()
-          const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(15_000) })
+          const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(waitLimitMs) })
           expect(outcome).toMatchObject({
             state: 'confirmed',
             transaction: recorder.recorded.at(-1)?.transaction,
@@ -407,7 +412,7 @@ export const describeSchemeContract = (
             stored.resolve()
             await release.promise
           })
-          const settling = verdict.settle(recorder, { waitUntil: AbortSignal.timeout(15_000) })
+          const settling = verdict.settle(recorder, { waitUntil: AbortSignal.timeout(waitLimitMs) })
           await stored.promise
           // A round trip to the chain: time enough for a send that did not wait.
           await planValid()
@@ -434,7 +439,7 @@ export const describeSchemeContract = (
 
         it('moves funds once when called twice concurrently', async () => {
           const { verdict, countReceived } = await planValid()
-          const settle = () => verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(15_000) })
+          const settle = () => verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(waitLimitMs) })
           const outcomes = await Promise.all([settle(), settle()])
           expect(await countReceived()).toBe(verdict.amount)
           const confirmed = outcomes.flatMap((each) => (each.state === 'confirmed' ? [each.transaction] : []))
@@ -449,7 +454,7 @@ export const describeSchemeContract = (
           const recorder = openRecorder(async () => fail())
           let outcome: Outcome
           try {
-            outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(1_500) })
+            outcome = await verdict.settle(recorder, { waitUntil: missedDeadline(1_500) })
           } finally {
             await restore()
           }
@@ -483,7 +488,7 @@ export const describeSchemeContract = (
           await expect(verdict.settle(recorder, { waitUntil: never })).rejects.toThrow('killed')
           expect(await countReceived()).toBe(0n)
           const settlement = settlementOf(payment, verdict, recorder.recorded)
-          await scheme.resolve(settlement, AbortSignal.timeout(5_000), { isReadOnly: true })
+          await scheme.resolve(settlement, AbortSignal.timeout(waitLimitMs), { isReadOnly: true })
           expect(harness.listSent()).not.toContain(recorder.recorded[0]?.bytes)
           await resolve(settlement)
           expect(harness.listSent()).toContain(recorder.recorded[0]?.bytes)
@@ -508,7 +513,7 @@ export const describeSchemeContract = (
           const settlement = settlementOf(payment, verdict, [await createUnsent()])
           harness.dropAllResponses()
           try {
-            const result = scheme.resolve(settlement, AbortSignal.timeout(500))
+            const result = scheme.resolve(settlement, missedDeadline(500))
             const state = await result.then(
               (outcome) => outcome.state,
               () => 'threw',

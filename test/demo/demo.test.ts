@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Started, startProcess } from '../start/support.js'
-import { findFreePort } from '../support/freePort.js'
+import { reservePort } from '../support/reservePort.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -26,7 +26,7 @@ describe('npm run demo', () => {
   let demo: Started
 
   beforeAll(async () => {
-    ports = { PORT: String(await findFreePort()), SHOP_PORT: String(await findFreePort()) }
+    ports = { PORT: String(await reservePort()), SHOP_PORT: String(await reservePort()) }
     shop = `http://127.0.0.1:${ports.SHOP_PORT}`
     demo = run('main.ts', {
       ...ports,
@@ -85,7 +85,7 @@ describe('npm run demo', () => {
 
 describe('npm run buy', () => {
   it('says what to do where no demo runs', async () => {
-    const { code, errors } = await run('buy.ts', { SHOP_PORT: String(await findFreePort()) }).ended
+    const { code, errors } = await run('buy.ts', { SHOP_PORT: String(await reservePort()) }).ended
     expect(code).toBe(1)
     expect(errors).toMatch(
       /^No demo answers at http:\/\/127\.0\.0\.1:\d+\. Run npm run demo in another terminal\.\n$/,

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { createDemoEnvironment } from './environment.js'
 
 interface DemoFacilitatorOptions {
@@ -19,7 +18,7 @@ export const startDemoFacilitator = async ({
   onLogLine,
   onClose,
 }: DemoFacilitatorOptions): Promise<FacilitatorProcess> => {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'quittance-demo-'))
+  const dataFolder = await makeTemporaryFolder('demo-', { onDisk: true })
   onClose(() => rm(dataFolder, { recursive: true, force: true }))
   const facilitator = await startFacilitator(
     {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -242,21 +241,18 @@ describe('the service, when its database', () => {
 
   it('repeatedly resets connections, loses no settlement and pays none twice', async () => {
     const many = await Promise.all(Array.from({ length: 40 }, order))
-    const isOver = new AbortController()
-    const resetting = (async () => {
-      while (!isOver.signal.aborted) {
-        await sleep(40)
-        await network.reset()
-      }
-    })()
-    const answers = await Promise.all(
-      many.map(async (each, index) => {
-        await sleep(index * 25)
-        return await settle(each)
-      }),
-    )
-    isOver.abort()
-    await resetting
+    let answered = 0
+    const settling = many.map(async (each) => {
+      const answer = await settle(each)
+      answered += 1
+      return answer
+    })
+    while (answered < many.length) {
+      const before = answered
+      await network.reset()
+      await pollUntil(() => answered > before, 'an answer after the reset')
+    }
+    const answers = await Promise.all(settling)
     const others = answers.filter((each) => !isUnavailable(each) && !isPending(each) && !isSuccess(each))
     expect(others).toEqual([])
     // Some settles succeeded despite the resets and some did not.

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { createInterface } from 'node:readline'
@@ -13,6 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { readHeaders } from '../support/readHeaders.js'
 import { startService, type TestService } from '../support/service.js'
+import { spawnChild } from '../support/spawnChild.js'
 
 const page = z.object({
   events: z.array(z.object({ id: z.string(), type: z.string(), data: z.looseObject({ id: z.string() }) })),
@@ -125,7 +126,7 @@ describe('events of an account', () => {
     })
     const start = (...args: string[]) => {
       const { flags, file } = findProgram(new URL('../../src/listen/main.ts', import.meta.url))
-      const child = spawn(process.execPath, [...flags, file, '--url', service.url, ...args])
+      const child = spawnChild([process.execPath, ...flags, file, '--url', service.url, ...args], {})
       children.push(child)
       const [printed, notes]: [string[], string[]] = [[], []]
       createInterface({ input: child.stdout }).on('line', (line) => printed.push(line))

@@ -17,11 +17,11 @@ import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
-import { findFreePort } from '../support/freePort.js'
 import { readCodeBlocks } from '../support/markdown.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
+import { reservePort } from '../support/reservePort.js'
 import { startService, type TestService } from '../support/service.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
@@ -82,7 +82,7 @@ describe('the guides', () => {
   /** The shop of the README, on the local chain. */
   const openShop = async (change: (code: string) => string = (code) => code) => {
     const payTo = randomAddress()
-    const port = await findFreePort()
+    const port = await reservePort()
     const client = createClient({ url: service.url })
     const { data } = await client.api.POST('/register', {
       body: { email: `${port}@example.com`, projectName: 'shop' },
@@ -175,7 +175,6 @@ describe('the guides', () => {
     await chain.fundGas(address)
 
     const own = await createTestDatabase()
-    const port = await findFreePort()
     const { flags, file } = findProgram(new URL('../../src/main.ts', import.meta.url))
     const facilitator = startProcess([process.execPath, ...flags, file], {
       cwd: folder,
@@ -184,11 +183,11 @@ describe('the guides', () => {
         EVM_RPC_URL_84532: chain.url,
         DATABASE_URL: own.url,
         HOST: '127.0.0.1',
-        PORT: String(port),
+        PORT: '0',
       },
     })
     try {
-      await facilitator.waitFor(/"msg":"service\.listening"/)
+      const [, port] = await facilitator.waitFor(/"port":(\d+),"msg":"service\.listening"/)
       const client = createClient({ url: `http://127.0.0.1:${port}` })
       await pollUntil(async () => {
         const { data } = await client.api.GET('/supported')

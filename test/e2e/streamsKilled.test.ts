@@ -4,11 +4,11 @@ import { streamOpened } from '../../src/protocol/streams.js'
 import { unixNow } from '../support/evm/authorization.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
-import { findFreePort } from '../support/freePort.js'
 import { killInstances } from '../support/instances.js'
 import { isLongRun } from '../support/longRun.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { reservePort } from '../support/reservePort.js'
 import { sandboxUpto } from '../support/sandbox/streams.js'
 
 const streamCount = isLongRun ? 1_000 : 100
@@ -36,7 +36,7 @@ beforeAll(async () => {
     LOG_LEVEL: 'error',
     KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
     HOST: '127.0.0.1',
-    PORT: String(await findFreePort()),
+    PORT: String(await reservePort()),
   }
   service = await start()
 })

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Pool } from 'pg'
 import { Webhook } from 'standardwebhooks'
@@ -12,6 +11,7 @@ import { addInstance } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
+import { spawnChild } from '../support/spawnChild.js'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhookReceiver.js'
 import { openWebhookWorker, plainSealer } from '../support/webhookWorker.js'
 
@@ -79,7 +79,7 @@ describe('webhooks, on a real database and real TLS', () => {
     const settled = await settle(6)
     receiver.answer(() => new Promise(() => undefined))
     const { flags, file } = findProgram(workerProgram)
-    const child = spawn(process.execPath, [...flags, file, database.url, String(leaseMs)], {
+    const child = spawnChild([process.execPath, ...flags, file, database.url, String(leaseMs)], {
       stdio: 'ignore',
     })
     await pollUntil(() => receiver.received.length > 0, 'the child to be in the middle')

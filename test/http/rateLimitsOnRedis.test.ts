@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
@@ -11,6 +11,7 @@ import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
+import { spawnChild } from '../support/spawnChild.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 
 const startedServer = await startTestRedis()
@@ -213,7 +214,9 @@ const readStore = async ({ app }: Service) => {
 
 const startChild = async (): Promise<ChildProcess> => {
   const { flags, file } = findProgram(new URL('./support/requestMany.ts', import.meta.url))
-  const child = fork(file, { execArgv: [...flags] })
+  const child = spawnChild([process.execPath, ...flags, file], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   await once(child, 'message')
   return child
 }

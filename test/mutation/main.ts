@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { spawnChild } from '../support/spawnChild.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { removeGuard } from './guard.js'
 import { guardsByPart } from './index.js'
 
@@ -23,11 +23,11 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'quittance-mutation-'))
+const folder = await makeTemporaryFolder('mutation-', { onDisk: true })
 const passes = async (tests: readonly string[]): Promise<boolean> =>
   new Promise((resolve) => {
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-    const child = spawn(process.execPath, [vitest, 'run', '--bail=1', ...tests], {
+    const child = spawnChild([process.execPath, vitest, 'run', '--bail=1', ...tests], {
       cwd: folder,
       stdio: 'ignore',
       timeout: testDeadlineMs,

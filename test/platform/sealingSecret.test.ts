@@ -1,6 +1,5 @@
 import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { getSealingSecret } from '../../src/platform/sealingSecret.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
@@ -30,7 +29,7 @@ describe('the encryption secret of a data folder', () => {
       const own = join(folder, String(round))
       const all = await Promise.all(
         Array.from({ length: 20 }, async (_none, index) => {
-          for (let turn = 0; turn < index; turn += 1) await nextTurn()
+          for (let turn = 0; turn < index; turn += 1) await new Promise(setImmediate)
           return getSealingSecret(own)
         }),
       )

@@ -1,7 +1,6 @@
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findFreePort } from '../support/freePort.js'
 import { createTestDatabase } from '../support/postgres.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { makeInstallation, makeSmallProject, startProcess } from './support.js'
@@ -19,15 +18,14 @@ describe('npm start', () => {
     await makeInstallation(folder)
     const database = await createTestDatabase()
     try {
-      const port = await findFreePort()
       const environment = {
         DATABASE_URL: database.url,
         HOST: '127.0.0.1',
-        PORT: String(port),
+        PORT: '0',
         DATA_FOLDER: folder,
       }
       const server = startProcess(['npm', 'start'], { cwd: folder, environment })
-      await server.waitFor(/"msg":"service\.listening"/)
+      const [, port] = await server.waitFor(/"port":(\d+),"msg":"service\.listening"/)
       const url = `http://127.0.0.1:${port}/health`
       expect((await fetch(url)).status).toBe(200)
       server.child.kill('SIGTERM')

@@ -4,7 +4,6 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findFreePort } from '../support/freePort.js'
 import { readCodeBlocks } from '../support/markdown.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { makeInstallation, startProcess } from './support.js'
@@ -28,12 +27,11 @@ const readCommands = (): string => {
 describe('npm start without any setting', () => {
   it('says that it is a sandbox, and answers the first ten minutes of its guide as the guide says', async () => {
     await makeInstallation(folder)
-    const port = await findFreePort()
-    const environment = { HOST: '127.0.0.1', PORT: String(port), DATA_FOLDER: join(folder, 'data') }
+    const environment = { HOST: '127.0.0.1', PORT: '0', DATA_FOLDER: join(folder, 'data') }
     const server = startProcess(['npm', 'start'], { cwd: folder, environment })
     try {
       await server.waitFor(/"msg":"sandbox\.enabled/)
-      await server.waitFor(/"msg":"service\.listening"/)
+      const [, port] = await server.waitFor(/"port":(\d+),"msg":"service\.listening"/)
       const commands = readCommands().replaceAll('localhost:8080', `127.0.0.1:${port}`)
       const separated = commands.trim().split('\n').join('\necho; echo ----\n')
       const output = execFileSync('bash', ['-e', '-c', separated], { cwd: folder, encoding: 'utf8' })

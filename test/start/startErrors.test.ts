@@ -2,9 +2,9 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findFreePort } from '../support/freePort.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
+import { reservePort } from '../support/reservePort.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { startProcess } from './support.js'
 
@@ -44,7 +44,7 @@ const failure = (variable: string, problem: RegExp) => ({
 
 describe('a start that fails', () => {
   it('names DATABASE_URL when no database listens there', async () => {
-    const port = await findFreePort()
+    const port = await reservePort()
     const DATABASE_URL = `postgres://ada:hunter2@127.0.0.1:${port}/payments`
     const { code, errors, event, output } = await startInVain({ DATABASE_URL })
     expect(code).toBe(1)
@@ -143,7 +143,7 @@ describe('a start that fails', () => {
         DATABASE_URL: database.url,
         HOST: '127.0.0.1',
         PORT: '0',
-        REDIS_URL: `redis://:hunter2@127.0.0.1:${await findFreePort()}`,
+        REDIS_URL: `redis://:hunter2@127.0.0.1:${await reservePort()}`,
       },
     })
     const [line] = await server.waitFor(/.*"msg":"redis\.lost".*/)

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compiledFolderVariable } from '../support/program.js'
+import { spawnChild } from '../support/spawnChild.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -23,7 +24,7 @@ export interface Started {
 
 /** A child process with only these variables. */
 export const startProcess = (
-  [file = '', ...args]: readonly string[],
+  command: readonly string[],
   options: {
     readonly cwd?: string
     readonly environment?: Readonly<Record<string, string>>
@@ -31,7 +32,7 @@ export const startProcess = (
   },
 ): Started => {
   const { cwd = root, environment = {}, uid } = options
-  const child = spawn(file, args, {
+  const settings = {
     cwd,
     env: {
       PATH: process.env.PATH,
@@ -39,9 +40,11 @@ export const startProcess = (
       npm_config_update_notifier: 'false',
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid === undefined ? {} : { uid, gid: uid }),
-  })
+  }
+  // npm passes a SIGTERM on to the program that it runs, but cannot pass on a SIGKILL.
+  const deathSignal = command[0] === 'npm' ? 'TERM' : 'KILL'
+  const child = spawnChild(command, { ...settings, stdio: ['ignore', 'pipe', 'pipe'] }, deathSignal)
   let [output, errors] = ['', '']
   const waiting = new Set<() => void>()
   const onText = () => {
@@ -55,10 +58,7 @@ export const startProcess = (
     errors += chunk.toString()
     onText()
   })
-  const endWithUs = () => child.kill('SIGKILL')
-  process.once('exit', endWithUs)
   const ended = once(child, 'close').then(([code]): Ended => {
-    process.off('exit', endWithUs)
     return { code: typeof code === 'number' ? code : null, output, errors }
   })
   const text = () => output + errors

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findFreePort } from '../support/freePort.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
@@ -41,12 +40,11 @@ describe.skipIf(!hasScript)('the service in a terminal', () => {
   }
 
   it('shows a summary, then readable lines, and a last one', async () => {
-    const port = await findFreePort()
-    const server = startInTerminal({ HOST: '127.0.0.1', PORT: String(port), NO_COLOR: '1' })
+    const server = startInTerminal({ HOST: '127.0.0.1', PORT: '0', NO_COLOR: '1' })
     await server.waitFor(/Ctrl-C ends it/)
-    expect(server.text()).toMatch(new RegExp(`quittance \\d[^]*url {8}http://127.0.0.1:${port}\\r\\n`))
+    const [, url] = await server.waitFor(/quittance \d[\s\S]*url {8}(http:\/\/127\.0\.0\.1:\d+)\r\n/)
     expect(server.text()).toContain('! No network is configured')
-    await fetch(`http://127.0.0.1:${port}/supported`)
+    await fetch(`${url}/supported`)
     await server.waitFor(/\d\d:\d\d:\d\d INFO {2}GET {2}\/supported 200 [\d.]+ ms from 127\.0\.0\.1\r\n/)
     const [, pid] = await server.waitFor(/pid (\d+)/)
     process.kill(Number(pid), 'SIGTERM')

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { domainSeparator, encodeFunctionData, maxUint256, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -20,6 +19,7 @@ import {
 } from '../support/evm/wallets.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { findProgram } from '../support/program.js'
+import { spawnChild } from '../support/spawnChild.js'
 
 let chain: LocalChain
 
@@ -126,7 +126,7 @@ describe('a local chain', () => {
       const { startAnvil } = await import('${file}')
       process.stdout.write((await startAnvil({ chainId: 1 })).url)
       setInterval(() => {}, 1000)`
-    const parent = spawn(process.execPath, [...flags, '--input-type=module', '-e', script])
+    const parent = spawnChild([process.execPath, ...flags, '--input-type=module', '-e', script], {})
     const [url] = await once(parent.stdout, 'data')
     expect(await callRpc(String(url), 'eth_chainId')).toBe('0x1')
     parent.kill('SIGKILL')

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { type BrowserContext, chromium } from 'playwright-core'
+import { makeTemporaryFolder } from './temporaryFolder.js'
 
 const executablePath = '/usr/bin/chromium'
 
@@ -41,7 +40,7 @@ export const openBrowser = async (
     readonly width?: number
   },
 ): Promise<Browser> => {
-  const profile = await mkdtemp(join(tmpdir(), 'quittance-chromium-'))
+  const profile = await makeTemporaryFolder('chromium-', { onDisk: true })
   const { width = 1_280, ...rest } = options
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: path,

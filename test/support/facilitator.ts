@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import { pollUntil, waitLimitMs } from './pollUntil.js'
 import { findProgram } from './program.js'
+import { spawnChild } from './spawnChild.js'
 
 export interface FacilitatorProcess {
   readonly url: string
@@ -21,54 +23,51 @@ export interface FacilitatorOptions {
   readonly preload?: URL
 }
 
-const startDeadlineMs = 60_000
+const listening = z.object({ port: z.number() })
 const main = new URL('../../src/main.ts', import.meta.url)
 
-/** Starts the service with only these variables and waits until it is ready. */
+/**
+ * Starts the service with only these variables and waits until it is ready. On `PORT` 0 the log of the service says which
+ * one it has, at the level `info`.
+ */
 export const startFacilitator = async (
   environment: Readonly<Record<string, string>>,
   onLogLine: (line: string) => void,
   { preload }: FacilitatorOptions = {},
 ): Promise<FacilitatorProcess> => {
-  const port = environment.PORT ?? '8080'
+  let port = Number(environment.PORT ?? 0)
   const { flags, file } = findProgram(main)
   const preloaded = preload === undefined ? [] : ['--import', pathToFileURL(findProgram(preload).file).href]
-  const child = spawn(process.execPath, [...flags, ...preloaded, file], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+  const child = spawnChild([process.execPath, ...flags, ...preloaded, file], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : ['ipc' as const])],
   })
   const errorLines: string[] = []
   if (child.stdout !== null) {
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.includes('"msg":"start.failed"')) errorLines.push(line)
+      if (line.includes('"msg":"service.listening"')) port = listening.parse(JSON.parse(line)).port
       onLogLine(line)
     })
   }
   if (child.stderr !== null) {
     createInterface({ input: child.stderr }).on('line', (line) => errorLines.push(line))
   }
-  // Do not leave an orphaned process.
-  const endWithUs = () => child.kill('SIGTERM')
-  process.once('exit', endWithUs)
-  const ended = once(child, 'exit').then(([code]) => {
-    process.off('exit', endWithUs)
-    return typeof code === 'number' ? code : null
-  })
-
-  const url = `http://127.0.0.1:${port}`
+  const ended = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null))
   const stop = async () => {
     child.kill('SIGTERM')
     await ended
   }
-  const deadline = Date.now() + startDeadlineMs
-  while (!(await isReady(url))) {
+  const isStarted = async (): Promise<boolean> => {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`The facilitator did not start:\n${errorLines.join('\n')}`)
-    if (Date.now() > deadline) {
-      await stop()
-      throw new Error(`The facilitator was not ready within ${startDeadlineMs / 1_000} s`)
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    return port !== 0 && (await isReady(port))
+  }
+  try {
+    await pollUntil(isStarted, 'the facilitator to be ready', () => errorLines)
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
   }
   const kill = async () => {
     child.kill('SIGKILL')
@@ -78,12 +77,12 @@ export const startFacilitator = async (
     // The process may have just exited.
     if (child.connected) child.send(message, () => undefined)
   }
-  return { url, pid: child.pid ?? 0, ended, stop, kill, sendMessage }
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, ended, stop, kill, sendMessage }
 }
 
-const isReady = async (url: string): Promise<boolean> => {
+const isReady = async (port: number): Promise<boolean> => {
   try {
-    return (await fetch(`${url}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
+    return (await fetch(`http://127.0.0.1:${port}/ready`, { signal: AbortSignal.timeout(waitLimitMs) })).ok
   } catch {
     return false
   }

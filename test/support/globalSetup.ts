@@ -12,6 +12,8 @@ export default async function globalSetup(project: TestProject): Promise<() => P
     project.vitest.config.watch ? nothing : provideCompiled(),
     providePostgres(project),
   ])
+  // A terminal that disappears. vitest itself exits on the other signals, so that exit hooks run.
+  process.once('SIGHUP', () => process.exit(129))
   return async () => {
     try {
       await removeCompiled()

@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { unpackDebianPackages } from './debianPackages.js'
-import { findFreePort } from './freePort.js'
 import { pollUntil } from './pollUntil.js'
+import { reservePort } from './reservePort.js'
+import { spawnChild } from './spawnChild.js'
 import { makeTemporaryFolder } from './temporaryFolder.js'
 
 export interface TestPgBouncer {
@@ -19,6 +20,7 @@ interface Program {
   readonly libraryPath: string
 }
 
+const nobody = 65_534
 const packages = ['pgbouncer', 'libevent-2.1-7', 'libc-ares2'] as const
 const advice = 'install pgbouncer (apt-get install pgbouncer)'
 
@@ -59,7 +61,7 @@ export const findPgBouncer = async (): Promise<Program | null> => {
 /** In transaction mode, with few server connections, so that clients share them. */
 export const startPgBouncer = async (program: Program, databaseUrl: string): Promise<TestPgBouncer> => {
   const server = new URL(databaseUrl)
-  const port = await findFreePort()
+  const port = await reservePort()
   const folder = await makeTemporaryFolder('quittance-pgbouncer-')
   const password = decodeURIComponent(server.password)
   const file = join(folder, 'pgbouncer.ini')
@@ -76,13 +78,14 @@ export const startPgBouncer = async (program: Program, databaseUrl: string): Pro
       'pool_mode = transaction',
       'default_pool_size = 3',
       'ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, extra_float_digits',
-      // It refuses to run as root.
-      ...(process.getuid?.() === 0 ? ['user = nobody'] : []),
     ].join('\n'),
   )
-  const child = spawn(program.path, [file], { env: environment(program), stdio: 'ignore' })
-  const killChild = () => void child.kill('SIGKILL')
-  process.once('exit', killChild)
+  const child = spawnChild([program.path, file], {
+    env: environment(program),
+    stdio: 'ignore',
+    // It refuses to run as root, and a change of user by itself would clear the signal that ends it with this process.
+    ...(process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}),
+  })
   await pollUntil(() => accepts(port), 'pgbouncer to listen')
   return {
     urlOf: (url) => {
@@ -91,7 +94,6 @@ export const startPgBouncer = async (program: Program, databaseUrl: string): Pro
       return pooled.href
     },
     stop: async () => {
-      process.off('exit', killChild)
       await end(child)
       await rm(folder, { recursive: true, force: true })
     },

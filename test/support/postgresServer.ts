@@ -1,19 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { migrate } from '../../src/stores/postgres/database/migrate.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import type { Binaries } from '../../src/stores/postgres/embedded/binaries.js'
-import { lockFolder } from '../../src/stores/postgres/embedded/lockFolder.js'
 import { thisMachine } from '../../src/stores/postgres/embedded/machine.js'
 import { startEmbeddedPostgres } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 import type { ProvidedPostgres } from './postgres.js'
-import { listTemporaryFolders, makeTemporaryFolder } from './temporaryFolder.js'
+import { makeTemporaryFolder } from './temporaryFolder.js'
 
-const prefix = 'quittance-test-'
-const startDeadlineMs = 60_000
 const migrations = new URL('../../migrations/', import.meta.url)
 
 export interface PostgresServer {
@@ -29,11 +25,7 @@ export const useExistingPostgres = (adminUrl: string): PostgresServer => ({
 
 /** Starts a server for this run, by default with the binaries that the service would use. */
 export const startPostgres = async (binaries?: Binaries): Promise<PostgresServer> => {
-  await removeStaleFolders()
-  const parent = await makeTemporaryFolder(prefix)
-  // For exits without teardown, such as a second Ctrl-C; the server also ends then.
-  const removeNow = () => rmSync(parent, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
-  process.once('exit', removeNow)
+  const parent = await makeTemporaryFolder('test-')
   const machine = thisMachine()
   const postgres = await startEmbeddedPostgres(
     {
@@ -53,7 +45,6 @@ export const startPostgres = async (binaries?: Binaries): Promise<PostgresServer
     async stop() {
       await postgres.stop()
       await rm(parent, { recursive: true, force: true })
-      process.off('exit', removeNow)
     },
   }
 }
@@ -89,22 +80,6 @@ export const readMajor = async (url: string): Promise<number> => {
     major = Math.floor(Number(rows[0]?.server_version_num) / 10_000)
   })
   return major
-}
-
-/** Removes folders of killed runs. A live run holds the lock of its folder. */
-const removeStaleFolders = async (): Promise<void> => {
-  for (const parent of await listTemporaryFolders(prefix)) {
-    try {
-      const { ctimeMs } = await stat(parent)
-      // A new run may not have its lock yet.
-      if (Date.now() - ctimeMs < startDeadlineMs) continue
-      const lock = await lockFolder(join(parent, 'postgres'), thisMachine(), () => undefined)
-      if (lock.isExclusive) await rm(parent, { recursive: true, force: true })
-      lock.release()
-    } catch {
-      // In use, or being removed concurrently.
-    }
-  }
 }
 
 const buildTemplate = async (adminUrl: string, template: string): Promise<void> => {

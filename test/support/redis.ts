@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type UnpackedPackages, unpackDebianPackages } from './debianPackages.js'
-import { findFreePort } from './freePort.js'
+import { pollUntil } from './pollUntil.js'
+import { reservePort } from './reservePort.js'
+import { spawnChild } from './spawnChild.js'
 
 export interface TestRedis {
   readonly url: string
@@ -30,8 +32,6 @@ const packages = [
   ...['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'],
   ...['liblua5.1-0', 'lua-bitop', 'lua-cjson'],
 ] as const
-const startDeadlineMs = 10_000
-const maxPortTrials = 5
 
 /**
  * `TEST_REDIS_URL`, or a server on loopback that ends with this process. Without redis-server: null with a
@@ -87,22 +87,9 @@ const findInPackages = async (): Promise<Program | null> => {
   return unpacked === null ? null : programOf(unpacked)
 }
 
-const running = new Set<ChildProcess>()
-const killAll = (): void => {
-  for (const child of running) child.kill('SIGKILL')
-}
-
-/** Command prefix that ends the child with this process (PR_SET_PDEATHSIG); empty if unsupported. */
-const findDeathSignalPrefix = (): readonly string[] => {
-  const prefix = ['setpriv', '--pdeathsig', 'KILL']
-  // Busybox's setpriv lacks this option.
-  const trial = spawnSync('setpriv', [...prefix.slice(1), 'true'], { stdio: 'ignore' })
-  return trial.status === 0 ? prefix : []
-}
-let deathSignalPrefix: readonly string[] | null = null
-
 const startOwn = async (program: Program): Promise<TestRedis> => {
-  let { child, port } = await launchOnFreePort(program)
+  const port = await reservePort()
+  let child = await launch(program, port)
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
@@ -117,32 +104,14 @@ const startOwn = async (program: Program): Promise<TestRedis> => {
   }
 }
 
-const launchOnFreePort = async (program: Program): Promise<{ child: ChildProcess; port: number }> => {
-  for (let trial = 1; ; trial += 1) {
-    const port = await findFreePort()
-    try {
-      return { child: await launch(program, port), port }
-    } catch (error) {
-      // Another process may have taken the port.
-      if (trial === maxPortTrials) throw error
-    }
-  }
-}
-
 const launch = async ({ path, libraryPath }: Program, port: number): Promise<ChildProcess> => {
-  deathSignalPrefix ??= findDeathSignalPrefix()
-  const [file = path, ...args] = [
-    ...deathSignalPrefix,
-    ...[path, '--port', String(port), '--bind', '127.0.0.1', '--daemonize', 'no'],
-    ...['--save', '', '--appendonly', 'no', '--dir', tmpdir(), '--loglevel', 'notice'],
-  ]
-  const child = spawn(file, args, { env: environment(libraryPath), stdio: ['ignore', 'pipe', 'ignore'] })
-  if (running.size === 0) process.once('exit', killAll)
-  running.add(child)
-  child.once('exit', () => {
-    running.delete(child)
-    if (running.size === 0) process.off('exit', killAll)
-  })
+  const child = spawnChild(
+    [
+      ...[path, '--port', String(port), '--bind', '127.0.0.1', '--daemonize', 'no'],
+      ...['--save', '', '--appendonly', 'no', '--dir', tmpdir(), '--loglevel', 'notice'],
+    ],
+    { env: environment(libraryPath), stdio: ['ignore', 'pipe', 'ignore'] },
+  )
   try {
     await waitUntilReady(child)
   } catch (error) {
@@ -155,25 +124,25 @@ const launch = async ({ path, libraryPath }: Program, port: number): Promise<Chi
   return child
 }
 
-const waitUntilReady = (child: ChildProcess): Promise<void> => {
+const waitUntilReady = async (child: ChildProcess): Promise<void> => {
   let output = ''
-  return new Promise((resolve, reject) => {
-    const fail = (why: string): void => {
-      clearTimeout(timer)
-      reject(new Error(`redis-server ${why}: ${output.trim().slice(-500)}`))
-    }
-    const timer = setTimeout(() => fail(`did not start within ${startDeadlineMs} ms`), startDeadlineMs)
-    const read = (chunk: Buffer): void => {
-      output += chunk.toString()
-      if (!output.includes('Ready to accept connections')) return
-      clearTimeout(timer)
-      child.stdout?.off('data', read)
-      resolve()
-    }
-    child.stdout?.on('data', read)
-    child.once('error', (error) => fail(error.message))
-    child.once('exit', (code, signal) => fail(`ended with ${code ?? signal}`))
+  let failure: string | null = null
+  const read = (chunk: Buffer): void => {
+    output += chunk.toString()
+  }
+  child.stdout?.on('data', read)
+  child.once('error', (error) => {
+    failure = error.message
   })
+  child.once('exit', (code, signal) => {
+    failure ??= `ended with ${code ?? signal}`
+  })
+  const isReady = (): boolean => {
+    if (failure !== null) throw new Error(`redis-server ${failure}: ${output.trim().slice(-500)}`)
+    return output.includes('Ready to accept connections')
+  }
+  await pollUntil(isReady, 'redis-server to be ready', () => output)
+  child.stdout?.off('data', read)
 }
 
 // Nothing to persist, and a stopped process only receives SIGKILL.

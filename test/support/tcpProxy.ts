@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, connect as openSocket, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { reservePort } from './reservePort.js'
 
 export interface TcpProxy {
   readonly port: number
@@ -88,10 +89,9 @@ export const startTcpProxy = async (target: number | (() => number)): Promise<Tc
     for (const socket of sockets) socket.resume()
   }
 
-  await listen(0)
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The proxy has no port')
-  const { port } = address
+  // It stays bound while connections are refused.
+  const port = await reservePort()
+  await listen(port)
 
   const pass = async (): Promise<void> => {
     latencyMs = 0

@@ -4,11 +4,11 @@ import type { BlockReference } from '../../src/ports/settlementJournal.js'
 import { readUint256 } from '../../src/protocol/amount.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import type { BlockStatus, Outcome, Refusal, Scheme } from '../../src/schemes/scheme.js'
+import { waitLimitMs } from './pollUntil.js'
 import { type ToyChain, type ToyTransfer, writeOrder } from './toyChain.js'
 
 const network = 'toy:1'
 const pollMs = 5
-const answerMs = 500
 
 const refuse = (payer: string | null, reason: Refusal['reason']): Refusal => ({
   isValid: false,
@@ -74,7 +74,7 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
         return refuse(payer, 'invalid_exact_evm_payload_authorization_value')
       }
       refuseUnlessAwaited(isAwaited)
-      if (await chain.isUsed(authorization, AbortSignal.timeout(answerMs))) {
+      if (await chain.isUsed(authorization, AbortSignal.timeout(waitLimitMs))) {
         return refuse(payer, 'invalid_exact_evm_nonce_already_used')
       }
       return {
@@ -146,7 +146,7 @@ export const createToyDirect = (chain: ToyChain): Scheme => {
       const { payTo, amount: price } = payment.requirements
       if (to !== payTo) return refuse(from, 'recipient_mismatch')
       refuseUnlessAwaited(isAwaited)
-      const found = await chain.find(transaction, AbortSignal.timeout(answerMs))
+      const found = await chain.find(transaction, AbortSignal.timeout(waitLimitMs))
       const isPaid = found?.from === from && found.to === payTo && found.amount >= price
       if (!isPaid || readUint256(proof.amount) !== found.amount) {
         return refuse(from, 'transaction_verification_failed')

@@ -12,7 +12,7 @@ import { DeploymentError } from '../../../src/platform/deploymentError.js'
 import { callRpc } from '../../support/evm/jsonRpc.js'
 import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
 import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'
-import { findFreePort } from '../../support/freePort.js'
+import { reservePort } from '../../support/reservePort.js'
 
 let chain: LocalChain
 /** The first signer: pays. */
@@ -189,7 +189,7 @@ describe('the deployment of our contracts', () => {
   })
 
   it('ends with an error when no endpoint answers, without the secret of its URL', async () => {
-    const url = `http://127.0.0.1:${await findFreePort()}/v2/0123456789abcdef0123456789abcdef`
+    const url = `http://127.0.0.1:${await reservePort()}/v2/0123456789abcdef0123456789abcdef`
     const message = await refusalOf({ url })
     expect(message).toContain('does not answer')
     expect(message).not.toContain('0123456789abcdef')

@@ -3,8 +3,9 @@ import { identifyEvm } from '../../../src/chains/evm/rpc/rpc.js'
 import { RpcError } from '../../../src/chains/nodes/endpoint.js'
 import { createEndpointPool } from '../../../src/chains/nodes/endpointPool.js'
 import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
+import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { after, createFakeEndpoint, type FakeEndpoint } from '../evm/rpc/fakeEndpoint.js'
+import { createFakeEndpoint, type FakeEndpoint } from '../evm/rpc/fakeEndpoint.js'
 
 const openPool = (endpoints: readonly FakeEndpoint[]) => {
   const logger = createMemoryLogger()
@@ -119,7 +120,7 @@ describe('endpoint selection for reads', () => {
     far.answer({
       eth_chainId: async () => {
         // The other endpoint has responded by now.
-        await after(5, null)
+        await drainEventLoop()
         pass(milliseconds)
         return '0x14a34'
       },

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { boundCommand } from '../../support/spawnChild.js'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 /** Names the lock file from which `node_modules` was installed. */
@@ -18,7 +19,8 @@ export const installClients = async (): Promise<boolean> => {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return true
   try {
     const flags = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-    await promisify(execFile)('npm', flags, { cwd: folder, timeout: deadlineMs, killSignal: 'SIGKILL' })
+    const [file, ...args] = boundCommand(['npm', ...flags], 'TERM')
+    await promisify(execFile)(file, args, { cwd: folder, timeout: deadlineMs, killSignal: 'SIGKILL' })
     writeFileSync(stamp, lock)
     return true
   } catch (error) {

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { spawnChild } from '../../support/spawnChild.js'
 import type { Pair } from './matrix.js'
 import { type Chains, createParty, type Family, type Party } from './scene.js'
 
@@ -81,7 +81,7 @@ const findProblem = (
 const runProgram = async (
   scenes: readonly object[],
 ): Promise<{ readonly stdout: string; readonly stderr: string }> => {
-  const child = spawn(process.execPath, [program], {
+  const child = spawnChild([process.execPath, program], {
     // Without the variables of the test runner: programs have the environment of a production server.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production' },
     timeout: deadlineMs,

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
@@ -16,6 +16,7 @@ import { bucket, describeRateLimiter } from '../../contracts/rateLimiterContract
 import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
 import { findProgram } from '../../support/program.js'
 import { startTestRedis, type TestRedis } from '../../support/redis.js'
+import { spawnChild } from '../../support/spawnChild.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
 const startedServer = await startTestRedis()
@@ -480,7 +481,9 @@ const createLog = () => {
 
 const startChild = async (): Promise<ChildProcess> => {
   const { flags, file } = findProgram(new URL('./takeMany.ts', import.meta.url))
-  const child = fork(file, { execArgv: [...flags] })
+  const child = spawnChild([process.execPath, ...flags, file], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   await once(child, 'message')
   return child
 }

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pollUntil } from '../pollUntil.js'
+import { spawnChild } from '../spawnChild.js'
 import { callRpc } from './jsonRpc.js'
 
 export interface AnvilOptions {
@@ -23,8 +24,6 @@ export interface Anvil {
   stop(): Promise<void>
 }
 
-const startDeadlineMs = 10_000
-const stopDeadlineMs = 2_000
 const defaultGasLimit = 400_000_000
 const architectures = new Map([
   ['x64', 'amd64'],
@@ -48,92 +47,49 @@ const findBinary = (): string => {
   )
 }
 
-/** Command prefix that ends the child with this process; empty if unsupported. */
-const findDeathSignalPrefix = (): readonly string[] => {
-  const prefix = ['setpriv', '--pdeathsig', 'TERM'] as const
-  // Busybox's setpriv lacks this option, so try it.
-  const trial = spawnSync(prefix[0], [...prefix.slice(1), 'true'], { stdio: 'ignore' })
-  return trial.status === 0 ? prefix : []
-}
-
-let deathSignalPrefix: readonly string[] | null = null
-const running = new Set<ChildProcess>()
-
-const endAll = (): void => {
-  for (const child of running) child.kill('SIGKILL')
-}
-
-const endWithThisProcess = (child: ChildProcess, hasDeathSignal: boolean): void => {
-  if (running.size === 0) process.once('exit', endAll)
-  running.add(child)
-  child.once('exit', () => {
-    running.delete(child)
-    if (running.size === 0) process.off('exit', endAll)
-  })
-  if (hasDeathSignal) return
-  // Without it, a signal that ends this process would skip the exit hook.
-  const onSignal = (signal: NodeJS.Signals): void => {
-    child.kill('SIGKILL')
-    process.kill(process.pid, signal)
-  }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, onSignal)
-    child.once('exit', () => process.off(signal, onSignal))
-  }
-}
-
 const readPort = async (child: ChildProcess): Promise<number> => {
   let output = ''
-  return new Promise((resolve, reject) => {
-    const fail = (why: string): void => {
-      clearTimeout(timer)
-      reject(new Error(`anvil ${why}: ${output.trim().slice(-500)}`))
-    }
-    const timer = setTimeout(() => fail(`did not start within ${startDeadlineMs} ms`), startDeadlineMs)
-    const read = (chunk: Buffer): void => {
-      output += chunk.toString()
-      const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(output)?.[1]
-      if (port === undefined) return
-      clearTimeout(timer)
-      child.stdout?.off('data', read)
-      resolve(Number(port))
-    }
-    child.stdout?.on('data', read)
-    child.stderr?.on('data', (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-5_000)
-    })
-    child.once('error', (error) => fail(error.message))
-    child.once('exit', (code, signal) => fail(`ended with ${code ?? signal}`))
-  })
-}
-
-const waitUntilReady = async (url: string, chainId: number): Promise<void> => {
-  const deadline = Date.now() + startDeadlineMs
-  for (;;) {
-    const answer = await callRpc(url, 'eth_chainId').catch((error: unknown) => error)
-    if (answer === `0x${chainId.toString(16)}`) return
-    if (Date.now() > deadline) throw new Error(`anvil at ${url} is not ready: ${answer}`)
-    await sleep(10)
+  let failure: string | null = null
+  const read = (chunk: Buffer): void => {
+    output = (output + chunk.toString()).slice(-5_000)
   }
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', read)
+  child.once('error', (error) => {
+    failure = error.message
+  })
+  // Not at `exit`: the last lines say why.
+  child.once('close', (code, signal) => {
+    failure ??= `ended with ${code ?? signal}`
+  })
+  const findPort = (): number | null => {
+    if (failure !== null) throw new Error(`anvil ${failure}: ${output.trim().slice(-500)}`)
+    const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(output)?.[1]
+    return port === undefined ? null : Number(port)
+  }
+  const port = await pollUntil(findPort, 'anvil to listen', () => output)
+  for (const stream of [child.stdout, child.stderr]) stream?.off('data', read)
+  return port
 }
 
+const isReady = async (url: string, chainId: number): Promise<boolean> => {
+  const answer = await callRpc(url, 'eth_chainId').catch(() => null)
+  return answer === `0x${chainId.toString(16)}`
+}
+
+// Nothing to persist.
 const stopChild = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   child.ref()
   const gone = once(child, 'exit')
-  child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs)
+  child.kill('SIGKILL')
   await gone
-  clearTimeout(timer)
 }
 
 /**
  * An empty chain on a free loopback port, without funded accounts. Ends with `stop()` or with this process.
  */
 export const startAnvil = async (options: AnvilOptions): Promise<Anvil> => {
-  deathSignalPrefix ??= findDeathSignalPrefix()
   const command = [
-    ...deathSignalPrefix,
     findBinary(),
     ...['--host', '127.0.0.1', '--port', '0', '--accounts', '0'],
     ...['--chain-id', String(options.chainId), '--gas-limit', String(options.gasLimit ?? defaultGasLimit)],
@@ -142,13 +98,11 @@ export const startAnvil = async (options: AnvilOptions): Promise<Anvil> => {
     ...(options.blockTimeSeconds === undefined ? [] : ['--block-time', String(options.blockTimeSeconds)]),
     ...(options.extraArgs ?? []),
   ]
-  const [program = '', ...programArgs] = command
-  const child = spawn(program, programArgs, { stdio: ['ignore', 'pipe', 'pipe'] })
-  endWithThisProcess(child, deathSignalPrefix.length > 0)
+  const child = spawnChild(command, { stdio: ['ignore', 'pipe', 'pipe'] })
   try {
     const port = await readPort(child)
     const url = `http://127.0.0.1:${port}`
-    await waitUntilReady(url, options.chainId)
+    await pollUntil(() => isReady(url, options.chainId), 'anvil to answer')
     await callRpc(url, 'anvil_setLoggingEnabled', [false])
     child.unref()
     for (const stream of [child.stdout, child.stderr]) {

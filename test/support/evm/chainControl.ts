@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, type Hex, hexToBigInt, hexToNumber, isHex, numberToHex } from 'viem'
+import { pollUntil } from '../pollUntil.js'
 import { callRpc } from './jsonRpc.js'
 
 /** Sent without its sender's key. */
@@ -82,8 +82,7 @@ export const createChainControl = (url: string): ChainControl => {
     },
     waitForAutomine: async () => {
       if ((await callRpc(url, 'anvil_getAutomine')) !== true) return
-      const deadline = Date.now() + 1_000
-      while (Date.now() < deadline && (await hasWaiting(url))) await sleep(5)
+      await pollUntil(async () => !(await hasWaiting(url)), 'the chain to mine what waits')
     },
     setBlockTime: (seconds) => run('evm_setIntervalMining', seconds),
     setNextBlockTimestamp: (timestamp) => run('evm_setNextBlockTimestamp', timestamp),
@@ -130,16 +129,13 @@ export const createChainControl = (url: string): ChainControl => {
   }
 }
 
-/** Throws when the transaction reverted, or at the deadline. */
-export const waitUntilMined = async (url: string, hash: Hex, deadlineMs = 10_000): Promise<void> => {
-  const deadline = Date.now() + deadlineMs
-  for (;;) {
+/** Throws when the transaction reverted. */
+export const waitUntilMined = async (url: string, hash: Hex): Promise<void> => {
+  const isMined = async (): Promise<boolean> => {
     const receipt = await callRpc(url, 'eth_getTransactionReceipt', [hash])
-    if (typeof receipt === 'object' && receipt !== null) {
-      if ('status' in receipt && receipt.status === '0x1') return
-      throw new Error(`Transaction ${hash} was reverted`)
-    }
-    if (Date.now() > deadline) throw new Error(`Transaction ${hash} was not mined within ${deadlineMs} ms`)
-    await sleep(5)
+    if (typeof receipt !== 'object' || receipt === null) return false
+    if ('status' in receipt && receipt.status === '0x1') return true
+    throw new Error(`Transaction ${hash} was reverted`)
   }
+  await pollUntil(isMined, `transaction ${hash} to be mined`)
 }

@@ -14,7 +14,7 @@ export class RpcError extends Error {
   }
 }
 
-const deadlineMs = 30_000
+const deadlineMs = 60_000
 // anvil rejects bodies above 2 MB; a chunk of setCode calls of 24 KB each is smaller.
 const chunkSize = 32
 

@@ -67,7 +67,3 @@ export const createFakeEndpoint = (host: string): FakeEndpoint => {
 
 /** Never responds. */
 export const hang = (): Promise<never> => new Promise(() => {})
-
-/** Responds after a delay. */
-export const after = <T>(milliseconds: number, value: T): Promise<T> =>
-  new Promise((resolve) => setTimeout(() => resolve(value), milliseconds))

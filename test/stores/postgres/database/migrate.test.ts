@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Pool } from 'pg'
@@ -7,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 
 let database: TestDatabase
 let pool: Pool
@@ -27,7 +27,7 @@ const one = { '0001_make_a.sql': 'create table a (n int);\ninsert into a values 
 const two = { ...one, '0002_make_b.sql': 'create table b (n int);' }
 
 async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'quittance-migrations-'))
+  const folder = await makeTemporaryFolder('migrations-')
   folders.push(folder)
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   return folder

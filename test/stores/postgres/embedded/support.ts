@@ -12,6 +12,7 @@ import {
   startEmbeddedPostgres,
 } from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 import { findProgram } from '../../../support/program.js'
+import { spawnChild } from '../../../support/spawnChild.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 
 export const nobody = 65534
@@ -144,7 +145,7 @@ export async function isAlive(pid: number): Promise<boolean> {
 }
 
 export function startBystander(): number {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+  const child = spawnChild([process.execPath, '-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
   undo.push(async () => void child.kill('SIGKILL'))
   if (child.pid === undefined) throw new Error('no process')
   return child.pid

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createRpc } from '../../../../../src/chains/evm/rpc/rpc.js'
 import { findReceipt } from '../../../../../src/chains/evm/transactions/receipts/findReceipt.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
-import { after, createFakeEndpoint, type FakeEndpoint, hang, hashOf } from '../../rpc/fakeEndpoint.js'
+import { createFakeEndpoint, type FakeEndpoint, hang, hashOf } from '../../rpc/fakeEndpoint.js'
 
 const transaction = `0x${'ab'.repeat(32)}` as const
 const below = { confirmations: 1, isCrossChecked: false }
@@ -78,10 +78,15 @@ describe('a receipt', () => {
     const { pinned, other, rpc } = await openTwo()
     pinned.setHead(101)
     tell(pinned, receiptIn(101))
-    const finding = findReceipt(rpc, transaction, below)
-    await after(100, null)
-    other.setHead(101)
-    expect(await finding).toMatchObject({ blockNumber: 101n })
+    let asked = 0
+    other.answer({
+      eth_getBlockByNumber: () => {
+        asked += 1
+        return asked === 1 ? null : { number: '0x65', hash: hashOf(101), timestamp: '0x1' }
+      },
+    })
+    expect(await findReceipt(rpc, transaction, below)).toMatchObject({ blockNumber: 101n })
+    expect(asked).toBe(2)
   })
 
   it('in a block that only one healthy endpoint has is rejected (A17)', async () => {

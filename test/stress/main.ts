@@ -1,0 +1,124 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, stripVTControlCharacters } from 'node:util'
+import { spawnChild } from '../support/spawnChild.js'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
+import { countFailures, type Outcome, readOutcomes } from './countFailures.js'
+
+/*
+ * `npm run test:stress -- [--times 20] [--busy 4] [--shard 1/8] [files or folders]`: runs tests again and again beside
+ * busy loops, and says which of them failed how often. Without files: the integration project.
+ */
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+const { values, positionals: files } = parseArgs({
+  allowPositionals: true,
+  options: {
+    times: { type: 'string', default: '20' },
+    busy: { type: 'string', default: '4' },
+    shard: { type: 'string' },
+  },
+})
+
+const readCount = (name: 'times' | 'busy'): number => {
+  const count = Number(values[name])
+  if (!Number.isSafeInteger(count) || count < 0) throw new Error(`--${name} must be a whole number`)
+  return count
+}
+
+// It looks for its parent itself, because not every system ends it with its parent.
+const busyLoop =
+  'for (const parent = process.ppid; process.ppid === parent; ) for (let i = 0; i < 1e8; i += 1);'
+
+interface Died {
+  readonly run: number
+  readonly how: string
+}
+
+const runs: (readonly Outcome[])[] = []
+const died: Died[] = []
+const stopped = new AbortController()
+
+const runTests = async (run: number, folder: string): Promise<void> => {
+  const report = join(folder, `${run}.json`)
+  // Files may be of either project; without files there would be far more fast ones than others.
+  const projects = files.length === 0 ? ['integration'] : ['integration', 'fast']
+  const child = spawnChild(
+    [
+      ...[process.execPath, vitest, 'run', '--reporter=json', `--outputFile=${report}`],
+      ...projects.flatMap((name) => ['--project', name]),
+      ...(values.shard === undefined ? [] : ['--shard', values.shard]),
+      ...files,
+    ],
+    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-20_000)
+    })
+  }
+  const end = () => void child.kill('SIGTERM')
+  stopped.signal.addEventListener('abort', end)
+  const [code, signal] = await once(child, 'close')
+  stopped.signal.removeEventListener('abort', end)
+  if (stopped.signal.aborted) return
+  const json = await readFile(report, 'utf8').catch(() => null)
+  const lastLines = stripVTControlCharacters(output).trim().split('\n').slice(-15).join('\n')
+  if (json === null) {
+    died.push({ run, how: `ended with ${code ?? signal} and no report:\n${lastLines}` })
+    return
+  }
+  const outcomes = readOutcomes(json, root)
+  runs.push(outcomes)
+  const hasFailure = outcomes.some(({ failure }) => failure !== null)
+  if (outcomes.length === 0) died.push({ run, how: `ran no test:\n${lastLines}` })
+  // Such as an error that no test caught.
+  else if (code !== 0 && !hasFailure) died.push({ run, how: `failed beside its tests:\n${lastLines}` })
+}
+
+const indent = (text: string, lines: number): string =>
+  stripVTControlCharacters(text)
+    .split('\n')
+    .slice(0, lines)
+    .map((line) => `        ${line}`)
+    .join('\n')
+
+/** Returns whether nothing failed. */
+const printTable = (times: number): boolean => {
+  const failed = countFailures(runs)
+  const tests = new Set(runs.flat().map(({ test }) => test)).size
+  console.log(`\n${tests} tests in ${runs.length} of ${times} runs beside ${values.busy} busy loops`)
+  for (const { test, failed: count, runs: ran, firstFailure } of failed) {
+    console.log(`  ${`${count}/${ran}`.padStart(5)} ${test}\n${indent(firstFailure, 6)}`)
+  }
+  for (const { run, how } of died) console.log(`  run ${run} ${indent(how, 16).trimStart()}`)
+  const isClean = failed.length === 0 && died.length === 0
+  if (isClean) console.log('  nothing failed')
+  return isClean
+}
+
+const stress = async (): Promise<void> => {
+  const [times, busy] = [readCount('times'), readCount('busy')]
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopped.abort())
+  const folder = await makeTemporaryFolder('stress-')
+  const loops = Array.from({ length: busy }, () =>
+    spawnChild([process.execPath, '-e', busyLoop], { stdio: 'ignore' }),
+  )
+  for (let run = 1; run <= times && !stopped.signal.aborted; run += 1) {
+    const startedAt = Date.now()
+    await runTests(run, folder)
+    const failures = countFailures(runs.slice(-1)).length
+    const seconds = Math.round((Date.now() - startedAt) / 1_000)
+    const result = died.at(-1)?.run === run ? 'died' : `${failures} failed`
+    if (!stopped.signal.aborted) console.log(`run ${run} of ${times}: ${result}, ${seconds} s`)
+  }
+  for (const loop of loops) loop.kill('SIGKILL')
+  const isClean = printTable(times)
+  process.exit(isClean && !stopped.signal.aborted ? 0 : 1)
+}
+
+await stress()
