@@ -12,6 +12,8 @@ export interface TcpProxy {
   hang(): void
   reset(): Promise<void>
   refuse(): Promise<void>
+  /** Pieces of data that passed in either direction. */
+  countChunks(): number
   close(): Promise<void>
 }
 
@@ -27,6 +29,7 @@ export const startTcpProxy = async (target: number | (() => number)): Promise<Tc
   const findTarget = typeof target === 'number' ? () => target : target
   const sockets = new Set<Socket>()
   let latencyMs = 0
+  let chunks = 0
   let gate: Gate | null = null
 
   const track = (socket: Socket): void => {
@@ -49,7 +52,12 @@ export const startTcpProxy = async (target: number | (() => number)): Promise<Tc
         if (!to.destroyed) deliver()
       })
     }
-    from.on('data', (chunk) => enqueue(() => to.write(chunk)))
+    from.on('data', (chunk) =>
+      enqueue(() => {
+        chunks += 1
+        to.write(chunk)
+      }),
+    )
     from.on('end', () => enqueue(() => to.end()))
     from.on('close', (hadError) => {
       if (hadError) to.destroy()
@@ -100,6 +108,7 @@ export const startTcpProxy = async (target: number | (() => number)): Promise<Tc
   }
 
   return {
+    countChunks: () => chunks,
     port,
     pass,
     delay(ms) {

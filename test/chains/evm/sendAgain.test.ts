@@ -291,8 +291,12 @@ describe('a payment whose transaction reverts after a reorg, although its author
     const transaction = await revertAfterReorg(service, body)
     await scene.chain.setPaused(false)
     await Promise.all([service, other, service, other].map(({ reconcile }) => reconcile()))
-    await service.reconcile()
-    const row = await readRow(payer)
+    // Until then a round can find the row owned by the other instance.
+    const row = await pollUntil(async () => {
+      await service.reconcile()
+      const current = await readRow(payer)
+      return current.state === 'confirmed' ? current : null
+    }, 'the confirmation')
     expect(row).toMatchObject({ state: 'confirmed', transactions: [transaction, row.transaction] })
     expect(await scene.chain.balanceOf(payTo)).toBe(amount)
   })

@@ -3,12 +3,23 @@ import type { Pool, PoolClient } from 'pg'
 // Short: until then a connection to a silent server occupies the pool.
 const rollback = { text: 'rollback', query_timeout: 2_000 }
 
+export interface TransactionOptions {
+  /** How long a statement waits for a row that another transaction has locked. Default: the statement timeout. */
+  readonly lockTimeoutMs?: number
+}
+
 /** A connection that cannot roll back is closed. Throws when `work` ignored a failed statement. */
-export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<T>,
+  { lockTimeoutMs }: TransactionOptions = {},
+): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await client.query('begin')
+    await client.query(
+      lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`,
+    )
     const result = await work(client)
     const { command } = await client.query('commit')
     // After a failed statement, COMMIT succeeds with the command tag ROLLBACK.

@@ -54,34 +54,49 @@ const valuesOf = (streams: readonly Stream[]): unknown[] => [
   ...columns.map(({ read }) => streams.map(read)),
 ]
 
+// Longer than another batch takes to commit.
+const maxSharedWaitMs = 250
+
 /**
  * One transaction for a batch: locks the rows, decides one command after the other, and writes the last state of each
- * row once. Many commands for one stream share its row version.
+ * row once. Many commands for one stream share its row version. A batch that meets a row which stays locked is given up,
+ * and each of its commands is made alone: else it would keep its other rows locked meanwhile.
  */
 export const changeStreams =
   (pool: Pool): RunBatch<StreamChange, StreamDecision> =>
-  async (changes) =>
-    await inTransaction(pool, async (client) => {
-      const ids = [...new Set(changes.map(({ id }) => id))]
-      const { rows } = await client.query(lock, [ids])
-      const current = new Map(rows.map(readStream).map((stream) => [stream.id, stream]))
-      const changed = new Map<string, Stream>()
-      const events: EventOfStream[] = []
-      const decisions = changes.map(({ id, decide }) => {
-        const decision = decide(current.get(id) ?? null)
-        if (decision.state === 'changed') {
-          const { stream } = decision
-          current.set(id, stream)
-          changed.set(id, stream)
-          events.push(...decision.events.map((event) => ({ stream, event })))
-        }
-        return decision
-      })
-      if (changed.size > 0) await client.query(write, valuesOf([...changed.values()]))
-      await deletePayments(client, [...changed.values()].filter(hasEnded))
-      await insertStreamEvents(client, events)
-      return decisions
-    })
+  async (changes) => {
+    const ids = [...new Set(changes.map(({ id }) => id))]
+    return await inTransaction(
+      pool,
+      (client) => changeRows(client, ids, changes),
+      ids.length > 1 ? { lockTimeoutMs: maxSharedWaitMs } : {},
+    )
+  }
+
+const changeRows = async (
+  client: PoolClient,
+  ids: readonly string[],
+  changes: readonly StreamChange[],
+): Promise<readonly StreamDecision[]> => {
+  const { rows } = await client.query(lock, [ids])
+  const current = new Map(rows.map(readStream).map((stream) => [stream.id, stream]))
+  const changed = new Map<string, Stream>()
+  const events: EventOfStream[] = []
+  const decisions = changes.map(({ id, decide }) => {
+    const decision = decide(current.get(id) ?? null)
+    if (decision.state === 'changed') {
+      const { stream } = decision
+      current.set(id, stream)
+      changed.set(id, stream)
+      events.push(...decision.events.map((event) => ({ stream, event })))
+    }
+    return decision
+  })
+  if (changed.size > 0) await client.query(write, valuesOf([...changed.values()]))
+  await deletePayments(client, [...changed.values()].filter(hasEnded))
+  await insertStreamEvents(client, events)
+  return decisions
+}
 
 const deletePayments = async (client: PoolClient, ended: readonly Stream[]): Promise<void> => {
   if (ended.length === 0) return

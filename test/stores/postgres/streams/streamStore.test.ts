@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Stream, StreamStore } from '../../../../src/ports/streamStore.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createStreamStore } from '../../../../src/stores/postgres/streams/streamStore.js'
 import { decideHere } from '../../../../src/usecases/streams/control.js'
 import type { StreamCommand } from '../../../../src/usecases/streams/decide.js'
@@ -146,20 +147,33 @@ describe('changes at the same time', () => {
   })
 
   it('delay no close while they wait for a row', async () => {
-    const [busy, closing] = [await open(), await open()]
+    // In this order a batch locks the row of the close before it waits for the busy one.
+    const [closing, busy] = [
+      await open({ id: '00000000-0000-4000-8000-000000000001' }),
+      await open({ id: '00000000-0000-4000-8000-000000000002' }),
+    ]
+    // Nothing is cancelled: a close that waited would wait until the end of the test.
+    const patient = openPool({
+      url: database.url,
+      maxConnections: 4,
+      onError: () => undefined,
+      statementTimeoutMs: 3_600_000,
+    })
+    const ours = createStreamStore(patient)
     const client = await pool.connect()
     try {
       await client.query('begin')
       await client.query('select 1 from streams where id = $1 for update', [busy.stream.id])
-      const updated = change(busy.stream.id, update(1n))
-      const queued = change(closing.stream.id, update(1n))
-      const closed = await store.change(closing.stream.id, decideHere(close, now), 'closes')
+      const updated = change(busy.stream.id, update(1n), now, ours)
+      const queued = change(closing.stream.id, update(1n), now, ours)
+      const closed = await ours.change(closing.stream.id, decideHere(close, now), 'closes')
       expect(closed).toMatchObject({ state: 'changed', stream: { state: 'closing' } })
       await client.query('rollback')
       expect(await updated).toMatchObject({ state: 'changed' })
       await queued
     } finally {
       client.release()
+      await patient.end()
     }
   })
 
