@@ -104,10 +104,17 @@ const cancelAuthorization = async ({ paymentPayload }: ExactPaymentBody, wallet:
   })
 }
 
-/** Replaces the last blocks with empty ones, and lets the service notice. */
-const takeBack = async ({ core }: UptoService, depth: number) => {
-  await scene.chain.control.reorg(depth)
-  await scene.chain.control.mine()
+/**
+ * Replaces the last blocks with empty ones, changes the chain, and lets the service notice. Nothing is mined before the
+ * change: the service may send the same bytes again at any time.
+ */
+const takeBack = async ({ core }: UptoService, depth: number, change: () => Promise<void>) => {
+  const { control } = scene.chain
+  await control.setAutomine(false)
+  await control.reorg(depth)
+  await change()
+  await control.setAutomine(true)
+  await control.mine()
   await core.detectReorgs()
   await core.detectReorgs()
 }
@@ -205,8 +212,7 @@ describe('a payment whose transaction reverts after a reorg, although its author
   /** Settles, and lets a reorg take the payment back while the token is paused, so that the same bytes revert. */
   const revertAfterReorg = async (service: UptoService, body: unknown) => {
     const transaction = await settle(service, body)
-    await takeBack(service, 1)
-    await scene.chain.setPaused(true)
+    await takeBack(service, 1, () => scene.chain.setPaused(true))
     await service.reconcile()
     expect(await readReceipt(transaction)).toMatchObject({ status: 'reverted' })
     return transaction
@@ -266,10 +272,10 @@ describe('a payment whose transaction reverts after a reorg, although its author
     const { parties, transactions, batch } = settled
     const shared = parties.filter((_party, index) => transactions[index] === batch)
     const receipts = await Promise.all(transactions.map(readReceipt))
-    await takeBack(service, new Set(receipts.map(({ blockNumber }) => blockNumber)).size)
     const [refused] = shared
     if (refused === undefined) throw new Error('The batch is empty')
-    await scene.chain.setBlacklisted(refused.payTo, true)
+    const depth = new Set(receipts.map(({ blockNumber }) => blockNumber)).size
+    await takeBack(service, depth, () => scene.chain.setBlacklisted(refused.payTo, true))
     await service.reconcile()
     await service.reconcile()
     expect(await scene.chain.balanceOf(refused.payTo)).toBe(0n)

@@ -62,23 +62,52 @@ const maxSharedWaitMs = 250
  * row once. Many commands for one stream share its row version. A batch that meets a row which stays locked is given up,
  * and each of its commands is made alone: else it would keep its other rows locked meanwhile.
  */
-export const changeStreams =
-  (pool: Pool): RunBatch<StreamChange, StreamDecision> =>
-  async (changes) => {
+export const changeStreams = (pool: Pool): RunBatch<StreamChange, StreamDecision> => {
+  const inTurn = createTurns()
+  return (changes) => {
     const ids = [...new Set(changes.map(({ id }) => id))]
-    return await inTransaction(
-      pool,
-      (client) => changeRows(client, ids, changes),
-      ids.length > 1 ? { lockTimeoutMs: maxSharedWaitMs } : {},
+    return inTurn(ids, (onLocked) =>
+      inTransaction(
+        pool,
+        async (client) => {
+          const { rows } = await client.query(lock, [ids])
+          onLocked()
+          return await changeRows(client, rows, changes)
+        },
+        ids.length > 1 ? { lockTimeoutMs: maxSharedWaitMs } : {},
+      ),
     )
   }
+}
+
+/**
+ * Of two batches for one stream the later one asks for the row when the earlier one has it: on another connection it could
+ * overtake, and the updates that came first would be refused.
+ */
+const createTurns = () => {
+  const newest = new Map<string, Promise<void>>()
+  return async <T>(ids: readonly string[], work: (onLocked: () => void) => Promise<T>): Promise<T> => {
+    const earlier = ids.flatMap((id) => newest.get(id) ?? [])
+    let onLocked = (): void => undefined
+    const locked = new Promise<void>((resolve) => {
+      onLocked = resolve
+    })
+    for (const id of ids) newest.set(id, locked)
+    try {
+      await Promise.all(earlier)
+      return await work(onLocked)
+    } finally {
+      onLocked()
+      for (const id of ids) if (newest.get(id) === locked) newest.delete(id)
+    }
+  }
+}
 
 const changeRows = async (
   client: PoolClient,
-  ids: readonly string[],
+  rows: readonly unknown[],
   changes: readonly StreamChange[],
 ): Promise<readonly StreamDecision[]> => {
-  const { rows } = await client.query(lock, [ids])
   const current = new Map(rows.map(readStream).map((stream) => [stream.id, stream]))
   const changed = new Map<string, Stream>()
   const events: EventOfStream[] = []
