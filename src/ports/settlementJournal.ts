@@ -124,9 +124,10 @@ export interface SettlementJournal {
   /**
    * Closes an open row; returns whether this call closed it. `consumer` is the request that receives the
    * success. If `consumedBy` is set from before a reorg, only that consumer can confirm the row, and only a
-   * call without consumer (the reconciler) can fail it.
+   * call without consumer (the reconciler) can fail it. With `newest`, it closes only while that is the newest recorded
+   * transaction: a failure that was proven before another one was sent proves nothing about that one.
    */
-  close(id: string, closing: Closing, consumer?: string): Promise<boolean>
+  close(id: string, closing: Closing, consumer?: string, newest?: string | null): Promise<boolean>
   /** Fails a row without recorded bytes that has no live owner or is owned by this instance. */
   abandon(id: string): Promise<boolean>
   /** Gives up ownership of the row to the reconciler. The caller's webhook gets one pending event per settlement. */

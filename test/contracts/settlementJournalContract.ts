@@ -284,6 +284,16 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
     })
 
     describe('takeOver', () => {
+      it('and a record make a failure void that was proven before', async () => {
+        const { id } = await record('0x1')
+        await journal.release(id)
+        const recorder = await journal.takeOver({ id, transaction: '0x1' })
+        await recorder?.record(signedAs('0x2'))
+        expect(await journal.close(id, failed, undefined, '0x1')).toBe(false)
+        expect(await journal.find(id)).toMatchObject({ state: 'pending', transaction: '0x2' })
+        expect(await journal.close(id, failed, undefined, '0x2')).toBe(true)
+      })
+
       it('takes a released row for one caller, which can then record for it', async () => {
         const { id } = await record('0x1')
         await journal.release(id)

@@ -106,9 +106,9 @@ export const createMemoryJournal = (): MemoryJournal => {
     find: async (id) => rows.get(id) ?? null,
     listByTransaction: async (network, transaction) => listCarried(network, transaction),
     recorderFor,
-    close: async (id, closing, consumer) => {
+    close: async (id, closing, consumer, newest = null) => {
       const row = rows.get(id)
-      if (!isOpen(row)) return false
+      if (!isOpen(row) || (newest !== null && row.transaction !== newest)) return false
       const mayTell = closing.state === 'confirmed' && row.consumedBy === consumer
       if (row.consumedBy !== null && consumer !== undefined && !mayTell) return false
       change(id, {

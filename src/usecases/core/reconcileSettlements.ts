@@ -54,10 +54,12 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
       return
     }
     let isTaken = false
+    let isRefused = false
     // No request can pay for it any more: a new claim of the authorization is refused.
     const takeOver = async (): Promise<Recorder | null> => {
       const recorder = await journal.takeOver(settlement)
       isTaken = recorder !== null
+      isRefused = recorder === null
       return recorder
     }
     const options = settlement.consumedBy === null ? {} : { takeOver }
@@ -67,6 +69,8 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
       if (isTaken) await journal.release(settlement.id)
       throw error
     })
+    // Its owner may be another round of this process, whose ownership is not this one's to give up.
+    if (isRefused) return
     if (outcome.state === 'pending') {
       if (isTaken && outcome.transaction !== settlement.transaction) {
         logger.warn({ ...logFields, transaction: outcome.transaction }, 'settlement.sent_again')
@@ -75,7 +79,8 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
       await journal.release(settlement.id)
       return
     }
-    if (!(await journal.close(settlement.id, outcome))) return
+    const newest = outcome.state === 'failed' ? settlement.transaction : null
+    if (!(await journal.close(settlement.id, outcome, undefined, newest))) return
     logger.info({ ...logFields, ...describeOutcome(outcome) }, `settlement.${outcome.state}`)
     if (outcome.state === 'failed' && settlement.consumedBy !== null) {
       // The block was orphaned and the payment was not mined again: goods may be delivered without payment.

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
 import { createTransferBatch } from '../../../src/chains/evm/exact/transferBatch.js'
-import { listBatchedCalls } from '../../../src/chains/evm/transactions/batching/batchContract.js'
+import { isBatch } from '../../../src/chains/evm/transactions/batching/batchContract.js'
 import { createMulticallBatch } from '../../../src/chains/evm/transactions/batching/multicallBatch.js'
 import { multicall3Address } from '../../support/evm/localChain.js'
 
@@ -21,5 +21,4 @@ export const batchKinds: readonly BatchKind[] = [
 export const multicall = createMulticallBatch({ ask: async () => true })
 export const transferBatch = createTransferBatch(async () => true)
 
-export const isSharedByAny = (bytes: string): boolean =>
-  listBatchedCalls(bytes, [transferBatch, multicall]) !== null
+export const isSharedByAny = (bytes: string): boolean => isBatch(bytes, [transferBatch, multicall])

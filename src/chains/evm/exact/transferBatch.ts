@@ -52,6 +52,7 @@ export const createTransferBatch = (isDeployed: () => Promise<boolean>): Transfe
     }
   },
   // Even a single payment may fail without the transaction.
+  isBatch: () => true,
   listCalls: (data) =>
     unpackTransfers(data).map((transfer) => {
       const call = toCall(transfer)

@@ -2,7 +2,7 @@ import { withSignal } from '../../../concurrency/deadline.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { BlockStatus, Outcome, ResolveOptions, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
-import { type BatchContract, listBatchedCalls } from './batching/batchContract.js'
+import { type BatchContract, isBatch } from './batching/batchContract.js'
 import { createMulticallBatch } from './batching/multicallBatch.js'
 import type { SendCallsDependencies } from './batching/sendCalls.js'
 import { typicalGas } from './fees/gasBalances.js'
@@ -82,7 +82,7 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
         finalityDepth: network.finalityDepth,
         now: clock.now(),
         isReadOnly,
-        isBatch: (bytes) => listBatchedCalls(bytes, batchContracts) !== null,
+        isBatch: (bytes) => isBatch(bytes, batchContracts),
         expiryMarginSeconds,
         sendAgain:
           takeOver === undefined || isReadOnly

@@ -6,7 +6,7 @@ import { passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import { asHex } from '../abi/words.js'
 import type { Block, Receipt, Rpc } from '../rpc/rpc.js'
 import { findReceipt, type ReceiptPolicy } from './receipts/findReceipt.js'
-import { areAllNoncesUsed, areReplacedExternally } from './receipts/usedNonces.js'
+import { areAllNoncesUsed, areReplacedExternally, countNonces } from './receipts/usedNonces.js'
 import type { ExecutionQuery, SettlementJudge } from './settlementCall.js'
 
 // After a reorg the newest block may have an earlier timestamp; this margin covers it.
@@ -105,7 +105,7 @@ export const resolveSettlement = async (
   const { outcome, resend, unpaid = [] } = await examine(rpc, settlement, judge, policy)
   if (outcome.state === 'failed') {
     const newest = unpaid.at(-1)
-    if (newest === undefined || unpaid.length > maxSendAgain || !isOwed(settlement, policy)) {
+    if (newest === undefined || !isOwed(settlement, policy) || (await countNonces(unpaid)) > maxSendAgain) {
       return await proveFailure(rpc, settlement, judge, policy)
     }
     const sent = await policy.sendAgain?.(newest)
@@ -120,13 +120,18 @@ export const resolveSettlement = async (
  * reverted for a reason that may be gone, such as a balance or the gas limit of an estimate before it, or another
  * program used the nonce.
  */
-const isOwed = (
-  { consumedBy, expiresAt }: Settlement,
-  { now, expiryMarginSeconds }: ResolvePolicy,
-): boolean =>
-  consumedBy !== null &&
-  expiresAt !== null &&
-  expiresAt.getTime() > now.getTime() + expiryMarginSeconds * 1_000
+const isOwed = (settlement: Settlement, { now, expiryMarginSeconds }: ResolvePolicy): boolean =>
+  settlement.consumedBy !== null &&
+  owedUntil(settlement).getTime() > now.getTime() + expiryMarginSeconds * 1_000
+
+// Payers choose the deadline, which may be years away or never (null).
+const maxOwedMs = 24 * 3_600_000
+
+/** Until when a payment whose success was answered is sent again. */
+export const owedUntil = ({ createdAt, expiresAt }: Pick<Settlement, 'createdAt' | 'expiresAt'>): Date => {
+  const latestMs = createdAt.getTime() + maxOwedMs
+  return new Date(Math.min(latestMs, expiresAt?.getTime() ?? latestMs))
+}
 
 /**
  * A failure counts only by evidence that no reorganisation can undo, and only where no healthy endpoint contradicts it:

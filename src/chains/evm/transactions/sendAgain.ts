@@ -1,16 +1,24 @@
 import { type Hex, parseTransaction } from 'viem'
+import { AppError } from '../../../errors.js'
 import type { Recorder, Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
 import { asHex } from '../abi/words.js'
+import type { Rpc } from '../rpc/rpc.js'
 import { type BatchContract, listBatchedCalls } from './batching/batchContract.js'
+import type { Submitted } from './batching/sendCalls.js'
+import { owedUntil } from './resolve.js'
 import type { SettlementCall, SettlementJudge } from './settlementCall.js'
 import type { Submit } from './submit.js'
 
 export interface SendAgainDependencies {
+  readonly rpc: Rpc
   readonly submit: Submit
   readonly batchContracts: readonly BatchContract[]
   /** The highest limit of any call: what the signers' balances are kept for. */
   readonly highestGasCap: bigint
 }
+
+// Its estimate is of the state after the reorg; the highest of the forms' own, for one more.
+const reorgGas = 150_000n
 
 export interface UnpaidSettlement {
   readonly settlement: Settlement
@@ -28,13 +36,16 @@ export interface UnpaidSettlement {
  */
 export type SendAgain = (unpaid: UnpaidSettlement) => Promise<Hex | null>
 
-/** With the highest gas limit: what made the call revert may have been the limit of an estimate before a reorg. */
-export const createSendAgain =
-  ({ submit, batchContracts, highestGasCap }: SendAgainDependencies): SendAgain =>
-  async ({ settlement, judge, broadcast, takeOver, signal }) => {
+/** One after the other of one payer and asset. */
+export const createSendAgain = ({
+  rpc,
+  submit,
+  batchContracts,
+  highestGasCap,
+}: SendAgainDependencies): SendAgain => {
+  const sendCall = async ({ settlement, judge, broadcast, takeOver, signal }: UnpaidSettlement) => {
     const contractCall = findCall(broadcast, judge, batchContracts)
-    const { expiresAt } = settlement
-    if (contractCall === null || expiresAt === null) return null
+    if (contractCall === null) return null
     const recorder = await takeOver()
     if (recorder === null) return null
     const call: SettlementCall = {
@@ -44,8 +55,8 @@ export const createSendAgain =
       payTo: asHex(settlement.payTo),
       amount: settlement.amount,
       gasCap: highestGasCap,
-      reorgGas: highestGasCap,
-      deadline: BigInt(Math.floor(expiresAt.getTime() / 1_000)),
+      reorgGas,
+      deadline: BigInt(Math.floor(owedUntil(settlement).getTime() / 1_000)),
       batchedBy: null,
       sender: judge.sender,
       reads: [],
@@ -55,9 +66,47 @@ export const createSendAgain =
       isTooEarly: () => false,
       judge,
     }
-    const submitted = await submit({ call, recorder, caller: null, waitUntil: signal, isUnbatched: true })
-    return 'reason' in submitted ? null : submitted.transaction
+    try {
+      const submitted = await submit({
+        call,
+        recorder,
+        caller: settlement.caller,
+        waitUntil: signal,
+        isUnbatched: true,
+      })
+      return 'reason' in submitted ? null : submitted
+    } catch (error) {
+      // No slot, budget or balance now: a later round tries again.
+      if (error instanceof AppError) return null
+      throw error
+    }
   }
+
+  /** By payer and asset; null while it is being sent. */
+  const newest = new Map<string, Pick<Submitted, 'sender' | 'nonce'> | null>()
+
+  // Each simulation sees the whole balance: one after the other, so that none reverts because of another.
+  return async (unpaid) => {
+    const { payer, asset } = unpaid.settlement
+    const key = `${payer} ${asset}`.toLowerCase()
+    const before = newest.get(key)
+    if (before === null) return null
+    newest.set(key, null)
+    let last = before
+    try {
+      if (before !== undefined && (await rpc.getTransactionCount(before.sender, 'latest')) <= before.nonce)
+        return null
+      last = undefined
+      const sent = await sendCall(unpaid)
+      if (sent === null) return null
+      last = sent
+      return sent.transaction
+    } finally {
+      if (last === undefined) newest.delete(key)
+      else newest.set(key, last)
+    }
+  }
+}
 
 /** From the recorded bytes, because nothing else has the payer's signature. */
 const findCall = (

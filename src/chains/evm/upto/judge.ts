@@ -57,7 +57,9 @@ const isOwnCall = ({ to, data }: ContractCall, permit: JudgedPermit): boolean =>
   wordOf(data, 2) === addressWord(permit.owner) &&
   wordOf(data, 3) === addressWord(permit.payTo) &&
   wordOf(data, 5) === numberWord(permit.amount) &&
-  wordOf(data, 7) === numberWord(permit.nonce)
+  wordOf(data, 7) === numberWord(permit.nonce) &&
+  // An owner may permit the router and the recipient's router with one nonce.
+  wordOf(data, 9) === numberWord(isSameAddress(permit.spender, permit.router) ? 0n : 1n)
 
 const judgeReceipt = (receipt: Receipt, permit: JudgedPermit): Judgement => {
   if (!receipt.status) return 'reverted'

@@ -29,8 +29,8 @@ export const createRouterBatch = ({ shared, isDeployed }: Routers): BatchContrac
       },
     }
   },
-  listCalls: (data) =>
-    data.startsWith(executeSelector) ? decodeCalls(data).map((call) => separate(call, shared)) : null,
+  isBatch: (data) => data.startsWith(executeSelector),
+  listCalls: (data) => decodeCalls(data).map((call) => separate(call, shared)),
 })
 
 const selectorOf = (name: string): string =>

@@ -8,6 +8,7 @@ export interface CloseRequest {
   readonly id: string
   readonly closing: Closing
   readonly consumer: string | undefined
+  readonly newest?: string | null | undefined
 }
 
 // Row locks in id order prevent deadlocks. A consumed row closes only for its consumer, or for the
@@ -19,8 +20,8 @@ const close = ({
 }: Record<'quotaLock' | 'isLocked' | 'after', string>): string => `
   with closing as (
     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[],
-      $8::numeric[], $9::numeric[])
-      as c (id, state, transaction, reason, consumer, block_number, block_hash, settled_amount, gas_used)
+      $8::numeric[], $9::numeric[], $10::text[])
+      as c (id, state, transaction, reason, consumer, block_number, block_hash, settled_amount, gas_used, newest)
   ), ${quotaLock} open as (
     select id from settlements
     where id = any($1) and state in ('claimed', 'pending') and ${isLocked} order by id for update
@@ -31,7 +32,7 @@ const close = ({
       block_number = c.block_number, block_hash = c.block_hash, gas_used = c.gas_used,
       settled_amount = case when c.state = 'confirmed' then coalesce(c.settled_amount, s.amount) end
     from closing c join open using (id)
-    where s.id = c.id and (s.consumed_by is null or c.consumer is null
+    where s.id = c.id and (c.newest is null or s.transaction = c.newest) and (s.consumed_by is null or c.consumer is null
       or (c.state = 'confirmed' and s.consumed_by = c.consumer))
     returning s.*
   ) ${after}, events as (${insertSettlementEvents('closed', "'settlement.' || s.state")})
@@ -63,6 +64,7 @@ export const closeSettlements =
       closings.map(({ closing }) => blockOf(closing)?.hash ?? null),
       closings.map(({ closing }) => confirmedOf(closing)?.settledAmount?.toString() ?? null),
       closings.map(({ closing }) => confirmedOf(closing)?.gasUsed?.toString() ?? null),
+      closings.map(({ newest }) => newest ?? null),
     ])
     const closed = new Set(rows.map(({ id }) => id))
     return requests.map((each) => first.get(each.id) === each && closed.has(each.id))

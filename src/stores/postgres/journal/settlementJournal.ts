@@ -113,7 +113,8 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
 
     recorderFor,
 
-    close: (id, closing, consumer) => releaseOnFailure(id, closeBatched({ id, closing, consumer })),
+    close: (id, closing, consumer, newest) =>
+      releaseOnFailure(id, closeBatched({ id, closing, consumer, newest })),
 
     abandon: (id) =>
       releaseOnFailure(

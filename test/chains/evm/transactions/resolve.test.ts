@@ -1,7 +1,7 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { createRpc, type Log, type Receipt, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
-import { resolveSettlement } from '../../../../src/chains/evm/transactions/resolve.js'
+import { type ResolvePolicy, resolveSettlement } from '../../../../src/chains/evm/transactions/resolve.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import type { SignedTransaction } from '../../../../src/ports/settlementJournal.js'
 import type { Outcome } from '../../../../src/schemes/scheme.js'
@@ -122,13 +122,14 @@ const script = ({ mined, payment = 'unused', usedLongAgo, now = createdAt, mined
 const resolve = async (
   broadcasts: readonly SignedTransaction[],
   world: World,
-  { isReadOnly = false } = {},
+  { isReadOnly = false, sendAgain }: Partial<Pick<ResolvePolicy, 'isReadOnly' | 'sendAgain'>> = {},
 ) => {
   const { rpc, sent } = script(world)
   const terms = { id, payer, payTo, value: 10_000n, firstSecond: 0n, lastSecond, sender: null, call: {} }
   const claim = toyClaim(network, toy, terms)
   expect(claim.expiresAt).toEqual(expiresAt)
-  const row = settlement({ ...claim, createdAt, state: 'pending', broadcasts })
+  const consumedBy = sendAgain === undefined ? null : 'request:1'
+  const row = settlement({ ...claim, createdAt, state: 'pending', broadcasts, consumedBy })
   const now = world.now ?? createdAt
   const policy = {
     confirmations: 1,
@@ -138,6 +139,7 @@ const resolve = async (
     isReadOnly,
     isBatch: isSharedByAny,
     expiryMarginSeconds: 6,
+    sendAgain,
   }
   return { outcome: await resolveSettlement(rpc, row, readToyJudge(rpc, row), policy), sent }
 }
@@ -279,6 +281,27 @@ const cases: readonly (readonly [string, Case])[] = [
     },
   ],
 ]
+
+describe('a consumed row whose nonce another program used', () => {
+  const displaced = { mined: mined(), usedLongAgo: new Map([[signer.address, 7]]) }
+  const again = randomHex(32)
+  const resolveDisplaced = async (broadcasts: readonly SignedTransaction[]) => {
+    const { outcome } = await resolve(broadcasts, displaced, { sendAgain: async () => again })
+    return outcome
+  }
+
+  it('is sent again, however often its fee was raised', async () => {
+    const prices = [1_000n, 2_000n, 3_000n, 4_000n, 5_000n]
+    const raised = await Promise.all(prices.map((price) => sign(signer, 6, 1, price)))
+    expect(await resolveDisplaced(raised)).toEqual({ state: 'pending', transaction: again })
+  })
+
+  it('is given up after the fifth nonce', async () => {
+    const nonces = [2, 3, 4, 5, 6]
+    const sent = await Promise.all(nonces.map((nonce) => sign(signer, nonce, 1)))
+    expect(await resolveDisplaced(sent)).toMatchObject({ state: 'failed', reason: 'settlement_displaced' })
+  })
+})
 
 describe('a failure', () => {
   const shallow = finalBlock + 1n

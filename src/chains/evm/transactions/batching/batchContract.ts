@@ -10,11 +10,10 @@ export interface BatchContract {
   canCarry(call: ContractCall): boolean
   /** Only of calls that it can carry. */
   plan(calls: readonly BatchedCall[]): Batch
-  /**
-   * The calls that calldata sent to it carries; null unless they are several, or one whose failure does not revert the
-   * transaction.
-   */
-  listCalls(data: Hex): readonly CarriedCall[] | null
+  /** Whether calldata sent to it carries several calls, or one whose failure does not revert the transaction. */
+  isBatch(data: Hex): boolean
+  /** The calls of a batch. */
+  listCalls(data: Hex): readonly CarriedCall[]
 }
 
 export interface CarriedCall {
@@ -31,12 +30,22 @@ export interface Batch extends ContractCall {
   readResults(answer: Hex): readonly boolean[] | null
 }
 
-/** The calls of recorded bytes; null where the status of the transaction proves its one call. */
+/** Whether the status of a transaction proves nothing about each of its calls. */
+export const isBatch = (bytes: string, contracts: readonly BatchContract[]): boolean =>
+  findBatch(bytes, contracts) !== null
+
+/** The calls of recorded bytes; null where they are no batch. */
 export const listBatchedCalls = (
   bytes: string,
   contracts: readonly BatchContract[],
 ): readonly CarriedCall[] | null => {
+  const batch = findBatch(bytes, contracts)
+  return batch === null ? null : batch.contract.listCalls(batch.data)
+}
+
+const findBatch = (bytes: string, contracts: readonly BatchContract[]) => {
   const { to, data } = parseTransaction(asHex(bytes))
   if (to == null || data === undefined) return null
-  return contracts.find(({ address }) => isAddressEqual(to, address))?.listCalls(data) ?? null
+  const contract = contracts.find(({ address }) => isAddressEqual(to, address))
+  return contract?.isBatch(data) === true ? { contract, data } : null
 }

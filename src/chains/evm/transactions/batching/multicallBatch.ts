@@ -14,14 +14,12 @@ export const createMulticallBatch = (presence: Pick<MulticallPresence, 'ask'>): 
     data: encodeAggregate(calls.map(({ to, data }) => ({ target: to, data }))),
     readResults: (answer) => decodeAggregate(answer, calls.length)?.map(({ succeeds }) => succeeds) ?? null,
   }),
-  listCalls: (data) => {
-    const calls = decodeCalls(data)
-    if (calls.filter(({ allowFailure }) => allowFailure).length < 2) return null
-    return calls.map(({ target, callData }) => {
+  isBatch: (data) => decodeCalls(data).filter(({ allowFailure }) => allowFailure).length > 1,
+  listCalls: (data) =>
+    decodeCalls(data).map(({ target, callData }) => {
       const call = { to: target, data: callData }
       return { made: call, alone: call }
-    })
-  },
+    }),
 })
 
 const decodeCalls = (data: Hex) => {

@@ -51,6 +51,12 @@ export const areAllNoncesUsed = async (
   return true
 }
 
+/** Replacements of a transaction are not counted beside it: at most one of them is mined. */
+export const countNonces = async (broadcasts: readonly SignedTransaction[]): Promise<number> => {
+  const slots = await Promise.all(broadcasts.map(readSlot))
+  return new Set(slots.map(({ signer, nonce }) => `${signer} ${nonce}`)).size
+}
+
 const readSlot = async ({ bytes }: SignedTransaction): Promise<{ signer: Hex; nonce: number }> => ({
   // RLP encodes a nonce of zero as absent.
   nonce: parseTransaction(asHex(bytes)).nonce ?? 0,
