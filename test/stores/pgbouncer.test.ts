@@ -82,7 +82,7 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
   })
 
   it('never accept a key after another instance has revoked it', async () => {
-    // From then on the other instance knows that it hears of no change.
+    // From then on the other instance knows that it receives no notification.
     await pollUntil(
       () => theirLog.messages().includes('accounts.listener_lost'),
       'the lost notifications',

@@ -3,8 +3,8 @@ import { connect, createServer } from 'node:net'
 
 /**
  * A port of 127.0.0.1 that is bound until this process ends, and on which nothing listens: connections are refused. A
- * child may listen on it, again after a restart too, because servers set SO_REUSEADDR; the kernel gives it to nobody who
- * asks for any port.
+ * child may listen on it, again after a restart too, because servers set SO_REUSEADDR; the kernel does
+ * not give it to a process that asks for any port.
  */
 export const reservePort = async (): Promise<number> => {
   const server = createServer()

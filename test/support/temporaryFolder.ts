@@ -50,7 +50,7 @@ const makeOwnFolder = async (parent: string): Promise<string> => {
     server.once('error', reject)
     server.listen(join(folder, 'starting'), resolve)
   })
-  // Whoever finds this name finds a socket that listens already.
+  // Renamed when it listens: a process that finds the name can connect.
   await rename(join(folder, 'starting'), join(folder, socketName))
   return folder
 }
@@ -72,7 +72,7 @@ const isAbandoned = async (folder: string): Promise<boolean> => {
   return problem === 'ENOENT' && Date.now() - ctimeMs > startGraceMs
 }
 
-/** Returns the error code, or null if somebody listens. */
+/** Returns the error code, or null if a process listens. */
 const connectTo = (path: string): Promise<string | null> =>
   new Promise((resolve) => {
     const socket = connect(path)

@@ -69,7 +69,7 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
       if (isTaken) await journal.release(settlement.id)
       throw error
     })
-    // Its owner may be another round of this process, whose ownership is not this one's to give up.
+    // Another round of this process may own the row: releasing it here would end that ownership.
     if (isRefused) return
     if (outcome.state === 'pending') {
       if (isTaken && outcome.transaction !== settlement.transaction) {

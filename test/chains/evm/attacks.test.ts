@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../../src/platform/logger.js'
 import { getArtifact } from '../../support/contracts/artifacts.js'
 import { randomAddress, randomHex, unixNow } from '../../support/evm/authorization.js'
-import { multicall3Address, usdcAbi } from '../../support/evm/localChain.js'
+import { signCancellation } from '../../support/evm/cancelAuthorization.js'
+import { multicall3Address } from '../../support/evm/localChain.js'
 import { type ExactPaymentBody, exactPayment } from '../../support/evm/payment.js'
 import { toCompact, toHighS, toParityV } from '../../support/evm/signatureForms.js'
 import { deployTestToken, lies, senderRules, type TestToken } from '../../support/evm/testTokens.js'
@@ -73,31 +74,9 @@ const frontRun = async (body: ExactPaymentBody): Promise<Hex> => {
 }
 
 const cancel = async (wallet: EoaWallet, nonce: Hex): Promise<void> => {
-  const { token } = scene.chain
-  const signature = await wallet.account.signTypedData({
-    domain: { ...token },
-    types: {
-      CancelAuthorization: [
-        { name: 'authorizer', type: 'address' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'CancelAuthorization',
-    message: { authorizer: wallet.address, nonce },
-  })
   const { account } = await funded()
-  const data = encodeFunctionData({
-    abi: usdcAbi,
-    functionName: 'cancelAuthorization',
-    args: [
-      wallet.address,
-      nonce,
-      Number(`0x${signature.slice(130)}`),
-      `0x${signature.slice(2, 66)}`,
-      `0x${signature.slice(66, 130)}`,
-    ],
-  })
-  const { status } = await scene.chain.send({ account, to: token.verifyingContract, data })
+  const call = await signCancellation(scene.chain.token, wallet, nonce)
+  const { status } = await scene.chain.send({ account, ...call })
   expect(status).toBe('success')
 }
 

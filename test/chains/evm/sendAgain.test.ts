@@ -1,6 +1,7 @@
-import { encodeFunctionData, erc20Abi, type Hex, isHex, parseSignature, parseTransaction } from 'viem'
+import { encodeFunctionData, erc20Abi, type Hex, isHex, parseTransaction } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { setBatchSettler, usdcAbi } from '../../support/evm/localChain.js'
+import { signCancellation } from '../../support/evm/cancelAuthorization.js'
+import { setBatchSettler } from '../../support/evm/localChain.js'
 import type { ExactPaymentBody } from '../../support/evm/payment.js'
 import { permitPayment, setUsdcAllowance } from '../../support/evm/permit2.js'
 import { uptoPayment as uptoPermit2Payment } from '../../support/evm/uptoPermit2.js'
@@ -91,25 +92,11 @@ const listLost = ({ lines }: MemoryLogger) =>
 
 const cancelAuthorization = async ({ paymentPayload }: ExactPaymentBody, wallet: EoaWallet) => {
   const { nonce } = paymentPayload.payload.authorization
-  const signature = await wallet.account.signTypedData({
-    domain: scene.chain.token,
-    types: {
-      CancelAuthorization: [
-        { name: 'authorizer', type: 'address' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'CancelAuthorization',
-    message: { authorizer: wallet.address, nonce },
-  })
-  const { r, s, yParity } = parseSignature(signature)
-  const args = [wallet.address, nonce, 27 + yParity, r, s] as const
   const stranger = createEoa()
   await scene.chain.fundGas(stranger.address)
   await scene.chain.send({
     account: stranger.account,
-    to: scene.chain.token.verifyingContract,
-    data: encodeFunctionData({ abi: usdcAbi, functionName: 'cancelAuthorization', args }),
+    ...(await signCancellation(scene.chain.token, wallet, nonce)),
   })
 }
 

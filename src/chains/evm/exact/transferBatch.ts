@@ -89,7 +89,7 @@ const packTransfers = (transfers: readonly PackedTransfer[]): string => {
   return packed
 }
 
-/** Of calldata that `plan` made, whatever follows it. */
+/** Reads calldata that `plan` made and ignores what follows it, such as builder codes. */
 const unpackTransfers = (data: Hex): readonly PackedTransfer[] => {
   const packed = data.slice(selector.length + 2 * 64)
   let at = 0

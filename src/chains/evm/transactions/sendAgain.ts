@@ -17,13 +17,13 @@ export interface SendAgainDependencies {
   readonly highestGasCap: bigint
 }
 
-// Its estimate is of the state after the reorg; the highest of the forms' own, for one more.
+// The estimate is of the state after the reorg; the highest value of all forms covers another one.
 const reorgGas = 150_000n
 
 export interface UnpaidSettlement {
   readonly settlement: Settlement
   readonly judge: SettlementJudge
-  /** Its newest transaction, which cannot pay any more. */
+  /** The newest transaction that cannot pay any more. */
   readonly broadcast: SignedTransaction
   /** Claims the row for this process; null if another one has it. */
   takeOver(): Promise<Recorder | null>
@@ -108,7 +108,7 @@ export const createSendAgain = ({
   }
 }
 
-/** From the recorded bytes, because nothing else has the payer's signature. */
+/** Only the recorded bytes have the payer's signature. */
 const findCall = (
   { bytes }: SignedTransaction,
   judge: SettlementJudge,

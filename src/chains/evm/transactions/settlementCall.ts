@@ -72,7 +72,7 @@ export interface SettlementJudge {
   judgeReceipt(receipt: Receipt, isShared: boolean): Judgement
   /** Whichever account sent it: any account may submit what the payer signed. */
   findExecution(query: ExecutionQuery): Promise<Execution>
-  /** Whether a call that a batch contract makes is this payment's. */
+  /** Tells the call of this payment from the other calls of a batch. */
   isOwnCall(call: ContractCall): boolean
   /** As in `SettlementCall`. */
   readonly sender: Hex | null

@@ -50,7 +50,7 @@ export const createJudge = (rpc: Rpc, permit: JudgedPermit): SettlementJudge => 
   reasons,
 })
 
-/** Of the router's `settle`, whose one argument is a tuple behind its offset. */
+/** Compares words of the router's `settle`, whose one argument is a tuple behind its offset. */
 const isOwnCall = ({ to, data }: ContractCall, permit: JudgedPermit): boolean =>
   isSameAddress(to, permit.router) &&
   wordOf(data, 1) === addressWord(permit.asset) &&

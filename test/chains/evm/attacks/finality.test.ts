@@ -1,7 +1,7 @@
-import { encodeFunctionData, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
-import { usdcAbi } from '../../../support/evm/localChain.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { eventually, openScene, type Scene, type Service, type ServiceOptions } from '../scene.js'
@@ -50,38 +50,16 @@ const settleWhile = async (service: Service, body: unknown, meanwhile: () => Pro
 
 const cancel = async (wallet: EoaWallet, nonce: Hex): Promise<void> => {
   const { token, chainId, url, fundGas } = scene.chain
-  const signature = await wallet.account.signTypedData({
-    domain: { ...token },
-    types: {
-      CancelAuthorization: [
-        { name: 'authorizer', type: 'address' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'CancelAuthorization',
-    message: { authorizer: wallet.address, nonce },
-  })
   const sender = createEoa()
   await fundGas(sender.address)
   const bytes = await sender.account.signTransaction({
     chainId,
     nonce: 0,
-    to: token.verifyingContract,
+    ...(await signCancellation(token, wallet, nonce)),
     gas: 200_000n,
     // A higher tip goes first.
     maxFeePerGas: 60_000_000_000n,
     maxPriorityFeePerGas: 40_000_000_000n,
-    data: encodeFunctionData({
-      abi: usdcAbi,
-      functionName: 'cancelAuthorization',
-      args: [
-        wallet.address,
-        nonce,
-        Number(`0x${signature.slice(130)}`),
-        `0x${signature.slice(2, 66)}`,
-        `0x${signature.slice(66, 130)}`,
-      ],
-    }),
   })
   await callRpc(url, 'eth_sendRawTransaction', [bytes])
 }

@@ -1,9 +1,10 @@
-import { encodeFunctionData, type Hex, hexToNumber, parseSignature } from 'viem'
+import { type Hex, hexToNumber } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { formatAuthorizationId } from '../../../../src/chains/evm/exact/payload.js'
 import type { Outcome } from '../../../../src/schemes/scheme.js'
+import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
-import { setBatchSettler, usdcAbi } from '../../../support/evm/localChain.js'
+import { setBatchSettler } from '../../../support/evm/localChain.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { encodeTransfer } from '../../../support/evm/transfer.js'
 import {
@@ -68,26 +69,7 @@ const listRecorded = async (signers: readonly { readonly address: string }[]) =>
 
 const cancelAuthorization = async ({ body }: PlannedPayment, wallet: EoaWallet): Promise<void> => {
   const { nonce } = body.paymentPayload.payload.authorization
-  const signature = await wallet.account.signTypedData({
-    domain: scene.chain.token,
-    types: {
-      CancelAuthorization: [
-        { name: 'authorizer', type: 'address' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'CancelAuthorization',
-    message: { authorizer: wallet.address, nonce },
-  })
-  const { r, s, yParity } = parseSignature(signature)
-  await sendAsStranger({
-    to: scene.chain.token.verifyingContract,
-    data: encodeFunctionData({
-      abi: usdcAbi,
-      functionName: 'cancelAuthorization',
-      args: [wallet.address, nonce, 27 + yParity, r, s],
-    }),
-  })
+  await sendAsStranger(await signCancellation(scene.chain.token, wallet, nonce))
 }
 
 const sendAsStranger = async (call: { readonly to: Hex; readonly data: Hex }): Promise<void> => {
