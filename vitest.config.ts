@@ -10,8 +10,8 @@ export default defineConfig({
     reporters: ['default', './test/support/plainSummary.ts'],
     // Child processes: a server that a test starts ends with the process that started it, not with a thread.
     pool: 'forks',
-    // Tests wait for blocks, deadlines and processes during half of their time.
-    maxWorkers: Math.min(2 * availableParallelism() + 1, 8),
+    // Tests wait for blocks, deadlines and processes during half of their time; each worker loads every library once.
+    maxWorkers: Math.min(2 * availableParallelism(), 8),
     // Files of one project share a process, and what it has loaded.
     isolate: false,
     // Above the limit of one wait (pollUntil), whose error says what was last seen.

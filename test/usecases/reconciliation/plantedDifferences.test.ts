@@ -746,7 +746,6 @@ describe('the nightly reconciliation', () => {
       await other.query('lock table unfinal_settlements in access exclusive mode')
       const stopped = new AbortController()
       const running = jobs.reconcileNightly.run(stopped.signal)
-      // The second counter waits for the lock.
       const seen = async () => (await readRuns()).find(({ settlements }) => settlements === 5)
       expect(await pollUntil(seen, 'the comparison of settlements', readRuns)).toMatchObject({ ended: false })
       expect(await readRuns()).toHaveLength(1)
@@ -756,6 +755,8 @@ describe('the nightly reconciliation', () => {
       ])
       // Another instance does not count at the same time.
       await open({ now: noon }).jobs.reconcileNightly.run(never)
+      const waiting = `select from pg_locks where not granted and relation = 'unfinal_settlements'::regclass`
+      await pollUntil(async () => (await pool.query(waiting)).rowCount === 1, 'the second counter to wait')
       // A stop cancels the statement: the job ends while the table is still locked.
       stopped.abort()
       await running
