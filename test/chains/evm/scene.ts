@@ -1,4 +1,4 @@
-import { type Address, erc20Abi } from 'viem'
+import { type Address, erc20Abi, type Hex, isHex } from 'viem'
 import type { Core } from '../../../src/compose.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
@@ -206,6 +206,16 @@ export const openSlowly = async <Opened extends Service>(
     return await settling
   }
   return { proxy, service, settleAfter }
+}
+
+/** The signed bytes that the journal has of a transaction. */
+export const readRecordedBytes = async ({ database }: Scene, transaction: string): Promise<Hex> => {
+  const { rows } = await database
+    .pool()
+    .query('select bytes from broadcasts where transaction = $1', [transaction])
+  const bytes: unknown = rows[0]?.bytes
+  if (!isHex(bytes)) throw new Error('Nothing was recorded')
+  return bytes
 }
 
 /** Asks until the answer is not null. */

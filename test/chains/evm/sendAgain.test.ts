@@ -8,7 +8,7 @@ import { uptoPayment as uptoPermit2Payment } from '../../support/evm/uptoPermit2
 import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'
 import { createMemoryLogger, type MemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
-import { openScene, type Scene } from './scene.js'
+import { openScene, readRecordedBytes, type Scene } from './scene.js'
 import { openUpto, type UptoService } from './upto/scene.js'
 
 /*
@@ -59,14 +59,7 @@ const readRow = async (payer: string) => {
   return rows[0]
 }
 
-const readBytes = async (transaction: string): Promise<Hex> => {
-  const { rows } = await scene.database
-    .pool()
-    .query('select bytes from broadcasts where transaction = $1', [transaction])
-  const bytes: unknown = rows[0]?.bytes
-  if (!isHex(bytes)) throw new Error('Nothing was recorded')
-  return bytes
-}
+const readBytes = (transaction: string): Promise<Hex> => readRecordedBytes(scene, transaction)
 
 const readPayer = async (transaction: string): Promise<string> => {
   const { rows } = await scene.database

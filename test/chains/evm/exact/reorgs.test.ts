@@ -8,6 +8,7 @@ import {
   eventually,
   openScene,
   type PlannedPayment,
+  readRecordedBytes,
   type Scene,
   type Service,
   type ServiceOptions,
@@ -72,14 +73,7 @@ const takeBack = async (depth: number, transactions: readonly Hex[] = []) => {
   await scene.chain.control.mine()
 }
 
-const readBytes = async (transaction: string): Promise<Hex> => {
-  const { rows } = await scene.database
-    .pool()
-    .query('select bytes from broadcasts where transaction = $1', [transaction])
-  const bytes: unknown = rows[0]?.bytes
-  if (!isHex(bytes)) throw new Error('Nothing was recorded')
-  return bytes
-}
+const readBytes = (transaction: string): Promise<Hex> => readRecordedBytes(scene, transaction)
 
 const recheckTwice = async ({ core }: Service) => {
   await core.detectReorgs()
