@@ -82,6 +82,28 @@ export interface AppDependencies {
   readonly limits?: RateLimitsDependencies | null
 }
 
+// Fastify compares a plugin that has no display name with every CommonJS module that is loaded.
+const displayName = Symbol.for('fastify.display-name')
+for (const routes of [
+  paymentRoutes,
+  serviceRoutes,
+  accountRoutes,
+  dashboardRoutes,
+  creditRoutes,
+  statsRoutes,
+  reconciliationRoutes,
+  streamRoutes,
+  webhookRoutes,
+  intentRoutes,
+  discoveryRoutes,
+  siwxRoutes,
+  sandboxRoutes,
+  referenceRoutes,
+  homeRoutes,
+]) {
+  Object.assign(routes, { [displayName]: routes.name })
+}
+
 const defaultRequestTimeoutMs = 15_000
 const defaultSettleWaitMs = 60_000
 
