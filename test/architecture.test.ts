@@ -35,7 +35,7 @@ const listImports = (files: readonly SourceFile[]) =>
 
 const findNodes = (files: readonly SourceFile[], isWanted: (node: ts.Node) => boolean): readonly string[] =>
   files.flatMap((file) =>
-    [...listNodes(file.tree)]
+    listNodes(file.tree)
       .filter(isWanted)
       .map((node) => `${locate(file, node)} ${node.getText(file.tree)}`),
   )

@@ -29,7 +29,7 @@ const testFunctions = /^(it|test|describe|beforeAll|beforeEach|afterAll|afterEac
 
 const readConstants = ({ tree }: SourceFile): ReadonlyMap<string, number> =>
   new Map(
-    [...listNodes(tree)].flatMap((node) =>
+    listNodes(tree).flatMap((node) =>
       ts.isVariableDeclaration(node) && node.initializer && ts.isNumericLiteral(node.initializer)
         ? [[node.name.getText(tree), Number(node.initializer.text)] as const]
         : [],
@@ -79,7 +79,7 @@ const judgeCall = (
 const listViolations = (file: SourceFile): readonly string[] => {
   const constants = readConstants(file)
   const imports = file.imports.filter(({ specifier }) => timerModules.has(specifier))
-  const calls = [...listNodes(file.tree)].flatMap((node) => {
+  const calls = listNodes(file.tree).flatMap((node) => {
     const problem = ts.isCallExpression(node) ? judgeCall(node, file, constants) : null
     return problem === null ? [] : [`${locate(file, node)} ${problem}`]
   })

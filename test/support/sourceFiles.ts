@@ -31,14 +31,20 @@ export const readSourceFiles = (folder: string): readonly SourceFile[] =>
 
 export const parseSource = (path: string, text: string): SourceFile => {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  return { path, tree, imports: [...listNodes(tree)].flatMap((node) => readImport(path, node)) }
+  return { path, tree, imports: listNodes(tree).flatMap((node) => readImport(path, node)) }
 }
 
-export function* listNodes(node: ts.Node): Generator<ts.Node> {
-  yield node
-  const children: ts.Node[] = []
-  ts.forEachChild(node, (child) => void children.push(child))
-  for (const child of children) yield* listNodes(child)
+const listed = new WeakMap<ts.Node, readonly ts.Node[]>()
+
+/** A node and all below it. Each tree is walked once, because every rule reads all of them. */
+export const listNodes = (node: ts.Node): readonly ts.Node[] => {
+  const known = listed.get(node)
+  if (known !== undefined) return known
+  const nodes = [node]
+  // The list grows during iteration.
+  for (const each of nodes) ts.forEachChild(each, (child) => void nodes.push(child))
+  listed.set(node, nodes)
+  return nodes
 }
 
 /** `path:line`. */
