@@ -8,8 +8,9 @@ import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { countFailures, type Outcome, readOutcomes } from './countFailures.js'
 
 /*
- * `npm run test:stress -- [--times 20] [--busy 4] [--shard 1/8] [files or folders]`: runs tests again and again beside
- * busy loops, and says which of them failed how often. Without files: the integration project.
+ * `npm run test:stress -- [--times 20] [--busy 4] [--together 1] [--shard 1/8] [files or folders]`: runs tests again and
+ * again beside busy loops, several runs at a time, and says which of them failed how often. Without files: the
+ * integration project.
  */
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -19,11 +20,12 @@ const { values, positionals: files } = parseArgs({
   options: {
     times: { type: 'string', default: '20' },
     busy: { type: 'string', default: '4' },
+    together: { type: 'string', default: '1' },
     shard: { type: 'string' },
   },
 })
 
-const readCount = (name: 'times' | 'busy'): number => {
+const readCount = (name: 'times' | 'busy' | 'together'): number => {
   const count = Number(values[name])
   if (!Number.isSafeInteger(count) || count < 0) throw new Error(`--${name} must be a whole number`)
   return count
@@ -42,7 +44,7 @@ const runs: (readonly Outcome[])[] = []
 const died: Died[] = []
 const stopped = new AbortController()
 
-const runTests = async (run: number, folder: string): Promise<void> => {
+const runTests = async (run: number, folder: string): Promise<readonly Outcome[]> => {
   const report = join(folder, `${run}.json`)
   // Files may be of either project; without files there would be far more fast ones than others.
   const projects = files.length === 0 ? ['integration'] : ['integration', 'fast']
@@ -65,12 +67,12 @@ const runTests = async (run: number, folder: string): Promise<void> => {
   stopped.signal.addEventListener('abort', end)
   const [code, signal] = await once(child, 'close')
   stopped.signal.removeEventListener('abort', end)
-  if (stopped.signal.aborted) return
+  if (stopped.signal.aborted) return []
   const json = await readFile(report, 'utf8').catch(() => null)
   const lastLines = stripVTControlCharacters(output).trim().split('\n').slice(-15).join('\n')
   if (json === null) {
     died.push({ run, how: `ended with ${code ?? signal} and no report:\n${lastLines}` })
-    return
+    return []
   }
   const outcomes = readOutcomes(json, root)
   runs.push(outcomes)
@@ -78,6 +80,7 @@ const runTests = async (run: number, folder: string): Promise<void> => {
   if (outcomes.length === 0) died.push({ run, how: `ran no test:\n${lastLines}` })
   // Such as an error that no test caught.
   else if (code !== 0 && !hasFailure) died.push({ run, how: `failed beside its tests:\n${lastLines}` })
+  return outcomes
 }
 
 const indent = (text: string, lines: number): string =>
@@ -91,7 +94,9 @@ const indent = (text: string, lines: number): string =>
 const printTable = (times: number): boolean => {
   const failed = countFailures(runs)
   const tests = new Set(runs.flat().map(({ test }) => test)).size
-  console.log(`\n${tests} tests in ${runs.length} of ${times} runs beside ${values.busy} busy loops`)
+  console.log(
+    `\n${tests} tests in ${runs.length} of ${times} runs, ${values.together} at a time, beside ${values.busy} busy loops`,
+  )
   for (const { test, failed: count, runs: ran, firstFailure } of failed) {
     console.log(`  ${`${count}/${ran}`.padStart(5)} ${test}\n${indent(firstFailure, 6)}`)
   }
@@ -108,14 +113,21 @@ const stress = async (): Promise<void> => {
   const loops = Array.from({ length: busy }, () =>
     spawnChild([process.execPath, '-e', busyLoop], { stdio: 'ignore' }),
   )
-  for (let run = 1; run <= times && !stopped.signal.aborted; run += 1) {
-    const startedAt = Date.now()
-    await runTests(run, folder)
-    const failures = countFailures(runs.slice(-1)).length
-    const seconds = Math.round((Date.now() - startedAt) / 1_000)
-    const result = died.at(-1)?.run === run ? 'died' : `${failures} failed`
-    if (!stopped.signal.aborted) console.log(`run ${run} of ${times}: ${result}, ${seconds} s`)
+  let last = 0
+  const runInTurn = async (): Promise<void> => {
+    while (last < times && !stopped.signal.aborted) {
+      last += 1
+      const run = last
+      const startedAt = Date.now()
+      const outcomes = await runTests(run, folder)
+      const seconds = Math.round((Date.now() - startedAt) / 1_000)
+      const result = died.some((each) => each.run === run)
+        ? 'died'
+        : `${countFailures([outcomes]).length} failed`
+      if (!stopped.signal.aborted) console.log(`run ${run} of ${times}: ${result}, ${seconds} s`)
+    }
   }
+  await Promise.all(Array.from({ length: Math.max(1, readCount('together')) }, runInTurn))
   for (const loop of loops) loop.kill('SIGKILL')
   const isClean = printTable(times)
   process.exit(isClean && !stopped.signal.aborted ? 0 : 1)
