@@ -24,10 +24,17 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export const readText = (path: string): string => readFileSync(posix.join(root, path), 'utf8')
 
+// Test files of one worker share what they parsed.
+const parsed = new Map<string, SourceFile>()
+
 export const readSourceFiles = (folder: string): readonly SourceFile[] =>
   listFiles(folder)
     .filter((path) => path.endsWith('.ts'))
-    .map((path) => parseSource(path, readText(path)))
+    .map((path) => {
+      const file = parsed.get(path) ?? parseSource(path, readText(path))
+      parsed.set(path, file)
+      return file
+    })
 
 export const parseSource = (path: string, text: string): SourceFile => {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
