@@ -43,13 +43,25 @@ export interface CrashHarness {
 }
 
 /** Blocks a settle at its first call of an RPC method, which the service must not give up: `RPC_TIMEOUT_MS` is long. */
-export const holdAt = (proxy: RpcProxy, method: string): Hold => ({
-  hold: () => {
-    proxy.clearCalls()
-    proxy.setFault(method, { kind: 'hang' })
-  },
-  isThere: () => proxy.count(method) > 0,
-})
+export const holdAt = (proxy: RpcProxy, method: string): Hold => {
+  const listParams = () =>
+    proxy.calls.filter((call) => call.method === method).map(({ params }) => JSON.stringify(params))
+  let before: ReadonlySet<string> = new Set()
+  return {
+    hold: () => {
+      before = new Set(listParams())
+      proxy.setFault(method, { kind: 'hang' })
+    },
+    // A repeated call belongs to a settle that was held earlier.
+    isThere: () => listParams().some((params) => !before.has(params)),
+  }
+}
+
+interface LostPayment extends CrashedPayment {
+  readonly point: CrashPoint
+  readonly key: string
+  readonly answer: Promise<unknown>
+}
 
 export interface CrashOptions {
   readonly points?: readonly CrashPoint[]
@@ -57,7 +69,7 @@ export interface CrashOptions {
   readonly isEmbedded?: boolean
 }
 
-/** Kills a real process at each point, restarts it on the same data, and retries the requests. */
+/** Kills a real process while settles are at each point, restarts it on the same data, and retries the requests. */
 export const describeCrashes = (
   name: string,
   open: () => Promise<CrashHarness>,
@@ -68,6 +80,7 @@ export const describeCrashes = (
     let dataFolder: string
     let database: TestDatabase | null = null
     let facilitator: FacilitatorProcess | null = null
+    let lost: readonly LostPayment[] = []
 
     const start = async () => {
       if (facilitator !== null) return facilitator
@@ -98,10 +111,36 @@ export const describeCrashes = (
       return { status: response.status, answer: settleResult.parse(await response.json()) }
     }
 
+    /** Leaves a payment of each method at the point. */
+    const holdAll = async (url: string, point: CrashPoint) => {
+      const payments = await harness.plan()
+      const hold = harness.holds[point]
+      if (hold === undefined) throw new Error(`The harness has no hold ${point}`)
+      const held: LostPayment[] = []
+      for (const payment of payments) {
+        const key = randomUUID()
+        hold.hold()
+        const answer = settle(url, payment.body, key).catch(() => 'no answer')
+        held.push({ ...payment, point, key, answer })
+        await pollUntil(hold.isThere, `the settle ${payment.method} to reach the crash point`)
+      }
+      return held
+    }
+
+    // One crash at all points: a hold stops a settle before it reaches the holds that were set earlier.
     beforeAll(async () => {
       harness = await open()
       database = isEmbedded ? null : await createTestDatabase()
       dataFolder = await makeTemporaryFolder('crash-', { onDisk: true })
+      const running = await start()
+      harness.release()
+      for (const point of crashPoints.toReversed()) {
+        if (points.includes(point)) lost = [...lost, ...(await holdAll(running.url, point))]
+      }
+      await kill(running)
+      const answers = await Promise.all(lost.map(({ answer }) => answer))
+      expect(answers).toEqual(lost.map(() => 'no answer'))
+      harness.release()
     })
     afterAll(async () => {
       await facilitator?.stop()
@@ -113,32 +152,10 @@ export const describeCrashes = (
     it.each(points)(
       '%s: a retry with the same Idempotency-Key succeeds, and funds move once',
       async (point) => {
-        const running = await start()
-        const planned = await harness.plan()
-        const payments = planned.map((payment) => ({ ...payment, key: randomUUID() }))
-
-        harness.release()
-        const hold = harness.holds[point]
-        if (hold === undefined) throw new Error(`The harness has no hold ${point}`)
-        const lost: Promise<unknown>[] = []
-        for (const { method, body, key } of payments) {
-          hold.hold()
-          lost.push(settle(running.url, body, key).catch(() => 'no answer'))
-          await pollUntil(hold.isThere, `the settle ${method} to reach the crash point`)
-        }
-        await kill(running)
-        expect(await Promise.all(lost)).toEqual(payments.map(() => 'no answer'))
-        harness.release()
-
+        const payments = lost.filter((payment) => payment.point === point)
+        expect(payments).not.toEqual([])
         const restarted = await start()
-        const retry = async ({
-          method,
-          body,
-          key,
-          payer,
-          amount,
-          countReceived,
-        }: (typeof payments)[number]) => {
+        const retry = async ({ method, body, key, payer, amount, countReceived }: LostPayment) => {
           const result = await pollUntil(async () => {
             const { status, answer } = await settle(restarted.url, body, key)
             return status === 200 && answer.errorReason !== 'settlement_pending' ? answer : null
