@@ -1,6 +1,8 @@
 import { ApiPromise, WsProvider } from '@polkadot/api'
+import type { AccountInfo } from '@polkadot/types/interfaces'
 import { z } from 'zod'
-import { loadChopsticks, openRuntime } from './genesis.js'
+import { buildBlock } from './buildBlock.js'
+import { type HexString, loadChopsticks, openRuntime } from './genesis.js'
 import { type AnswerCall, startRpcServer } from './rpcServer.js'
 import { usdc, usdt, westendGenesis } from './westend.js'
 
@@ -19,7 +21,9 @@ export interface AssetHub {
   /** Methods of all HTTP and websocket requests, in order. */
   readonly requests: readonly string[]
   readonly genesisHash: string
-  /** Builds a block of everything submitted; its hash. */
+  /** Adds it to the next block without the validation of a node, which would compile the runtime once more. */
+  submit(extrinsic: HexString): Promise<void>
+  /** Builds a block of everything submitted; its hash. Rejects if the runtime does not apply an extrinsic. */
   mine(): Promise<string>
   /** Blocks built from now on are not final. */
   holdFinality(): void
@@ -69,7 +73,7 @@ export const startAssetHub = async ({
   genesisHash = westendGenesis,
 }: AssetHubOptions = {}): Promise<AssetHub> => {
   running += 1
-  const { allHandlers, destroyWorker, setStorage, timeTravel } = await loadChopsticks()
+  const { allHandlers, compactHex, destroyWorker, setStorage, timeTravel } = await loadChopsticks()
   const chain = await openRuntime(genesisHash)
   let offset = 0
   let final: string | null = null
@@ -84,17 +88,30 @@ export const startAssetHub = async ({
   const build = async (): Promise<string> => {
     const parent = chain.head
     await timeTravel(chain, Date.now() + offset - slotMs)
-    await chain.newBlock()
+    const { isComplete } = await buildBlock(chain)
     // The parent's state is the one that its own block left.
     parent.popStorageLayer()
     known.add(chain.head.hash)
+    if (!isComplete) throw new Error('The runtime did not apply every extrinsic')
     return chain.head.hash
+  }
+
+  // By storage: a call of the runtime compiles it.
+  const nextIndexOf = async (address: string): Promise<number> => {
+    const { registry, query } = await chain.head.meta
+    const account = query.system?.account
+    if (account === undefined) throw new Error('The runtime has no accounts')
+    const stored = await chain.head.get(compactHex(account(address)))
+    const { nonce } = registry.createType<AccountInfo>('AccountInfo', stored)
+    return nonce.toNumber() + chain.txPool.pendingExtrinsicsBy(address).length
   }
 
   const requests: string[] = []
   const answer: AnswerCall = async (method, params, send) => {
     requests.push(method)
     switch (method) {
+      case 'system_accountNextIndex':
+        return await nextIndexOf(z.string().parse(params[0]))
       case 'chain_getFinalizedHead':
         return final ?? chain.head.hash
       // As nodes do; chopsticks takes any hash for that of the genesis block.
@@ -131,6 +148,7 @@ export const startAssetHub = async ({
     api,
     requests,
     genesisHash,
+    submit: (extrinsic) => chain.txPool.submitExtrinsic(extrinsic),
     mine: () => inTurn(build),
     holdFinality: () => {
       final = chain.head.hash

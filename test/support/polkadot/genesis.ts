@@ -1,9 +1,9 @@
 import type { Blockchain } from '@acala-network/chopsticks-core'
 import { z } from 'zod'
 
-type HexString = `0x${string}`
+export type HexString = `0x${string}`
 
-const hex = z.custom<HexString>((value) => typeof value === 'string' && value.startsWith('0x'))
+export const hex = z.custom<HexString>((value) => typeof value === 'string' && value.startsWith('0x'))
 
 const specShape = z.looseObject({
   genesis: z.object({ raw: z.object({ top: z.record(z.string(), hex) }) }),

@@ -22,13 +22,13 @@ export const callsOf = ({ api }: AssetHub) => {
 
 /** Signs with the client library and submits; resolves before a block holds it. */
 export const submit = async (
-  { api }: AssetHub,
+  hub: AssetHub,
   signer: PolkadotKey,
   call: Call,
   options: { readonly era?: number; readonly nonce?: number } = {},
 ): Promise<string> => {
-  const signed = await call.signAsync(signer, { nonce: -1, ...options })
-  await api.rpc.author.submitExtrinsic(signed)
+  const signed = await call.signAsync(signer, { nonce: await hub.nonceOf(signer.address), ...options })
+  await hub.submit(signed.toHex())
   return signed.hash.toHex()
 }
 
