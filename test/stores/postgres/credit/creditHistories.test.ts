@@ -10,6 +10,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { countCredit, listPayments, openPayments } from '../../../support/creditModel.js'
 import { addInstance } from '../../../support/instances.js'
+import { isLongRun } from '../../../support/longRun.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 const network = 'eip155:84532'
@@ -146,7 +147,7 @@ describe('credit facts under arbitrary histories', () => {
         await pool.query('select rebuild_credit()')
         expect(withoutNothing(await readAll())).toEqual(withoutNothing(facts))
       }),
-      { numRuns: 60 },
+      { numRuns: isLongRun ? 60 : 20 },
     )
   }, 120_000)
 

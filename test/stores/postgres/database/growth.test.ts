@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createAccountSettlements } from '../../../../src/stores/postgres/journal/accountSettlements.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
@@ -15,84 +16,244 @@ import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/we
 import { addInstance } from '../../../support/instances.js'
 import { insertJournalRows, openColumns } from '../../../support/journalRows.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { createTestDatabase } from '../../../support/postgres.js'
 
 const pages = z.tuple([z.object({ pages: z.coerce.number() })])
 
+const small = 1_000
+const large = 30_000
+
 /** Pages of 8 kB are counted instead of time: the same on every machine. */
-describe('with thirty times as many rows', () => {
-  let database: TestDatabase
+interface Counted {
+  readonly few: number
+  readonly many: number
+}
+
+/** An index may become one level deeper. */
+const expectNoGrowth = ({ few, many }: Counted) =>
+  expect(many, `${few} pages of the small journal, ${many} of the large one`).toBeLessThan(few * 1.5 + 50)
+
+interface Measured {
   /** One connection: the statistics of a statement are complete once its own connection has written them. */
+  readonly pool: Pool
+  readonly instance: Instance
+  drop(): Promise<void>
+}
+
+const openMeasured = async (): Promise<Measured> => {
+  const database = await createTestDatabase()
+  const pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+  // What autovacuum reads counts in the same statistics.
+  const { rows } = await pool.query<{ relname: string }>(
+    "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+  )
+  for (const { relname } of rows) await pool.query(`alter table ${relname} set (autovacuum_enabled = off)`)
+  return {
+    pool,
+    instance: await addInstance(pool),
+    async drop() {
+      await pool.end()
+      await database.drop()
+    },
+  }
+}
+
+const readPages = async (pool: Pool): Promise<number> => {
+  await pool.query('select pg_stat_force_next_flush()')
+  const { rows } = await pool.query(
+    `select sum(heap_blks_read + heap_blks_hit + coalesce(idx_blks_read, 0) + coalesce(idx_blks_hit, 0)) as pages
+     from pg_statio_user_tables`,
+  )
+  return pages.parse(rows)[0].pages
+}
+
+const countPages = async (pool: Pool, work: () => Promise<unknown>): Promise<number> => {
+  // The first run may set hint bits.
+  await work()
+  const before = await readPages(pool)
+  await work()
+  return (await readPages(pool)) - before
+}
+
+const listWorkTables = async (pool: Pool): Promise<readonly string[]> => {
+  const { rows } = await pool.query<{ relname: string }>(
+    "select relname from pg_class where relname in ('open_settlements', 'unfinal_settlements')",
+  )
+  return rows.map(({ relname }) => relname)
+}
+
+const vacuumJournal = async (pool: Pool): Promise<void> => {
+  for (const relname of ['settlements', ...(await listWorkTables(pool))]) {
+    await pool.query(`vacuum analyze ${relname}`)
+  }
+}
+
+describe('in a journal with thirty times as many rows', () => {
+  let few: Measured
+  let many: Measured
+
+  beforeAll(async () => {
+    ;[few, many] = await Promise.all([openMeasured(), openMeasured()])
+    await fill(few.pool, small)
+    await fill(many.pool, large)
+  })
+  afterAll(() => Promise.all([few.drop(), many.drop()]))
+
+  const fill = async (pool: Pool, count: number): Promise<void> => {
+    const caller = `'ada'`
+    await insertJournalRows(pool, { count, columns: { caller } })
+    // Old rows of another network: what a filter for it finds stands behind all others.
+    await insertJournalRows(pool, {
+      count: 20,
+      columns: {
+        caller,
+        network: `'solana:devnet'`,
+        state: `'failed'`,
+        settled_amount: 'null',
+        block_number: 'null',
+        block_hash: 'null',
+        is_final: 'false',
+        created_at: `now() - interval '1 day' - n * interval '1 second'`,
+      },
+    })
+    // Open ones of other callers: a filter for open ones of this account finds none.
+    await insertJournalRows(pool, { count: 20, columns: openColumns })
+    await vacuumJournal(pool)
+  }
+
+  /** Pages that `work`, which leaves the journal as it is, reads in the small and in the large one. */
+  const compare = async (work: (pool: Pool, instance: Instance) => Promise<unknown>): Promise<Counted> => ({
+    few: await countPages(few.pool, () => work(few.pool, few.instance)),
+    many: await countPages(many.pool, () => work(many.pool, many.instance)),
+  })
+
+  it('the public statistics read as much', async () => {
+    expectNoGrowth(await compare((pool) => createStatistics(pool).countSettlements()))
+  })
+
+  it('a round of reconciliation reads as much', async () => {
+    const list = (pool: Pool, instance: Instance) => createSettlementJournal(pool, instance).listOrphaned(200)
+    expectNoGrowth(await compare(list))
+    expect(await list(many.pool, many.instance)).toHaveLength(20)
+  })
+
+  it('the metrics and the list of open settlements read as much', async () => {
+    expectNoGrowth(await compare((pool) => createSettlementOverview(pool).countOpen()))
+    expectNoGrowth(
+      await compare((pool) => createSettlementOverview(pool).list({ status: 'pending', limit: 50 })),
+    )
+  })
+
+  it('a reservation of funds reads as much, with twenty others of its payer', async () => {
+    const fill = async (pool: Pool, count: number) => {
+      await pool.query(
+        `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, amount, reserved_at, expires_at)
+         select 'eip155:1', '0xasset', 'payer ' || n / 20, 'authorization ' || n, '0xrouter', '0xpayee', 1, now(),
+           now() + interval '1 hour'
+         from generate_series(0, $1 - 1) n`,
+        [count],
+      )
+      await pool.query('vacuum analyze reservations')
+    }
+    const reserve = (pool: Pool) =>
+      createReservations(pool).reserve(
+        {
+          authorizationId: 'authorization',
+          network: 'eip155:1',
+          asset: '0xasset',
+          payer: 'payer 1',
+          spender: '0xrouter',
+          payTo: '0xpayee',
+          holder: 'verify',
+          amount: 1n,
+          expiresAt: new Date(Date.now() + 3_600_000),
+        },
+        { balance: 21n, allowance: null },
+      )
+    await fill(few.pool, small)
+    await fill(many.pool, large)
+    expectNoGrowth(await compare(reserve))
+    expect(await reserve(many.pool)).toEqual({ state: 'reserved' })
+  })
+
+  it('the days of an account read as much', async () => {
+    expectNoGrowth(await compare((pool) => createQuotas(pool).listDays('ada', 7, new Date())))
+  })
+
+  const filters = [
+    {},
+    { status: 'confirmed' },
+    { status: 'failed' },
+    { status: 'pending' },
+    { network: 'solana:devnet' },
+    { network: 'eip155:84532', status: 'failed' },
+    { since: new Date(Date.now() - 60_000) },
+  ] as const
+
+  it.each(filters)(
+    'the dashboard of an account reads as much for the filter %j, on every page',
+    async (filter) => {
+      const list = (pool: Pool, after?: string) =>
+        createAccountSettlements(pool).list({ accountId: 'ada', limit: 20, ...filter, after })
+      expectNoGrowth(await compare((pool) => list(pool)))
+      const { rows } = await many.pool.query<{ id: string }>(
+        'select id from settlements order by created_at offset $1 limit 1',
+        [large / 2],
+      )
+      const deep = await countPages(many.pool, () => list(many.pool, rows[0]?.id))
+      expect(deep).toBeLessThan(1_000)
+    },
+  )
+
+  it.each([
+    { status: 'confirmed' },
+    { status: 'failed' },
+    { status: 'failed', network: 'eip155:84532' },
+    { status: 'confirmed', network: 'solana:devnet' },
+  ] as const)('the list of operators reads as much for the filter %j', async (filter) => {
+    expectNoGrowth(await compare((pool) => createSettlementOverview(pool).list({ limit: 20, ...filter })))
+  })
+
+  it('the lookups of one settlement read as much', async () => {
+    expectNoGrowth(
+      await compare(async (pool, instance) => {
+        const journal = createSettlementJournal(pool, instance)
+        await journal.find(randomUUID())
+        await journal.findOpen('none')
+        await journal.listByTransaction('eip155:84532', '0x7')
+      }),
+    )
+  })
+})
+
+describe('with thirty times as many rows', () => {
+  let database: Measured
   let pool: Pool
 
   beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
-    await stopAutovacuum()
+    database = await openMeasured()
+    pool = database.pool
   })
-  afterAll(async () => {
-    await pool.end()
-    await database.drop()
-  })
-
-  /** What it reads counts in the same statistics. */
-  const stopAutovacuum = async (): Promise<void> => {
-    const { rows } = await pool.query<{ relname: string }>(
-      "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
-    )
-    for (const { relname } of rows) await pool.query(`alter table ${relname} set (autovacuum_enabled = off)`)
-  }
-
-  const readPages = async (): Promise<number> => {
-    await pool.query('select pg_stat_force_next_flush()')
-    const { rows } = await pool.query(
-      `select sum(heap_blks_read + heap_blks_hit + coalesce(idx_blks_read, 0) + coalesce(idx_blks_hit, 0)) as pages
-       from pg_statio_user_tables`,
-    )
-    return pages.parse(rows)[0].pages
-  }
-  const countPages = async (work: () => Promise<unknown>): Promise<number> => {
-    // The first run may set hint bits.
-    await work()
-    const before = await readPages()
-    await work()
-    return (await readPages()) - before
-  }
+  afterAll(() => database.drop())
 
   const start = async (): Promise<void> => {
     await pool.query(
       'truncate settlements, broadcasts, broadcast_settlements, instances, webhook_endpoints, webhook_deliveries, idempotent_requests',
     )
   }
-  const listWorkTables = async (): Promise<readonly string[]> => {
-    const { rows } = await pool.query<{ relname: string }>(
-      "select relname from pg_class where relname in ('open_settlements', 'unfinal_settlements')",
-    )
-    return rows.map(({ relname }) => relname)
-  }
-  const settle = async (): Promise<void> => {
-    for (const relname of ['settlements', ...(await listWorkTables())]) {
-      await pool.query(`vacuum analyze ${relname}`)
-    }
-  }
-  const small = 1_000
-  const large = 30_000
 
-  /** Pages that `work` reads with a small and with a large journal. */
+  /** Pages that `work` reads after `fill` with few and with many rows. */
   const compare = async (fill: (count: number) => Promise<void>, work: () => Promise<unknown>) => {
     const counted: number[] = []
     for (const count of [small, large]) {
       await start()
       await fill(count)
-      await settle()
-      counted.push(await countPages(work))
+      await vacuumJournal(pool)
+      counted.push(await countPages(pool, work))
     }
     const [few = 0, many = 0] = counted
     return { few, many }
   }
-  /** An index may become one level deeper. */
-  const expectNoGrowth = ({ few, many }: { readonly few: number; readonly many: number }) =>
-    expect(many, `${few} pages of the small journal, ${many} of the large one`).toBeLessThan(few * 1.5 + 50)
 
   /** A vacuum leaves rows that an older snapshot may see. */
   const removeDeadRows = (table: string) =>
@@ -105,22 +266,6 @@ describe('with thirty times as many rows', () => {
       return Number(rows[0]?.dead) === 0
     }, `the dead rows of ${table} to be removed`)
 
-  const closed = (count: number) => insertJournalRows(pool, { count })
-
-  it('the public statistics read as much', async () => {
-    expectNoGrowth(await compare(closed, () => createStatistics(pool).countSettlements()))
-  })
-
-  it('a round of reconciliation reads as much', async () => {
-    const journal = createSettlementJournal(pool, await addInstance(pool))
-    const fill = async (count: number) => {
-      await closed(count)
-      await insertJournalRows(pool, { count: 20, columns: openColumns })
-    }
-    expectNoGrowth(await compare(fill, () => journal.listOrphaned(200)))
-    expect(await journal.listOrphaned(200)).toHaveLength(20)
-  })
-
   it('the first round of reconciliation after many settlements were opened and closed reads as much', async () => {
     const journal = createSettlementJournal(pool, await addInstance(pool))
     const read: number[] = []
@@ -131,23 +276,13 @@ describe('with thirty times as many rows', () => {
         "update settlements set state = 'confirmed', closed_at = now() where state in ('claimed', 'pending')",
       )
       // Autovacuum reaches a small table every minute, the journal after a fraction of all its rows.
-      for (const relname of await listWorkTables()) await removeDeadRows(relname)
-      const before = await readPages()
+      for (const relname of await listWorkTables(pool)) await removeDeadRows(relname)
+      const before = await readPages(pool)
       await journal.listOrphaned(200)
-      read.push((await readPages()) - before)
+      read.push((await readPages(pool)) - before)
     }
     const [few = 0, many = 0] = read
     expectNoGrowth({ few, many })
-  })
-
-  it('the metrics and the list of open settlements read as much', async () => {
-    const overview = createSettlementOverview(pool)
-    const fill = async (count: number) => {
-      await closed(count)
-      await insertJournalRows(pool, { count: 20, columns: openColumns })
-    }
-    expectNoGrowth(await compare(fill, () => overview.countOpen()))
-    expectNoGrowth(await compare(fill, () => overview.list({ status: 'pending', limit: 50 })))
   })
 
   it('marking a block final and reopening one read as much', async () => {
@@ -158,7 +293,7 @@ describe('with thirty times as many rows', () => {
       block: { number, hash: `0x${String(number).padStart(64, '0')}` },
     })
     const fill = async (count: number) => {
-      await closed(count)
+      await insertJournalRows(pool, { count })
       await insertJournalRows(pool, { count: 100, columns: { is_final: 'false' } })
     }
     let number = 0n
@@ -189,100 +324,6 @@ describe('with thirty times as many rows', () => {
     const blocks = createConfirmedBlocks(pool)
     const fill = (count: number) => insertJournalRows(pool, { count, columns: { is_final: 'false' } })
     expectNoGrowth(await compare(fill, () => blocks.list(40)))
-  })
-
-  it('a reservation of funds reads as much, with twenty others of its payer', async () => {
-    const reservations = createReservations(pool)
-    const fill = async (count: number) => {
-      await closed(count)
-      await pool.query('truncate reservations')
-      await pool.query(
-        `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, amount, reserved_at, expires_at)
-         select 'eip155:1', '0xasset', 'payer ' || n / 20, 'authorization ' || n, '0xrouter', '0xpayee', 1, now(),
-           now() + interval '1 hour'
-         from generate_series(0, $1 - 1) n`,
-        [count],
-      )
-      await pool.query('vacuum analyze reservations')
-    }
-    const reserve = () =>
-      reservations.reserve(
-        {
-          authorizationId: 'authorization',
-          network: 'eip155:1',
-          asset: '0xasset',
-          payer: 'payer 1',
-          spender: '0xrouter',
-          payTo: '0xpayee',
-          holder: 'verify',
-          amount: 1n,
-          expiresAt: new Date(Date.now() + 3_600_000),
-        },
-        { balance: 21n, allowance: null },
-      )
-    expectNoGrowth(await compare(fill, reserve))
-    expect(await reserve()).toEqual({ state: 'reserved' })
-  })
-
-  it('the days of an account read as much', async () => {
-    const fill = (count: number) =>
-      insertJournalRows(pool, {
-        count,
-        columns: { caller: `'ada'`, created_at: `now() - n * interval '10 milliseconds'` },
-      })
-    expectNoGrowth(await compare(fill, () => createQuotas(pool).listDays('ada', 7, new Date())))
-  })
-
-  const mixed = (caller: string) => async (count: number) => {
-    await insertJournalRows(pool, { count, columns: { caller } })
-    // Old rows of another network: what a filter for it finds stands behind all others.
-    await insertJournalRows(pool, {
-      count: 20,
-      columns: {
-        caller,
-        network: `'solana:devnet'`,
-        state: `'failed'`,
-        settled_amount: 'null',
-        block_number: 'null',
-        block_hash: 'null',
-        is_final: 'false',
-        created_at: `now() - interval '1 day' - n * interval '1 second'`,
-      },
-    })
-  }
-  const filters = [
-    {},
-    { status: 'confirmed' },
-    { status: 'failed' },
-    { status: 'pending' },
-    { network: 'solana:devnet' },
-    { network: 'eip155:84532', status: 'failed' },
-    { since: new Date(Date.now() - 60_000) },
-  ] as const
-
-  it.each(filters)(
-    'the dashboard of an account reads as much for the filter %j, on every page',
-    async (filter) => {
-      const settlements = createAccountSettlements(pool)
-      const list = (after?: string) => settlements.list({ accountId: 'ada', limit: 20, ...filter, after })
-      expectNoGrowth(await compare(mixed(`'ada'`), () => list()))
-      const { rows } = await pool.query<{ id: string }>(
-        'select id from settlements order by created_at offset $1 limit 1',
-        [large / 2],
-      )
-      const deep = await countPages(() => list(rows[0]?.id))
-      expect(deep).toBeLessThan(1_000)
-    },
-  )
-
-  it.each([
-    { status: 'confirmed' },
-    { status: 'failed' },
-    { status: 'failed', network: 'eip155:84532' },
-    { status: 'confirmed', network: 'solana:devnet' },
-  ] as const)('the list of operators reads as much for the filter %j', async (filter) => {
-    const overview = createSettlementOverview(pool)
-    expectNoGrowth(await compare(mixed(`'anonymous'`), () => overview.list({ limit: 20, ...filter })))
   })
 
   const lease = () =>
@@ -324,17 +365,6 @@ describe('with thirty times as many rows', () => {
       await compare(fill, async () => {
         await outbox.purge()
         await idempotency.purge()
-      }),
-    )
-  })
-
-  it('the lookups of one settlement read as much', async () => {
-    const journal = createSettlementJournal(pool, await addInstance(pool))
-    expectNoGrowth(
-      await compare(closed, async () => {
-        await journal.find(randomUUID())
-        await journal.findOpen('none')
-        await journal.listByTransaction('eip155:84532', '0x7')
       }),
     )
   })

@@ -15,6 +15,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
+import { isLongRun } from '../../../support/longRun.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
@@ -286,7 +287,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
         })
         expect(await findWorkDifferences(pool)).toEqual([])
       }),
-      { numRuns: 50 },
+      { numRuns: isLongRun ? 50 : 20 },
     )
   }, 120_000)
 

@@ -16,6 +16,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
+import { isLongRun } from '../../../support/longRun.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
@@ -392,6 +393,7 @@ describe('quotas', () => {
       },
     )
     const left = 3
+    const churnRounds = isLongRun ? 60 : 20
 
     it("each account's use equals its settlements and never exceeds its quota", async () => {
       await fc.assert(
@@ -446,7 +448,7 @@ describe('quotas', () => {
             }
           },
         ),
-        { numRuns: 40 },
+        { numRuns: isLongRun ? 40 : 15 },
       )
     }, 120_000)
 
@@ -454,7 +456,7 @@ describe('quotas', () => {
       const ids = Array.from({ length: 6 }, (_, index) => `authorization ${index}`)
       const callers = ['ada', 'bob', 'cleo']
       const churn = async (by: SettlementJournal, place: number) => {
-        for (let round = 0; round < 60; round += 1) {
+        for (let round = 0; round < churnRounds; round += 1) {
           const authorizationId = ids[(place + round) % ids.length] ?? ''
           const caller = callers[(place * 7 + round) % callers.length] ?? ''
           const opened = await by.claim(claimOf({ caller, authorizationId }), free)
@@ -521,7 +523,7 @@ describe('quotas', () => {
             expect(await readUsed(name)).toBe(limit - left + held)
           }
         }),
-        { numRuns: 40 },
+        { numRuns: isLongRun ? 40 : 15 },
       )
     }, 120_000)
   })
