@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
+import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Installation, runAdmin } from '../../src/admin/runAdmin.js'
+import { runCommandLine } from '../../src/commandLine/runCommandLine.js'
 import { composeCore } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
@@ -41,6 +43,13 @@ const admin = async (words: readonly string[], environment: Readonly<Record<stri
   return { code, output, stderr }
 }
 
+/** The same without a process, for what a command that succeeds prints and changes. */
+const adminHere = async (words: readonly string[], environment: Readonly<Record<string, string>>) => {
+  const [output, prompts] = [new PassThrough(), new PassThrough()]
+  const code = await runCommandLine(words, environment, { input: new PassThrough(), output, prompts })
+  return { code, output: String(output.read() ?? ''), stderr: String(prompts.read() ?? '') }
+}
+
 describe('npm run admin -- keys', () => {
   let database: TestDatabase
   let accounts: AccountStore
@@ -73,6 +82,7 @@ describe('npm run admin -- keys', () => {
     restore: unused,
   })
   const run = (...words: readonly string[]) => admin(words, { DATABASE_URL: database.url })
+  const runHere = (...words: readonly string[]) => adminHere(words, { DATABASE_URL: database.url })
 
   beforeAll(async () => {
     database = await createTestDatabase()
@@ -92,12 +102,12 @@ describe('npm run admin -- keys', () => {
     expect(head).toMatch(/^ACCOUNT +TIER +STATUS +CREATED +EMAIL +PROJECT$/)
     expect(first).toMatch(new RegExp(`^${ada.id} +free +active +\\S+Z +ada@example.com +engine$`))
     expect(second).toContain(eve.id)
-    const { output } = await run('keys', 'list', '--json')
+    const { output } = await runHere('keys', 'list', '--json')
     expect(shown.parse(JSON.parse(output)).map(({ id }) => id)).toEqual([ada.id, eve.id])
   })
 
   it('sets a tier and prints the updated account', async () => {
-    const { code, output } = await run('keys', 'set-tier', ada.id, 'scale', '--json')
+    const { code, output } = await runHere('keys', 'set-tier', ada.id, 'scale', '--json')
     expect(code).toBe(0)
     expect(shown.parse(JSON.parse(output))).toMatchObject([{ id: ada.id, tier: 'scale' }])
     expect(await accounts.find(ada.id)).toMatchObject({ tier: 'scale' })
@@ -108,7 +118,7 @@ describe('npm run admin -- keys', () => {
     for (const { id } of [ada, eve]) {
       await accounts.setRestrictions(id, { allowedIPs: ['192.0.2.1/32'], allowedRef: ['example.com'] })
     }
-    const { code, output } = await run('keys', 'unrestrict', ada.id, '--json')
+    const { code, output } = await runHere('keys', 'unrestrict', ada.id, '--json')
     expect(code).toBe(0)
     expect(shown.parse(JSON.parse(output))).toMatchObject([{ id: ada.id, allowedIPs: null }])
     expect(await accounts.find(ada.id)).toMatchObject({ allowedIPs: null, allowedRef: null })
@@ -116,14 +126,14 @@ describe('npm run admin -- keys', () => {
   })
 
   it('shows the changes of an account, with those of operators', async () => {
-    await run('keys', 'set-tier', ada.id, 'scale')
-    const { code, output } = await run('keys', 'audit', ada.id)
+    await runHere('keys', 'set-tier', ada.id, 'scale')
+    const { code, output } = await runHere('keys', 'audit', ada.id)
     expect(code).toBe(0)
     const [head, newest, oldest] = output.split('\n')
     expect(head).toMatch(/^TIME +ACTION +ACTOR +ADDRESS +DETAILS$/)
     expect(newest).toMatch(/tier\.changed +operator +- +\{"to":"scale","from":"free"\}/)
     expect(oldest).toContain('account.registered')
-    const json = await run('keys', 'audit', eve.id, '--json')
+    const json = await runHere('keys', 'audit', eve.id, '--json')
     expect(JSON.parse(json.output)).toMatchObject([{ action: 'account.registered', accountId: eve.id }])
   })
 
@@ -141,7 +151,7 @@ describe('npm run admin -- keys', () => {
     expect(lost).toMatchObject({ code: 1, output: '' })
     expect(lost.stderr).toContain('1 rows could not be opened')
 
-    const done = await admin(['keys', 'reseal', '--json'], {
+    const done = await adminHere(['keys', 'reseal', '--json'], {
       ...environment,
       KEY_ENCRYPTION_PREVIOUS_SECRET: oldSecret,
     })
@@ -158,7 +168,7 @@ describe('npm run admin -- keys', () => {
     expect(unasked.stderr).toContain('pass --yes to confirm')
     expect(await accounts.find(ada.id)).toMatchObject({ status: 'active' })
 
-    const confirmed = await run('keys', 'revoke', ada.id, '--yes')
+    const confirmed = await runHere('keys', 'revoke', ada.id, '--yes')
     expect(confirmed).toMatchObject({ code: 0, stderr: '' })
     expect(await accounts.find(ada.id)).toMatchObject({ status: 'revoked' })
     expect(await accounts.find(eve.id)).toMatchObject({ status: 'active' })

@@ -2,20 +2,22 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Started, startProcess } from '../start/support.js'
+import { findProgram } from '../support/program.js'
 import { reservePort } from '../support/reservePort.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-const run = (
-  name: string,
-  environment: Readonly<Record<string, string>>,
-  ...args: readonly string[]
-): Started => {
-  const program = fileURLToPath(new URL(name, import.meta.url))
-  return startProcess([process.execPath, '--import', import.meta.resolve('tsx'), program, ...args], {
+// As npm runs it.
+const runDemo = (environment: Readonly<Record<string, string>>): Started => {
+  const program = fileURLToPath(new URL('main.ts', import.meta.url))
+  return startProcess([process.execPath, '--import', import.meta.resolve('tsx'), program], {
     cwd: root,
     environment,
   })
+}
+const runBuy = (environment: Readonly<Record<string, string>>, ...args: readonly string[]): Started => {
+  const { flags, file } = findProgram(new URL('buy.ts', import.meta.url))
+  return startProcess([process.execPath, ...flags, file, ...args], { cwd: root, environment })
 }
 
 const body = z.looseObject({ balance: z.string() })
@@ -28,7 +30,7 @@ describe('npm run demo', () => {
   beforeAll(async () => {
     ports = { PORT: String(await reservePort()), SHOP_PORT: String(await reservePort()) }
     shop = `http://127.0.0.1:${ports.SHOP_PORT}`
-    demo = run('main.ts', {
+    demo = runDemo({
       ...ports,
       API_KEY_REQUIRED: 'true',
       REGISTRATION: 'once',
@@ -61,10 +63,10 @@ describe('npm run demo', () => {
 
   it('lets you buy with npm run buy, and with the printed key', async () => {
     const [, key = ''] = /npm run buy -- --key (0x[0-9a-f]{64})/.exec(demo.text()) ?? []
-    const bought = await run('buy.ts', ports).ended
+    const bought = await runBuy(ports).ended
     expect(bought).toMatchObject({ code: 0, errors: '' })
     expect(bought.output).toMatch(/"scheme": "exact"[\s\S]*200 OK[\s\S]*4\.980000 USDC/)
-    const again = await run('buy.ts', ports, '--key', key).ended
+    const again = await runBuy(ports, '--key', key).ended
     expect(again).toMatchObject({ code: 0, output: expect.stringContaining('200 OK') })
   })
 
@@ -85,7 +87,7 @@ describe('npm run demo', () => {
 
 describe('npm run buy', () => {
   it('says what to do where no demo runs', async () => {
-    const { code, errors } = await run('buy.ts', { SHOP_PORT: String(await reservePort()) }).ended
+    const { code, errors } = await runBuy({ SHOP_PORT: String(await reservePort()) }).ended
     expect(code).toBe(1)
     expect(errors).toMatch(
       /^No demo answers at http:\/\/127\.0\.0\.1:\d+\. Run npm run demo in another terminal\.\n$/,

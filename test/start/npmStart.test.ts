@@ -1,9 +1,9 @@
-import { rm, utimes, writeFile } from 'node:fs/promises'
+import { cp, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestDatabase } from '../support/postgres.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
-import { makeInstallation, makeSmallProject, startProcess } from './support.js'
+import { type Ended, makeInstallation, makeSmallProject, startProcess } from './support.js'
 
 let folder: string
 beforeEach(async () => {
@@ -60,13 +60,26 @@ describe('npm start', () => {
 })
 
 describe('the build before a start', () => {
-  const run = () => startProcess([process.execPath, 'scripts/start.mjs'], { cwd: folder }).ended
+  const run = (cwd = folder) => startProcess([process.execPath, 'scripts/start.mjs'], { cwd }).ended
   const building = 'Building, because the sources changed'
   const main = () => join(folder, 'src', 'main.ts')
 
+  let started: { readonly folder: string; readonly first: Ended }
+  beforeAll(async () => {
+    const project = await makeTemporaryFolder('quittance-start-', { onDisk: true })
+    await makeSmallProject(project)
+    started = { folder: project, first: await run(project) }
+  })
+  afterAll(() => rm(started.folder, { recursive: true, force: true }))
+
+  /** A copy of a project that was started once. Returns what its first start wrote. */
+  const copyStarted = async (): Promise<Ended> => {
+    await cp(started.folder, folder, { recursive: true, verbatimSymlinks: true })
+    return started.first
+  }
+
   it('is made when the sources changed, and only then', async () => {
-    await makeSmallProject(folder)
-    expect(await run()).toMatchObject({
+    expect(await copyStarted()).toMatchObject({
       code: 0,
       output: 'first\n',
       errors: expect.stringContaining(building),
@@ -81,8 +94,7 @@ describe('the build before a start', () => {
   })
 
   it('leaves the old one in place when the sources do not compile, and nothing is started', async () => {
-    await makeSmallProject(folder)
-    await run()
+    await copyStarted()
     await writeFile(main(), 'const amount: number = "one"\nprocess.exit(amount)\n')
     const failed = await run()
     expect(failed).toMatchObject({ code: 1, output: '' })
@@ -92,8 +104,7 @@ describe('the build before a start', () => {
   })
 
   it('needs no sources and no compiler where there is a build, as in the image', async () => {
-    await makeSmallProject(folder)
-    await run()
+    await copyStarted()
     await rm(join(folder, 'src'), { recursive: true })
     await rm(join(folder, 'node_modules'))
     expect(await run()).toMatchObject({ code: 0, output: 'first\n', errors: '' })

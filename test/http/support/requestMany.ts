@@ -1,4 +1,4 @@
-// A separate process for the accuracy test: sends the given number of requests to an instance.
+// A separate process for the accuracy test: sends the given number of requests of each key to an instance.
 import { Redis } from 'ioredis'
 import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
@@ -9,7 +9,13 @@ import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js
 import { runTask } from '../../support/runTask.js'
 import { limitedApp } from './limitedApp.js'
 
-const task = z.object({ url: z.string(), keyPrefix: z.string(), key: z.string(), requests: z.number() })
+const task = z.object({
+  url: z.string(),
+  keyPrefix: z.string(),
+  /** Empty: an anonymous caller. */
+  keys: z.array(z.string()),
+  requests: z.number(),
+})
 const concurrency = 10
 
 const failingFallback: RateLimiter = {
@@ -19,24 +25,29 @@ const failingFallback: RateLimiter = {
   close: async () => undefined,
 }
 
-const run = async ({ url, keyPrefix, key, requests }: z.infer<typeof task>): Promise<object> => {
+const run = async ({ url, keyPrefix, keys, requests }: z.infer<typeof task>): Promise<object> => {
   const redis = new Redis(url)
   const circuit = createCircuit({ redis, clock: systemClock, logger: silentLogger })
   const limiter = createRedisRateLimiter({ redis, circuit, fallback: failingFallback, keyPrefix })
   const app = limitedApp({ limiter, clock: systemClock })
-  let left = requests
-  const statuses: Record<number, number> = {}
-  const askInTurn = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1
-      const headers = key === '' ? {} : { 'x-api-key': key }
-      const { statusCode } = await app.inject({ method: 'POST', url: '/verify', headers })
-      statuses[statusCode] = (statuses[statusCode] ?? 0) + 1
+  const request = async (key: string): Promise<object> => {
+    let left = requests
+    const statuses: Record<number, number> = {}
+    const askInTurn = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1
+        const headers = key === '' ? {} : { 'x-api-key': key }
+        const { statusCode } = await app.inject({ method: 'POST', url: '/verify', headers })
+        statuses[statusCode] = (statuses[statusCode] ?? 0) + 1
+      }
     }
+    await Promise.all(Array.from({ length: concurrency }, askInTurn))
+    return { allowed: statuses[200] ?? 0, refused: statuses[429] ?? 0 }
   }
-  await Promise.all(Array.from({ length: concurrency }, askInTurn))
+  const counts: object[] = []
+  for (const key of keys) counts.push(await request(key))
   redis.disconnect()
-  return { allowed: statuses[200] ?? 0, refused: statuses[429] ?? 0 }
+  return { counts }
 }
 
 runTask(task, run)

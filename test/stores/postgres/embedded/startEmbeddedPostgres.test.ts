@@ -1,12 +1,16 @@
 import { once } from 'node:events'
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Client } from 'pg'
-import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Machine, pickPort, thisMachine } from '../../../../src/stores/postgres/embedded/machine.js'
-import { startEmbeddedPostgres } from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 import { pollUntil } from '../../../support/pollUntil.js'
+import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 import {
   ask,
   cleanUp,
@@ -39,38 +43,49 @@ afterEach(cleanUp)
 afterAll(removeSeed)
 
 describe('a first start', () => {
-  test('creates a durable UTF8 database with checksums, locale C and UTC', async () => {
-    const postgres = await startEmbeddedPostgres({ folder: await newFolder(), log: () => undefined })
-    onTestFinished(postgres.stop)
-    const { url } = postgres
-    const show = (name: string) => ask(url, `show ${name}`)
+  describe('whose cluster is only read', () => {
+    let folder: string
+    let postgres: EmbeddedPostgres
 
-    expect(await show('server_encoding')).toBe('UTF8')
-    expect(await ask(url, 'select datcollate from pg_database where datname = current_database()')).toBe('C')
-    expect(await show('timezone')).toBe('UTC')
-    expect(await show('fsync')).toBe('on')
-    expect(await show('synchronous_commit')).toBe('on')
-    expect(await show('data_checksums')).toBe('on')
-    expect(await ask(url, 'select current_database()')).toBe('quittance')
-  })
+    beforeAll(async () => {
+      folder = join(await makeTemporaryFolder('quittance-embedded-'), 'data')
+      postgres = await startEmbeddedPostgres({ folder, log: () => undefined })
+    })
+    afterAll(async () => {
+      await postgres.stop()
+      await rm(dirname(folder), { recursive: true, force: true })
+    })
 
-  test('is reachable on 127.0.0.1 only, with the password only', async () => {
-    const { url } = await start(await newFolder())
+    test('creates a durable UTF8 database with checksums, locale C and UTC', async () => {
+      const { url } = postgres
+      const show = (name: string) => ask(url, `show ${name}`)
 
-    expect(await ask(url, 'show listen_addresses')).toBe('127.0.0.1')
-    expect(await ask(url, 'show unix_socket_directories')).toBe('')
-    const stranger = new URL(url)
-    stranger.password = 'guess'
-    await expect(ask(stranger.href, 'select 1')).rejects.toThrow('password authentication failed')
-  })
+      expect(await show('server_encoding')).toBe('UTF8')
+      expect(await ask(url, 'select datcollate from pg_database where datname = current_database()')).toBe(
+        'C',
+      )
+      expect(await show('timezone')).toBe('UTC')
+      expect(await show('fsync')).toBe('on')
+      expect(await show('synchronous_commit')).toBe('on')
+      expect(await show('data_checksums')).toBe('on')
+      expect(await ask(url, 'select current_database()')).toBe('quittance')
+    })
 
-  test('restricts the data folder and the password file to the owner', async () => {
-    const folder = await newFolder()
-    await start(folder)
+    test('is reachable on 127.0.0.1 only, with the password only', async () => {
+      const { url } = postgres
 
-    expect(await modeOf(folder)).toBe('700')
-    expect(await modeOf(join(folder, 'cluster'))).toBe('700')
-    expect(await modeOf(join(folder, 'password'))).toBe('600')
+      expect(await ask(url, 'show listen_addresses')).toBe('127.0.0.1')
+      expect(await ask(url, 'show unix_socket_directories')).toBe('')
+      const stranger = new URL(url)
+      stranger.password = 'guess'
+      await expect(ask(stranger.href, 'select 1')).rejects.toThrow('password authentication failed')
+    })
+
+    test('restricts the data folder and the password file to the owner', async () => {
+      expect(await modeOf(folder)).toBe('700')
+      expect(await modeOf(join(folder, 'cluster'))).toBe('700')
+      expect(await modeOf(join(folder, 'password'))).toBe('600')
+    })
   })
 
   test('replaces an incomplete cluster of a crashed first start', async () => {
@@ -94,7 +109,9 @@ describe('a first start', () => {
     )
     expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
   })
+})
 
+describe('a start', () => {
   test('uses another port if the first one is taken meanwhile', async () => {
     const squatter = createServer().listen(0, '127.0.0.1')
     await once(squatter, 'listening')
@@ -102,7 +119,7 @@ describe('a first start', () => {
     const taken = typeof address === 'object' ? (address?.port ?? 0) : 0
     const ports = [taken, await pickPort()]
 
-    const { url } = await start(await newFolder(), {
+    const { url } = await start(await usedFolder(), {
       ...machine,
       pickPort: async () => ports.shift() ?? 0,
     })
@@ -198,8 +215,7 @@ describe('a data folder', () => {
   })
 
   test('is free if the lock file names a live process without the lock', async () => {
-    const folder = await newFolder()
-    await mkdir(folder)
+    const folder = await usedFolder()
     await writeFile(join(folder, 'lock'), `${startBystander()}\n`)
 
     expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
