@@ -2,6 +2,7 @@
  * Compiles the Solidity sources in this folder into `artifacts.json`, and the product's in `contracts/` into modules of
  * `src/chains/evm/contracts/` (`npm run contracts`); offline and deterministic.
  */
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
@@ -39,6 +40,7 @@ const compilerSchema = z.object({
   compile: z.custom<(input: string, callbacks: { import: (path: string) => unknown }) => string>(
     (value) => typeof value === 'function',
   ),
+  version: z.custom<() => string>((value) => typeof value === 'function'),
 })
 
 const readImport = (path: string): unknown => {
@@ -58,23 +60,25 @@ const outputs = [
 
 type Compiled = z.infer<typeof outputSchema>['contracts']
 
-const compileFolder = (from: string, settings: Readonly<Record<string, unknown>>): NonNullable<Compiled> => {
-  const sources = Object.fromEntries(
+const readInput = (from: string, settings: Readonly<Record<string, unknown>>) => ({
+  language: 'Solidity',
+  sources: Object.fromEntries(
     readdirSync(from)
       .filter((name) => name.endsWith('.sol'))
       .sort()
       .map((name) => [name, { content: readFileSync(join(from, name), 'utf8') }]),
-  )
-  const input = {
-    language: 'Solidity',
-    sources,
-    settings: {
-      ...settings,
-      // Without the metadata hash the code depends only on sources and compiler.
-      metadata: { bytecodeHash: 'none', appendCBOR: false },
-      outputSelection: { '*': { '*': outputs } },
-    },
-  }
+  ),
+  settings: {
+    ...settings,
+    // Without the metadata hash the code depends only on sources and compiler.
+    metadata: { bytecodeHash: 'none', appendCBOR: false },
+    outputSelection: { '*': { '*': outputs } },
+  },
+})
+
+const compileFolder = (from: string, settings: Readonly<Record<string, unknown>>): NonNullable<Compiled> => {
+  const input = readInput(from, settings)
+  const { sources } = input
   const { compile } = compilerSchema.parse(require('solc'))
   const { errors = [], contracts = {} } = outputSchema.parse(
     JSON.parse(compile(JSON.stringify(input), { import: readImport })),
@@ -86,8 +90,20 @@ const compileFolder = (from: string, settings: Readonly<Record<string, unknown>>
   return Object.fromEntries(Object.entries(contracts).filter(([path]) => path in sources))
 }
 
+const testSettings = { optimizer: { enabled: true, runs: 200 }, evmVersion: 'cancun' }
+
+/**
+ * SHA-256 of what `artifacts.json` was compiled from: sources, settings and compiler. `npm test` compares it, because
+ * compiling takes ten seconds of processor time; `.ci/run` compiles.
+ */
+export const digestSources = (): string => {
+  const { version } = compilerSchema.parse(require('solc'))
+  const input = JSON.stringify([version(), readInput(folder, testSettings)])
+  return `${createHash('sha256').update(input).digest('hex')}\n`
+}
+
 const compileSources = (): ReadonlyMap<string, unknown> => {
-  const compiled = compileFolder(folder, { optimizer: { enabled: true, runs: 200 }, evmVersion: 'cancun' })
+  const compiled = compileFolder(folder, testSettings)
   const artifacts = new Map<string, unknown>()
   for (const declared of Object.values(compiled)) {
     for (const [name, { abi, evm }] of Object.entries(declared)) {
@@ -199,7 +215,8 @@ export const ${fileNameOf(contract)}: ContractCode = {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(join(folder, 'artifacts.json'), compileContracts())
-  console.info('Wrote artifacts.json')
+  writeFileSync(join(folder, 'artifacts.sha256'), digestSources())
+  console.info('Wrote artifacts.json and artifacts.sha256')
   for (const [path, content] of compileProductContracts()) {
     writeFileSync(join(root, path), content)
     console.info(`Wrote ${path}`)
