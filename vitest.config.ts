@@ -1,17 +1,19 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { compiledSources, loadCompiledSources } from './test/support/compiledSources.js'
 import { divideTests } from './test/support/divideTests.js'
 import LongestFirst from './test/support/longestFirst.js'
 
 const { fast } = divideTests()
 
 export default defineConfig({
+  plugins: [loadCompiledSources()],
   test: {
     reporters: ['default', './test/support/plainSummary.ts'],
     // Child processes: a server that a test starts ends with the process that started it, not with a thread.
     pool: 'forks',
     // Tests wait for blocks, deadlines and processes during half of their time; each worker loads every library once.
-    maxWorkers: Math.min(2 * availableParallelism(), 8),
+    maxWorkers: Math.min(2 * availableParallelism() + 1, 8),
     // A worker lives through hundreds of files; a larger young generation halves what it spends on collecting garbage.
     execArgv: ['--max-semi-space-size=64'],
     // Files of one project share a process, and what it has loaded.
@@ -21,6 +23,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/endWithRun.ts'],
+    globalSetup: ['test/support/compileSetup.ts'],
+    server: { deps: { external: [compiledSources] } },
     coverage: {
       provider: 'v8',
       include: ['src/**'],
@@ -33,9 +37,6 @@ export default defineConfig({
           // No chain, no database, no Redis, no process of its own.
           name: 'fast',
           include: [...fast],
-          // These never wait, so more workers than cores would only load the libraries more often.
-          maxWorkers: Math.min(availableParallelism(), 8),
-          sequence: { groupOrder: 1 },
           setupFiles: ['test/support/refuseProcesses.ts'],
         },
       },
