@@ -31,6 +31,7 @@ const outageNames = [
   'RpcError',
   'RateLimitedError',
   'NoResponseError',
+  'ResponseTooLargeError',
   'StartError',
 ]
 // Errors of the Postgres driver have no code.

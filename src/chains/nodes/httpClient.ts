@@ -7,7 +7,10 @@ export interface HttpResponse {
   readonly retryAfterMs: number | null
 }
 
-/** Paths are appended to that of the URL. Deadlines cover the whole response; rejects with `NoResponseError`. */
+/**
+ * Paths are appended to that of the URL. Deadlines cover the whole response; rejects with `NoResponseError`, or with
+ * `ResponseTooLargeError` above the limit.
+ */
 export interface HttpClient {
   post(json: string, deadlineMs: number, path?: string): Promise<HttpResponse>
   /** `path` may have a query. */
@@ -24,9 +27,19 @@ export class NoResponseError extends Error {
   }
 }
 
+/** The node answers, but with more than is read: what was asked for is that large. */
+export class ResponseTooLargeError extends Error {
+  constructor(host: string) {
+    super(`The response of ${host} exceeds ${maxResponseBytes} bytes`)
+    this.name = 'ResponseTooLargeError'
+  }
+}
+
 /** Per endpoint; further requests wait for a connection within their deadline. */
 const maxConnections = 32
 const maxResponseBytes = 33_554_432
+// Of undici, when a body exceeds `maxResponseSize`.
+const tooLargeCode = 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
 
 export const createHttpClient = (url: Secret, extraHeaders: RequestHeaders = {}): HttpClient => {
   const { origin, host, pathname, search, username, password } = new URL(url.reveal())
@@ -60,8 +73,10 @@ export const createHttpClient = (url: Secret, extraHeaders: RequestHeaders = {})
       const retryAfterMs = readRetryAfter(responseHeaders['retry-after'])
       return { status: statusCode, text: await body.text(), retryAfterMs }
     } catch (error) {
+      const code = readErrorCode(error)
+      if (code === tooLargeCode) throw new ResponseTooLargeError(host)
       // Only the code: the message of a library error may hold the URL.
-      throw new NoResponseError(host, readErrorCode(error))
+      throw new NoResponseError(host, code)
     }
   }
 

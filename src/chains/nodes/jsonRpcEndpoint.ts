@@ -1,7 +1,13 @@
 import { createMicroBatcher } from '../../concurrency/microBatcher.js'
 import type { Secret } from '../../platform/secret.js'
 import { type Endpoint, RpcError } from './endpoint.js'
-import { createHttpClient, type HttpResponse, NoResponseError, type RequestHeaders } from './httpClient.js'
+import {
+  createHttpClient,
+  type HttpResponse,
+  NoResponseError,
+  type RequestHeaders,
+  ResponseTooLargeError,
+} from './httpClient.js'
 import { isSuccess, readBatchResponses, readJsonBody, readJsonRpcResponse } from './jsonRpcResponse.js'
 import { RateLimitedError } from './rateLimitedError.js'
 import { createUrlScrubber } from './urlScrubber.js'
@@ -30,7 +36,8 @@ interface JsonRpcOptions {
 
 /**
  * Requests of the same tick are sent as one JSON-RPC batch. A refused batch halves the batch size and is sent
- * again one by one.
+ * again one by one; one whose response is too large is sent again in halves, so that only the request that asks for too
+ * much fails.
  */
 export const createJsonRpcEndpoint = (
   url: Secret,
@@ -82,6 +89,12 @@ export const createJsonRpcEndpoint = (
     if (first === undefined) return
     const sending = batch.length === 1 ? sendSingle(first) : sendBatch(batch, first)
     sending.catch((error: unknown) => {
+      if (error instanceof ResponseTooLargeError && batch.length > 1) {
+        const half = Math.ceil(batch.length / 2)
+        send(batch.slice(0, half))
+        send(batch.slice(half))
+        return
+      }
       for (const { reject } of batch) reject(error)
     })
   }

@@ -1,10 +1,11 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { AppError } from '../../errors.js'
 import type { Logger } from '../../ports/logger.js'
 import { RpcError } from './endpoint.js'
 import type { EndpointHealth, HealthTime } from './endpointHealth.js'
 import type { EndpointPool } from './endpointPool.js'
 import { findFirstResponse } from './firstResponse.js'
+import { ResponseTooLargeError } from './httpClient.js'
 import { readRateLimit } from './readRateLimit.js'
 
 interface ReadOptions {
@@ -29,6 +30,10 @@ const maxHedges = 32
 /**
  * Reads from the pinned endpoint; fails over to the others, and hedges when it is slow. Rejects with
  * `RpcError` for a verdict and with SVC-2004 when no endpoint responds.
+ *
+ * A response that is too large or of another form than the schema's is no fault of the endpoint: a payer chooses what
+ * its accounts, contracts and transactions hold, and could take every endpoint out of use. Probes judge the endpoint, by
+ * answers that no payer controls. If another endpoint gives a readable answer, it is read from instead.
  */
 export const createReader = (
   pool: EndpointPool,
@@ -43,7 +48,10 @@ export const createReader = (
     { isVerdict = () => false, mayHedge = true, mayRefuse = false }: ReadOptions = {},
   ): Promise<z.infer<Schema>> => {
     const candidates = await pool.findReaders()
+    const [primary, ...others] = candidates
     const errors = new Map<EndpointHealth, { readonly startedAtMs: number; readonly error: RpcError }>()
+
+    let hasUnreadablePrimary = false
 
     const requestFrom = async (health: EndpointHealth) => {
       const startedAtMs = time.monotonicMs()
@@ -57,7 +65,10 @@ export const createReader = (
           health.onAnswer(startedAtMs)
           return { verdict: error }
         }
-        if (!(error instanceof RpcError) || readRateLimit(error) !== null) {
+        if (isUnreadable(error)) {
+          logger.debug({ network, host: health.name, method, error }, 'rpc.unreadable')
+          if (health === primary) hasUnreadablePrimary = true
+        } else if (!(error instanceof RpcError) || readRateLimit(error) !== null) {
           health.onFailure(startedAtMs, error)
         } else {
           logger.debug({ network, host: health.name, method, error }, 'rpc.refused')
@@ -67,7 +78,6 @@ export const createReader = (
       }
     }
 
-    const [primary, ...others] = candidates
     const hedge =
       primary === undefined || others.length === 0 || !mayHedge
         ? null
@@ -87,7 +97,8 @@ export const createReader = (
     }).catch((error: unknown) => {
       throw unavailable(network, error)
     })
-    if (first.isFromHedge && primary !== undefined) pool.promote(primary, first.from)
+    if (primary !== undefined && (first.isFromHedge || hasUnreadablePrimary))
+      pool.promote(primary, first.from)
     // An endpoint that refuses what another one answers is faulty; if all refuse, the request is at fault.
     for (const [health, { startedAtMs, error }] of errors) {
       if (!mayRefuse && !isMissingMethod(error)) health.onFailure(startedAtMs, error)
@@ -97,12 +108,20 @@ export const createReader = (
   }
 }
 
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof z.ZodError || error instanceof ResponseTooLargeError
+
 const unavailable = (network: string, cause: unknown): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', `No endpoint of ${network} responds`, {
+  new AppError('SERVICE_UNAVAILABLE', describeUnavailable(network, cause), {
     cause,
     operationalCode: 'SVC-2004',
     retryAfterSeconds: 2,
   })
+
+const describeUnavailable = (network: string, cause: unknown): string =>
+  isUnreadable(cause)
+    ? `What the endpoints of ${network} return cannot be read`
+    : `No endpoint of ${network} responds`
 
 const isMissingMethod = ({ code, message }: RpcError): boolean =>
   code === -32601 ||

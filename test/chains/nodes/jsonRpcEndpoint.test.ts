@@ -184,6 +184,45 @@ describe('JSON-RPC batching', () => {
   })
 })
 
+describe('JSON-RPC responses above the limit', () => {
+  const large = 'x'.repeat(12 * 1024 * 1024)
+  /** Of this answer three do not fit into one response. */
+  const answer = ({ id, params }: Call) => ({ id, result: params[0] === 'large' ? large : params[0] })
+
+  it('are asked for again in smaller batches', async () => {
+    const { seen, host } = await startNode(({ calls, isBatch }, response) =>
+      send(response, isBatch ? calls.map(answer) : calls.map(answer)[0]),
+    )
+    const endpoint = open(host, 20_000)
+    const asked = ['large', 'one', 'large', 'two', 'large'].map((word) => ask(endpoint, word))
+    expect((await Promise.all(asked)).map((text) => text.length)).toEqual([
+      large.length,
+      3,
+      large.length,
+      3,
+      large.length,
+    ])
+    const before = seen.length
+    expect(await askMany(endpoint, 5)).toEqual(words(5))
+    expect(seen.slice(before).map(({ calls }) => calls.length)).toEqual([5])
+  })
+
+  it('fail the request that asks for too much, and no other', async () => {
+    const endless = large.repeat(3)
+    const { host } = await startNode(({ calls, isBatch }, response) => {
+      const answers = calls.map(({ id, params }) => ({
+        id,
+        result: params[0] === 'word 1' ? endless : params[0],
+      }))
+      send(response, isBatch ? answers : answers[0])
+    })
+    const endpoint = open(host, 20_000)
+    const [first, second, third] = await Promise.allSettled(words(3).map((word) => ask(endpoint, word)))
+    expect([first?.status, second?.status, third?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(second).toMatchObject({ reason: { name: 'ResponseTooLargeError' } })
+  })
+})
+
 describe('JSON-RPC errors', () => {
   const refuseWith = (error: object) =>
     startNode(({ calls }, response) => send(response, { id: calls[0]?.id, error }))

@@ -526,6 +526,57 @@ describe('A59: what a refusal says', () => {
   })
 })
 
+describe('data that a payer controls', () => {
+  /** A transfer from a large account that is not the payer's. */
+  const planFrom = (source: string) =>
+    scene.plan({
+      change: (all) => {
+        const [limit, price, transfer, memo] = all
+        if (limit === undefined || price === undefined || transfer === undefined || memo === undefined)
+          return all
+        const keys = transfer.keys.with(0, {
+          pubkey: new PublicKey(source),
+          isSigner: false,
+          isWritable: true,
+        })
+        return [limit, price, new TransactionInstruction({ ...transfer, keys }), memo]
+      },
+    })
+
+  it('is not downloaded whole from a large source account, and takes no endpoint out of use', async () => {
+    const proxy = await scene.openProxy()
+    // The node of the tests copies what it simulates with.
+    const environment = { SOLANA_RPC_TIMEOUT_MS: '60000', VERIFY_DEADLINE_SECONDS: '60' }
+    await open({ rpcUrls: [proxy.url], environment })
+    let received = 0
+    for (const method of ['getMultipleAccounts', 'getAccountInfo', 'simulateTransaction']) {
+      proxy.setFault(method, {
+        kind: 'tamper',
+        change: (result) => {
+          received += JSON.stringify(result).length
+          return result
+        },
+      })
+    }
+    const large = Keypair.generate().publicKey.toBase58()
+    scene.chain.allocate(large, 10 * 1024 * 1024)
+    const attacks = Array.from({ length: 3 }, () => planFrom(large))
+    const honest = scene.plan()
+    const answers = await Promise.all([...attacks, honest].map(({ body }) => service.verify(body)))
+    expect(answers.slice(0, 3)).toEqual(
+      Array(3).fill(
+        expect.objectContaining({
+          isValid: false,
+          invalidReason: 'invalid_exact_svm_payload_transaction_sender_ata_not_found',
+        }),
+      ),
+    )
+    expect(answers[3]).toMatchObject({ isValid: true })
+    expect(service.core.listNetworks()[0]?.endpoints).toMatchObject([{ isUp: true }])
+    expect(received).toBeLessThan(100_000)
+  })
+})
+
 describe('A33: secrets', () => {
   it('stay out of the log when a node quotes the URL, and when a settlement fails', async () => {
     const lines: string[] = []

@@ -25,6 +25,8 @@ const countBroadcasts = () => scene.chain.requests.filter((path) => path.endsWit
 const statusOf = async (service: CoreClient, { settlementId = '' }: SettleResult) =>
   (await service.core.useCases.core.getSettlement(settlementId))?.status
 
+const mismatch = { isValid: false, invalidReason: 'account_permission_mismatch' }
+
 const withPayload = (body: TronPaymentBody, change: object) => ({
   ...body,
   paymentPayload: { ...body.paymentPayload, payload: { ...body.paymentPayload.payload, ...change } },
@@ -64,6 +66,45 @@ describe('A41: a failure that one endpoint reports', () => {
       return (await statusOf(service, result)) === 'confirmed'
     }, 'the payment to be confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+})
+
+describe('data that a payer controls', () => {
+  // The largest int64: JSON holds it as a number, and JavaScript rounds it.
+  const most = Number(2n ** 63n - 1n)
+
+  it.each([
+    ['a weight above 2^53', { threshold: 1, weight: most }, { isValid: true }],
+    ['a weight that is the threshold after rounding', { threshold: most, weight: most }, mismatch],
+    ['a threshold above 2^53', { threshold: most, weight: 1 }, mismatch],
+    ['a weight that is no number', { threshold: 1, weight: Number.NaN }, mismatch],
+  ])('takes no endpoint out of use: %s', async (_, { threshold, weight }, expected) => {
+    const service = await scene.open({ url: `${scene.chain.url},${scene.chain.url}/` })
+    const { body, payer } = await scene.plan()
+    const keys = [{ address: payer.hexAddress, weight }]
+    scene.chain.setOwnerPermission(payer.address, { threshold, keys })
+    expect(await service.verify(body)).toMatchObject(expected)
+    expect(service.core.listNetworks()[0]?.endpoints).toMatchObject([{ isUp: true }, { isUp: true }])
+  })
+
+  it('keeps no payment of others pending above the cross-check amount', async () => {
+    const service = await scene.open({
+      url: `${scene.chain.url},${scene.chain.url}/`,
+      environment: { TRON_CROSS_CHECK_AMOUNT: '10000' },
+    })
+    const attack = await scene.plan()
+    const keys = [{ address: attack.payer.hexAddress, weight: most }]
+    scene.chain.setOwnerPermission(attack.payer.address, { threshold: 1, keys })
+    const honest = await scene.plan()
+    let isSettled = false
+    const settling = service.settle(honest.body).finally(() => {
+      isSettled = true
+    })
+    await pollUntil(async () => {
+      await service.verify(attack.body).catch(() => undefined)
+      return isSettled
+    }, 'the payment to be settled')
+    expect(await settling).toMatchObject({ success: true })
   })
 })
 

@@ -2,10 +2,20 @@ import { base58 } from '@scure/base'
 import { token2022Program, tokenProgram } from './programs.js'
 import type { StoredAccount, VirtualMachine } from './virtualMachine.js'
 
-export const toAccountJson = (account: StoredAccount | null, encoding = 'base64'): unknown => {
+export interface DataSlice {
+  readonly offset: number
+  readonly length: number
+}
+
+export const toAccountJson = (
+  account: StoredAccount | null,
+  encoding = 'base64',
+  slice: DataSlice | null = null,
+): unknown => {
   if (account === null) return null
   const { lamports, owner, executable, data } = account
-  const text = encoding === 'base58' ? base58.encode(data) : data.toString('base64')
+  const shown = slice === null ? data : data.subarray(slice.offset, slice.offset + slice.length)
+  const text = encoding === 'base58' ? base58.encode(shown) : shown.toString('base64')
   return {
     lamports: Number(lamports),
     owner,

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { createLedger, type Ledger, type LedgerBehaviour } from './ledger.js'
-import { genesisHashes } from './programs.js'
+import { genesisHashes, memoProgram } from './programs.js'
 import { createRpcMethods } from './rpcMethods.js'
 import { startRpcServer } from './rpcServer.js'
 import { createSlots, type Slots } from './slots.js'
@@ -44,6 +44,8 @@ export interface LocalSolana {
   give(holding: Omit<Holding, 'mint'> & { readonly mint?: string }): string
   /** Balance of the associated account. */
   holdingOf(owner: string, mint?: string, program?: string): bigint
+  /** An account of this many bytes that no token program owns. */
+  allocate(address: string, bytes: number): void
   freeze(tokenAccount: string): void
   approve(tokenAccount: string, delegate: string, amount: bigint): void
   stop(): Promise<void>
@@ -91,6 +93,13 @@ export const startLocalSolana = async (options: LocalSolanaOptions = {}): Promis
     give: (holding) => writeHolding(machine, { mint: usdc, ...holding }),
     holdingOf: (owner, mint = usdc, program) =>
       readTokenAmount(machine.read(associatedAccount(owner, mint, program))),
+    allocate: (address, bytes) =>
+      machine.write(address, {
+        lamports: machine.rentFor(bytes),
+        data: Buffer.alloc(bytes, 1),
+        owner: memoProgram,
+        executable: false,
+      }),
     freeze: (tokenAccount) => freezeHolding(machine, tokenAccount),
     approve: (tokenAccount, delegate, amount) => approveDelegate(machine, tokenAccount, { delegate, amount }),
     stop: server.stop,

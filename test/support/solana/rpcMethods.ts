@@ -40,6 +40,7 @@ const commitment = z.enum(['processed', 'confirmed', 'finalized'])
 const config = z
   .looseObject({
     encoding: z.string().optional(),
+    dataSlice: z.object({ offset: z.int(), length: z.int() }).optional(),
     commitment: commitment.optional(),
     accounts: z.object({ addresses: z.array(address), encoding: z.string().optional() }).nullish(),
     sigVerify: z.boolean().optional(),
@@ -162,16 +163,14 @@ export const createRpcMethods = (parts: NodeParts): Readonly<Record<string, RpcM
     getBalance: (params) => inContext(Number(machine.read(readAddress(params))?.lamports ?? 0n)),
     getMinimumBalanceForRentExemption: ([bytes]) => Number(machine.rentFor(z.number().parse(bytes))),
     getAccountInfo: (params) => {
-      const { encoding, commitment: level } = readConfig(params, 1)
-      return inContext(toAccountJson(readAccount(readAddress(params), level), encoding), level)
+      const { encoding, commitment: level, dataSlice } = readConfig(params, 1)
+      return inContext(toAccountJson(readAccount(readAddress(params), level), encoding, dataSlice), level)
     },
-    getMultipleAccounts: (params) =>
-      inContext(
-        z
-          .array(address)
-          .parse(params[0])
-          .map((key) => toAccountJson(readAccount(key), readConfig(params, 1).encoding)),
-      ),
+    getMultipleAccounts: (params) => {
+      const { encoding, dataSlice } = readConfig(params, 1)
+      const addresses = z.array(address).parse(params[0])
+      return inContext(addresses.map((key) => toAccountJson(readAccount(key), encoding, dataSlice)))
+    },
     getTokenAccountBalance: (params) => {
       const account = readTokenAccount(machine.read(readAddress(params)))
       if (account === null) throw new RpcError(-32602, 'Invalid param: could not find account')

@@ -10,7 +10,8 @@ export interface TokenAccount {
   readonly isFrozen: boolean
 }
 
-const baseLength = 165
+/** Of the base layout, in bytes. */
+export const tokenAccountLength = 165
 const stateOffset = 108
 const frozen = 2
 
@@ -19,7 +20,7 @@ export const readTokenAccount = (account: Account | null | undefined): TokenAcco
   if (account == null || !tokenPrograms.includes(account.owner)) return null
   const { data } = account
   const state = data[stateOffset]
-  if (data.length < baseLength || state === undefined || state === 0) return null
+  if (data.length < tokenAccountLength || state === undefined || state === 0) return null
   return {
     mint: encodeBase58(data.subarray(0, 32)),
     owner: encodeBase58(data.subarray(32, 64)),

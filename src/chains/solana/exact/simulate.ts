@@ -1,5 +1,4 @@
 import { decodeBase58 } from '../encoding/base58.js'
-import { recentBlockhashesSysvar } from '../encoding/programs.js'
 import { readTokenAccount, type TokenAccount } from '../encoding/tokenAccount.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Account } from '../rpc/wireShapes.js'
@@ -28,11 +27,13 @@ export const createSimulate = (rpc: Rpc): Simulate => {
   const look = async (prepared: Prepared): Promise<Attempt> => {
     const { transfer, transaction, unsigned } = prepared
     const { source, destination, mint } = transfer
-    const [before, simulation] = await Promise.all([
-      rpc.getAccounts([source, destination, mint, recentBlockhashesSysvar]),
-      rpc.simulate(unsigned, [source, destination]),
+    const [before, recentBlockhashes, simulation] = await Promise.all([
+      rpc.getAccounts([source, destination, mint]),
+      rpc.getRecentBlockhashes(),
+      // Whole accounts are returned, so only this one: an associated account is a token account, whatever the payer names.
+      rpc.simulate(unsigned, [destination]),
     ])
-    const [sourceBefore, destinationBefore, mintAccount, recentBlockhashes] = before
+    const [sourceBefore, destinationBefore, mintAccount] = before
     const failure = simulation.succeeds ? null : explainFailure(simulation.error)
     if (failure !== null && !('isGeneral' in failure)) return untilStable(failure)
     if (mintAccount == null || mintAccount.owner !== transfer.program) {
@@ -42,7 +43,7 @@ export const createSimulate = (rpc: Rpc): Simulate => {
     const broken = judgeAccounts(readTokenAccount(sourceBefore), received, prepared)
     if (broken !== null || !simulation.succeeds) return untilStable(broken ?? failure)
     const blocksLeft = countBlocksLeft(recentBlockhashes, transaction.blockhash)
-    const gained = readTokenAccount(simulation.accounts[1])
+    const gained = readTokenAccount(simulation.accounts[0])
     const gain = await judgeGain(transfer, { before: amountOf(received), simulated: amountOf(gained) })
     // Valid although not in the list: the blockhash may be newer than the list.
     return { failure: gain.failure, blocksLeft, isUnstable: gain.isUnstable || blocksLeft === 0 }

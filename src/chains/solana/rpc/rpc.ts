@@ -7,6 +7,8 @@ import type { ChainIdentity, EndpointHealth, Proof } from '../../nodes/endpointH
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
+import { recentBlockhashesSysvar } from '../encoding/programs.js'
+import { tokenAccountLength } from '../encoding/tokenAccount.js'
 import { readClock } from './clock.js'
 import {
   type Account,
@@ -35,10 +37,15 @@ interface StatusOptions {
  */
 export interface Rpc {
   readonly endpoints: readonly Endpoint[]
-  /** At commitment `confirmed`, in the order of the addresses. */
+  /**
+   * At commitment `confirmed`, in the order of the addresses. Of the data only the base layout of a token account: any
+   * account can be named, and accounts hold up to 10 MiB.
+   */
   getAccounts(addresses: readonly string[]): Promise<readonly (Account | null)[]>
   /** On confirmed state, without signature verification, with the transaction's own blockhash. Base64. */
   simulate(transaction: string, watched: readonly string[]): Promise<Simulation>
+  /** The sysvar with the 150 newest blockhashes; null if the node does not provide it. */
+  getRecentBlockhashes(): Promise<Account | null>
   getBalance(address: string): Promise<bigint>
   /** In the order of the transactions; null if the node does not know one. */
   getStatuses(transactions: readonly string[], asking?: StatusOptions): Promise<readonly (Status | null)[]>
@@ -83,8 +90,13 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
   return {
     endpoints,
     getAccounts: async (addresses) => {
-      const params = [addresses, { encoding: 'base64', commitment: 'confirmed' }]
+      const dataSlice = { offset: 0, length: tokenAccountLength }
+      const params = [addresses, { encoding: 'base64', commitment: 'confirmed', dataSlice }]
       return (await ask('getMultipleAccounts', params, accountsShape)).value
+    },
+    getRecentBlockhashes: async () => {
+      const params = [recentBlockhashesSysvar, { encoding: 'base64', commitment: 'confirmed' }]
+      return (await ask('getAccountInfo', params, inContext(accountShape))).value
     },
     simulate: async (transaction, watched) => {
       const params = [

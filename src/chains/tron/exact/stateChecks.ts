@@ -31,10 +31,14 @@ const ownerMaySign: StateCheck = ({ account, transfer }) => {
   const permission = account?.owner ?? null
   if (permission === null) return null
   const key = permission.keys.find(({ address }) => address === transfer.owner)
-  return key !== undefined && key.weight >= permission.threshold
+  return key !== undefined && reaches(key.weight, permission.threshold)
     ? null
     : { reason: 'account_permission_mismatch' }
 }
+
+// Above 2^53 both are rounded: equal ones may differ on chain.
+const reaches = (weight: number, threshold: number): boolean =>
+  weight > threshold || (weight === threshold && Number.isSafeInteger(weight))
 
 const assetIsContract: StateCheck = ({ simulation }) =>
   simulation.isContract ? null : { reason: 'asset_not_deployed_contract' }

@@ -3,6 +3,15 @@ import { z } from 'zod'
 const hex = z.string().regex(/^[0-9a-f]*$/)
 const whole = z.int().nonnegative()
 
+/**
+ * An int64 that a payer may have chosen, such as the weight of a key: JSON holds it as a number, which the parser rounds
+ * above 2^53.
+ */
+const int64 = z
+  .number()
+  .nonnegative()
+  .refine((value) => Number.isInteger(value), 'is no whole number')
+
 /** TRON answers `{}` for unknown objects. */
 const nothing = z.strictObject({})
 
@@ -58,13 +67,20 @@ export interface Receipt {
 }
 
 const permission = z.object({
-  threshold: whole.default(1),
-  keys: z.array(z.object({ address: hex, weight: whole })).default([]),
+  threshold: int64.default(1),
+  keys: z.array(z.object({ address: hex, weight: int64 })).default([]),
 })
+
+/** No key reaches it: a permission that cannot be read is a reason to refuse the payment. */
+const unreadablePermission = { threshold: 1, keys: [] }
 
 export const accountShape = z.union([
   z
-    .object({ address: hex.length(42), balance: whole.default(0), owner_permission: permission.optional() })
+    .object({
+      address: hex.length(42),
+      balance: int64.default(0),
+      owner_permission: permission.optional().catch(unreadablePermission),
+    })
     .transform(({ address, balance, owner_permission }) => ({
       address,
       balance,
@@ -73,7 +89,7 @@ export const accountShape = z.union([
   nothing.transform(() => null),
 ])
 
-/** Balance in sun; `owner` null means that the account's own key signs. */
+/** Balance in sun; `owner` null means that the account's own key signs. Numbers above 2^53 are rounded. */
 export interface Account {
   readonly address: string
   readonly balance: number
@@ -85,14 +101,14 @@ export interface Account {
 
 export const resourceShape = z
   .object({
-    freeNetLimit: whole.default(0),
-    freeNetUsed: whole.default(0),
-    NetLimit: whole.default(0),
-    NetUsed: whole.default(0),
-    EnergyLimit: whole.default(0),
-    EnergyUsed: whole.default(0),
-    TotalEnergyLimit: whole.default(0),
-    TotalEnergyWeight: whole.default(0),
+    freeNetLimit: int64.default(0),
+    freeNetUsed: int64.default(0),
+    NetLimit: int64.default(0),
+    NetUsed: int64.default(0),
+    EnergyLimit: int64.default(0),
+    EnergyUsed: int64.default(0),
+    TotalEnergyLimit: int64.default(0),
+    TotalEnergyWeight: int64.default(0),
   })
   .transform((resources) => ({
     freeBandwidth: Math.max(0, resources.freeNetLimit - resources.freeNetUsed),
@@ -108,7 +124,7 @@ export type Resources = z.infer<typeof resourceShape>
 export const simulationShape = z
   .object({
     result: z.object({ code: z.string().optional() }),
-    energy_used: whole.default(0),
+    energy_used: int64.default(0),
     constant_result: z.array(hex).default([]),
     logs: z
       .array(z.object({ address: hex, topics: z.array(hex).default([]), data: hex.default('') }))
