@@ -81,6 +81,8 @@ const environmentShape = z.object({
   VERIFY_DEADLINE_SECONDS: wholeNumber(1, 60).default(10),
   SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(3_600),
   SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(36_000),
+  FAILED_SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(10),
+  ANONYMOUS_FAILED_SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(100),
   MIN_PAYMENT_GAS_SHARE: decimalNumber(100).default(0.1),
   SETTLES_AT_ONCE_PER_PAYER: wholeNumber(0, 100_000).default(16),
   SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
@@ -185,6 +187,8 @@ export interface Config {
   readonly spending: {
     readonly settlesPerPayerPerHour: number
     readonly settlesPerRecipientPerHour: number
+    readonly failuresPerPayerPerHour: number
+    readonly anonymousFailuresPerRecipientPerHour: number
   }
   /** Share of a settlement's gas that a payment must be worth; 0: no minimum. */
   readonly minPaymentGasShare: number
@@ -338,6 +342,10 @@ export const readConfig = (
     spending: {
       settlesPerPayerPerHour: isSandbox ? 0 : variables.SETTLES_PER_PAYER_PER_HOUR,
       settlesPerRecipientPerHour: isSandbox ? 0 : variables.SETTLES_PER_RECIPIENT_PER_HOUR,
+      failuresPerPayerPerHour: isSandbox ? 0 : variables.FAILED_SETTLES_PER_PAYER_PER_HOUR,
+      anonymousFailuresPerRecipientPerHour: isSandbox
+        ? 0
+        : variables.ANONYMOUS_FAILED_SETTLES_PER_RECIPIENT_PER_HOUR,
     },
     minPaymentGasShare: variables.MIN_PAYMENT_GAS_SHARE,
     concurrency: {

@@ -86,7 +86,12 @@ describe('an environment without a chain', () => {
       clockToleranceSeconds: 60,
       settleWaitMs: 25_000,
       verifyDeadlineMs: 10_000,
-      spending: { settlesPerPayerPerHour: 3_600, settlesPerRecipientPerHour: 36_000 },
+      spending: {
+        settlesPerPayerPerHour: 3_600,
+        settlesPerRecipientPerHour: 36_000,
+        failuresPerPayerPerHour: 10,
+        anonymousFailuresPerRecipientPerHour: 100,
+      },
       minPaymentGasShare: 0.1,
       concurrency: { settlesAtOncePerPayer: 16, settlesAtOncePerCaller: 2_000 },
       chains: [],

@@ -36,6 +36,12 @@ export const describeReason = (reason: Reason): string => reasons[reason].messag
 
 export const findRemedy = (reason: Reason) => remedies[reasons[reason].remedy]
 
+/** Whether a settlement with this reason cost a fee. */
+export const isFailedOnChain = (reason: Reason): boolean => {
+  const entry: ReasonEntry = reasons[reason]
+  return entry.isFailedOnChain === true
+}
+
 /** `SVC-…` code, or null. */
 export const findOperationalCode = (reason: Reason): OperationalCode | null => {
   const entry: ReasonEntry = reasons[reason]

@@ -71,6 +71,8 @@ export interface VerifyOptions {
   readonly isForSettle?: boolean
   /** False once the caller disconnected: chain reads can be skipped. */
   readonly isAwaited: () => boolean
+  /** As in `SettleOptions`: what a settlement may cost can depend on it. */
+  readonly caller?: string | null
   /** Transfers that the payer sent itself before this time are refused. */
   readonly paidAfter?: Date | undefined
 }

@@ -13,6 +13,7 @@ import { createSettleAuthorization } from '../../src/usecases/core/settleAuthori
 import { createSettlePayment } from '../../src/usecases/core/settlePayment.js'
 import { createMemoryJournal } from '../support/memoryJournal.js'
 import { createMemoryLogger } from '../support/memoryLogger.js'
+import { noSpendingLimits } from '../support/noSpendingLimits.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createToyScheme, toyBody } from '../support/toyScheme.js'
 import { knownKey, type TestAppOptions, testApp } from './support/app.js'
@@ -234,7 +235,7 @@ const startSettling = (): Promise<number> => {
       holdFunds: async (_payment, verdict) => verdict,
       registry: createSchemeRegistry([createToyScheme()]),
       journal: createMemoryJournal(),
-      limits: { spend: async () => () => undefined },
+      limits: noSpendingLimits,
       concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
       clock: systemClock,
       logger,

@@ -5,6 +5,7 @@ import {
   type SettleAuthorization,
   type SettleAuthorizationDependencies,
 } from '../../src/usecases/core/settleAuthorization.js'
+import { noSpendingLimits } from './noSpendingLimits.js'
 
 /** Without budgets and limits. */
 export const createUnlimitedSettle = (
@@ -12,7 +13,7 @@ export const createUnlimitedSettle = (
 ): SettleAuthorization =>
   createSettleAuthorization({
     ...dependencies,
-    limits: { spend: async () => () => undefined },
+    limits: noSpendingLimits,
     concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
     clock: systemClock,
     waitMs: 5_000,

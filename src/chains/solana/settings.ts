@@ -38,6 +38,8 @@ export interface SolanaSettings {
   readonly rpcTimeoutMs: number
   readonly maxComputeUnits: bigint
   readonly maxPriorityFeeLamports: bigint
+  /** Of payments whose caller has no API key; at most `maxPriorityFeeLamports`, which holds for all. */
+  readonly maxAnonymousPriorityFeeLamports: bigint
   /** A payment is settled only if its blockhash remains valid for this many blocks. */
   readonly expiryMarginBlocks: number
   /** From this amount, in smallest units, a second endpoint must confirm a payment. */
@@ -95,6 +97,7 @@ const familyShape = {
   SOLANA_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
   SOLANA_MAX_COMPUTE_UNITS: wholeNumber(1_000, 1_400_000).default(400_000),
   SOLANA_MAX_PRIORITY_FEE_LAMPORTS: wholeNumber(0, 1_000_000_000).default(100_000),
+  SOLANA_MAX_ANONYMOUS_PRIORITY_FEE_LAMPORTS: wholeNumber(0, 1_000_000_000).default(10_000),
   SOLANA_EXPIRY_MARGIN_BLOCKS: wholeNumber(0, 140).default(15),
   SOLANA_CROSS_CHECK_AMOUNT: smallestUnits(20).default(1_000_000_000n),
   SOLANA_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(1_000),
@@ -169,6 +172,7 @@ export const readSolanaSettings = (
       rpcTimeoutMs: family.SOLANA_RPC_TIMEOUT_MS,
       maxComputeUnits: BigInt(family.SOLANA_MAX_COMPUTE_UNITS),
       maxPriorityFeeLamports: BigInt(family.SOLANA_MAX_PRIORITY_FEE_LAMPORTS),
+      maxAnonymousPriorityFeeLamports: BigInt(family.SOLANA_MAX_ANONYMOUS_PRIORITY_FEE_LAMPORTS),
       expiryMarginBlocks: family.SOLANA_EXPIRY_MARGIN_BLOCKS,
       crossCheckAmount: family.SOLANA_CROSS_CHECK_AMOUNT,
       lowBalanceSettlements: family.SOLANA_LOW_RUNWAY_SETTLES,

@@ -94,5 +94,6 @@ export const commonReasons = {
     message: 'The transaction was executed on chain and the recipient was not credited',
     operationalCode: 'SVC-3002',
     remedy: 'new_payment',
+    isFailedOnChain: true,
   },
 } as const satisfies Readonly<Record<string, ReasonEntry>>

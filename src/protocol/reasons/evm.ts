@@ -55,6 +55,7 @@ export const evmReasons = {
     message: 'The transaction was mined but the transfer failed',
     operationalCode: 'SVC-3002',
     remedy: 'retry_later',
+    isFailedOnChain: true,
   },
   invalid_permit2_spender: {
     message: "The spender of the Permit2 authorization is not x402's proxy for the scheme",
@@ -143,6 +144,7 @@ export const evmReasons = {
     message: 'The transaction was mined but the settlement failed',
     operationalCode: 'SVC-3002',
     remedy: 'retry_later',
+    isFailedOnChain: true,
   },
   upto_facilitator_mismatch: {
     message: 'The facilitator of the Permit2 authorization is not this one',

@@ -25,4 +25,6 @@ export interface ReasonEntry {
   readonly message: string
   readonly operationalCode?: OperationalCode
   readonly remedy: Remedy
+  /** A block holds the transaction, and its fee was paid, although the payment was not made. */
+  readonly isFailedOnChain?: true
 }

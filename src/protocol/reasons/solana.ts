@@ -113,5 +113,6 @@ export const solanaReasons = {
     message: 'The transaction is in a block but the transfer failed',
     operationalCode: 'SVC-3002',
     remedy: 'new_payment',
+    isFailedOnChain: true,
   },
 } as const satisfies Readonly<Record<string, ReasonEntry>>

@@ -12,6 +12,7 @@ import {
   type SettlementContext,
   withShortDeadline,
 } from './settlementContext.js'
+import type { SpendingLimits } from './spendingLimits.js'
 
 /** Executes a settlement whose claim this process owns; no other process sends it. */
 export type ExecuteSettlement = (
@@ -28,6 +29,7 @@ export interface ExecutionContext extends SettlementContext {
 export interface ExecuteSettlementDependencies {
   readonly journal: SettlementJournal
   readonly answerFromSettlement: AnswerFromSettlement
+  readonly limits: Pick<SpendingLimits, 'countFailure'>
   readonly logger: Logger
 }
 
@@ -35,11 +37,12 @@ export interface ExecuteSettlementDependencies {
 export const createExecuteSettlement = ({
   journal,
   answerFromSettlement,
+  limits,
   logger,
 }: ExecuteSettlementDependencies): ExecuteSettlement => {
   const closeAndAnswer = async (
     settlement: Settlement,
-    outcome: Outcome,
+    { outcome, recorded }: { readonly outcome: Outcome; readonly recorded: string | null },
     context: SettlementContext,
   ): Promise<SettleResult> => {
     const { callerNetwork } = context.payment
@@ -52,7 +55,10 @@ export const createExecuteSettlement = ({
     const isReceived = canReceive(context)
     if (await journal.close(settlement.id, outcome, isReceived ? context.consumer : undefined)) {
       logger.info(logFields, `settlement.${outcome.state}`)
-      if (outcome.state === 'failed') return failSettle(settlement, outcome.reason, callerNetwork)
+      if (outcome.state === 'failed') {
+        await limits.countFailure({ ...settlement, transaction: recorded }, outcome.reason)
+        return failSettle(settlement, outcome.reason, callerNetwork)
+      }
       // The client is gone: its next request receives the success.
       if (!isReceived) return answerPending(settlement, outcome.transaction, callerNetwork)
       const { settledAmount = settlement.amount, block = null, gasUsed = null } = outcome
@@ -134,7 +140,7 @@ export const createExecuteSettlement = ({
 
     if (outcome.state === 'confirmed') onSent()
     try {
-      return await closeAndAnswer(settlement, outcome, context)
+      return await closeAndAnswer(settlement, { outcome, recorded }, context)
     } catch (error) {
       // Verify-only schemes confirm without a recording.
       const transaction = recorded ?? (outcome.state === 'confirmed' ? outcome.transaction : null)

@@ -102,7 +102,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
   const extensions = createPaymentExtensions([paymentIdentifierExtension, ...dependencies.extensions], logger)
   const findTerms = createFindTerms(registry, dependencies.isServing)
   const resolverDependencies = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
-  const reconcileSettlements = createReconcileSettlements(resolverDependencies)
+  const reconcileSettlements = createReconcileSettlements({ ...resolverDependencies, limits: spendingLimits })
   const reorgDependencies = { ...resolverDependencies, blocks: dependencies.confirmedBlocks }
   const quotaGate = createQuotaGate({ quotas, clock, logger })
   return {

@@ -7,11 +7,13 @@ import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { Recorder, Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { describeOutcome, describeSettlement } from './settlementContext.js'
+import type { SpendingLimits } from './spendingLimits.js'
 
 export interface ReconcileDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly counter: SettlementCounter
+  readonly limits: Pick<SpendingLimits, 'countFailure'>
   readonly clock: Clock
   readonly logger: Logger
   readonly deadlineMs: number
@@ -33,7 +35,7 @@ interface RowFailures {
 
 /** Resolves settlements without an owner against the chain and closes those with a proven outcome; one round. */
 export const createReconcileSettlements = (dependencies: ReconcileDependencies) => {
-  const { registry, journal, counter, clock, logger, deadlineMs } = dependencies
+  const { registry, journal, counter, limits, clock, logger, deadlineMs } = dependencies
   const failures = new Map<string, RowFailures>()
   const unresolved = createFailureLog({
     logger,
@@ -82,6 +84,7 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
     const newest = outcome.state === 'failed' ? settlement.transaction : null
     if (!(await journal.close(settlement.id, outcome, undefined, newest))) return
     logger.info({ ...logFields, ...describeOutcome(outcome) }, `settlement.${outcome.state}`)
+    if (outcome.state === 'failed') await limits.countFailure(settlement, outcome.reason)
     if (outcome.state === 'failed' && settlement.consumedBy !== null) {
       // The block was orphaned and the payment was not mined again: goods may be delivered without payment.
       counter.countLost(settlement.network)

@@ -60,7 +60,7 @@ export const createSettleAuthorization = ({
   waitMs,
 }: SettleAuthorizationDependencies): SettleAuthorization => {
   const answerFromSettlement = createAnswerFromSettlement(journal)
-  const execute = createExecuteSettlement({ journal, answerFromSettlement, logger })
+  const execute = createExecuteSettlement({ journal, answerFromSettlement, limits, logger })
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
@@ -79,7 +79,12 @@ export const createSettleAuthorization = ({
       const verify = async () =>
         await holdFunds(
           payment,
-          await scheme.verify(payment, { isAwaited, isForSettle: true, paidAfter: context.paidAfter }),
+          await scheme.verify(payment, {
+            isAwaited,
+            caller: context.caller,
+            isForSettle: true,
+            paidAfter: context.paidAfter,
+          }),
           terms,
         )
       const verified = await withSignal(verify(), waitUntil)

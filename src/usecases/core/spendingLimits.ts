@@ -1,12 +1,18 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { RateLimiter } from '../../ports/rateLimiter.js'
+import type { LimitWindow, RateLimiter } from '../../ports/rateLimiter.js'
+import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
+import { isFailedOnChain, type Reason } from '../../protocol/reasons.js'
 
 /** Settlements per caller and hour for which the facilitator pays gas; 0 turns a limit off. */
 export interface SpendingLimitSettings {
   readonly settlesPerPayerPerHour: number
   readonly settlesPerRecipientPerHour: number
+  /** Of these, those that failed in a block: they cost a fee and paid nothing. */
+  readonly failuresPerPayerPerHour: number
+  /** Of callers without an API key: the payers of an account must not be able to stop its sales. */
+  readonly anonymousFailuresPerRecipientPerHour: number
 }
 
 export interface Spender {
@@ -15,39 +21,80 @@ export interface Spender {
   readonly caller: string
 }
 
+type FailedSettlement = Pick<Settlement, 'network' | 'payer' | 'payTo' | 'caller' | 'transaction'>
+
 export interface SpendingLimits {
   /** Throws RATE_LIMITED. The returned function gives the settlement back, for one that sent nothing. */
   spend(payment: Payment, spender: Spender): Promise<() => void>
+  /** Counts a settlement that was closed as failed, if it failed in a block at our cost. Never rejects. */
+  countFailure(settlement: FailedSettlement, reason: Reason): Promise<void>
 }
 
 const hourMs = 3_600_000
+
+interface Parties extends Spender {
+  readonly network: string
+  readonly payTo: string
+}
+
+const payerKey = ({ network, payer, caller }: Parties): string =>
+  `payer:${network}:${payer.toLowerCase()}:${caller}`
+
+const recipientKey = ({ network, payTo, caller }: Parties): string =>
+  `payTo:${network}:${payTo.toLowerCase()}:${caller}`
 
 export const createSpendingLimits = (
   limiter: RateLimiter,
   clock: Clock,
   settings: SpendingLimitSettings,
-): SpendingLimits => ({
-  spend: async ({ requirements }, { payer, caller }) => {
-    const { network, payTo } = requirements
-    const windows = [
-      {
-        key: `payer:${network}:${payer.toLowerCase()}:${caller}`,
-        limit: settings.settlesPerPayerPerHour,
-        windowMs: hourMs,
-      },
-      {
-        key: `payTo:${network}:${payTo.toLowerCase()}:${caller}`,
-        limit: settings.settlesPerRecipientPerHour,
-        windowMs: hourMs,
-      },
-    ].filter(({ limit }) => limit > 0)
-    if (windows.length === 0) return () => undefined
-    const result = await limiter.take(windows)
-    if (result.isAllowed) return () => void limiter.refund(windows, result)
-    const resetsAt = result.windows[result.refusedBy ?? 0]?.resetsAt ?? clock.now()
-    throw new AppError('RATE_LIMITED', 'Too many settlements for this payer or recipient', {
-      operationalCode: 'SVC-2005',
-      retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - clock.now().getTime()) / 1_000)),
-    })
-  },
-})
+): SpendingLimits => {
+  const listWindows = (parties: Parties): readonly LimitWindow[] =>
+    [
+      { key: payerKey(parties), limit: settings.settlesPerPayerPerHour },
+      { key: recipientKey(parties), limit: settings.settlesPerRecipientPerHour },
+    ].flatMap(toWindow)
+
+  const listFailureWindows = (parties: Parties): readonly LimitWindow[] => {
+    const perRecipient = parties.caller === 'anonymous' ? settings.anonymousFailuresPerRecipientPerHour : 0
+    return [
+      { key: `failed:${payerKey(parties)}`, limit: settings.failuresPerPayerPerHour },
+      { key: `failed:${recipientKey(parties)}`, limit: perRecipient },
+    ].flatMap(toWindow)
+  }
+
+  return {
+    spend: async ({ requirements }, { payer, caller }) => {
+      const parties = { network: requirements.network, payTo: requirements.payTo, payer, caller }
+      const windows = [
+        ...listWindows(parties),
+        // Draws nothing: refused once as many have failed as the limit allows.
+        ...listFailureWindows(parties).map((window) => ({ ...window, limit: window.limit - 1, cost: 0 })),
+      ]
+      if (windows.length === 0) return () => undefined
+      const result = await limiter.take(windows)
+      if (result.isAllowed) return () => void limiter.refund(windows, result)
+      const refusedBy = result.refusedBy ?? 0
+      const resetsAt = result.windows[refusedBy]?.resetsAt ?? clock.now()
+      const message =
+        windows[refusedBy]?.cost === 0
+          ? 'Too many settlements of this payer or recipient failed on chain'
+          : 'Too many settlements for this payer or recipient'
+      throw new AppError('RATE_LIMITED', message, {
+        operationalCode: 'SVC-2005',
+        retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - clock.now().getTime()) / 1_000)),
+      })
+    },
+
+    countFailure: async ({ transaction, ...parties }, reason) => {
+      if (transaction === null || !isFailedOnChain(reason)) return
+      // What has failed is counted beyond the limit, too.
+      const windows = listFailureWindows(parties).map((window) => ({ ...window, limit: unlimited }))
+      if (windows.length > 0) await limiter.take(windows).catch(() => undefined)
+    },
+  }
+}
+
+const unlimited = Number.MAX_SAFE_INTEGER
+
+const toWindow = ({ key, limit }: Pick<LimitWindow, 'key' | 'limit'>): readonly LimitWindow[] =>
+  limit > 0 ? [{ key, limit, windowMs: hourMs }] : []

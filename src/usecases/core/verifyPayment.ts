@@ -96,7 +96,7 @@ export const createVerifyPayment = ({
       if (existing?.caller !== caller) throw refusal
     }
 
-    const verdict = await holdFunds(payment, await scheme.verify(payment, { isAwaited }), {
+    const verdict = await holdFunds(payment, await scheme.verify(payment, { isAwaited, caller }), {
       holder: 'verify',
     })
     const { network } = payment.requirements

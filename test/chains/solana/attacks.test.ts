@@ -11,6 +11,7 @@ import {
 } from '@solana/spl-token'
 import {
   AddressLookupTableAccount,
+  ComputeBudgetProgram,
   Connection,
   Keypair,
   PublicKey,
@@ -388,6 +389,104 @@ describe('A14 and A18: cost limits', () => {
     const third = scene.plan()
     await expect(service.settle(third.body)).rejects.toThrow('budget')
     expect(scene.chain.holdingOf(third.payTo)).toBe(0n)
+  })
+})
+
+describe('one balance for many settlements', () => {
+  /** Payments of 10,000 that a single balance of 10,000 covers one at a time. */
+  const planAll = (count: number) => {
+    const { chain } = scene
+    const parties = createParties(chain, 10_000n)
+    return Array.from({ length: count }, () => solanaPayment({ chain, ...parties, amount: 10_000n }))
+  }
+
+  it('is settled once, and costs the fee of one settlement', async () => {
+    const [one, two] = [await open(), await scene.open()]
+    scene.chain.behaviour.landSlots = 3
+    const before = sumFeePayerBalances()
+    const answers = await Promise.all(
+      planAll(16).map((body, index) => (index % 2 === 0 ? one : two).settle(body)),
+    )
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    const refused = answers.filter(({ success }) => !success)
+    for (const { errorReason, transaction } of refused) {
+      expect({ errorReason, transaction }).toEqual({ errorReason: 'insufficient_funds', transaction: '' })
+    }
+    // 10,000 for the signatures, and one for the priority.
+    expect(before - sumFeePayerBalances()).toBe(10_001n)
+  })
+
+  it('covers several settlements at once that fit into it', async () => {
+    await open()
+    const { chain } = scene
+    chain.behaviour.landSlots = 2
+    const parties = createParties(chain, 30_000n)
+    const bodies = Array.from({ length: 3 }, () => solanaPayment({ chain, ...parties, amount: 10_000n }))
+    const answers = await Promise.all(bodies.map((body) => service.settle(body)))
+    expect(answers.map(({ success }) => success)).toEqual([true, true, true])
+  })
+
+  it('is free again after a settlement', async () => {
+    await open()
+    const { chain } = scene
+    const parties = createParties(chain, 10_000n)
+    const pay = () => service.settle(solanaPayment({ chain, ...parties, amount: 10_000n }))
+    expect(await pay()).toMatchObject({ success: true })
+    chain.give({ owner: parties.payer.publicKey.toBase58(), amount: 10_000n })
+    expect(await pay()).toMatchObject({ success: true })
+  })
+
+  it('is held by settlements alone: verifications see all of it', async () => {
+    await open()
+    const [first, second] = planAll(2)
+    expect(await service.verify(first)).toMatchObject({ isValid: true })
+    expect(await service.verify(second)).toMatchObject({ isValid: true })
+    expect(await service.settle(second)).toMatchObject({ success: true })
+  })
+
+  it('stops a payer whose settlements fail in blocks', async () => {
+    await open({ environment: { FAILED_SETTLES_PER_PAYER_PER_HOUR: '2' } })
+    const { chain } = scene
+    const parties = createParties(chain, 10_000n)
+    const owner = parties.payer.publicKey.toBase58()
+    const pay = () => service.settle(solanaPayment({ chain, ...parties, amount: 10_000n }))
+    chain.behaviour.finalizeSlots = 0
+    for (const _ of [1, 2]) {
+      chain.behaviour.landSlots = 50
+      const settling = pay()
+      await pollUntil(chain.ledger.hasWaiting, 'the first send')
+      chain.give({ owner, amount: -10_000n })
+      chain.slots.warp(50)
+      chain.ledger.advance()
+      expect(await settling).toMatchObject({ errorReason: 'invalid_exact_svm_transaction_failed' })
+      chain.give({ owner, amount: 10_000n })
+    }
+    chain.behaviour.landSlots = 0
+    const before = sumFeePayerBalances()
+    await expect(pay()).rejects.toThrow('failed on chain')
+    expect(sumFeePayerBalances()).toBe(before)
+  })
+})
+
+describe('the priority fee of a caller without an API key', () => {
+  const planWithPrice = (microLamports: number) =>
+    scene.plan({
+      change: (all) => [
+        ...all.slice(0, 1),
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),
+        ...all.slice(2),
+      ],
+    }).body
+
+  it('is 10,000 lamports at most, and more with a key', async () => {
+    await open()
+    // Of 20,000 compute units.
+    const [atLimit, above] = [planWithPrice(500_000), planWithPrice(500_050)]
+    expect(await service.verify(atLimit)).toMatchObject({ isValid: true })
+    const reason = 'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high'
+    await expectRefused(above, reason)
+    expect(await service.verify(above, 'an account')).toMatchObject({ isValid: true })
+    expect(await service.settle(above, 'an account')).toMatchObject({ success: true })
   })
 })
 

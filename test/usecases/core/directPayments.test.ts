@@ -15,6 +15,7 @@ import { createVerifyPayment } from '../../../src/usecases/core/verifyPayment.js
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { noSpendingLimits } from '../../support/noSpendingLimits.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createToyDirectChain } from '../../support/toyDirectChain.js'
 
@@ -65,7 +66,7 @@ const setup = (changes: Partial<DirectChain> = {}) => {
     registry,
     journal,
     holdFunds: async (_payment, verdict) => verdict,
-    limits: { spend: async () => () => undefined },
+    limits: noSpendingLimits,
     concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
     clock,
     logger,

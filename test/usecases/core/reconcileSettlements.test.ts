@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Settlement } from '../../../src/ports/settlementJournal.js'
+import type { Reason } from '../../../src/protocol/reasons.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createReconcileSettlements } from '../../../src/usecases/core/reconcileSettlements.js'
@@ -7,6 +8,7 @@ import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { noSpendingLimits } from '../../support/noSpendingLimits.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
@@ -15,7 +17,12 @@ const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
   const counter = createMemoryCounter()
   const registry = createSchemeRegistry([createToyScheme(resolve === undefined ? {} : { resolve })])
   const clock = createManualClock()
-  const round = createReconcileSettlements({ registry, journal, counter, clock, logger, deadlineMs })
+  const failures: string[] = []
+  const limits = {
+    countFailure: async ({ transaction }: Pick<Settlement, 'transaction'>, reason: Reason) =>
+      void failures.push(`${transaction} ${reason}`),
+  }
+  const round = createReconcileSettlements({ registry, journal, counter, limits, clock, logger, deadlineMs })
   const reconcile = (stopped = new AbortController().signal) => round(stopped)
   let count = 0
   /** A row without an owner, sent with its own transaction. */
@@ -29,7 +36,7 @@ const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
       ...fields,
     })
   }
-  return { journal, logger, counter, clock, reconcile, putPending }
+  return { journal, logger, counter, clock, failures, reconcile, putPending }
 }
 
 describe('reconcileSettlements', () => {
@@ -301,12 +308,27 @@ describe('reconcileSettlements', () => {
     expect(logger.messages()).toEqual(['settlement.resolve_failed'])
   })
 
+  it('counts a failure once, however often it is found', async () => {
+    const transaction = 'tx-1'
+    const { failures, reconcile, putPending, journal } = setup(async () => ({
+      state: 'failed',
+      reason: 'transaction_failed',
+      transaction,
+    }))
+    const { id } = putPending()
+    await Promise.all([reconcile(), reconcile()])
+    await reconcile()
+    expect((await journal.find(id))?.state).toBe('failed')
+    expect(failures).toEqual(['tx-1 transaction_failed'])
+  })
+
   it('rejects if the journal is unavailable, for the job to log', async () => {
     const { journal, logger } = setup()
     const reconcile = createReconcileSettlements({
       registry: createSchemeRegistry([]),
       journal: { ...journal, listOrphaned: () => Promise.reject(new Error('down')) },
       counter: createMemoryCounter(),
+      limits: noSpendingLimits,
       clock: createManualClock(),
       logger,
       deadlineMs: 1_000,

@@ -20,6 +20,7 @@ import type { SpendingLimits } from '../../../src/usecases/core/spendingLimits.j
 import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { noSpendingLimits } from '../../support/noSpendingLimits.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import {
   createToyScheme,
@@ -57,7 +58,7 @@ const setup = ({
     holdFunds,
     registry: createSchemeRegistry([createToyScheme(scheme)]),
     journal: { ...plain, ...journal(plain) },
-    limits: { spend },
+    limits: { ...noSpendingLimits, spend },
     concurrency: createConcurrencyLimits(atOnce),
     // Sleeps take no time; they only yield.
     clock: {

@@ -9,6 +9,7 @@ import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js
 import { createVerifyPayment } from '../../../src/usecases/core/verifyPayment.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { noSpendingLimits } from '../../support/noSpendingLimits.js'
 import { createToyScheme, type ToyScript, toyBody } from '../../support/toyScheme.js'
 
 /** A store that never responds. */
@@ -43,7 +44,7 @@ const setup = ({
       holdFunds: async (_payment, verdict) => verdict,
       registry,
       journal: kept,
-      limits: { spend: async () => () => undefined },
+      limits: noSpendingLimits,
       concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
       clock: systemClock,
       logger,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
+import type { Reason } from '../../../src/protocol/reasons.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import { createSpendingLimits } from '../../../src/usecases/core/spendingLimits.js'
 import { createManualClock } from '../../support/manualClock.js'
@@ -11,14 +12,28 @@ const paymentOn = (network = 'toy:1', payTo = 'bob') => {
   return { ...payment, requirements: { ...payment.requirements, payTo } }
 }
 
-const setup = (settlesPerPayerPerHour: number, settlesPerRecipientPerHour: number) => {
+const setup = (
+  settlesPerPayerPerHour: number,
+  settlesPerRecipientPerHour: number,
+  failures: { readonly perPayer?: number; readonly perRecipient?: number } = {},
+) => {
   const clock = createManualClock()
   const limiter = createMemoryRateLimiter({ clock })
-  const { spend } = createSpendingLimits(limiter, clock, {
+  const { spend, countFailure } = createSpendingLimits(limiter, clock, {
     settlesPerPayerPerHour,
     settlesPerRecipientPerHour,
+    failuresPerPayerPerHour: failures.perPayer ?? 0,
+    anonymousFailuresPerRecipientPerHour: failures.perRecipient ?? 0,
   })
-  return { clock, limiter, spend }
+  const fail = (
+    fields: { payer: string; payTo?: string; caller?: string; transaction?: string | null },
+    reason: Reason = 'transaction_failed',
+  ) =>
+    countFailure(
+      { network: 'toy:1', payTo: 'bob', caller: 'anonymous', transaction: 'tx-1', ...fields },
+      reason,
+    )
+  return { clock, limiter, spend, fail }
 }
 
 const by = (payer: string, caller = 'anonymous') => ({ payer, caller })
@@ -104,5 +119,55 @@ describe('the spending limits', () => {
     refund()
     await spend(paymentOn(), by('alice'))
     await expect(spend(paymentOn(), by('alice'))).rejects.toMatchObject(refusal)
+  })
+})
+
+describe('settlements that failed on chain', () => {
+  const failed = { ...refusal, message: 'Too many settlements of this payer or recipient failed on chain' }
+
+  it('stop a payer at the limit, for all recipients, until the hour is over', async () => {
+    const { clock, spend, fail } = setup(100, 100, { perPayer: 2 })
+    await fail({ payer: 'Alice' })
+    await spend(paymentOn(), by('alice'))
+    await fail({ payer: 'alice', payTo: 'carol' })
+    await expect(spend(paymentOn('toy:1', 'dave'), by('alice'))).rejects.toMatchObject(failed)
+    await spend(paymentOn(), by('erin'))
+    await clock.advance(3_600_000)
+    await spend(paymentOn(), by('alice'))
+  })
+
+  it('stop a recipient of callers without a key, and never one of an account', async () => {
+    const { spend, fail } = setup(100, 100, { perPayer: 10, perRecipient: 2 })
+    for (const payer of ['alice', 'carol']) {
+      await fail({ payer })
+      await fail({ payer, caller: 'tenant-1' })
+    }
+    await expect(spend(paymentOn(), by('dave'))).rejects.toMatchObject(failed)
+    await spend(paymentOn('toy:1', 'erin'), by('dave'))
+    await spend(paymentOn(), by('dave', 'tenant-1'))
+  })
+
+  it('count against the caller that had them settled, and no other', async () => {
+    const { spend, fail } = setup(100, 100, { perPayer: 1 })
+    await fail({ payer: 'alice', caller: 'tenant-1' })
+    await expect(spend(paymentOn(), by('alice', 'tenant-1'))).rejects.toMatchObject(failed)
+    await spend(paymentOn(), by('alice', 'tenant-2'))
+    await spend(paymentOn(), by('alice'))
+  })
+
+  it.each<[string, string | null, Reason]>([
+    ['expired without having been in a block', 'tx-1', 'authorization_expired_unsettled'],
+    ['never recorded a transaction', null, 'transaction_failed'],
+  ])('do not include one that %s', async (_, transaction, reason) => {
+    const { spend, fail } = setup(100, 100, { perPayer: 1, perRecipient: 1 })
+    await fail({ payer: 'alice', transaction }, reason)
+    await spend(paymentOn(), by('alice'))
+  })
+
+  it('count beyond the limit without an error', async () => {
+    const { spend, fail } = setup(100, 100, { perPayer: 1 })
+    await fail({ payer: 'alice' })
+    await fail({ payer: 'alice' })
+    await expect(spend(paymentOn(), by('alice'))).rejects.toMatchObject(failed)
   })
 })

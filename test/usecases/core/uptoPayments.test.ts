@@ -14,6 +14,7 @@ import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { createMemoryReservations } from '../../support/memoryReservations.js'
+import { noSpendingLimits } from '../../support/noSpendingLimits.js'
 import { createToyScheme, type ToySettle, toyAuthorized } from '../../support/toyScheme.js'
 
 const start = new Date('2026-01-01T00:00:00Z')
@@ -74,7 +75,7 @@ const setup = ({ hold, settle, expiresAt, onVerify }: World = {}) => {
     registry,
     journal,
     holdFunds,
-    limits: { spend: async () => () => undefined },
+    limits: noSpendingLimits,
     concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
     clock,
     logger,

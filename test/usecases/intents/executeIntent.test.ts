@@ -17,6 +17,7 @@ import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryIdempotency } from '../../support/memoryIdempotency.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { noSpendingLimits } from '../../support/noSpendingLimits.js'
 import { plainPayment } from '../../support/plainPayment.js'
 import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
@@ -109,6 +110,7 @@ describe('an intent', () => {
       registry,
       journal,
       counter: createMemoryCounter(),
+      limits: noSpendingLimits,
       clock: systemClock,
       logger,
       deadlineMs: waitLimitMs,

@@ -118,12 +118,30 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     }
   }
 
-  const authorize = (verified: Verified): Authorized => ({
-    ...describeTransfer(verified.prepared),
-    // The recorded bytes are sufficient to resolve.
-    details: {},
-    settle: (recorder, options) => settle(verified, recorder, options),
-  })
+  const authorize = (verified: Verified, isForSettle: boolean): Authorized => {
+    const { source } = verified.prepared.transfer
+    return {
+      ...describeTransfer(verified.prepared),
+      // The recorded bytes are sufficient to resolve.
+      details: {},
+      // Each simulation sees the whole balance, and we pay for a transfer that fails in a block: settlements that are
+      // open at once must fit beside each other.
+      ...(isForSettle ? { hold: { spender: source, balance: verified.balance, allowance: null } } : {}),
+      settle: (recorder, options) => settle(verified, recorder, options),
+    }
+  }
+
+  /** Of a caller without a key: such callers cost nothing to become, and a fee is paid whether the transfer pays or not. */
+  const refusePriorityFee = ({ transaction, transfer }: Prepared, caller: string | null): Refusal | null => {
+    const priorityFee = countFee(transaction) - baseFee
+    const highest = family.maxAnonymousPriorityFeeLamports
+    if (caller !== 'anonymous' || priorityFee <= highest) return null
+    return toRefusal(
+      transfer.authority,
+      'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high',
+      `The priority fee of ${priorityFee} lamports exceeds ${highest}, the maximum for callers without an API key`,
+    )
+  }
 
   return {
     get kind() {
@@ -168,10 +186,12 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return transaction === null ? null : formatAuthorizationId(network.network, transaction)
     },
 
-    verify: async (payment, { isAwaited, isForSettle = false }) => {
+    verify: async (payment, { isAwaited, isForSettle = false, caller = null }) => {
       const preparation = prepare(payment)
       if ('refused' in preparation) return preparation.refused
       const { transaction, transfer } = preparation.prepared
+      const tooCostly = refusePriorityFee(preparation.prepared, caller)
+      if (tooCostly !== null) return tooCostly
       const tooLow = minimum.refuse({
         asset: payment.requirements.asset,
         amount: transfer.amount,
@@ -184,7 +204,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       if (isForSettle && verified.failure === null && isTooLate(verified)) {
         return toRefusal(verified.prepared.transfer.authority, 'settle_exact_svm_block_height_exceeded')
       }
-      return refuseBy(verified.prepared, verified.failure) ?? authorize(verified)
+      return refuseBy(verified.prepared, verified.failure) ?? authorize(verified, isForSettle)
     },
 
     resolve: (settlement, signal, { isReadOnly = false } = {}) => {

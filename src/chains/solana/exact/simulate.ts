@@ -8,6 +8,8 @@ import type { Prepared } from './prepare.js'
 export interface Simulated {
   /** Null when the transfer succeeds and credits exactly the amount. */
   readonly failure: FailureReason | null
+  /** Of the payer's token account before the transfer; 0 if there is none. */
+  readonly balance: bigint
   /** Remaining blocks in which the blockhash is valid; null if the node does not report it. */
   readonly blocksLeft: number | null
 }
@@ -35,18 +37,19 @@ export const createSimulate = (rpc: Rpc): Simulate => {
     ])
     const [sourceBefore, destinationBefore, mintAccount] = before
     const failure = simulation.succeeds ? null : explainFailure(simulation.error)
-    if (failure !== null && !('isGeneral' in failure)) return untilStable(failure)
+    if (failure !== null && !('isGeneral' in failure)) return stable(failure)
     if (mintAccount == null || mintAccount.owner !== transfer.program) {
-      return untilStable({ reason: 'asset_not_deployed_contract' })
+      return stable({ reason: 'asset_not_deployed_contract' })
     }
-    const received = readTokenAccount(destinationBefore)
-    const broken = judgeAccounts(readTokenAccount(sourceBefore), received, prepared)
-    if (broken !== null || !simulation.succeeds) return untilStable(broken ?? failure)
+    const [spent, received] = [readTokenAccount(sourceBefore), readTokenAccount(destinationBefore)]
+    const broken = judgeAccounts(spent, received, prepared)
+    if (broken !== null || !simulation.succeeds) return stable(broken ?? failure)
     const blocksLeft = countBlocksLeft(recentBlockhashes, transaction.blockhash)
     const gained = readTokenAccount(simulation.accounts[0])
     const gain = await judgeGain(transfer, { before: amountOf(received), simulated: amountOf(gained) })
     // Valid although not in the list: the blockhash may be newer than the list.
-    return { failure: gain.failure, blocksLeft, isUnstable: gain.isUnstable || blocksLeft === 0 }
+    const isUnstable = gain.isUnstable || blocksLeft === 0
+    return { failure: gain.failure, balance: amountOf(spent), blocksLeft, isUnstable }
   }
 
   /**
@@ -74,8 +77,9 @@ export const createSimulate = (rpc: Rpc): Simulate => {
   }
 }
 
-const untilStable = (failure: FailureReason | null): Attempt => ({
+const stable = (failure: FailureReason | null): Attempt => ({
   failure,
+  balance: 0n,
   blocksLeft: null,
   isUnstable: false,
 })
