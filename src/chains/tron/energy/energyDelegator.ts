@@ -11,10 +11,13 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { SponsorSettings, TronNetworkSettings } from '../settings.js'
 import { createDelegatingAccount, type Delegation } from './delegatingAccount.js'
 import { type DelegableEnergy, findDelegated, listReceivers, readDelegableEnergy } from './delegations.js'
+import { createForeignDelegations } from './foreignDelegations.js'
 
 export interface DelegationRequest {
   readonly receiver: TronAddress
   readonly energy: number
+  /** Hash of the transfer that needs the energy. */
+  readonly transfer: string
   /** Whose part of the budgets it uses; null for none. */
   readonly caller: string | null
 }
@@ -23,15 +26,24 @@ export interface EnergyDelegator {
   readonly address: string
   maxDelegable(): number
   /** Resolves when the delegation is in a block; throws if it is not in time. */
-  delegate(request: DelegationRequest, signal: AbortSignal): Promise<Undelegate>
-  /** Reads the delegable energy, and undelegates what was left behind. */
+  delegate(request: DelegationRequest, signal: AbortSignal): Promise<void>
+  /** In the background: what this process delegated for a transfer. A later `check` retries failures. */
+  undelegate(transfer: string): void
+  /**
+   * Reads the delegable energy, and undelegates what was left behind: for transfers that have a receipt, and whatever is
+   * older than any payment.
+   */
   check(): Promise<void>
   health(): SignerHealth
   close(): Promise<void>
 }
 
-/** Undelegates in the background; a later `check` retries failures. */
-export type Undelegate = () => void
+/** Of this process. */
+interface OwnDelegation extends Delegation {
+  readonly transfer: string
+  readonly since: number
+  isIncluded: boolean
+}
 
 const sunPerTrx = 1_000_000
 
@@ -65,10 +77,9 @@ export const createEnergyDelegator = (
   const account = createDelegatingAccount(privateKey, rpc)
   const address = formatAddress(account.address)
   const undelegating = new Set<Promise<void>>()
-  /** When `check` first saw a delegation, by receiver. */
-  let firstSeen: ReadonlyMap<string, number> = new Map()
-  /** When this process last delegated, by receiver. */
-  const delegatedAt = new Map<string, number>()
+  /** Each with its own age: a later one for the same payer never makes an earlier one younger. */
+  const own = new Set<OwnDelegation>()
+  const foreign = createForeignDelegations()
   let available: DelegableEnergy = { sun: 0, energy: 0, sunPerEnergy: 0 }
 
   const readPrices = createPriceCache(rpc, clock)
@@ -104,7 +115,7 @@ export const createEnergyDelegator = (
     logger.info({ network, transaction, receiver: formatAddress(delegation.receiver) }, 'energy.undelegated')
   }
 
-  const undelegate = (delegation: Delegation): void => {
+  const undelegateInBackground = (delegation: Delegation): void => {
     const work = sendUndelegation(delegation)
       .catch((error: unknown) => logger.warn({ network, error }, 'energy.undelegate_failed'))
       .finally(() => undelegating.delete(work))
@@ -115,27 +126,47 @@ export const createEnergyDelegator = (
   const toStakedSun = (energy: number): number =>
     Math.max(1, Math.ceil((energy * available.sunPerEnergy) / sunPerTrx)) * sunPerTrx
 
-  const sweep = async (): Promise<void> => {
-    const now = clock.now().getTime()
-    const nextSeen = new Map<string, number>()
-    for (const receiver of await listReceivers(rpc, account.address)) {
-      const since = Math.max(firstSeen.get(receiver) ?? now, delegatedAt.get(receiver) ?? 0)
-      nextSeen.set(receiver, since)
-      if (now - since < orphanedAfterMs) continue
-      const sun = await findDelegated(rpc, account.address, receiver)
+  const takeBack = (delegation: OwnDelegation): void => {
+    if (own.delete(delegation)) undelegateInBackground(delegation)
+  }
+
+  /** Another instance may have resolved the settlement, or its transfer may never be included. */
+  const sweepOwn = async (before: number): Promise<void> => {
+    for (const delegation of [...own]) {
+      const isOver =
+        delegation.since <= before ||
+        (delegation.isIncluded && (await rpc.findReceipt(delegation.transfer)) !== null)
+      if (isOver) takeBack(delegation)
+    }
+  }
+
+  const sweepForeign = async (now: number): Promise<void> => {
+    const before = now - orphanedAfterMs
+    const receivers = await listReceivers(rpc, account.address)
+    for (const receiver of receivers) {
+      const included = [...own].filter((each) => each.isIncluded && each.receiver === receiver)
+      const total = await findDelegated(rpc, account.address, receiver)
+      // Those that are taken back meanwhile count as foreign for a round: nothing becomes younger by that.
+      const ours = included.filter((each) => own.has(each)).reduce((sum, { sun }) => sum + sun, 0)
+      const sun = foreign.observe(receiver, { sun: Math.max(0, total - ours), now, before })
       if (sun === 0) continue
       // Beyond the budget too: what is delegated must come back.
       await spendBandwidth(1, null).catch(() => undefined)
-      undelegate({ receiver, sun })
+      undelegateInBackground({ receiver, sun })
     }
-    firstSeen = nextSeen
-    for (const [receiver, at] of delegatedAt) if (now - at >= orphanedAfterMs) delegatedAt.delete(receiver)
+    foreign.keepOnly(receivers)
+  }
+
+  const sweep = async (): Promise<void> => {
+    const now = clock.now().getTime()
+    await sweepOwn(now - orphanedAfterMs)
+    await sweepForeign(now)
   }
 
   return {
     address,
     maxDelegable: () => Math.min(maxEnergyPerPayment, available.energy),
-    delegate: async ({ receiver, energy, caller }, signal) => {
+    delegate: async ({ receiver, energy, transfer, caller }, signal) => {
       const refund = await energyBudget.spend(energy, caller)
       try {
         // The delegation and the undelegation that follows.
@@ -144,20 +175,26 @@ export const createEnergyDelegator = (
         refund()
         throw error
       }
-      const delegation = { receiver, sun: toStakedSun(energy) }
-      delegatedAt.set(receiver, clock.now().getTime())
+      const since = clock.now().getTime()
+      const delegation = { receiver, sun: toStakedSun(energy), transfer, since, isIncluded: false }
       const { transaction, bytes } = await account.signDelegation(delegation)
+      own.add(delegation)
       logger.info({ network, transaction, receiver: formatAddress(receiver), energy }, 'energy.delegated')
-      const answer = await rpc.send(bytes)
-      if (answer === 'refused') throw delegationFailed(network)
       try {
+        if ((await rpc.send(bytes)) === 'refused') {
+          own.delete(delegation)
+          throw new Error('The endpoints refused the delegation')
+        }
         await withSignal(waitForInclusion(transaction, signal), signal)
+        delegation.isIncluded = true
       } catch (error) {
         // It may still be included.
-        undelegate(delegation)
+        takeBack(delegation)
         throw delegationFailed(network, error)
       }
-      return () => undelegate(delegation)
+    },
+    undelegate: (transfer) => {
+      for (const delegation of [...own]) if (delegation.transfer === transfer) takeBack(delegation)
     },
     check: async () => {
       available = await readDelegableEnergy(rpc, account.address)

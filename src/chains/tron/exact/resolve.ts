@@ -9,13 +9,15 @@ export interface ResolvePolicy {
   readonly crossCheckAmount: bigint
   /** As in `ResolveOptions`. */
   readonly isReadOnly: boolean
+  /** Called with a transaction that has a receipt, whatever it proves, or that can get none any more. */
+  readonly onOver: (transaction: string) => void
 }
 
 /** Resolves a recorded settlement; rebroadcasts while its transaction can still be included. */
 export const resolveSettlement = async (
   rpc: Rpc,
   settlement: Settlement,
-  { crossCheckAmount, isReadOnly }: ResolvePolicy,
+  { crossCheckAmount, isReadOnly, onOver }: ResolvePolicy,
 ): Promise<Outcome> => {
   const newest = settlement.broadcasts.at(-1)
   if (newest === undefined) throw new Error('The settlement has no recorded transaction')
@@ -25,8 +27,12 @@ export const resolveSettlement = async (
   const { transaction, bytes } = transfer
 
   const receipt = await rpc.findReceipt(transaction)
-  if (receipt !== null) return await resolveReceipt(rpc, receipt, toJudgeQuery(transfer, crossCheckAmount))
+  if (receipt !== null) {
+    onOver(transaction)
+    return await resolveReceipt(rpc, receipt, toJudgeQuery(transfer, crossCheckAmount))
+  }
   if (await hasExpired(rpc, { ...transfer, isCrossChecked: transfer.value >= crossCheckAmount })) {
+    onOver(transaction)
     return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
   }
   if (!isReadOnly) await rpc.send(bytes)

@@ -9,7 +9,6 @@ import {
   countDelegationCost,
   type EnergyDelegator,
   typicalEnergyPerPayment,
-  type Undelegate,
 } from '../energy/energyDelegator.js'
 import { findKnownNetwork } from '../networks.js'
 import { createPriceCache } from '../rpc/prices.js'
@@ -93,15 +92,20 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     return sponsor !== null && shortfall > 0 && shortfall <= sponsor.maxDelegable()
   }
 
-  /** Delegates the energy that the payer lacks, before anything is recorded; null if none is needed. */
+  /** Delegates the energy that the payer lacks, if any, before anything is recorded. */
   const delegateEnergy = async (
     state: ChainState,
     { waitUntil, caller = null }: SettleOptions,
-  ): Promise<Undelegate | null> => {
-    if (sponsor === null || !needsDelegation(state)) return null
-    const energy = findShortfall(state)
-    return await sponsor.delegate({ receiver: state.transfer.owner, energy, caller }, waitUntil)
+  ): Promise<void> => {
+    if (sponsor === null || !needsDelegation(state)) return
+    const { owner: receiver, transaction } = state.transfer
+    await sponsor.delegate(
+      { receiver, energy: findShortfall(state), transfer: transaction, caller },
+      waitUntil,
+    )
   }
+
+  const undelegateEnergy = (transaction: string): void => sponsor?.undelegate(transaction)
 
   // No repeated checks: a transfer that the payer broadcast meanwhile is paid, not
   // `transaction_already_on_chain`.
@@ -115,7 +119,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const broken = findFailedStateCheck(withEnergy(state))
     if (broken !== null) return { state: 'failed', reason: broken.reason }
 
-    const undelegate = await delegateEnergy(state, options)
+    await delegateEnergy(state, options)
     let outcome: Outcome | null = null
     try {
       // Delegating takes time.
@@ -126,8 +130,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       outcome = await waiting.catch((): Outcome => ({ state: 'pending', transaction }))
       return outcome
     } finally {
-      // A pending transfer still needs its energy; a later `check` undelegates it.
-      if (outcome?.state !== 'pending') undelegate?.()
+      // Without a receipt a pending transfer still needs its energy; `resolve` or a later `check` undelegates it.
+      if (outcome?.state !== 'pending') undelegateEnergy(transaction)
     }
   }
 
@@ -138,6 +142,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     do {
       const receipt = await rpc.findReceipt(transaction).catch(() => null)
       if (receipt !== null) {
+        // Executed: before the outcome is final, because the payer could use the energy until then.
+        undelegateEnergy(transaction)
         const outcome = await resolveReceipt(rpc, receipt, toJudgeQuery(transfer, crossCheckAmount)).catch(
           () => null,
         )
@@ -212,8 +218,10 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       }
     },
 
-    resolve: (settlement, signal, { isReadOnly = false } = {}) =>
-      withSignal(resolveSettlement(rpc, settlement, { crossCheckAmount, isReadOnly }), signal),
+    resolve: (settlement, signal, { isReadOnly = false } = {}) => {
+      const policy = { crossCheckAmount, isReadOnly, onOver: isReadOnly ? () => undefined : undelegateEnergy }
+      return withSignal(resolveSettlement(rpc, settlement, policy), signal)
+    },
 
     getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
   }

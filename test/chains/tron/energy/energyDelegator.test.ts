@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { CoreClient } from '../../../support/coreClient.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
+import type { RpcProxy } from '../../../support/rpcProxy.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { createTronKey, type TronKey } from '../../../support/tron/keys.js'
-import { openScene, type Scene } from '../scene.js'
+import { openScene, type PlannedPayment, type Scene } from '../scene.js'
 
 let scene: Scene
 
@@ -31,8 +33,8 @@ const openSponsor = (sponsor: TronKey, environment: Readonly<Record<string, stri
   })
 
 const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
-const delegatedTo = ({ hexAddress }: TronKey) =>
-  [...(scene.chain.ledger.accounts().get(hexAddress)?.delegatedFrom.values() ?? [])].reduce(
+const delegatedTo = ({ hexAddress }: TronKey, { chain } = scene) =>
+  [...(chain.ledger.accounts().get(hexAddress)?.delegatedFrom.values() ?? [])].reduce(
     (sum, sun) => sum + sun,
     0,
   )
@@ -156,5 +158,133 @@ describe('energy delegation', () => {
     const { kinds, signers } = service.core.useCases.core.listSupported()
     expect(kinds[0]?.extra).toMatchObject({ defaultAsset: scene.token, gasSponsor: sponsor.address })
     expect(JSON.stringify(signers)).toContain(sponsor.address)
+  })
+})
+
+describe('a payer that spends the energy on a transfer of its own', () => {
+  /** No block is solid: a failure stays pending. */
+  let slow: Scene
+  beforeAll(async () => {
+    slow = await openScene({ solidAfter: 1_000_000 })
+  })
+  afterEach(async () => {
+    slow.chain.resume()
+    await slow.reset()
+  })
+  afterAll(() => slow.close())
+
+  const openSlow = async (options: Parameters<Scene['open']>[0] = {}) => {
+    const sponsor = createTronKey()
+    slow.chain.fund(sponsor.address, 100_000_000)
+    slow.chain.stake(sponsor.address, stakedSun)
+    return await slow.open({
+      ...options,
+      environment: {
+        TRON_PRIVATE_KEY: sponsor.privateKey,
+        TRON_SPONSOR_ENERGY: 'true',
+        SETTLE_WAIT_SECONDS: '1',
+        ...options.environment,
+      },
+    })
+  }
+  const planAs = (payer: TronKey, lifetimeMs = 60_000) => {
+    slow.chain.fund(payer.address, 0)
+    return slow.plan({ ...withoutTrx, payer, signed: { lifetimeMs } })
+  }
+  const hexOf = ({ body }: PlannedPayment) => body.paymentPayload.payload.signedTransaction
+  const countWaiting = () => slow.chain.ledger.countWaiting()
+
+  it('loses it as soon as our transfer has a receipt, although its failure is not final', async () => {
+    const service = await openSlow({ environment: { SETTLE_WAIT_SECONDS: '8' } })
+    const payer = createTronKey()
+    const [ours, own] = [await planAs(payer), await planAs(payer)]
+    slow.chain.pause()
+    const settling = service.settle(ours.body)
+    await pollUntil(() => countWaiting() > 0, 'the delegation to be pending')
+    await slow.chain.mine(1)
+    expect(delegatedTo(payer, slow)).toBeGreaterThan(0)
+    expect(slow.chain.ledger.submit(hexOf(own)).refusal).toBeNull()
+    await pollUntil(() => countWaiting() === 2, 'both transfers to be pending')
+    await slow.chain.mine(1)
+    expect(await slow.chain.balanceOf(slow.token, own.payTo)).toBe(10_000n)
+    await pollUntil(async () => {
+      await slow.chain.mine(1)
+      return delegatedTo(payer, slow) === 0
+    }, 'the energy to be undelegated')
+    expect(await settling).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+  })
+
+  /** A settlement whose transfer no node takes, while the payer uses its energy. */
+  const spendEnergy = async (service: CoreClient, proxy: RpcProxy, payer: TronKey, lifetimeMs?: number) => {
+    const [ours, own] = [await planAs(payer, lifetimeMs), await planAs(payer)]
+    proxy.setFault('/wallet/broadcasthex', {
+      kind: 'errorFor',
+      findError: ([sent]) => (Object(sent).transaction === hexOf(ours) ? 'busy' : null),
+    })
+    // Each transfer takes most of what an account has per day.
+    const account = slow.chain.ledger.accounts().get(payer.hexAddress)
+    if (account !== undefined) account.bandwidthUsed = 0
+    const before = delegatedTo(payer, slow)
+    const result = await service.settle(ours.body)
+    expect(result).toMatchObject({ errorReason: 'settlement_pending' })
+    const delegated = delegatedTo(payer, slow) - before
+    expect(delegated).toBeGreaterThan(0)
+    expect(slow.chain.ledger.submit(hexOf(own)).refusal).toBeNull()
+    await pollUntil(
+      async () => (await slow.chain.balanceOf(slow.token, own.payTo)) === 10_000n,
+      "the payer's own transfer",
+    )
+    return delegated
+  }
+
+  it('makes no earlier delegation younger by a later one', async () => {
+    const clock = shiftedClock()
+    const proxy = await slow.openProxy()
+    const service = await openSlow({ url: proxy.url, clock })
+    const payer = createTronKey()
+    await spendEnergy(service, proxy, payer)
+    clock.shift(100_000)
+    const second = await spendEnergy(service, proxy, payer, 160_000)
+    clock.shift(100_000)
+    await pollUntil(() => delegatedTo(payer, slow) === second, 'the first delegation to be undelegated')
+  })
+
+  it('makes no earlier delegation of another instance younger', async () => {
+    const clock = shiftedClock()
+    const sponsor = createTronKey()
+    const environment = { TRON_PRIVATE_KEY: sponsor.privateKey }
+    slow.chain.fund(sponsor.address, 100_000_000)
+    slow.chain.stake(sponsor.address, stakedSun)
+    const payer = createTronKey()
+    const before = await slow.openProxy()
+    await spendEnergy(await openSlow({ url: before.url, clock, environment }), before, payer)
+    await slow.reset()
+
+    const proxy = await slow.openProxy()
+    const service = await openSlow({ url: proxy.url, clock, environment })
+    clock.shift(100_000)
+    const second = await spendEnergy(service, proxy, payer, 160_000)
+    clock.shift(100_000)
+    await pollUntil(() => delegatedTo(payer, slow) === second, 'the first delegation to be undelegated')
+  })
+
+  it('is undelegated when the settlement is resolved', async () => {
+    const proxy = await slow.openProxy()
+    const service = await openSlow({ url: proxy.url })
+    const payer = createTronKey()
+    const { body, payTo } = await planAs(payer)
+    const { signedTransaction } = body.paymentPayload.payload
+    proxy.setFault('/wallet/broadcasthex', {
+      kind: 'errorFor',
+      findError: ([sent]) => (Object(sent).transaction === signedTransaction ? 'busy' : null),
+    })
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    expect(delegatedTo(payer, slow)).toBeGreaterThan(0)
+    proxy.clearFaults()
+    await pollUntil(async () => {
+      await service.reconcile()
+      return delegatedTo(payer, slow) === 0
+    }, 'the energy to be undelegated')
+    expect(await slow.chain.balanceOf(slow.token, payTo)).toBe(10_000n)
   })
 })
