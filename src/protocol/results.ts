@@ -238,12 +238,13 @@ export const serviceInfo = z
 
 export type ServiceInfo = z.infer<typeof serviceInfo>
 
-export const refusalFields = (reason: Reason, message?: string) => {
+/** `isFinal`: also of a reason that is not final by itself. */
+export const refusalFields = (reason: Reason, message?: string, isFinal = findRemedy(reason).isFinal) => {
   const code = findOperationalCode(reason)
   return {
     reason,
     message: message ?? describeReason(reason),
     ...(code === null ? {} : { operationalCode: code }),
-    retryable: !findRemedy(reason).isFinal,
+    retryable: !isFinal,
   }
 }

@@ -55,6 +55,8 @@ export interface Refusal {
   readonly payer: string | null
   readonly reason: Reason
   readonly message?: string
+  /** The same request can never succeed, although the reason alone does not say so. */
+  readonly isFinal?: true
 }
 
 /** `pending`: sent, outcome unknown. `failed`: proven that no funds moved and none can move. */

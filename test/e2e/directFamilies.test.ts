@@ -138,10 +138,12 @@ describe('the families whose clients pay themselves', () => {
     expect(await facilitator.verify(other, requirements)).toMatchObject({
       isValid: false,
       invalidReason: 'duplicate_settlement',
+      retryable: false,
     })
     expect(await facilitator.settle(other, requirements)).toMatchObject({
       success: false,
       errorReason: 'duplicate_settlement',
+      retryable: false,
     })
   })
 

@@ -196,8 +196,14 @@ describe('one service for all chain families', () => {
       }
       const answers = await Promise.all([settle(), settle(), settle()])
       expect(answers.filter(({ success }) => success)).toHaveLength(1)
-      expect(await settle()).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
+      const duplicate = { success: false, errorReason: 'duplicate_settlement', retryable: false }
+      expect(await settle()).toMatchObject(duplicate)
       expect(await world.balanceOf(world.merchant)).toBe(before + 10_000n)
+      expect(await post('/verify', JSON.parse(body))).toMatchObject({
+        isValid: false,
+        invalidReason: 'duplicate_settlement',
+        retryable: false,
+      })
     },
   )
 

@@ -41,6 +41,7 @@ export const evmReasons = {
   invalid_exact_evm_transfer_event_mismatch: {
     message: 'The token would not credit the recipient with the exact value',
     remedy: 'retry_later',
+    isFinalOnceSent: true,
   },
   gas_limit_exceeded: {
     message: 'The gas of the transfer exceeds the maximum of this facilitator',

@@ -2,7 +2,7 @@ import type { OperationalCode } from '../operationalCodes.js'
 
 /**
  * What the caller can do about a reason. `isFinal`: the same request can never succeed; any other reason may disappear
- * with the state of the chain, so that the same request can succeed later.
+ * with the state of the chain, unless the settlement itself is final: `finality.ts`.
  */
 export const remedies = {
   fix_request: { isFinal: true, advice: 'Correct the request or the payment requirements' },
@@ -27,4 +27,6 @@ export interface ReasonEntry {
   readonly remedy: Remedy
   /** A block holds the transaction, and its fee was paid, although the payment was not made. */
   readonly isFailedOnChain?: true
+  /** Final of a settlement whose transaction is on chain: it used the authorization up. */
+  readonly isFinalOnceSent?: true
 }

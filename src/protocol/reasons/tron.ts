@@ -70,5 +70,6 @@ export const tronReasons = {
   transfer_event_mismatch: {
     message: 'The token does not credit the recipient with the exact value',
     remedy: 'retry_later',
+    isFinalOnceSent: true,
   },
 } as const satisfies Readonly<Record<string, ReasonEntry>>

@@ -1,3 +1,4 @@
+import type { Clock } from '../../ports/clock.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { answerDuplicate, answerPending, failSettle, succeed } from './settleAnswers.js'
@@ -10,7 +11,10 @@ export type AnswerFromSettlement = (
 ) => Promise<SettleResult | null>
 
 /** The only place that answers `success: true` to a request that did not close the row itself. */
-export const createAnswerFromSettlement = (journal: SettlementJournal): AnswerFromSettlement => {
+export const createAnswerFromSettlement = (
+  journal: SettlementJournal,
+  clock: Clock,
+): AnswerFromSettlement => {
   const isConsumer = async (settlement: Settlement, context: SettlementContext): Promise<boolean | null> => {
     try {
       return await journal.consume(settlement.id, context.consumer)
@@ -23,22 +27,23 @@ export const createAnswerFromSettlement = (journal: SettlementJournal): AnswerFr
 
   return async (settlement, context) => {
     const { callerNetwork } = context.payment
+    const answered = { callerNetwork, now: clock.now() }
     switch (settlement.state) {
       case 'confirmed': {
-        if (!isSameRequest(settlement, context)) return answerDuplicate(settlement, callerNetwork)
+        if (!isSameRequest(settlement, context)) return answerDuplicate(settlement, answered)
         if (!canReceive(context)) return answerPending(settlement, settlement.transaction, callerNetwork)
         switch (await isConsumer(settlement, context)) {
           case true:
             return succeed(settlement, settlement.transaction ?? '', callerNetwork)
           case false:
-            return answerDuplicate(settlement, callerNetwork)
+            return answerDuplicate(settlement, answered)
           case null:
             return answerPending(settlement, settlement.transaction, callerNetwork)
         }
         break
       }
       case 'failed':
-        return failSettle(settlement, settlement.reason ?? 'settlement_abandoned', callerNetwork)
+        return failSettle(settlement, settlement.reason ?? 'settlement_abandoned', answered)
       case 'claimed':
       case 'pending':
         return null

@@ -1,3 +1,4 @@
+import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Recorder, Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
@@ -30,6 +31,7 @@ export interface ExecuteSettlementDependencies {
   readonly journal: SettlementJournal
   readonly answerFromSettlement: AnswerFromSettlement
   readonly limits: Pick<SpendingLimits, 'countFailure'>
+  readonly clock: Clock
   readonly logger: Logger
 }
 
@@ -38,6 +40,7 @@ export const createExecuteSettlement = ({
   journal,
   answerFromSettlement,
   limits,
+  clock,
   logger,
 }: ExecuteSettlementDependencies): ExecuteSettlement => {
   const closeAndAnswer = async (
@@ -57,7 +60,8 @@ export const createExecuteSettlement = ({
       logger.info(logFields, `settlement.${outcome.state}`)
       if (outcome.state === 'failed') {
         await limits.countFailure({ ...settlement, transaction: recorded }, outcome.reason)
-        return failSettle(settlement, outcome.reason, callerNetwork)
+        const failed = { ...settlement, transaction: outcome.transaction ?? null }
+        return failSettle(failed, outcome.reason, { callerNetwork, now: clock.now() })
       }
       // The client is gone: its next request receives the success.
       if (!isReceived) return answerPending(settlement, outcome.transaction, callerNetwork)

@@ -57,7 +57,9 @@ export const createJoinSettlement = ({
       const answer = await answerFromSettlement(settlement, context)
       if (answer !== null) return answer
       // A different request for the same authorization: the payment belongs to the first one.
-      if (!isSameRequest(settlement, context)) return answerDuplicate(settlement, callerNetwork)
+      if (!isSameRequest(settlement, context)) {
+        return answerDuplicate(settlement, { callerNetwork, now: clock.now() })
+      }
       if (!(await clock.sleep(pollMs, context.waitUntil))) {
         return answerPending(settlement, settlement.transaction, callerNetwork)
       }

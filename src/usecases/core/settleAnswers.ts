@@ -1,6 +1,13 @@
 import type { Settlement } from '../../ports/settlementJournal.js'
+import { isFinal } from '../../protocol/finality.js'
 import type { Reason } from '../../protocol/reasons.js'
 import { refusalFields, type SettleResult } from '../../protocol/results.js'
+
+/** `now` decides whether an authorization has expired, so that the same request cannot succeed. */
+export interface AnswerContext {
+  readonly callerNetwork: string
+  readonly now: Date
+}
 
 /** Funds moved, and this request is the consumer. */
 export const succeed = (
@@ -30,19 +37,23 @@ const describePart = (
   ...(gasUsed === null ? {} : { gasUsed: gasUsed.toString() }),
 })
 
-export const refuseSettle = (
-  callerNetwork: string,
-  reason: Reason,
-  message?: string,
-  payer?: string | null,
-): SettleResult => ({
-  ...failure(callerNetwork, reason, message),
+export interface RefusedRequest extends Refused {
+  readonly payer?: string | null
+}
+
+/** Of a request that has no settlement. */
+export const refuseSettle = (callerNetwork: string, { payer, ...refused }: RefusedRequest): SettleResult => ({
+  ...failure(callerNetwork, refused),
   ...(payer == null ? {} : { payer }),
 })
 
 /** Permanent failure: no funds moved. */
-export const failSettle = (settlement: Settlement, reason: Reason, callerNetwork: string): SettleResult => ({
-  ...failure(callerNetwork, reason),
+export const failSettle = (
+  settlement: Settlement,
+  reason: Reason,
+  { callerNetwork, now }: AnswerContext,
+): SettleResult => ({
+  ...failure(callerNetwork, { reason, isFinal: isFinal(reason, settlement, now) }),
   payer: settlement.payer,
   settlementId: settlement.id,
   status: 'failed',
@@ -54,7 +65,7 @@ export const answerPending = (
   transaction: string | null,
   callerNetwork: string,
 ): SettleResult => ({
-  ...failure(callerNetwork, 'settlement_pending'),
+  ...failure(callerNetwork, { reason: 'settlement_pending' }),
   transaction: transaction ?? '',
   payer: settlement.payer,
   settlementId: settlement.id,
@@ -62,8 +73,15 @@ export const answerPending = (
 })
 
 /** The authorization belongs to another request: this one must not deliver. */
-export const answerDuplicate = (settlement: Settlement, callerNetwork: string): SettleResult => ({
-  ...failure(callerNetwork, 'duplicate_settlement', describeWinner(settlement)),
+export const answerDuplicate = (
+  settlement: Settlement,
+  { callerNetwork, now }: AnswerContext,
+): SettleResult => ({
+  ...failure(callerNetwork, {
+    reason: 'duplicate_settlement',
+    message: describeWinner(settlement),
+    isFinal: isFinal('duplicate_settlement', settlement, now),
+  }),
   transaction: settlement.transaction ?? '',
   payer: settlement.payer,
   settlementId: settlement.id,
@@ -83,8 +101,14 @@ const describeWinner = ({
   return `This authorization ${verb} for another request: ${figures}`
 }
 
-const failure = (network: string, refusedFor: Reason, sentence?: string): SettleResult => {
-  const { reason, message, ...operational } = refusalFields(refusedFor, sentence)
+interface Refused {
+  readonly reason: Reason
+  readonly message?: string | undefined
+  readonly isFinal?: boolean
+}
+
+const failure = (network: string, refused: Refused): SettleResult => {
+  const { reason, message, ...operational } = refusalFields(refused.reason, refused.message, refused.isFinal)
   return {
     success: false,
     errorReason: reason,

@@ -59,8 +59,8 @@ export const createSettleAuthorization = ({
   logger,
   waitMs,
 }: SettleAuthorizationDependencies): SettleAuthorization => {
-  const answerFromSettlement = createAnswerFromSettlement(journal)
-  const execute = createExecuteSettlement({ journal, answerFromSettlement, limits, logger })
+  const answerFromSettlement = createAnswerFromSettlement(journal, clock)
+  const execute = createExecuteSettlement({ journal, answerFromSettlement, limits, clock, logger })
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
@@ -91,12 +91,10 @@ export const createSettleAuthorization = ({
       if (!verified.isValid) {
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)
         if (settled !== null) continue
-        return refuseSettle(payment.callerNetwork, verified.reason, verified.message, verified.payer)
+        return refuseSettle(payment.callerNetwork, verified)
       }
       const refusal = (await context.admit?.(verified)) ?? null
-      if (refusal !== null) {
-        return refuseSettle(payment.callerNetwork, refusal.reason, refusal.message, refusal.payer)
-      }
+      if (refusal !== null) return refuseSettle(payment.callerNetwork, refusal)
       const releaseSlot = isAdmitted
         ? () => undefined
         : concurrency.acquirePayerSlot(
@@ -140,8 +138,7 @@ export const createSettleAuthorization = ({
     }
     if (refusal === null) return null
     await journal.abandon(claimed.id)
-    const { reason, message, payer } = refusal
-    return refuseSettle(context.payment.callerNetwork, reason, message, payer)
+    return refuseSettle(context.payment.callerNetwork, refusal)
   }
 
   const claim = (context: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
@@ -177,13 +174,17 @@ export const createSettleAuthorization = ({
     const scheme = findScheme(registry, attempt.payment)
     if (typeof scheme === 'string') {
       const { callerNetwork, proof } = attempt.payment
-      return refuseSettle(callerNetwork, scheme, undefined, findClaimedPayer(proof))
+      return refuseSettle(callerNetwork, { reason: scheme, payer: findClaimedPayer(proof) })
     }
     checkRequirements(attempt.payment, scheme)
     const mismatch = findUsageMismatch(attempt.payment)
     if (mismatch !== null) {
       const { callerNetwork, proof } = attempt.payment
-      return refuseSettle(callerNetwork, 'usage_mismatch', mismatch, findClaimedPayer(proof))
+      return refuseSettle(callerNetwork, {
+        reason: 'usage_mismatch',
+        message: mismatch,
+        payer: findClaimedPayer(proof),
+      })
     }
     const releaseSlot =
       attempt.isAdmitted === true ? () => undefined : concurrency.acquireCallerSlot(attempt.caller)

@@ -1,6 +1,6 @@
 import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
 import type { Logger } from '../../ports/logger.js'
-import { findRemedy, readReason } from '../../protocol/reasons.js'
+import { readReason } from '../../protocol/reasons.js'
 import { type SettleResult, settleResult } from '../../protocol/results.js'
 import { createBeginOncePerKey, type KeyedRequest } from './beginOncePerKey.js'
 import { createSaveKeyState } from './saveKeyState.js'
@@ -35,8 +35,9 @@ export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Lo
     else if (result.errorReason === 'duplicate_settlement') await saveKeyState(idempotency.forget(idempotent))
     else {
       const reason = readReason(result.errorReason ?? null)
-      const isFinal = result.settlementId !== undefined && reason !== null && findRemedy(reason).isFinal
-      if (isFinal && staysBound.failed) await saveKeyState(idempotency.fail(idempotent, reason))
+      const isFinal = result.settlementId !== undefined && result.retryable === false
+      if (isFinal && reason !== null && staysBound.failed)
+        await saveKeyState(idempotency.fail(idempotent, reason))
       // Refused before a claim, or for a reason that may pass.
       else if (staysBound.refused) await saveKeyState(idempotency.release(idempotent))
       else await saveKeyState(idempotency.forget(idempotent))

@@ -43,13 +43,15 @@ export const createSettlePayment = ({
     const { body, caller, quota } = request
     const payment = readPayment(body)
     if (isRefused(payment)) {
+      const { callerNetwork, reason, message } = payment
       const payer = findClaimedPayer(body.paymentPayload.payload)
-      return answer(refuseSettle(payment.callerNetwork, payment.reason, payment.message, payer))
+      return answer(refuseSettle(callerNetwork, { reason, message, payer }))
     }
     const refusal = extensions.findRefusal(payment)
     if (refusal !== null) {
       const { reason, message } = refusal
-      return answer(refuseSettle(payment.callerNetwork, reason, message, findClaimedPayer(payment.proof)))
+      const payer = findClaimedPayer(payment.proof)
+      return answer(refuseSettle(payment.callerNetwork, { reason, message, payer }))
     }
     const settleAs = async (settlesAs: Identity): Promise<SettleResult> => {
       const result = await settleAuthorization({ payment, caller, quota, ...settlesAs })

@@ -5,7 +5,6 @@ import type { Settlement, SettlementJournal } from '../../ports/settlementJourna
 import { findClaimedPayer } from '../../protocol/claimedPayer.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { Payment } from '../../protocol/payment.js'
-import type { Reason } from '../../protocol/reasons.js'
 import { refusalFields, type VerifyResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
@@ -15,6 +14,7 @@ import { fingerprintRequest } from './fingerprint.js'
 import type { HoldFunds } from './holdFunds.js'
 import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import type { QuotaGate } from './quotaGate.js'
+import type { RefusedRequest } from './settleAnswers.js'
 import { fingerprintProof, isSameRequest } from './settlementContext.js'
 import type { CoreUseCases, VerifyRequest } from './useCases.js'
 
@@ -78,14 +78,16 @@ export const createVerifyPayment = ({
   const verify = async ({ body, caller, quota, isAwaited }: VerifyRequest): Promise<VerifyResult> => {
     const payment = readPayment(body)
     if (isRefused(payment)) {
-      return refuse(payment.reason, payment.message, findClaimedPayer(body.paymentPayload.payload))
+      const { reason, message } = payment
+      return refuse({ reason, message, payer: findClaimedPayer(body.paymentPayload.payload) })
     }
     const scheme = findScheme(registry, payment)
-    if (typeof scheme === 'string') return refuse(scheme, undefined, findClaimedPayer(payment.proof))
+    if (typeof scheme === 'string') return refuse({ reason: scheme, payer: findClaimedPayer(payment.proof) })
     checkRequirements(payment, scheme)
     const malformed = extensions.findRefusal(payment)
     if (malformed !== null) {
-      return refuse(malformed.reason, malformed.message, findClaimedPayer(payment.proof))
+      const { reason, message } = malformed
+      return refuse({ reason, message, payer: findClaimedPayer(payment.proof) })
     }
 
     // Payments over quota cannot be settled, so they must not verify,
@@ -135,17 +137,17 @@ export const createVerifyPayment = ({
     }
     // Spent: one reason on every network, whichever rule of the chain it breaks first.
     if (settlement !== null && (settlement.state === 'confirmed' || settlement.consumedBy !== null)) {
-      return refuse('duplicate_settlement', undefined, settlement.payer)
+      return refuse({ reason: 'duplicate_settlement', payer: settlement.payer, isFinal: true })
     }
     if (verdict.isValid) return { isValid: true, payer: verdict.payer }
-    return refuse(verdict.reason, verdict.message, verdict.payer)
+    return refuse(verdict)
   }
 
   return (request) => withDeadline(verify(request), request.isAwaited)
 }
 
-const refuse = (refusedFor: Reason, sentence?: string, payer?: string | null): VerifyResult => {
-  const { reason, message, ...operational } = refusalFields(refusedFor, sentence)
+const refuse = ({ payer, ...refused }: RefusedRequest): VerifyResult => {
+  const { reason, message, ...operational } = refusalFields(refused.reason, refused.message, refused.isFinal)
   return {
     isValid: false,
     invalidReason: reason,

@@ -620,6 +620,7 @@ describe('A59: what a refusal says', () => {
     expect(await service.verify(body)).toMatchObject({
       isValid: false,
       invalidReason: 'duplicate_settlement',
+      retryable: false,
       payer: payer.publicKey.toBase58(),
     })
   })

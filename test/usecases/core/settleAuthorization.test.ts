@@ -30,6 +30,8 @@ import {
   toyBody,
 } from '../../support/toyScheme.js'
 
+const startOfTime = new Date('2026-01-01T00:00:00Z')
+
 /** Deviations from a world in which everything succeeds. */
 interface World {
   readonly scheme?: ToyScript
@@ -62,7 +64,7 @@ const setup = ({
     concurrency: createConcurrencyLimits(atOnce),
     // Sleeps take no time; they only yield.
     clock: {
-      now: () => new Date('2026-01-01T00:00:00Z'),
+      now: () => startOfTime,
       sleep: async (_milliseconds, signal) => {
         await drainEventLoop()
         onPause?.(plain)
@@ -124,6 +126,53 @@ const pendingAnswer = {
   network: 'toy:1',
   payer: 'alice',
 }
+const laterThan = (time: Date): Date => new Date(time.getTime() + 1)
+
+describe('a failure', () => {
+  const failing = (outcome: Outcome, expiresAt: Date | null = null) =>
+    setup({
+      scheme: {
+        verify: async (payment) => toyAuthorized(payment, { expiresAt, settle: async () => outcome }),
+      },
+    })
+
+  it.each([
+    ['of the state of the chain is retryable', 'insufficient_funds', undefined, null, true],
+    [
+      'is retryable until the authorization expires',
+      'insufficient_funds',
+      undefined,
+      laterThan(startOfTime),
+      true,
+    ],
+    ['is final once the authorization has expired', 'insufficient_funds', undefined, startOfTime, false],
+    ['of the payment itself is final', 'transaction_failed', 'tx-1', null, false],
+    [
+      'of a token that credits too little is retryable while nothing was sent',
+      'transfer_event_mismatch',
+      undefined,
+      null,
+      true,
+    ],
+    ['of a token that credited too little is final', 'transfer_event_mismatch', 'tx-1', null, false],
+    [
+      'of a transaction that reverted is retryable, as its authorization is',
+      'invalid_exact_evm_transaction_failed',
+      'tx-1',
+      null,
+      true,
+    ],
+  ] as const)('%s', async (_, reason, transaction, expiresAt, retryable) => {
+    const outcome = {
+      state: 'failed',
+      reason,
+      ...(transaction === undefined ? {} : { transaction }),
+    } as const
+    const { attempt } = failing(outcome, expiresAt)
+    expect(await attempt()).toMatchObject({ status: 'failed', errorReason: reason, retryable })
+  })
+})
+
 const duplicateAnswer = {
   success: false,
   errorReason: 'duplicate_settlement',
@@ -677,8 +726,14 @@ describe('a payment whose block was orphaned after `success: true` was answered'
   it('is settlement_pending to a retry of its request, and duplicate_settlement to any other', async () => {
     const { plain, attempt } = setup({ waitMs: 1 })
     plain.put(reopened)
-    expect(await attempt()).toMatchObject(pendingAnswer)
-    expect(await attempt({ caller: 'key-2' })).toMatchObject(duplicateAnswer)
+    expect(await attempt()).toMatchObject({ ...pendingAnswer, retryable: true })
+    expect(await attempt({ caller: 'key-2' })).toMatchObject({ ...duplicateAnswer, retryable: false })
+  })
+
+  it('is not retryable once it is lost, whatever it failed for', async () => {
+    const { plain, attempt } = setup()
+    plain.put({ ...reopened, state: 'failed', reason: 'insufficient_funds' })
+    expect(await attempt()).toMatchObject({ errorReason: 'insufficient_funds', retryable: false })
   })
 
   it('is duplicate_settlement to a retry of its request once it is confirmed again', async () => {
@@ -745,7 +800,15 @@ describe('an authorization that another request is settling', () => {
       ...duplicateAnswer,
       transaction: 'tx-1',
       settlementId: id,
+      // The settlement can still fail.
+      retryable: true,
     })
+  })
+
+  it('is not retryable for another request after the authorization has expired', async () => {
+    const { plain, attempt } = setup()
+    plain.put({ ...recordedRow, expiresAt: startOfTime })
+    expect(await attempt({ caller: 'key-2' })).toMatchObject({ ...duplicateAnswer, retryable: false })
   })
 
   it('is duplicate_settlement without a hash while nothing was recorded', async () => {
@@ -757,7 +820,11 @@ describe('an authorization that another request is settling', () => {
   it('is duplicate_settlement for another caller when confirmed, consumed or not', async () => {
     const { plain, attempt } = setup()
     plain.put({ ...recordedRow, state: 'confirmed' })
-    expect(await attempt({ caller: 'key-2' })).toMatchObject({ ...duplicateAnswer, transaction: 'tx-1' })
+    expect(await attempt({ caller: 'key-2' })).toMatchObject({
+      ...duplicateAnswer,
+      transaction: 'tx-1',
+      retryable: false,
+    })
     expect(onlyRow(plain).consumedBy).toBeNull()
   })
 

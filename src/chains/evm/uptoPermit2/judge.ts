@@ -24,7 +24,7 @@ export interface JudgedCharge {
 const reasons: FailureReasons = {
   reverted: 'invalid_upto_evm_transaction_failed',
   void: 'permit2_invalid_nonce',
-  unpaid: 'invalid_upto_evm_transaction_failed',
+  unpaid: 'invalid_exact_evm_transfer_event_mismatch',
   expired: 'authorization_expired_unsettled',
 }
 

@@ -3,7 +3,7 @@ import type { Reason } from '../../../protocol/reasons.js'
 
 /** Why a simulation failed. `isOurs`: the fee payer lacks funds, not a payer's error. */
 export type FailureReason =
-  | { readonly reason: Reason; readonly message?: string }
+  | { readonly reason: Reason; readonly message?: string; readonly isFinal?: true }
   | { readonly reason: Reason; readonly message: string; readonly isGeneral: true }
   | { readonly isOurs: true }
 
@@ -23,7 +23,7 @@ const tokenErrors: Readonly<Record<number, Reason>> = {
 /** Maps the `err` of simulateTransaction to a reason. */
 export const explainFailure = (error: unknown): FailureReason => {
   if (error === 'AlreadyProcessed') {
-    return { reason: 'duplicate_settlement', message: 'The transaction is on chain already' }
+    return { reason: 'duplicate_settlement', message: 'The transaction is on chain already', isFinal: true }
   }
   if (error === 'BlockhashNotFound') return { reason: 'settle_exact_svm_block_height_exceeded' }
   // Account 0 is the fee payer: it lacks funds.

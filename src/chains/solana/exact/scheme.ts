@@ -92,7 +92,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const refuseBy = ({ transfer }: Prepared, failure: FailureReason | null): Refusal | null => {
     if (failure === null) return null
     if ('isOurs' in failure) throw networkUnavailable(network.network)
-    return toRefusal(transfer.authority, failure.reason, failure.message)
+    const refusal = toRefusal(transfer.authority, failure.reason, failure.message)
+    return 'isFinal' in failure ? { ...refusal, isFinal: true } : refusal
   }
 
   const settle = async (

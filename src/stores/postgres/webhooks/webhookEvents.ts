@@ -1,12 +1,13 @@
 const isoTime = (column: string): string =>
   `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** The public view of `s`, as `viewSettlement` without the reason's message; events keep this snapshot. */
+/** The public view of `s`, as `viewSettlement` without the reason's message; events keep this snapshot. `retryable` is in it if the row says so. */
 const settlementData = `json_strip_nulls(json_build_object(
   'id', s.id, 'status', case s.state when 'claimed' then 'pending' else s.state end, 'scheme', s.scheme,
   'network', s.network, 'asset', s.asset, 'payer', s.payer, 'payTo', s.pay_to, 'amount', coalesce(s.settled_amount, s.amount)::text,
   'maxAmount', nullif(s.authorized_amount, coalesce(s.settled_amount, s.amount))::text,
   'transaction', coalesce(s.transaction, ''), 'errorReason', s.reason, 'resource', s.resource,
+  'retryable', case when s.state = 'failed' and (s.consumed_by is not null or s.expires_at <= now()) then false end,
   'idempotencyKey', case when starts_with(s.consumed_by, 'key:' || s.caller || ':')
     then substr(s.consumed_by, length(s.caller) + 6) end,
   'createdAt', ${isoTime('s.created_at')}, 'closedAt', ${isoTime('s.closed_at')}))`

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { WebhookDelivery, WebhookEndpoint } from '../../../ports/webhookOutbox.js'
+import { isFinal } from '../../../protocol/finality.js'
 import { isReason } from '../../../protocol/reasons.js'
 import { refusalFields } from '../../../protocol/results.js'
 
@@ -25,7 +26,12 @@ const deliveryRow = z.object({
   id: z.string(),
   account_id: z.string(),
   type: z.string(),
-  data: z.looseObject({ errorReason: z.string().optional() }),
+  data: z.looseObject({
+    errorReason: z.string().optional(),
+    status: z.string().optional(),
+    transaction: z.string().optional(),
+    retryable: z.boolean().optional(),
+  }),
   created_at: z.date(),
   state: z.enum(['waiting', 'delivered', 'failed', 'stored']),
   attempts: z.number(),
@@ -44,7 +50,7 @@ export const readDelivery = (value: unknown): WebhookDelivery => {
     id: row.id,
     accountId: row.account_id,
     type: row.type,
-    data: withSentence(row.data),
+    data: withSentence(row.data, row.created_at),
     createdAt: row.created_at,
     state: row.state,
     attempts: row.attempts,
@@ -55,10 +61,12 @@ export const readDelivery = (value: unknown): WebhookDelivery => {
   }
 }
 
-/** Rows store the reason; its message comes from the code. */
-const withSentence = (data: z.infer<typeof deliveryRow>['data']) => {
-  const { errorReason } = data
+/** Rows store the reason, and `retryable: false` where the settlement alone is final; the rest comes from the code. */
+const withSentence = (data: z.infer<typeof deliveryRow>['data'], createdAt: Date) => {
+  const { errorReason, status = '', transaction = null, retryable: stored } = data
   if (errorReason === undefined || !isReason(errorReason)) return data
-  const { message: errorMessage, operationalCode, retryable } = refusalFields(errorReason)
+  const settlement = { state: status, transaction, consumedBy: null, expiresAt: null }
+  const isEnded = stored === false || isFinal(errorReason, settlement, createdAt)
+  const { message: errorMessage, operationalCode, retryable } = refusalFields(errorReason, undefined, isEnded)
   return { ...data, errorMessage, ...(operationalCode === undefined ? {} : { operationalCode }), retryable }
 }

@@ -196,7 +196,11 @@ describe('a transaction that fails in its block', () => {
     await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the broadcast')
     await scene.chain.send(dishonestToken, 'setLie(uint8)', [lie])
     await scene.chain.mine(21)
-    expect(await settling).toMatchObject({ success: false, errorReason: 'transfer_event_mismatch' })
+    expect(await settling).toMatchObject({
+      success: false,
+      errorReason: 'transfer_event_mismatch',
+      retryable: false,
+    })
     expect(await scene.chain.balanceOf(dishonestToken, payTo)).toBeLessThan(10_000n)
   })
 })

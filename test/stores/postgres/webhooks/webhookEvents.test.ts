@@ -6,6 +6,8 @@ import type {
   SettlementJournal,
 } from '../../../../src/ports/settlementJournal.js'
 import type { WebhookDelivery, WebhookOutbox } from '../../../../src/ports/webhookOutbox.js'
+import { isFields } from '../../../../src/protocol/fields.js'
+import type { Reason } from '../../../../src/protocol/reasons.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
@@ -118,6 +120,18 @@ describe('settlement events', () => {
       operationalCode: 'SVC-3002',
       retryable: true,
     })
+  })
+
+  it('are not retryable once the authorization has expired, or was executed without paying', async () => {
+    const fail = async (reason: Reason, changes: Parameters<typeof claimAndRecord>[1]) => {
+      const { id } = await claimAndRecord(`0x${reason}`, changes)
+      await journal.close(id, { state: 'failed', reason })
+      return (await listEvents()).map(({ data }) => data).find((data) => isFields(data) && data.id === id)
+    }
+    const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 3_600_000)]
+    expect(await fail('insufficient_funds', { expiresAt: past })).toMatchObject({ retryable: false })
+    expect(await fail('insufficient_balance', { expiresAt: future })).toMatchObject({ retryable: true })
+    expect(await fail('transfer_event_mismatch', { expiresAt: future })).toMatchObject({ retryable: false })
   })
 
   it('are written for a settlement abandoned before a send', async () => {
