@@ -7,9 +7,11 @@ export interface Reservation {
   readonly payer: string
   readonly spender: string
   readonly payTo: string
+  /** Account id, or `anonymous`. A live hold of an account is refused to every other caller. */
+  readonly account: string
   /**
-   * `verify`, `settle` or `stream:<id>`. A stream keeps what it holds from settlements and verifications, and a
-   * settlement from streams; a verification yields to both.
+   * `verify`, `settle` or `stream:<id>`. Among requests of one account, or of callers without one, a stream keeps what it
+   * holds from settlements and verifications, and a settlement from streams; a verification yields to both.
    */
   readonly holder: string
   /** Smallest units. */
@@ -25,14 +27,20 @@ export interface Funds {
   readonly allowance: bigint | null
 }
 
-/** `heldByOthers`: sum of the payer's other live reservations; beside `allowance`, those of the same spender. */
+/**
+ * `heldByOthers`: sum of the payer's other live reservations; beside `allowance`, those of the same spender. For an account,
+ * reservations of anonymous callers count only while they are settled.
+ */
 export type ReservationResult =
   | { readonly state: 'reserved' }
   | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }
-  /** The authorization has a live reservation for another recipient or holder: one nonce pays one of them. */
-  | { readonly state: 'taken'; readonly by: 'recipient' | 'stream' | 'settlement' }
+  /** The authorization has a live reservation that does not yield, or another caller is settling it. */
+  | { readonly state: 'taken'; readonly by: TakenBy }
   /** The payer has as many live reservations in the asset as are allowed. */
   | { readonly state: 'too_many' }
+
+/** What keeps an authorization from a caller: one nonce pays one recipient, in one asset, for one account. */
+export type TakenBy = 'account' | 'recipient' | 'asset' | 'stream' | 'settlement'
 
 /**
  * Reservations of funds between verify and settle. Live: not expired, and its authorization neither settled nor, unless
@@ -41,7 +49,8 @@ export type ReservationResult =
 export interface Reservations {
   /**
    * Reserves if the amount fits beside the live reservations of other authorizations. A live reservation of the same
-   * authorization and at least the amount is renewed without a check: what was reserved stays reserved.
+   * account, authorization and at least the amount is renewed without a check: what was reserved stays reserved. A
+   * reservation of an anonymous caller is replaced by that of an account.
    */
   reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
   /** Gives the funds back, if this holder still has them. */

@@ -1,9 +1,17 @@
-import type { Reservation, Reservations } from '../../src/ports/reservations.js'
+import type { Reservation, Reservations, TakenBy } from '../../src/ports/reservations.js'
 
-/** Reservations of one process, without expiry and holders; `end` ends one, as a settlement does. */
+/** Reservations of one process, without expiry and other assets; `end` ends one, as a settlement does. */
 export interface MemoryReservations extends Reservations {
   list(): readonly Reservation[]
   end(authorizationId: string): void
+}
+
+const findTaker = (own: Reservation, asking: Reservation): TakenBy | null => {
+  if (own.account !== 'anonymous' && own.account !== asking.account) return 'account'
+  if (own.account !== asking.account) return null
+  if (own.holder.startsWith('stream:') && own.holder !== asking.holder) return 'stream'
+  if (own.payTo !== asking.payTo) return 'recipient'
+  return own.holder === 'settle' && asking.holder.startsWith('stream:') ? 'settlement' : null
 }
 
 export const createMemoryReservations = (): MemoryReservations => {
@@ -11,18 +19,23 @@ export const createMemoryReservations = (): MemoryReservations => {
   return {
     list: () => [...rows.values()],
     end: (authorizationId) => void rows.delete(authorizationId),
-    release: async ({ authorizationId }) => void rows.delete(authorizationId),
+    release: async ({ authorizationId, holder }) => {
+      if (rows.get(authorizationId)?.holder === holder) rows.delete(authorizationId)
+    },
     reserve: async (reservation, { balance, allowance }) => {
-      const { authorizationId, network, asset, payer, spender, payTo, amount } = reservation
-      const own = rows.get(authorizationId)
-      if (own !== undefined && own.payTo !== payTo) return { state: 'taken', by: 'recipient' }
+      const { authorizationId, network, asset, payer, spender, account, amount } = reservation
+      const found = rows.get(authorizationId)
+      const by = found === undefined ? null : findTaker(found, reservation)
+      if (by !== null) return { state: 'taken', by }
+      const own = found?.account === account ? found : undefined
       if (own === undefined || own.amount < amount) {
         const others = [...rows.values()].filter(
           (row) =>
             row.authorizationId !== authorizationId &&
             row.network === network &&
             row.asset === asset &&
-            row.payer === payer,
+            row.payer === payer &&
+            (account === 'anonymous' || row.account !== 'anonymous' || row.holder === 'settle'),
         )
         const sum = (held: readonly Reservation[]) => held.reduce((total, row) => total + row.amount, 0n)
         const byPayer = sum(others)
@@ -32,7 +45,9 @@ export const createMemoryReservations = (): MemoryReservations => {
           return { state: 'exceeds', limit: 'allowance', heldByOthers: bySpender }
         }
       }
-      rows.set(authorizationId, reservation)
+      const holder =
+        own?.holder === 'settle' && reservation.holder === 'verify' ? 'settle' : reservation.holder
+      rows.set(authorizationId, { ...reservation, holder })
       return { state: 'reserved' }
     },
     purge: async () => undefined,

@@ -1,14 +1,14 @@
 import { withoutCredit } from './withoutCredit.js'
 
 /**
- * Undoes `0017_holders_and_wallets.sql`, `0018_streams.sql`, `0019_intents.sql`, `0020_credit.sql` and
- * `0021_reconciliation.sql`, for tests of upgrades.
+ * Undoes `0017_holders_and_wallets.sql`, `0018_streams.sql`, `0019_intents.sql`, `0020_credit.sql`,
+ * `0021_reconciliation.sql` and `0022_accounts_of_holds.sql`, for tests of upgrades.
  */
 export const withoutMetering = `
   drop table nightly_reconciliations, request_batches;
   ${withoutCredit};
   drop table intents, stream_payments, streams;
   drop index reservations_by_authorization;
-  alter table reservations drop column holder;
+  alter table reservations drop column holder, drop column account;
   alter table settlements drop column payer_wallet, drop column payee_wallet, drop column dollar_decimals;
-  delete from schema_migration where number between 17 and 21`
+  delete from schema_migration where number between 17 and 22`

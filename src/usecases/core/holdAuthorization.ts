@@ -14,6 +14,8 @@ export type HoldAuthorization = (attempt: HoldAttempt) => Promise<Authorized | R
 
 export interface HoldAttempt {
   readonly payment: Payment
+  /** Account id, or `anonymous`. */
+  readonly caller: string
   /** As in `Reservation`. */
   readonly holder: string
   /** When the hold ends by itself. */
@@ -29,7 +31,7 @@ export interface HoldAuthorizationDependencies {
 
 export const createHoldAuthorization =
   ({ registry, journal, holdFunds }: HoldAuthorizationDependencies): HoldAuthorization =>
-  async ({ payment, holder, findEnd, isAwaited }) => {
+  async ({ payment, caller, holder, findEnd, isAwaited }) => {
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return { isValid: false, payer: null, reason: scheme }
     checkRequirements(payment, scheme)
@@ -52,7 +54,7 @@ export const createHoldAuthorization =
           'The payer must approve Permit2 before: a signature that grants it can end during the stream',
       }
     }
-    const held = await holdFunds(payment, verdict, { holder, until: findEnd(verdict) })
+    const held = await holdFunds(payment, verdict, { caller, holder, until: findEnd(verdict) })
     // After the hold: no settlement can start meanwhile.
     const settlement = held.isValid ? await journal.findOpen(verdict.authorizationId) : null
     if (settlement === null) return held

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { ReservationResult, Reservations } from '../../ports/reservations.js'
+import type { ReservationResult, Reservations, TakenBy } from '../../ports/reservations.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Authorized, Hold, Verification } from '../../schemes/scheme.js'
 
@@ -11,6 +11,8 @@ import type { Authorized, Hold, Verification } from '../../schemes/scheme.js'
 export type HoldFunds = (payment: Payment, verdict: Verification, terms: HoldTerms) => Promise<Verification>
 
 export interface HoldTerms {
+  /** Account id, or `anonymous`. */
+  readonly caller: string
   /** As in `Reservation`. */
   readonly holder: string
   /** When the hold ends by itself. Default: when the resource server stops to wait. */
@@ -24,7 +26,7 @@ export interface HoldFundsDependencies {
 
 export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
-  async ({ requirements }, verdict, { holder, until }) => {
+  async ({ requirements }, verdict, { caller, holder, until }) => {
     if (!verdict.isValid || verdict.hold === undefined) return verdict
     const { hold, payer, authorizationId, amount } = verdict
     const result = await reservations.reserve(
@@ -35,6 +37,7 @@ export const createHoldFunds =
         payer: foldHex(payer),
         spender: foldHex(hold.spender),
         payTo: foldHex(requirements.payTo),
+        account: caller,
         holder,
         amount,
         expiresAt: until ?? findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
@@ -68,11 +71,13 @@ export const createHoldFunds =
 
 const retryAfterSeconds = 10
 
-const takenBy = {
+export const takenBy: Readonly<Record<TakenBy, string>> = {
+  account: 'This authorization is held for another account',
   recipient: 'An authorization with this nonce is reserved for another recipient',
+  asset: 'An authorization with this nonce is reserved for another asset',
   stream: 'This authorization pays a stream that is open',
   settlement: 'This authorization is being settled',
-} as const
+}
 
 /** At the latest when the resource server stops to wait, whatever the payer signed. Each verify and settle renews it. */
 const findEnd = ({ expiresAt }: Authorized, maxTimeoutSeconds: number, now: Date): Date => {

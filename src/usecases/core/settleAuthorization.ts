@@ -65,7 +65,11 @@ export const createSettleAuthorization = ({
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
     const { payment, scheme, waitUntil, holder = 'settle', holdUntil, isAdmitted = false } = context
-    const terms = { holder, ...(holdUntil === undefined ? {} : { until: holdUntil }) }
+    const terms = {
+      caller: context.caller,
+      holder,
+      ...(holdUntil === undefined ? {} : { until: holdUntil }),
+    }
     const authorizationId = scheme.identify(payment)
     for (let round = 0; round < maxRounds; round++) {
       const existing = authorizationId === null ? null : await journal.findOpen(authorizationId)
@@ -75,23 +79,22 @@ export const createSettleAuthorization = ({
         continue
       }
 
-      const isAwaited = () => !waitUntil.aborted
-      const verify = async () =>
-        await holdFunds(
-          payment,
-          await scheme.verify(payment, {
-            isAwaited,
-            caller: context.caller,
-            isForSettle: true,
-            paidAfter: context.paidAfter,
-          }),
-          terms,
-        )
-      const verified = await withSignal(verify(), waitUntil)
-      if (!verified.isValid) {
+      /** Null: another request has settled meanwhile; then the attempt starts again. */
+      const refuse = async (refusal: Refusal): Promise<SettleResult | null> => {
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)
-        if (settled !== null) continue
-        return refuseSettle(payment.callerNetwork, verified)
+        return settled === null ? refuseSettle(payment.callerNetwork, refusal) : null
+      }
+      const options = {
+        isAwaited: () => !waitUntil.aborted,
+        caller: context.caller,
+        isForSettle: true,
+        paidAfter: context.paidAfter,
+      }
+      const verified = await withSignal(scheme.verify(payment, options), waitUntil)
+      if (!verified.isValid) {
+        const refused = await refuse(verified)
+        if (refused === null) continue
+        return refused
       }
       const refusal = (await context.admit?.(verified)) ?? null
       if (refusal !== null) return refuseSettle(payment.callerNetwork, refusal)
@@ -107,14 +110,21 @@ export const createSettleAuthorization = ({
         if (!isAdmitted) {
           refund = await limits.spend(payment, { payer: verified.payer, caller: context.caller })
         }
-        const claimed = await claim(context, verified)
+        // Directly before the claim: what is refused for another reason must not hold the payer's funds.
+        const held = await withSignal(holdFunds(payment, verified, terms), waitUntil)
+        if (!held.isValid) {
+          const refused = await refuse(held)
+          if (refused === null) continue
+          return refused
+        }
+        const claimed = await claim(context, held)
         const onSent = () => {
           isSent = true
         }
         if (claimed === null) continue
         const denied = await deny(claimed, context)
         if (denied !== null) return denied
-        return await execute(claimed, verified, { ...context, onSent })
+        return await execute(claimed, held, { ...context, onSent })
       } finally {
         // A claim over quota, a duplicate or a failed simulation costs no gas.
         if (!isSent) refund?.()

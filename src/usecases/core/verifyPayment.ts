@@ -11,7 +11,7 @@ import type { Scheme } from '../../schemes/scheme.js'
 import { checkRequirements } from './checkRequirements.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
-import type { HoldFunds } from './holdFunds.js'
+import { type HoldFunds, takenBy } from './holdFunds.js'
 import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import type { QuotaGate } from './quotaGate.js'
 import type { RefusedRequest } from './settleAnswers.js'
@@ -99,6 +99,7 @@ export const createVerifyPayment = ({
     }
 
     const verdict = await holdFunds(payment, await scheme.verify(payment, { isAwaited, caller }), {
+      caller,
       holder: 'verify',
     })
     const { network } = payment.requirements
@@ -138,6 +139,14 @@ export const createVerifyPayment = ({
     // Spent: one reason on every network, whichever rule of the chain it breaks first.
     if (settlement !== null && (settlement.state === 'confirmed' || settlement.consumedBy !== null)) {
       return refuse({ reason: 'duplicate_settlement', payer: settlement.payer, isFinal: true })
+    }
+    // The service is rendered before the settle, which would find that another request has the authorization.
+    if (settlement !== null && verdict.isValid && verdict.hold !== undefined) {
+      return refuse({
+        reason: 'duplicate_settlement',
+        message: takenBy.settlement,
+        payer: settlement.payer,
+      })
     }
     if (verdict.isValid) return { isValid: true, payer: verdict.payer }
     return refuse(verdict)

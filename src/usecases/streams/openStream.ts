@@ -39,6 +39,7 @@ interface StreamHold {
   /** Null: the payload is unreadable, so that nothing is held. */
   readonly authorizationId: string | null
   readonly payment: Payment
+  readonly caller: string
   readonly isAwaited: () => boolean
   readonly findEnd: (authorized: Authorized) => Date
   readonly isNew: boolean
@@ -60,6 +61,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     id,
     authorizationId,
     payment,
+    caller,
     isAwaited,
     findEnd,
     isNew,
@@ -67,6 +69,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     const deadline = AbortSignal.timeout(deadlineMs)
     const held = holdAuthorization({
       payment,
+      caller,
       holder: holderOf(id),
       findEnd,
       isAwaited: () => isAwaited() && !deadline.aborted,
@@ -161,7 +164,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     const findEnd = (verdict: Authorized) => findTimes(verdict, requestedEnd, now).settlesUntil
     let authorized: Authorized
     try {
-      authorized = await hold({ id, authorizationId, payment, isAwaited, findEnd, isNew: true })
+      authorized = await hold({ id, authorizationId, payment, caller, isAwaited, findEnd, isNew: true })
     } catch (error) {
       const winner = isTaken(error) && authorizationId !== null ? await findWinner(authorizationId) : null
       if (winner === null) throw error

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Funds, Reservation, ReservationResult, Reservations } from '../../../ports/reservations.js'
 import { purgeExpired } from '../database/purgeExpired.js'
 import { inTransaction } from '../database/transaction.js'
+import { hasEnded, isBeingSettled, takenBy } from './holdRules.js'
 import { createKeyQueue } from './keyQueue.js'
 
 /**
@@ -12,49 +13,56 @@ import { createKeyQueue } from './keyQueue.js'
 export const maxLiveReservations = 200
 
 const held = z.object({
+  taken_by: z.enum(['account', 'recipient', 'asset', 'stream', 'settlement']).nullable(),
+  /** Of the same account. */
   own: z.string().nullable(),
-  own_pay_to: z.string().nullable(),
-  own_holder: z.string().nullable(),
-  holder_elsewhere: z.string().nullable(),
   count: z.coerce.number(),
   by_payer: z.string(),
   by_spender: z.string(),
 })
 
+// Of a reservation that is written again.
+const isOwn = '(r.account is null or r.account = excluded.account)'
+
 // Of class 12, apart from other advisory locks. Equal hashes only cost a wait.
 const lock = `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::text, $2::text, $3::text), 12))`
 
 /**
- * Deletes what was settled or failed, so that no more rows are read than can be live. A stream whose settlement failed tries
- * again, and keeps what it holds. The authorization of a stream may be presented with another asset: it is the stream's.
+ * Deletes what has ended, so that no more rows are read than can be live. An authorization may be reserved under another
+ * asset too. Reservations of anonymous callers bind no account, or anyone who saw a signature could keep the payer's funds
+ * from accounts; what is being settled leaves the wallet, whoever asked for it.
  */
 const readHeld = `
   with ended as (
-    delete from reservations r where network = $1 and asset = $2 and payer = $3 and (expires_at <= now()
-      or exists (select 1 from settlements s
-        where s.authorization_id = r.authorization_id and s.state = 'confirmed')
-      or exists (select 1 from settlements s
-        where r.holder in ('verify', 'settle')
-          and s.authorization_id = r.authorization_id and s.state = 'failed' and s.closed_at >= r.reserved_at))
+    delete from reservations r where network = $1 and asset = $2 and payer = $3 and ${hasEnded('r')}
     returning authorization_id
+  ), live as (
+    select r.authorization_id, r.account, r.spender, r.amount from reservations r
+    where network = $1 and asset = $2 and payer = $3 and authorization_id not in (select authorization_id from ended)
+      and (authorization_id = $4 or $6 = 'anonymous' or account is distinct from 'anonymous' or holder = 'settle'
+        or ${isBeingSettled('r')})
   )
-  select max(amount) filter (where authorization_id = $4) as own,
-    max(pay_to) filter (where authorization_id = $4) as own_pay_to,
-    max(holder) filter (where authorization_id = $4) as own_holder,
+  select coalesce(
+      (select min(${takenBy('o', { account: '$6', holder: '$7', asset: '$2', payTo: '$8' })}) from reservations o
+        where o.authorization_id = $4 and not ${hasEnded('o')}),
+      (select 'settlement' from settlements s
+        where s.authorization_id = $4 and s.state in ('claimed', 'pending') and s.caller <> $6)) as taken_by,
+    max(amount) filter (where authorization_id = $4 and (account is null or account = $6)) as own,
     count(*) filter (where authorization_id <> $4) as count,
     coalesce(sum(amount) filter (where authorization_id <> $4), 0) as by_payer,
-    coalesce(sum(amount) filter (where authorization_id <> $4 and spender = $5), 0) as by_spender,
-    (select min(o.holder) from reservations o where o.authorization_id = $4 and o.holder not in ('verify', 'settle')
-      and (o.network, o.asset, o.payer) <> ($1, $2, $3) and o.expires_at > now()) as holder_elsewhere
-  from reservations where network = $1 and asset = $2 and payer = $3
-    and authorization_id not in (select authorization_id from ended)`
+    coalesce(sum(amount) filter (where authorization_id <> $4 and spender = $5), 0) as by_spender
+  from live`
 
+// A verification renews what a settlement holds, which stays with the settlement.
 const write = `
-  insert into reservations as r (network, asset, payer, authorization_id, spender, pay_to, holder, amount, expires_at, reserved_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp())
+  insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
+    expires_at, reserved_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())
   on conflict (network, asset, payer, authorization_id) do update
-    set spender = excluded.spender, holder = excluded.holder, amount = excluded.amount, expires_at = excluded.expires_at,
-      reserved_at = excluded.reserved_at`
+    set spender = excluded.spender, account = excluded.account, pay_to = excluded.pay_to,
+      holder = case when r.holder = 'settle' and excluded.holder = 'verify' and ${isOwn} then r.holder
+        else excluded.holder end,
+      amount = excluded.amount, expires_at = excluded.expires_at, reserved_at = excluded.reserved_at`
 
 /** Of streams that were never stored, because the process died, or that have ended. Opening one takes seconds. */
 const purgeLost = `
@@ -74,24 +82,15 @@ export const createReservations = (pool: Pool): Reservations => {
   const inTurn = createKeyQueue()
 
   const decide = async (client: PoolClient, reservation: Reservation, funds: Funds) => {
-    const { network, asset, payer, authorizationId, spender, payTo, holder, amount, expiresAt } = reservation
+    const { network, asset, payer, authorizationId, spender, account, holder, payTo, amount, expiresAt } =
+      reservation
     const key = [network, asset, payer]
     // A statement of its own: later ones see what was committed before the lock was granted.
     await client.query(lock, key)
-    const { rows } = await client.query(readHeld, [...key, authorizationId, spender])
-    const before = held.parse(rows[0])
-    const result = judge(reservation, funds, before)
-    if (result.state === 'reserved') {
-      await client.query(write, [
-        ...key,
-        authorizationId,
-        spender,
-        payTo,
-        before.own_holder === 'settle' && holder === 'verify' ? before.own_holder : holder,
-        amount.toString(),
-        expiresAt,
-      ])
-    }
+    const asked = [...key, authorizationId, spender, account, holder, payTo]
+    const { rows } = await client.query(readHeld, asked)
+    const result = judge(reservation, funds, held.parse(rows[0]))
+    if (result.state === 'reserved') await client.query(write, [...asked, amount.toString(), expiresAt])
     return result
   }
 
@@ -116,15 +115,11 @@ export const createReservations = (pool: Pool): Reservations => {
 }
 
 const judge = (
-  { amount, payTo, holder }: Reservation,
+  { amount }: Reservation,
   { balance, allowance }: Funds,
-  { own, own_pay_to, own_holder, holder_elsewhere, count, by_payer, by_spender }: z.infer<typeof held>,
+  { taken_by, own, count, by_payer, by_spender }: z.infer<typeof held>,
 ): ReservationResult => {
-  if (holder_elsewhere !== null) return { state: 'taken', by: 'stream' }
-  if (own_pay_to !== null && own_pay_to !== payTo) return { state: 'taken', by: 'recipient' }
-  if (own_holder !== null && !yields(own_holder, holder)) {
-    return { state: 'taken', by: own_holder === 'settle' ? 'settlement' : 'stream' }
-  }
+  if (taken_by !== null) return { state: 'taken', by: taken_by }
   if (own !== null && BigInt(own) >= amount) return { state: 'reserved' }
   if (own === null && count >= maxLiveReservations) return { state: 'too_many' }
   const byPayer = BigInt(by_payer)
@@ -135,7 +130,3 @@ const judge = (
   }
   return { state: 'reserved' }
 }
-
-/** A verification renews what a settlement holds, which stays with the settlement. */
-const yields = (held: string, holder: string): boolean =>
-  held === holder || held === 'verify' || (held === 'settle' && holder === 'verify')

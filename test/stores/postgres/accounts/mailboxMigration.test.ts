@@ -57,7 +57,7 @@ it('accounts and keys of an older version are migrated: same keys, shared mailbo
     )
   }
 
-  expect((await migrate(pool, migrationsFolder)).applied).toHaveLength(12)
+  expect((await migrate(pool, migrationsFolder)).applied).toHaveLength(13)
   await fillMailboxes(pool, canonicalMailbox)
 
   const store = createAccountStore(pool)

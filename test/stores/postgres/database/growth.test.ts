@@ -147,9 +147,10 @@ describe('in a journal with thirty times as many rows', () => {
   it('a reservation of funds reads as much, with twenty others of its payer', async () => {
     const fill = async (pool: Pool, count: number) => {
       await pool.query(
-        `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, amount, reserved_at, expires_at)
-         select 'eip155:1', '0xasset', 'payer ' || n / 20, 'authorization ' || n, '0xrouter', '0xpayee', 1, now(),
-           now() + interval '1 hour'
+        `insert into reservations (network, asset, payer, authorization_id, spender, account, pay_to, amount,
+           reserved_at, expires_at)
+         select 'eip155:1', '0xasset', 'payer ' || n / 20, 'authorization ' || n, '0xrouter',
+           case n % 2 when 0 then 'anonymous' else 'other' end, '0xpayee', 1, now(), now() + interval '1 hour'
          from generate_series(0, $1 - 1) n`,
         [count],
       )
@@ -164,6 +165,7 @@ describe('in a journal with thirty times as many rows', () => {
           payer: 'payer 1',
           spender: '0xrouter',
           payTo: '0xpayee',
+          account: 'shop',
           holder: 'verify',
           amount: 1n,
           expiresAt: new Date(Date.now() + 3_600_000),

@@ -85,7 +85,13 @@ const openInstance = async (
   const later = () => new Date(Date.now() + 3_600_000)
   return {
     hold: (nonce: string, holder = 'stream:1') =>
-      holdAuthorization({ payment: paymentOf(nonce), holder, findEnd: later, isAwaited: () => true }),
+      holdAuthorization({
+        payment: paymentOf(nonce),
+        caller: 'anonymous',
+        holder,
+        findEnd: later,
+        isAwaited: () => true,
+      }),
     settleAs: (holder: string, nonce: string, amount: string) =>
       settleAuthorization({
         payment: paymentOf(nonce, amount),

@@ -31,6 +31,7 @@ const reservation = (authorizationId: string, changes: Partial<Reservation> = {}
   payer: '0xpayer',
   spender: '0xrouter',
   payTo: '0xpayee',
+  account: 'anonymous',
   holder: 'settle',
   amount: 100n,
   expiresAt: soon(),
@@ -408,5 +409,112 @@ describe('the holder of an authorization', () => {
   it('loses it when it ends', async () => {
     await reservations.reserve(reservation('a', { holder: stream, expiresAt: past() }), funds(100n))
     expect(await reservations.reserve(reservation('a'), funds(100n))).toEqual(reserved)
+  })
+})
+
+describe('the account of a reservation', () => {
+  const stream = 'stream:1'
+  const taken = { state: 'taken', by: 'account' }
+  const readRow = async () =>
+    (await pool.query('select account, holder, pay_to, amount from reservations')).rows[0]
+
+  it.each([
+    ['verify', 'verify'],
+    ['verify', 'settle'],
+    ['verify', 'stream:2'],
+    ['settle', 'verify'],
+    ['settle', 'settle'],
+    [stream, stream],
+    [stream, 'settle'],
+  ])('keeps %s from %s of every other caller, for any amount and asset', async (holder, asking) => {
+    await reservations.reserve(reservation('a', { account: 'shop', holder }), funds(1_000n))
+    const before = await readRow()
+    for (const account of ['anonymous', 'other']) {
+      for (const changes of [{ amount: 0n }, { amount: 100n }, { payTo: '0xother' }, { asset: '0xother' }]) {
+        const theirAsk = reservation('a', { account, holder: asking, ...changes })
+        expect(await theirs.reserve(theirAsk, funds(1_000n))).toEqual(taken)
+      }
+    }
+    expect(await readRow()).toEqual(before)
+  })
+
+  it('keeps nothing once it has ended', async () => {
+    await reservations.reserve(reservation('a', { account: 'shop', expiresAt: past() }), funds(100n))
+    expect(await reservations.reserve(reservation('a'), funds(100n))).toEqual(reserved)
+  })
+
+  it.each(['verify', 'settle', stream])(
+    'replaces %s of a caller without one, after a check of its own',
+    async (holder) => {
+      const asked = reservation('a', { account: 'shop', holder: 'verify', amount: 70n, payTo: '0xshop' })
+      await reservations.reserve(reservation('a', { holder }), funds(100n))
+      expect(await reservations.reserve(asked, funds(69n))).toMatchObject({ state: 'exceeds' })
+      expect(await reservations.reserve(asked, funds(70n))).toEqual(reserved)
+      expect(await readRow()).toEqual({ account: 'shop', holder: 'verify', pay_to: '0xshop', amount: '70' })
+      expect(await reservations.reserve(reservation('a', { holder }), funds(100n))).toEqual(taken)
+    },
+  )
+
+  it('that verifies does not count what callers without one hold, until that is settled', async () => {
+    const shop = reservation('b', { account: 'shop' })
+    for (const holder of ['verify', stream]) {
+      await reservations.reserve(reservation('a', { holder }), funds(100n))
+      expect(await reservations.reserve(shop, funds(100n))).toEqual(reserved)
+      await reservations.release({ authorizationId: 'b', holder: 'settle' })
+    }
+    await claim('a')
+    expect(await reservations.reserve(shop, funds(199n))).toMatchObject({
+      state: 'exceeds',
+      heldByOthers: 100n,
+    })
+    expect(await reservations.reserve(shop, funds(200n))).toEqual(reserved)
+  })
+
+  it('that settles counts for everyone, and so does a caller without one that settles', async () => {
+    await reservations.reserve(reservation('a', { holder: 'settle' }), funds(100n))
+    expect(await reservations.reserve(reservation('b', { account: 'shop' }), funds(199n))).toMatchObject({
+      heldByOthers: 100n,
+    })
+    await reservations.reserve(reservation('b', { account: 'shop', holder: 'verify' }), funds(200n))
+    expect(await reservations.reserve(reservation('c', { account: 'other' }), funds(299n))).toMatchObject({
+      heldByOthers: 200n,
+    })
+    expect(await reservations.reserve(reservation('c'), funds(299n))).toMatchObject({ heldByOthers: 200n })
+  })
+
+  it('cannot reserve what another caller is settling', async () => {
+    await claim('a')
+    const settling = { state: 'taken', by: 'settlement' }
+    expect(await reservations.reserve(reservation('a', { account: 'shop' }), funds(100n))).toEqual(settling)
+    expect(await countRows()).toBe(0)
+    expect(await reservations.reserve(reservation('a'), funds(100n))).toEqual(reserved)
+  })
+
+  it('is not known of reservations of an earlier release, which keep their rules', async () => {
+    for (const [holder, asking, result] of [
+      ['verify', 'settle', reserved],
+      [stream, 'settle', { state: 'taken', by: 'stream' }],
+      [stream, stream, reserved],
+    ] as const) {
+      await pool.query('truncate reservations')
+      await pool.query(
+        `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, holder, amount, reserved_at, expires_at)
+         values ('eip155:84532', '0xasset', '0xpayer', 'a', '0xrouter', '0xpayee', $1, 100, now(), now() + interval '1 hour')`,
+        [holder],
+      )
+      const next = reservation('b', { account: 'shop', holder: 'verify' })
+      expect(await reservations.reserve(next, funds(199n))).toMatchObject({ heldByOthers: 100n })
+      const asked = reservation('a', { account: 'shop', holder: asking })
+      // What was reserved stays reserved, whatever the balance is now.
+      expect(await reservations.reserve(asked, funds(0n))).toEqual(result)
+    }
+  })
+})
+
+it('an authorization is reserved for one asset', async () => {
+  await reservations.reserve(reservation('a'), funds(100n))
+  expect(await reservations.reserve(reservation('a', { asset: '0xother' }), funds(100n))).toEqual({
+    state: 'taken',
+    by: 'asset',
   })
 })

@@ -1,0 +1,30 @@
+/** A caller that asks for an authorization, as SQL expressions; the fields are those of `Reservation`. */
+export interface Asking {
+  readonly account: string
+  readonly holder: string
+  readonly asset: string
+  readonly payTo: string
+}
+
+const settlementOf = (row: string, condition: string): string =>
+  `exists (select 1 from settlements s where s.authorization_id = ${row}.authorization_id and ${condition})`
+
+export const isBeingSettled = (row: string): string => settlementOf(row, "s.state in ('claimed', 'pending')")
+
+/** A stream whose settlement failed tries again, and keeps what it holds. */
+export const hasEnded = (row: string): string => `(${row}.expires_at <= now()
+  or ${settlementOf(row, "s.state = 'confirmed'")}
+  or ${settlementOf(row, `${row}.holder in ('verify', 'settle') and s.state = 'failed' and s.closed_at >= ${row}.reserved_at`)})`
+
+/**
+ * A `TakenBy`, or null where a live reservation yields. Reservations of anonymous callers yield to accounts; those whose
+ * account is null, to everyone that the release which made them let them yield to.
+ */
+export const takenBy = (row: string, { account, holder, asset, payTo }: Asking): string => `case
+  when ${row}.account <> 'anonymous' and ${row}.account <> ${account} then 'account'
+  when ${row}.account = 'anonymous' and ${account} <> 'anonymous' then null
+  when ${row}.holder not in ('verify', 'settle') and ${row}.holder <> ${holder} then 'stream'
+  when lower(${row}.asset) <> lower(${asset}) then 'asset'
+  when lower(${row}.pay_to) <> lower(${payTo}) then 'recipient'
+  when ${row}.holder = 'settle' and ${holder} not in ('verify', 'settle') then 'settlement'
+end`

@@ -1,0 +1,168 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openStreamBody } from '../../../../src/protocol/streams.js'
+import { setUsdcAllowance } from '../../../support/evm/permit2.js'
+import { uptoPayment as uptoPermit2Payment } from '../../../support/evm/uptoPermit2.js'
+import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
+import { rejectionOf } from '../../../support/rejectionOf.js'
+import { openScene, type Scene } from '../scene.js'
+import { openUpto, type UptoService } from './scene.js'
+
+/* The resource server has the account `shop`; its payer asks without an account, or with one of its own. */
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+const shop = 'shop'
+const payers = ['anonymous', 'account-of-the-payer']
+const duplicate = { success: false, errorReason: 'duplicate_settlement', transaction: '' }
+const heldForAnother = 'This authorization is held for another account'
+
+const openStreamAs = async ({ core }: UptoService, body: unknown, caller: string) => {
+  const request = { body: openStreamBody.parse(body), caller, quota: null, isAwaited: () => true }
+  return (await core.useCases.streams.openStream(request)).answer
+}
+
+const planPermit2 = async ({ router }: UptoService, wallet: EoaWallet = createEoa()) => {
+  const payTo = createEoa().address
+  await scene.chain.mint(wallet.address, 10_000n)
+  await setUsdcAllowance(scene.chain, wallet.address)
+  return { body: await uptoPermit2Payment({ chain: scene.chain, wallet, payTo, facilitator: router }), payTo }
+}
+
+const forms = [
+  ['permit', (service: UptoService) => service.plan()],
+  ['Permit2', (service: UptoService) => planPermit2(service)],
+] as const
+
+describe.each(forms)('an authorization by %s that an account has verified', (_form, plan) => {
+  it.each(payers)('is neither settled for 0, nor verified, nor held by a stream for %s', async (payer) => {
+    const service = await openUpto(scene)
+    const { body, payTo } = await plan(service)
+    expect(await service.verify(body, shop)).toMatchObject({ isValid: true })
+    for (const settleAmount of ['0', '1', '10000']) {
+      expect(await service.settle({ ...body, settleAmount }, payer)).toMatchObject({
+        ...duplicate,
+        errorMessage: heldForAnother,
+      })
+    }
+    expect(await service.verify(body, payer)).toMatchObject({
+      isValid: false,
+      invalidReason: 'duplicate_settlement',
+      invalidMessage: heldForAnother,
+    })
+    expect(await rejectionOf(openStreamAs(service, body, payer))).toMatchObject({
+      code: 'PAYMENT_REFUSED',
+      reason: 'duplicate_settlement',
+    })
+    expect(await service.settle({ ...body, settleAmount: '7000' }, shop)).toMatchObject({
+      success: true,
+      settledAmount: '7000',
+    })
+    expect(await scene.chain.balanceOf(payTo)).toBe(7_000n)
+  })
+
+  it('is not settled for 0 by one of many requests at once', async () => {
+    const service = await openUpto(scene)
+    const { body, payTo } = await plan(service)
+    expect(await service.verify(body, shop)).toMatchObject({ isValid: true })
+    const answers = await Promise.all([
+      ...Array.from({ length: 10 }, (_, index) =>
+        service.settle({ ...body, settleAmount: '0' }, payers[index % 2]),
+      ),
+      service.settle({ ...body, settleAmount: '7000' }, shop),
+    ])
+    expect(answers.filter(({ success }) => success)).toEqual([answers.at(-1)])
+    expect(await scene.chain.balanceOf(payTo)).toBe(7_000n)
+  })
+
+  it('is opened as a stream by the same account', async () => {
+    const service = await openUpto(scene)
+    const { body } = await plan(service)
+    await service.verify(body, shop)
+    expect(await openStreamAs(service, body, shop)).toMatchObject({ stream: { status: 'active' } })
+  })
+
+  it('is theirs again once the hold of the account has ended', async () => {
+    const service = await openUpto(scene)
+    const { body } = await plan(service)
+    await service.verify(body, shop)
+    await scene.database.pool().query("update reservations set expires_at = now() - interval '1 second'")
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+  })
+})
+
+describe.each(forms)('a hold by %s of a caller without an account', (_form, plan) => {
+  it('yields to an account, and then keeps nothing from it', async () => {
+    const service = await openUpto(scene)
+    const { body } = await plan(service)
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    expect(await service.verify(body, shop)).toMatchObject({ isValid: true })
+    expect(await service.settle({ ...body, settleAmount: '0' })).toMatchObject(duplicate)
+    expect(await service.settle({ ...body, settleAmount: '5' }, shop)).toMatchObject({ success: true })
+  })
+
+  it('of a stream yields to an account; the stream fails once that has settled', async () => {
+    const service = await openUpto(scene)
+    const { body, payTo } = await plan(service)
+    const { stream, streamToken: token = null } = await openStreamAs(service, body, 'anonymous')
+    expect(await service.settle({ ...body, settleAmount: '0' })).toMatchObject(duplicate)
+    expect(await service.verify(body, shop)).toMatchObject({ isValid: true })
+    expect(await service.settle({ ...body, settleAmount: '5' }, shop)).toMatchObject({ success: true })
+    const actor = { caller: 'anonymous', token }
+    const end = { streamId: stream.id, finalAmount: '7000' }
+    expect(await service.core.useCases.streams.closeStream(actor, end)).toMatchObject({
+      stream: { status: 'failed', errorReason: 'duplicate_settlement' },
+    })
+    expect(await scene.chain.balanceOf(payTo)).toBe(5n)
+  })
+})
+
+describe('the funds of a payer', () => {
+  it('are not kept from an account by authorizations that callers without one have verified', async () => {
+    const service = await openUpto(scene)
+    const wallet = createEoa()
+    const [first, second, third] = [
+      await planPermit2(service, wallet),
+      await planPermit2(service, wallet),
+      await planPermit2(service, wallet),
+    ]
+    for (const { body } of [first, second, third]) {
+      expect(await service.verify(body)).toMatchObject({ isValid: true })
+    }
+    const fourth = await uptoPermit2Payment({ chain: scene.chain, wallet, facilitator: service.router })
+    expect(await service.verify(fourth)).toMatchObject({ invalidReason: 'insufficient_funds' })
+    expect(await service.verify(fourth, shop)).toMatchObject({ isValid: true })
+    // What an account holds counts for everyone.
+    const fifth = await uptoPermit2Payment({ chain: scene.chain, wallet, facilitator: service.router })
+    expect(await service.verify(fifth, 'another-shop')).toMatchObject({ isValid: true })
+    const sixth = await uptoPermit2Payment({ chain: scene.chain, wallet, facilitator: service.router })
+    expect(await service.verify(sixth, 'another-shop')).toMatchObject({ isValid: true })
+    const seventh = await uptoPermit2Payment({ chain: scene.chain, wallet, facilitator: service.router })
+    expect(await service.verify(seventh, 'another-shop')).toMatchObject({
+      invalidReason: 'insufficient_funds',
+    })
+  })
+})
+
+describe.each(forms)('an authorization by %s whose settlement is under way', (form, plan) => {
+  it('is not verified by another request', async () => {
+    const service = await openUpto(scene, { environment: { SETTLE_WAIT_SECONDS: '1' } })
+    const { body } = await plan(service)
+    await scene.chain.control.setAutomine(false)
+    const settleAmount = form === 'permit' ? '0' : '1'
+    expect(await service.settle({ ...body, settleAmount })).toMatchObject({
+      errorReason: 'settlement_pending',
+    })
+    for (const caller of [shop, 'anonymous']) {
+      expect(await service.verify(body, caller)).toMatchObject({
+        isValid: false,
+        invalidReason: 'duplicate_settlement',
+      })
+    }
+  })
+})
