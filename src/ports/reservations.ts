@@ -49,8 +49,8 @@ export type TakenBy = 'account' | 'recipient' | 'asset' | 'stream' | 'settlement
 export interface Reservations {
   /**
    * Reserves if the amount fits beside the live reservations of other authorizations. A live reservation of the same
-   * account, authorization and at least the amount is renewed without a check: what was reserved stays reserved. A
-   * reservation of an anonymous caller is replaced by that of an account.
+   * account, authorization and at least the amount is renewed without a check: what was reserved stays reserved, at least
+   * as much and as long as before. A reservation of an anonymous caller is replaced by that of an account.
    */
   reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
   /** Gives the funds back, if this holder still has them. */

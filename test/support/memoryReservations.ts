@@ -47,7 +47,9 @@ export const createMemoryReservations = (): MemoryReservations => {
       }
       const holder =
         own?.holder === 'settle' && reservation.holder === 'verify' ? 'settle' : reservation.holder
-      rows.set(authorizationId, { ...reservation, holder })
+      const expiresAt = new Date(Math.max(reservation.expiresAt.getTime(), own?.expiresAt.getTime() ?? 0))
+      const greatest = own !== undefined && own.amount > amount ? own.amount : amount
+      rows.set(authorizationId, { ...reservation, holder, expiresAt, amount: greatest })
       return { state: 'reserved' }
     },
     purge: async () => undefined,

@@ -53,7 +53,8 @@ const readHeld = `
     coalesce(sum(amount) filter (where authorization_id <> $4 and spender = $5), 0) as by_spender
   from live`
 
-// A verification renews what a settlement holds, which stays with the settlement.
+// A verification renews what a settlement holds, which stays with the settlement. A renewal lowers nothing: its amount and
+// time come from the request, which the payer can repeat.
 const write = `
   insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
     expires_at, reserved_at)
@@ -62,7 +63,9 @@ const write = `
     set spender = excluded.spender, account = excluded.account, pay_to = excluded.pay_to,
       holder = case when r.holder = 'settle' and excluded.holder = 'verify' and ${isOwn} then r.holder
         else excluded.holder end,
-      amount = excluded.amount, expires_at = excluded.expires_at, reserved_at = excluded.reserved_at`
+      amount = case when ${isOwn} then greatest(r.amount, excluded.amount) else excluded.amount end,
+      expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
+      reserved_at = excluded.reserved_at`
 
 /** Of streams that were never stored, because the process died, or that have ended. Opening one takes seconds. */
 const purgeLost = `

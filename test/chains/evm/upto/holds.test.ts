@@ -166,3 +166,32 @@ describe.each(forms)('an authorization by %s whose settlement is under way', (fo
     }
   })
 })
+
+describe('one balance', () => {
+  it.each([
+    ['anonymous', 'anonymous'],
+    [shop, 'anonymous'],
+    [shop, shop],
+  ])(
+    'backs one authorization of %s, although %s verifies it again for less and shorter',
+    async (caller, payer) => {
+      const service = await openUpto(scene)
+      const wallet = createEoa()
+      await scene.chain.mint(wallet.address, 10_000n)
+      await setUsdcAllowance(scene.chain, wallet.address)
+      const verdicts: boolean[] = []
+      for (let round = 0; round < 5; round++) {
+        const body = await uptoPermit2Payment({ chain: scene.chain, wallet, facilitator: service.router })
+        verdicts.push((await service.verify(body, caller)).isValid)
+        const paymentRequirements = { ...body.paymentRequirements, maxTimeoutSeconds: 0.001 }
+        await service.verify({ ...body, paymentRequirements, settleAmount: '0' }, payer)
+        await service.settle({ ...body, paymentRequirements, settleAmount: '10001' }, payer)
+      }
+      expect(verdicts).toEqual([true, false, false, false, false])
+      const { rows } = await scene.database
+        .pool()
+        .query('select sum(amount) from reservations where payer = $1', [wallet.address.toLowerCase()])
+      expect(rows).toEqual([{ sum: '10000' }])
+    },
+  )
+})

@@ -71,6 +71,7 @@ const confirm = async (authorizationId: string) =>
     transaction: 'tx',
     settledAmount: 1n,
   })
+const expire = () => pool.query("update reservations set expires_at = now() - interval '1 hour'")
 const countRows = async () => Number((await pool.query('select count(*) from reservations')).rows[0]?.count)
 
 describe('a reservation', () => {
@@ -131,7 +132,7 @@ describe('a reservation', () => {
       state: 'taken',
       by: 'recipient',
     })
-    await reservations.reserve(reservation('a', { expiresAt: past() }), funds(1_000n))
+    await expire()
     expect(await theirs.reserve(other, funds(1_000n))).toEqual(reserved)
   })
 
@@ -144,6 +145,28 @@ describe('a reservation', () => {
     })
     expect(await reservations.reserve(higher, funds(150n))).toEqual(reserved)
     expect(await reservations.reserve(reservation('b'), funds(249n))).toMatchObject({ heldByOthers: 150n })
+  })
+
+  it.each(['anonymous', 'shop'])('of %s is not lowered or shortened by a renewal', async (account) => {
+    const expiresAt = soon()
+    await reservations.reserve(reservation('a', { account, holder: 'verify', expiresAt }), funds(100n))
+    for (const holder of ['verify', 'settle']) {
+      const less = reservation('a', { account, holder, amount: 0n, expiresAt: new Date(Date.now() + 1_000) })
+      expect(await theirs.reserve(less, funds(100n))).toEqual(reserved)
+    }
+    const { rows } = await pool.query('select amount, expires_at from reservations')
+    expect(rows).toEqual([{ amount: '100', expires_at: expiresAt }])
+    expect(await reservations.reserve(reservation('b', { account, amount: 1n }), funds(100n))).toMatchObject({
+      heldByOthers: 100n,
+    })
+  })
+
+  it('is lengthened by a renewal', async () => {
+    const expiresAt = new Date(Date.now() + 2 * anHour)
+    await reservations.reserve(reservation('a'), funds(100n))
+    await reservations.reserve(reservation('a', { amount: 1n, expiresAt }), funds(100n))
+    const { rows } = await pool.query('select amount, expires_at from reservations')
+    expect(rows).toEqual([{ amount: '100', expires_at: expiresAt }])
   })
 
   it('may be as large as a uint256', async () => {
@@ -206,7 +229,7 @@ describe('the end of a reservation', () => {
   })
 
   it('is its expiry; a settlement that comes later must fit again', async () => {
-    await reservations.reserve(reservation('a', { expiresAt: past() }), funds(100n))
+    await expire()
     expect(await takesAll()).toEqual(reserved)
     expect(await reservations.reserve(reservation('a'), funds(100n))).toMatchObject({
       state: 'exceeds',
@@ -215,7 +238,7 @@ describe('the end of a reservation', () => {
   })
 
   it('is moved by a renewal', async () => {
-    await reservations.reserve(reservation('a', { expiresAt: past() }), funds(100n))
+    await expire()
     await reservations.reserve(reservation('a'), funds(100n))
     expect(await takesAll()).toMatchObject({ state: 'exceeds' })
   })
